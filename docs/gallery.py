@@ -35,7 +35,7 @@ from textrank.representations.transformations import (
     Strict,
     Weighting,
 )
-from textrank.reproduce.base import REUTERS, frequent_topics, modapte, tfidf
+from textrank.reproduce.base import REUTERS, fit_tfidf, most_frequent_topics, read_modapte_articles
 from textrank.tasks.parse_ranking.features import ParseSequences
 from textrank.tasks.ppi.graphs import DependencyGraph
 
@@ -339,8 +339,10 @@ def ranking(theme: Theme) -> Any:
 @cache
 def _embed_reuters(data: Path) -> tuple[list[str], Any, dict[str, Any]]:
     """Return topics, labels of held-out articles, and their coordinates by projection."""
-    articles = modapte(data / REUTERS)
-    topics = [topic for topic in frequent_topics(articles, 8) if topic not in ("earn", "wheat")]
+    articles = read_modapte_articles(data / REUTERS)
+    topics = [
+        topic for topic in most_frequent_topics(articles, 8) if topic not in ("earn", "wheat")
+    ]
     single = [a for a in articles if len(set(a.topics) & set(topics)) == 1]
     order, counts = [], dict.fromkeys(topics, 0)
     for i in np.random.default_rng(0).permutation(len(single)).tolist():
@@ -353,7 +355,7 @@ def _embed_reuters(data: Path) -> tuple[list[str], Any, dict[str, Any]]:
     texts = [f"{single[i].title} {single[i].text}" for i in order]
     y = np.array([topics.index(name) for name in names])
     half = len(y) // 2
-    X, new = tfidf(texts[:half], texts[half:])
+    X, new = fit_tfidf(texts[:half], texts[half:])
     K, other = (X @ X.T).toarray(), (new @ X.T).toarray()
     P = G2P(alpha=1.0, neighbours=110, size=3).fit(
         K, class_matrix(np.eye(len(topics))[y[:half]], "single")

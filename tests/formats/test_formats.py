@@ -240,7 +240,7 @@ def test_bioc_json_of_services_and_lines(tmp_path: Path) -> None:
 
 def test_bioc_annotations_numbered_anew_in_each_passage(tmp_path: Path) -> None:
     text = BIOC.replace('<annotation id="1"', '<annotation id="0"')
-    with pytest.raises(ValueError, match="a relation names '0', the id of two annotations"):
+    with pytest.raises(ValueError, match="a relation refers to '0', the id of two annotations"):
         list(BioCXML(put(tmp_path, "x.xml", text))(NLP))
     text = re.sub("<relation.*</relation>", "", text, flags=re.DOTALL)
     (doc,) = BioCXML(put(tmp_path, "x.xml", text))(NLP)
@@ -290,7 +290,7 @@ def test_bioc_errors_name_the_document(tmp_path: Path, old: str, new: str, messa
         ("[1]", "1 is not a BioC document"),
         ('{"id": "1", "passages": [3]}', '"passages" is not a list of objects'),
         ('{"id": "1", "passages": [{"offset": true, "text": "x"}]}', "offset True is not a number"),
-        ('{"id": "1", "passages": [{"offset": 0, "text": 5}]}', "text 5 is no text"),
+        ('{"id": "1", "passages": [{"offset": 0, "text": 5}]}', "text 5 is not a string"),
         ('{"id": "1", "passages": [{"offset": 0, "text": "\\ud800"}]}', "surrogate"),
     ],
 )
@@ -335,7 +335,7 @@ def test_json_lines_take_the_shape_of_jnlpba_and_keep_other_keys(tmp_path: Path)
         ('{"text": "ab", "entities": [[0, true, "x"]]}', "is not a range"),
         ('{"text": "ab", "entities": [[0, 3, "x"]]}', "lies outside the text of 2"),
         ('{"text": "ab", "relations": [{"entities": ["a"], "label": true}]}', "is not a relation"),
-        ('{"text": "ab", "relations": [{"entities": ["a", "b"], "label": true}]}', "names 'a'"),
+        ('{"text": "ab", "relations": [{"entities": ["a", "b"], "label": true}]}', "refers to 'a'"),
         ('{"text": "ab", "sentences": ["a"]}', "is not a character offset"),
     ],
 )
@@ -559,5 +559,5 @@ def test_an_unknown_format_lists_the_known_ones(tmp_path: Path, name: str) -> No
         reader_for("x", format="pdf")
     with pytest.raises(ValueError, match="no such file"):
         reader_for(tmp_path / "missing.txt")
-    with pytest.raises(ValueError, match="unknown suffix"):
+    with pytest.raises(ValueError, match="no format is written with this suffix"):
         write_docs([], tmp_path / "a.pdf")

@@ -65,15 +65,15 @@ def test_an_archive_is_read_member_by_member(judged, tmp_path):
             entry = tarfile.TarInfo(name)
             entry.size = len(text)
             archive.addfile(entry, io.BytesIO(text.encode()))
-    assert [j.query for j in Letor(str(path)).judged()] == ["7", "7", "8", "9"]
-    assert [j.query for j in Letor(str(path), member="S2.txt").judged()] == ["9"]
+    assert [j.query for j in Letor(str(path)).iter_judged()] == ["7", "7", "8", "9"]
+    assert [j.query for j in Letor(str(path), member="S2.txt").iter_judged()] == ["9"]
 
 
 @pytest.mark.parametrize("line", ["1 1:0.5", "one qid:1 1:2", "1 qid:1 1:nan", "1 qid:1 a:2", "1"])
 def test_a_bad_line_is_named(line, tmp_path):
     path = tmp_path / "bad.letor"
     path.write_text(f"{LINES}{line}\n")
-    with pytest.raises(ValueError, match=r"bad\.letor, line 4: .* no judged document"):
+    with pytest.raises(ValueError, match=r"bad\.letor, line 4: .* is not a judged document"):
         list(load_corpus(path)(spacy.blank("en")))
 
 

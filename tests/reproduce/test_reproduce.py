@@ -8,8 +8,22 @@ from pathlib import Path
 import pytest
 
 from textrank.cli.app import run
-from textrank.reproduce import EXPERIMENTS, Figure, Setting, experiments_of, reproduced, tables_in
-from textrank.reproduce.base import Experiment, cell, page, published, section, sources
+from textrank.reproduce import (
+    EXPERIMENTS,
+    Figure,
+    RunSettings,
+    load_tables,
+    reproduce_table,
+    select_experiments,
+)
+from textrank.reproduce.base import (
+    Experiment,
+    format_cell,
+    format_page,
+    format_section,
+    get_published,
+    get_sources,
+)
 
 
 @pytest.fixture
@@ -19,7 +33,7 @@ def letor(tmp_path: Path) -> Experiment:
     (tmp_path / "data" / "some.txt").write_text("numbers")
     calls = []
 
-    def made_up(setting: Setting):
+    def made_up(setting: RunSettings):
         calls.append(setting)
         return {"RankRLS": {"OHSUMED": Figure(0.5, 0.01), "MQ2008": Figure(0.2 + setting.seed)}}
 
@@ -29,44 +43,46 @@ def letor(tmp_path: Path) -> Experiment:
 
 
 def test_a_table_is_run_once(letor, tmp_path):
-    setting = Setting(tmp_path / "data")
-    first, new = reproduced(letor, setting, tmp_path)
-    second, again = reproduced(letor, setting, tmp_path)
+    setting = RunSettings(tmp_path / "data")
+    first, new = reproduce_table(letor, setting, tmp_path)
+    second, again = reproduce_table(letor, setting, tmp_path)
     assert (new, again, len(letor.calls)) == (True, False, 1)
     assert second.cells == first.cells
 
 
 @pytest.mark.parametrize("change", ["seed", "file", "damaged"])
 def test_other_settings_run_it_again(letor, tmp_path, change):
-    setting = Setting(tmp_path / "data")
-    reproduced(letor, setting, tmp_path)
+    setting = RunSettings(tmp_path / "data")
+    reproduce_table(letor, setting, tmp_path)
     if change == "file":
         (tmp_path / "data" / "some.txt").write_text("other numbers")
     if change == "damaged":
         (tmp_path / "letor.json").write_text('{"figures": 3}')
         with pytest.raises(ValueError, match=r"letor\.json: no table of ours"):
-            reproduced(letor, setting, tmp_path)
+            reproduce_table(letor, setting, tmp_path)
         return
-    table, new = reproduced(letor, Setting(setting.data, seed=int(change == "seed")), tmp_path)
+    table, new = reproduce_table(
+        letor, RunSettings(setting.data, seed=int(change == "seed")), tmp_path
+    )
     assert new
     assert table.cells["RankRLS"]["MQ2008"].mean == 0.2 + (change == "seed")
 
 
 def test_a_missing_file_is_named_before_the_work(letor, tmp_path):
     with pytest.raises(ValueError, match=r"some\.txt: no such file.*--data"):
-        letor.check(Setting(tmp_path))
+        letor.check(RunSettings(tmp_path))
 
 
 def test_the_section_says_where_ours_are_worse(letor, tmp_path):
-    table, _ = reproduced(letor, Setting(tmp_path / "data"), tmp_path)
-    assert cell(table, "RankRLS", "OHSUMED") == "0.340 → **0.500** ±0.010"
-    assert cell(table, "RankRLS", "MQ2008") == "**0.200**"
-    assert cell(table, "RLS", "OHSUMED") == "0.346 → –"
-    assert "**Ours are worse** in 1 of 1 cells: RankRLS, OHSUMED (+0.160)" in section(table)
+    table, _ = reproduce_table(letor, RunSettings(tmp_path / "data"), tmp_path)
+    assert format_cell(table, "RankRLS", "OHSUMED") == "0.340 → **0.500** ±0.010"
+    assert format_cell(table, "RankRLS", "MQ2008") == "**0.200**"
+    assert format_cell(table, "RLS", "OHSUMED") == "0.346 → –"
+    assert "**Ours are worse** in 1 of 1 cells: RankRLS, OHSUMED (+0.160)" in format_section(table)
 
 
 def test_the_file_holds_both_figures(letor, tmp_path):
-    reproduced(letor, Setting(tmp_path / "data"), tmp_path)
+    reproduce_table(letor, RunSettings(tmp_path / "data"), tmp_path)
     data = json.loads((tmp_path / "letor.json").read_text())
     row = next(r for r in data["figures"] if r["column"] == "OHSUMED")
     assert (row["source"], row["ours"], row["spread"]) == (0.34, 0.5, 0.01)
@@ -75,22 +91,22 @@ def test_the_file_holds_both_figures(letor, tmp_path):
 
 @pytest.mark.parametrize("name", list(EXPERIMENTS))
 def test_every_table_has_its_words_and_its_source(name):
-    words = EXPERIMENTS[name].words
+    words = EXPERIMENTS[name].text
     assert words.title
     assert words.differs.endswith(".")
-    assert published(name)["source"] in sources()
+    assert get_published(name)["source"] in get_sources()
 
 
 def test_every_source_has_at_least_two_tables():
-    count = dict.fromkeys(sources(), 0)
+    count = dict.fromkeys(get_sources(), 0)
     for name in EXPERIMENTS:
-        count[published(name)["source"]] += 1
+        count[get_published(name)["source"]] += 1
     assert min(count.values()) >= 2
 
 
 def test_a_wrong_name_fails_with_the_right_ones():
     with pytest.raises(ValueError, match=r"no table 'nonsense'; there are: .*letor"):
-        experiments_of(["nonsense"])
+        select_experiments(["nonsense"])
 
 
 def test_the_command_lists_and_keeps_a_page(tmp_path, capsys, monkeypatch):
@@ -103,9 +119,9 @@ def test_the_command_lists_and_keeps_a_page(tmp_path, capsys, monkeypatch):
     assert "0.040" in (tmp_path / "out" / "index.md").read_text()
     assert run(words) == 0
     assert "kept from before" in capsys.readouterr().out
-    assert len(tables_in(tmp_path / "out")) == 1
+    assert len(load_tables(tmp_path / "out")) == 1
 
 
 def test_the_page_in_the_docs_is_the_one_its_figures_make():
     folder = Path(__file__).parents[2] / "docs" / "reproduce"
-    assert (folder / "index.md").read_text("utf-8") == page(tables_in(folder))
+    assert (folder / "index.md").read_text("utf-8") == format_page(load_tables(folder))

@@ -28,38 +28,38 @@ def command(
     Resumable: tables that were finished with the same settings are kept.
     """
     from textrank.io import write_text
-    from textrank.reproduce import experiments_of, reproduced, tables_in
-    from textrank.reproduce.base import Setting, page, section
+    from textrank.reproduce import load_tables, reproduce_table, select_experiments
+    from textrank.reproduce.base import RunSettings, format_page, format_section
 
     if list_:
         ignored = ("names", "data", "out", "seed", "full")
         refuse_ignored(context, ignored, "with --list", "leave out --list")
         return typer.echo(list_tables())
-    setting = Setting(data, seed, full)
-    chosen = experiments_of(names)
+    setting = RunSettings(data, seed, full)
+    chosen = select_experiments(names)
     for experiment in chosen:
         experiment.check(setting)
     out.mkdir(parents=True, exist_ok=True)
     for experiment in chosen:
-        table, new = reproduced(experiment, setting, out)
-        typer.echo(section(table) if new else f"{experiment.name}: already done\n")
-        write_text(page(tables_in(out)), out / "index.md")
+        table, new = reproduce_table(experiment, setting, out)
+        typer.echo(format_section(table) if new else f"{experiment.name}: already done\n")
+        write_text(format_page(load_tables(out)), out / "index.md")
 
 
 def list_tables() -> str:
     """Return the list of tables as text, grouped by paper."""
     from textrank.reproduce import EXPERIMENTS
-    from textrank.reproduce.base import published, sources
+    from textrank.reproduce.base import get_published, get_sources
 
     lines = []
-    for key, citation in sources().items():
+    for key, citation in get_sources().items():
         experiments = [
             experiment
             for name, experiment in EXPERIMENTS.items()
-            if published(name)["source"] == key
+            if get_published(name)["source"] == key
         ]
         lines += [
             citation,
-            *(f"  {experiment.name:<22} {experiment.words.title}" for experiment in experiments),
+            *(f"  {experiment.name:<22} {experiment.text.title}" for experiment in experiments),
         ]
     return "\n".join(lines)

@@ -215,7 +215,7 @@ class _Annotations:
             roles, arguments = zip(*pair["arguments"], strict=True)
             if unknown_ids := [argument for argument in arguments if argument not in all_ids]:
                 raise ValueError(
-                    f"{self.place}: relation {pair['id']} refers to {unknown_ids[0]!r}, which "
+                    f"{self.location}: relation {pair['id']} refers to {unknown_ids[0]!r}, which "
                     "does not exist. Correct the relation."
                 )
             if not mention_ids.issuperset(arguments):

@@ -37,7 +37,7 @@ from textrank.language.sentences import set_sentence_starts
 from textrank.reports.table import write_json
 
 Better: TypeAlias = Literal["higher", "lower", "neither"]
-REVISION = 1  # rises when the same settings would give other figures
+FIGURES_REVISION = 1  # rises when the same settings would give other figures
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Figure:
     spread: float | None = None
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> Figure:
+    def from_values(cls, values: Sequence[float]) -> Figure:
         """The mean of several runs with their standard deviation.
 
         >>> Figure.of([0.5, 0.7])
@@ -62,7 +62,7 @@ Cells: TypeAlias = Mapping[str, Mapping[str, Figure]]  # by row and column
 
 
 @dataclass(frozen=True)
-class Setting:
+class RunSettings:
     """Where the data are, the seed of every draw, and whether the long version is wanted."""
 
     data: Path
@@ -81,7 +81,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Words:
+class TableText:
     """What a reader must know of a table."""
 
     title: str
@@ -99,25 +99,25 @@ class Experiment:
     """One table of a source by the name of its figures and words, and how to run it."""
 
     name: str
-    run: Callable[[Setting], Cells]
+    run: Callable[[RunSettings], Cells]
     files: Sequence[str] = ()
 
     @property
-    def words(self) -> Words:
+    def text(self) -> TableText:
         """Those of ``tables.toml``."""
         words = tomllib.loads((files("textrank.reproduce") / "tables.toml").read_text("utf-8"))
-        return Words(**{k: _plain(v) for k, v in words[self.name].items()})
+        return TableText(**{k: _plain(v) for k, v in words[self.name].items()})
 
-    def check(self, setting: Setting) -> None:
+    def check(self, setting: RunSettings) -> None:
         """Refuses before long work where a file is missing."""
         for name in self.files:
             setting.file(name)
 
-    def settings(self, setting: Setting) -> dict[str, Any]:
+    def settings(self, setting: RunSettings) -> dict[str, Any]:
         """What the figures depend on."""
         sizes = {name: setting.file(name).stat().st_size for name in self.files}
-        full = setting.full and bool(self.words.part)
-        return {"seed": setting.seed, "full": full, "revision": REVISION, "files": sizes}
+        full = setting.full and bool(self.text.part)
+        return {"seed": setting.seed, "full": full, "revision": FIGURES_REVISION, "files": sizes}
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class Table:
     @property
     def published(self) -> Mapping[str, Mapping[str, float]]:
         """The figures of the source, by row and column."""
-        return published(self.experiment.name)["figures"]
+        return get_published(self.experiment.name)["figures"]
 
     @property
     def rows(self) -> list[str]:
@@ -148,7 +148,7 @@ class Table:
 
     def worse(self) -> Iterator[tuple[str, str, float]]:
         """Row, column and difference where the source's figure is the better one."""
-        sign = {"higher": 1.0, "lower": -1.0, "neither": 0.0}[self.experiment.words.better]
+        sign = {"higher": 1.0, "lower": -1.0, "neither": 0.0}[self.experiment.text.better]
         for row, columns in self.published.items():
             for column, value in columns.items():
                 ours = self.cells.get(row, {}).get(column)
@@ -157,7 +157,7 @@ class Table:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as they stand in the file."""
-        experiment, source = self.experiment, published(self.experiment.name)
+        experiment, source = self.experiment, get_published(self.experiment.name)
         rows = [
             {"row": row, "column": column, "ours": figure.mean, "spread": figure.spread,
              "source": self.published.get(row, {}).get(column)}
@@ -166,10 +166,10 @@ class Table:
         ]  # fmt: skip
         return {
             "name": experiment.name,
-            "title": experiment.words.title,
+            "title": experiment.text.title,
             "source": source["source"],
             "where": source["where"],
-            "measure": experiment.words.measure,
+            "measure": experiment.text.measure,
             "settings": dict(self.settings),
             "figures": rows,
             "seconds": round(self.seconds, 1),
@@ -177,10 +177,12 @@ class Table:
         }
 
 
-def reproduced(experiment: Experiment, setting: Setting, folder: Path) -> tuple[Table, bool]:
+def reproduce_table(
+    experiment: Experiment, setting: RunSettings, folder: Path
+) -> tuple[Table, bool]:
     """The table, and whether it was run now: one kept in the folder with these settings is not."""
     settings = experiment.settings(setting)
-    found = kept(experiment, folder)
+    found = load_table(experiment, folder)
     if found is not None and found.settings == settings:
         return found, False
     start = time.process_time()
@@ -190,12 +192,12 @@ def reproduced(experiment: Experiment, setting: Setting, folder: Path) -> tuple[
     return table, True
 
 
-def published(name: str) -> Mapping[str, Any]:
+def get_published(name: str) -> Mapping[str, Any]:
     """What a source says: ``source``, ``where`` in it, and ``figures`` by row and column."""
     return dict(_facts()["tables"][name])
 
 
-def sources() -> Mapping[str, str]:
+def get_sources() -> Mapping[str, str]:
     """The sources by key, as one cites them."""
     return dict(_facts()["sources"])
 
@@ -206,7 +208,7 @@ def _facts() -> dict[str, Any]:
     return found
 
 
-def kept(experiment: Experiment, folder: Path) -> Table | None:
+def load_table(experiment: Experiment, folder: Path) -> Table | None:
     """The table that a folder holds, whatever its settings; None without one."""
     path = folder / f"{experiment.name}.json"
     if not path.exists():
@@ -227,7 +229,7 @@ def _plain(value: Any) -> Any:
     return " ".join(value.split()) if isinstance(value, str) else value
 
 
-HEAD = """# The sources' tables, and ours
+PAGE_INTRODUCTION = """# The sources' tables, and ours
 
 Written by `textrank reproduce`, figures and all; the JSON files beside this page hold every number.
 A cell shows the **source's figure** before the arrow and **ours** behind it, with the spread where
@@ -243,27 +245,27 @@ The tables are short versions of seconds to minutes; where one says so, `--full`
 """
 
 
-def page(tables: Sequence[Table]) -> str:
+def format_page(tables: Sequence[Table]) -> str:
     """All tables, grouped by their source, with a summary of the time they took."""
-    parts = [HEAD]
-    for key, cited in sources().items():
-        own = [t for t in tables if published(t.experiment.name)["source"] == key]
+    parts = [PAGE_INTRODUCTION]
+    for key, cited in get_sources().items():
+        own = [t for t in tables if get_published(t.experiment.name)["source"] == key]
         if own:
-            parts += [f"## {cited}\n", *(section(table) for table in own)]
+            parts += [f"## {cited}\n", *(format_section(table) for table in own)]
     seconds = sum(table.seconds for table in tables)
     parts.append(f"All {len(tables)} tables took {seconds / 60:.0f} minutes of one processor.\n")
     return "\n".join(parts)
 
 
-def section(table: Table) -> str:
+def format_section(table: Table) -> str:
     """One table with what a reader must know."""
-    experiment, words = table.experiment, table.experiment.words
-    source = published(experiment.name)
+    experiment, words = table.experiment, table.experiment.text
+    source = get_published(experiment.name)
     where = f"{source['where']}. " if source["where"] else ""
     lines = [
         f"### {words.title}\n",
         f"`textrank reproduce {experiment.name}` · {where}{words.measure}; ± {words.spread}.\n",
-        markdown(table),
+        format_markdown(table),
         f"**What differs.** {words.differs}{_part(table)}\n",
         *_worse(table),
         f"Seed {table.settings['seed']}, {_time(table.seconds)} of one processor.\n",
@@ -271,19 +273,19 @@ def section(table: Table) -> str:
     return "\n".join(lines)
 
 
-def markdown(table: Table) -> str:
+def format_markdown(table: Table) -> str:
     """The figures alone, a row for each row of the source."""
     columns = table.columns
     lines = ["| | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
     for row in table.rows:
-        cells = " | ".join(cell(table, row, column) for column in columns)
+        cells = " | ".join(format_cell(table, row, column) for column in columns)
         lines.append(f"| {row} | {cells} |")
     return "\n".join(lines) + "\n"
 
 
-def cell(table: Table, row: str, column: str) -> str:
+def format_cell(table: Table, row: str, column: str) -> str:
     """The source's figure, an arrow, ours."""
-    digits = table.experiment.words.digits
+    digits = table.experiment.text.digits
     source = table.published.get(row, {}).get(column)
     ours = table.cells.get(row, {}).get(column)
     if source is None and ours is None:
@@ -300,7 +302,7 @@ def _figure(figure: Figure | None, digits: int) -> str:
 
 
 def _part(table: Table) -> str:
-    part = table.experiment.words.part
+    part = table.experiment.text.part
     return f" Here {part}; `--full` takes all." if part and not table.settings["full"] else ""
 
 
@@ -309,14 +311,14 @@ def _worse(table: Table) -> list[str]:
     found = sorted(table.worse(), key=lambda cell: -abs(cell[2]))
     if not found:
         return []
-    digits = table.experiment.words.digits
+    digits = table.experiment.text.digits
     shown = [f"{row}, {column} ({gap:+.{digits}f})" for row, column, gap in found[:6]]
     more = f" and {len(found) - 6} more" if len(found) > 6 else ""
     compared = sum(
         len(set(own) & set(table.cells.get(r, {}))) for r, own in table.published.items()
     )
     summary = f"**Ours are worse** in {len(found)} of {compared} cells: {'; '.join(shown)}{more}."
-    return [f"{summary} {table.experiment.words.why}".strip() + "\n"]
+    return [f"{summary} {table.experiment.text.why}".strip() + "\n"]
 
 
 def _time(seconds: float) -> str:
@@ -335,29 +337,29 @@ CRAFT = "treebanks/craft-dev.conllu.gz"
 Sample = tuple[Matrix, Vector]
 
 
-def modapte(path: Path) -> list[ReutersArticle]:
+def read_modapte_articles(path: Path) -> list[ReutersArticle]:
     """Articles of the ModApte split, in their order."""
     return [a for a in iter_reuters_articles(path) if a.judged and a.split in ("TRAIN", "TEST")]
 
 
-def frequent_topics(found: list[ReutersArticle], number: int) -> list[str]:
+def most_frequent_topics(found: list[ReutersArticle], number: int) -> list[str]:
     """The topics with most articles, by name."""
     counts = Counter(topic for article in found for topic in article.topics)
     return sorted(topic for topic, _ in counts.most_common(number))
 
 
-def tfidf(train: list[str], test: list[str]) -> tuple[SparseMatrix, SparseMatrix]:
+def fit_tfidf(train: list[str], test: list[str]) -> tuple[SparseMatrix, SparseMatrix]:
     """Unit vectors of words; document frequencies are those of the training texts."""
     words = TfidfVectorizer(sublinear_tf=True, stop_words="english")
     return sp.csr_array(words.fit_transform(train)), sp.csr_array(words.transform(test))
 
 
-def signs(found: list[ReutersArticle], topic: str) -> Vector:
+def topic_labels(found: list[ReutersArticle], topic: str) -> Vector:
     """1 for the articles of a topic, -1 for the others."""
     return np.array([1.0 if topic in article.topics else -1.0 for article in found])
 
 
-def letor_parts(path: Path) -> list[tuple[Matrix, Vector, Indices]]:
+def read_letor_parts(path: Path) -> list[tuple[Matrix, Vector, Indices]]:
     """The five parts of a LETOR collection: features, relevance, numbers of queries."""
     names = [name for name, _ in iter_tar_files(path, ".txt")]
     parts = []
@@ -367,7 +369,7 @@ def letor_parts(path: Path) -> list[tuple[Matrix, Vector, Indices]]:
     return parts
 
 
-def small_sets(path: Path) -> dict[str, Sample]:
+def read_small_sets(path: Path) -> dict[str, Sample]:
     """The small classification sets by name, with iris and wine of scikit-learn."""
     found = {Path(name).stem: _svm(data) for name, data in iter_tar_files(path, ".svm")}
     vowel = [found.pop(f"vowel-{half}") for half in ("train", "test")]
@@ -377,20 +379,20 @@ def small_sets(path: Path) -> dict[str, Sample]:
     return found
 
 
-def jester(path: Path) -> Matrix:
+def read_jester(path: Path) -> Matrix:
     """Ratings of users (rows) for the hundred jokes, NaN where there is none."""
     with gzip.open(path, "rt") as stream:
         return np.genfromtxt(io.StringIO(stream.read()), delimiter=",", filling_values=np.nan)
 
 
-def featured(X: Matrix | SparseMatrix) -> Features:
+def to_features(X: Matrix | SparseMatrix) -> Features:
     """Columns under their numbers."""
     return Features(
         sp.csr_array(X), FeatureNames.from_iterable([str(i) for i in range(X.shape[1])])
     )
 
 
-def alone(y: Vector) -> Targets:
+def independent_targets(y: Vector) -> Targets:
     """Every candidate a document and a query of its own."""
     return Targets(y, np.arange(len(y)), np.arange(len(y)))
 
@@ -400,7 +402,7 @@ def _svm(data: bytes) -> Sample:
     return X.toarray(), y
 
 
-def brown_docs(path: Path) -> Iterator[Doc]:
+def iter_brown_docs(path: Path) -> Iterator[Doc]:
     """The files of the Brown corpus as Docs, a sentence a line."""
     nlp = spacy.blank("en")
     quotes = {"``": '"', "''": '"'}
@@ -416,7 +418,7 @@ def brown_docs(path: Path) -> Iterator[Doc]:
             yield doc
 
 
-def treebank_part(path: Path, number: int) -> str:
+def sample_treebank(path: Path, number: int) -> str:
     """So many sentences of 5 to 40 words of every document of a CoNLL-U file, evenly spread."""
     name, found = "", dict[str, list[str]]()
     for block in read_text(path, MAX_UNPACKED_BYTES).split("\n\n"):

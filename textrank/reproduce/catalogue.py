@@ -7,7 +7,7 @@ from pathlib import Path
 
 from textrank.reproduce import classes, contexts, interactions, parses, ranking
 from textrank.reproduce import ranking as estimates
-from textrank.reproduce.base import Experiment, Table, kept
+from textrank.reproduce.base import Experiment, Table, load_table
 
 EXPERIMENTS: Mapping[str, Experiment] = {
     experiment.name: experiment
@@ -16,7 +16,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
 }
 
 
-def experiments_of(names: Iterable[str]) -> list[Experiment]:
+def select_experiments(names: Iterable[str]) -> list[Experiment]:
     """Those with these names, all where none is named; a wrong name fails with the right ones."""
     names = list(names)
     for name in names:
@@ -25,7 +25,7 @@ def experiments_of(names: Iterable[str]) -> list[Experiment]:
     return [EXPERIMENTS[name] for name in names or EXPERIMENTS]
 
 
-def tables_in(folder: Path) -> list[Table]:
+def load_tables(folder: Path) -> list[Table]:
     """All tables that a folder holds, in their order."""
-    found = (kept(experiment, folder) for experiment in EXPERIMENTS.values())
+    found = (load_table(experiment, folder) for experiment in EXPERIMENTS.values())
     return [table for table in found if table is not None]

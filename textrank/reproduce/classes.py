@@ -33,13 +33,13 @@ from textrank.reproduce.base import (
     Cells,
     Experiment,
     Figure,
+    RunSettings,
     Sample,
-    Setting,
-    alone,
-    frequent_topics,
-    modapte,
-    small_sets,
-    tfidf,
+    fit_tfidf,
+    independent_targets,
+    most_frequent_topics,
+    read_modapte_articles,
+    read_small_sets,
 )
 
 ALPHAS = np.exp2(np.arange(-9.0, 4.0, 3.0))
@@ -48,9 +48,9 @@ MULTI = ("dna", "iris", "vehicle", "vowel", "wine", "glass")
 TWO = ("australian", "diabetes", "fourclass", "ionosphere", "splice")
 
 
-def multiclass(setting: Setting) -> Cells:
+def multiclass(setting: RunSettings) -> Cells:
     """Error rates of the joint kernel, one-vs-all, all pairs and random codes."""
-    sets = small_sets(setting.file(SMALL))
+    sets = read_small_sets(setting.file(SMALL))
     cells: dict[str, dict[str, Figure]] = {}
     for name in MULTI:
         X, y = _shortened(sets[name], setting) if name == "dna" else sets[name]
@@ -61,13 +61,13 @@ def multiclass(setting: Setting) -> Cells:
             for method, predicted in METHODS.items():
                 said = predicted(K, new, classes[train])
                 wrong.setdefault(method, []).append(float((said != classes[test]).mean()))
-        cells[name] = {method: Figure.of(values) for method, values in wrong.items()}
+        cells[name] = {method: Figure.from_values(values) for method, values in wrong.items()}
     return cells
 
 
-def two_classes(setting: Setting) -> Cells:
+def two_classes(setting: RunSettings) -> Cells:
     """AUC of least squares and of others, on two classes."""
-    sets = small_sets(setting.file(SMALL))
+    sets = read_small_sets(setting.file(SMALL))
     cells: dict[str, dict[str, Figure]] = {}
     for name in TWO:
         X, labels = sets[name]
@@ -76,7 +76,7 @@ def two_classes(setting: Setting) -> Cells:
         for train, test in _folds((y > 0).astype(np.intp), setting):
             for method, scores in _binary(X[train], X[test], y[train], setting.seed):
                 found.setdefault(method, []).append(auc(y[test], scores) or 0.0)
-        cells[name] = {method: Figure.of(values) for method, values in found.items()}
+        cells[name] = {method: Figure.from_values(values) for method, values in found.items()}
     return cells
 
 
@@ -127,7 +127,7 @@ METHODS = {
 def _binary(X: Matrix, new: Matrix, y: Vector, seed: int) -> Iterator[tuple[str, Vector]]:
     best, scores = -1.0, np.zeros(len(new))
     for gram, other in zip(*_grams(X, new), strict=True):
-        fit = RLS(alphas=list(ALPHAS)).fit(gram, alone(y))
+        fit = RLS(alphas=list(ALPHAS)).fit(gram, independent_targets(y))
         value = auc(y, fit.heldout[fit.alpha_index]) or 0.0
         if value > best:
             best, scores = value, fit.predict(other)
@@ -171,14 +171,14 @@ def _scaled(X: Matrix, new: Matrix) -> tuple[Matrix, Matrix]:
     return (X - centre) / spread, (new - centre) / spread
 
 
-def _folds(classes: Indices, setting: Setting) -> Iterator[tuple[Indices, Indices]]:
+def _folds(classes: Indices, setting: RunSettings) -> Iterator[tuple[Indices, Indices]]:
     """Stratified where every class has enough members."""
     folds = 10 if setting.full else 5
     kind = StratifiedKFold if np.bincount(classes).min() >= folds else KFold
     yield from kind(folds, shuffle=True, random_state=setting.seed).split(classes, classes)
 
 
-def _shortened(sample: Sample, setting: Setting, most: int = 600) -> Sample:
+def _shortened(sample: Sample, setting: RunSettings, most: int = 600) -> Sample:
     X, y = sample
     if setting.full or len(y) <= most:
         return sample
@@ -193,11 +193,11 @@ TABLES = (
 COSTS = (0.1, 1.0, 10.0)
 
 
-def reuters(setting: Setting) -> Cells:
+def reuters(setting: RunSettings) -> Cells:
     """Macro F of a linear machine on words, similarities, LSI and G2P, ten topics, one a text."""
-    found = modapte(setting.file(REUTERS))
+    found = read_modapte_articles(setting.file(REUTERS))
     alone = [a for a in found if len(a.topics) == 1]
-    topics = frequent_topics(alone, 10)
+    topics = most_frequent_topics(alone, 10)
     single = [a for a in alone if a.topics[0] in topics]
     size = len(single) // 3 if setting.full else 900
     values: dict[str, list[float]] = {}
@@ -206,13 +206,13 @@ def reuters(setting: Setting) -> Cells:
         parts = np.split(rng.permutation(len(single))[: 3 * size], 3)
         texts = [[f"{single[i].title} {single[i].text}" for i in part] for part in parts]
         train, *others = texts
-        X, valid = tfidf(train, others[0])
-        _, test = tfidf(train, others[1])
+        X, valid = fit_tfidf(train, others[0])
+        _, test = fit_tfidf(train, others[1])
         y = [_classes(single, topics, part) for part in parts]
         K = [np.asarray((part @ X.T).toarray()) for part in (X, valid, test)]
         for method, views in _views((X, valid, test), K, y[0]):
             values.setdefault(method, []).append(_best(views, y))
-    return {method: {"macro F": Figure.of(own)} for method, own in values.items()}
+    return {method: {"macro F": Figure.from_values(own)} for method, own in values.items()}
 
 
 def _views(

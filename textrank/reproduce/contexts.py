@@ -32,8 +32,8 @@ from textrank.reproduce.base import (
     Cells,
     Experiment,
     Figure,
-    Setting,
-    brown_docs,
+    RunSettings,
+    iter_brown_docs,
 )
 from textrank.tasks.gene_protein import GeneProtein
 
@@ -50,7 +50,7 @@ COMPARED: Mapping[str, tuple[Mapping[str, Any], int]] = {  # how positions compa
 }
 
 
-def names(setting: Setting, most: int) -> tuple[list[Candidate], list[str]]:
+def names(setting: RunSettings, most: int) -> tuple[list[Candidate], list[str]]:
     """Gene and protein names of the first abstracts, with what is held out together."""
     corpus = load_corpus(setting.file(JNLPBA))
     docs = list(islice(corpus(spacy.blank("en")), most))
@@ -60,7 +60,7 @@ def names(setting: Setting, most: int) -> tuple[list[Candidate], list[str]]:
     return [c for c, _ in found], [g for _, g in found]
 
 
-def gene_protein(setting: Setting) -> Cells:
+def gene_protein(setting: RunSettings) -> Cells:
     """AUC of DNA against protein, five times two halves by abstract."""
     candidates, groups = names(setting, 2000 if setting.full else 1000)
     y = np.array([c.label for c in candidates])
@@ -92,10 +92,10 @@ def gene_protein(setting: Setting) -> Cells:
             }
             for method, own in scores.items():
                 values.setdefault(method, []).append(auc(y[test], own) or 0.0)
-    return {method: {"AUC": Figure.of(own)} for method, own in values.items()}
+    return {method: {"AUC": Figure.from_values(own)} for method, own in values.items()}
 
 
-def gene_protein_kernels(setting: Setting) -> Cells:
+def gene_protein_kernels(setting: RunSettings) -> Cells:
     """AUC with kernels on top of the bag and of contextual weighting, two halves by abstract."""
     candidates, groups = names(setting, 400 if setting.full else 100)
     targets = Targets.from_candidates(candidates)
@@ -116,11 +116,13 @@ def gene_protein_kernels(setting: Setting) -> Cells:
             "polynomial, 3": (K + 1.0) ** 3 / 8,
         }
         for row, top in tops.items():
-            cells.setdefault(row, {})[column] = Figure.of(_halves(top, targets, partitions))
+            cells.setdefault(row, {})[column] = Figure.from_values(
+                _halves(top, targets, partitions)
+            )
     return cells
 
 
-def word_senses(setting: Setting) -> Cells:
+def word_senses(setting: RunSettings) -> Cells:
     """Accuracy over the instances of four words."""
     docs = list(Senseval(str(setting.file(SENSEVAL)))(spacy.blank("en")))
     docs = docs if setting.full else docs[setting.seed % 10 :: 10]
@@ -128,9 +130,9 @@ def word_senses(setting: Setting) -> Cells:
     return _compared("wsd", docs, weights, {"near": 1.0})
 
 
-def spelling(setting: Setting) -> Cells:
+def spelling(setting: RunSettings) -> Cells:
     """Accuracy over the occurrences of 21 confusion sets, whole files held out."""
-    docs = list(brown_docs(setting.file(BROWN)))
+    docs = list(iter_brown_docs(setting.file(BROWN)))
     docs = docs if setting.full else docs[setting.seed % 8 :: 8]
     return _compared("spelling", docs, {"words": 1.0, "near": 0.0}, {"near": 1.0})
 
@@ -157,7 +159,7 @@ def _compared(
 def _accuracy(pipeline: str, docs: list[Any], settings: Mapping[str, Any]) -> dict[str, Figure]:
     report = cross_validate(load_pipeline(pipeline, settings), docs, folds=3)
     return {
-        label: Figure.of([v for f in report.folds if (v := f.measures[key]) is not None])
+        label: Figure.from_values([v for f in report.folds if (v := f.measures[key]) is not None])
         for key, label in (("accuracy", "pooled"), ("accuracy_of_sets", "mean of words or sets"))
     }
 

@@ -19,7 +19,15 @@ from textrank.learners.g2p import G2P, class_matrix
 from textrank.learners.rls import RLS
 from textrank.linalg import spectrum_gram
 from textrank.metrics import auc, best_threshold, choose_largest, decide, precision_recall_f
-from textrank.reproduce.base import CRAFT, Cells, Experiment, Figure, Setting, alone, featured
+from textrank.reproduce.base import (
+    CRAFT,
+    Cells,
+    Experiment,
+    Figure,
+    RunSettings,
+    independent_targets,
+    to_features,
+)
 from textrank.reproduce.parses import leaking
 
 CORPORA = ("AImed", "BioInfer", "IEPA", "LLL")
@@ -28,13 +36,13 @@ PART = {"AImed": 2, "BioInfer": 4, "IEPA": 1, "LLL": 1}  # every so manieth docu
 NAMES = {"auc": "AUC", "f": "F", "f_best": "F, best threshold", "f_rate": "F, share known"}
 
 
-def documents(setting: Setting, name: str) -> list[Doc]:
+def documents(setting: RunSettings, name: str) -> list[Doc]:
     """The documents of a corpus, in the short version every so manieth."""
     docs = list(load_corpus(setting.file(f"ppi/{name}.xml.gz"))(spacy.blank("en")))
     return docs if setting.full else docs[setting.seed % PART[name] :: PART[name]]
 
 
-def within(setting: Setting) -> Cells:
+def within(setting: RunSettings) -> Cells:
     """F and AUC of the all-paths kernel, documents held out by the given folds."""
     table = read_json(setting.file("ppi/folds.json"), MAX_UNPACKED_BYTES)
     cells = {}
@@ -42,13 +50,15 @@ def within(setting: Setting) -> Cells:
         docs = documents(setting, name)
         report = cross_validate(load_pipeline("ppi-apg"), docs, folds=table[name], corpus=name)
         cells[name] = {
-            label: Figure.of([v for fold in report.folds if (v := fold.measures[key]) is not None])
+            label: Figure.from_values(
+                [v for fold in report.folds if (v := fold.measures[key]) is not None]
+            )
             for key, label in (("f", "F"), ("auc", "AUC"))
         }
     return cells
 
 
-def across(setting: Setting) -> Cells:
+def across(setting: RunSettings) -> Cells:
     """AUC, and F under three thresholds, trained on one corpus and tested on another."""
     found = cross(load_pipeline("ppi-apg"), {name: documents(setting, name) for name in CORPORA})
     cells: dict[str, dict[str, Figure]] = {}
@@ -62,7 +72,7 @@ def across(setting: Setting) -> Cells:
     return cells
 
 
-def leaks(setting: Setting) -> Cells:
+def leaks(setting: RunSettings) -> Cells:
     """Parses and interactions, dependent ones held together and dealt out singly."""
     cells = {"parses, tau_b": leaking(setting)}
     pipeline = load_pipeline("ppi-apg")
@@ -75,11 +85,11 @@ def leaks(setting: Setting) -> Cells:
                 report = cross_validate_dataset(pipeline, dataset, splitter)
             for key in ("f", "auc"):
                 values = [v for f in report.folds if (v := f.measures[key]) is not None]
-                cells.setdefault(f"{name}, {NAMES[key]}", {})[split] = Figure.of(values)
+                cells.setdefault(f"{name}, {NAMES[key]}", {})[split] = Figure.from_values(values)
     return cells
 
 
-def embedded(setting: Setting) -> Cells:
+def embedded(setting: RunSettings) -> Cells:
     """G2P embeddings of the all-paths similarities, against the similarities themselves."""
     cells: dict[str, dict[str, Figure]] = {}
     table = read_json(setting.file("ppi/folds.json"), MAX_UNPACKED_BYTES)
@@ -97,7 +107,7 @@ def embedded(setting: Setting) -> Cells:
             for method, f, area in _methods(S, dataset.targets.y, train, test, inner):
                 values.setdefault(f"{method}, F", []).append(f)
                 values.setdefault(f"{method}, AUC", []).append(area)
-        cells[name] = {column: Figure.of(own) for column, own in values.items()}
+        cells[name] = {column: Figure.from_values(own) for column, own in values.items()}
     return cells
 
 
@@ -131,7 +141,7 @@ def _scores(
     own, new = S[np.ix_(train, train)], S[np.ix_(test, train)]
     learner = RLS(alphas=(0.25, 1.0, 4.0))
     if method == "kernel RLS":
-        return learner.fit(own, alone(y[train])).predict(new)
+        return learner.fit(own, independent_targets(y[train])).predict(new)
     if method == "G2P":
         P = G2P(alpha=alpha, neighbours=max(len(train) // 4, 15)).fit(
             own, class_matrix(y[train][:, None], "binary")
@@ -139,7 +149,7 @@ def _scores(
         own, new = own @ P, new @ P
         scale = np.sqrt((own**2).sum(axis=1).mean()) or 1.0
         own, new = own / scale, new / scale
-    return learner.fit(featured(own), alone(y[train])).predict(featured(new))
+    return learner.fit(to_features(own), independent_targets(y[train])).predict(to_features(new))
 
 
 TABLES = (

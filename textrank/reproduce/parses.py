@@ -27,18 +27,18 @@ from textrank.learners.rankrls import RankRLS
 from textrank.learners.rls import RLS
 from textrank.pipeline import Dataset, Pipeline
 from textrank.protocols import Splitter
-from textrank.reproduce.base import CRAFT, Cells, Experiment, Figure, Setting, treebank_part
+from textrank.reproduce.base import CRAFT, Cells, Experiment, Figure, RunSettings, sample_treebank
 
 PLACES = {"all ones": "any", "Gaussian": "gaussian", "identity": "same"}
 ALPHAS = (0.0625, 0.5, 4.0, 32.0)
 
 
 @cache
-def parsed(setting: Setting) -> tuple[Pipeline, Dataset]:
+def parsed(setting: RunSettings) -> tuple[Pipeline, Dataset]:
     """Parses of sentences of CRAFT's dev part by copies of our parser with noise, as sequences."""
     pipeline = load_pipeline("parse_ranking-lc", {"task.copies": 8, "task.seed": setting.seed})
     pipeline = replace(pipeline, kernel=Normalized(EachView(SpectrumKernel(2))))
-    text = treebank_part(setting.file(CRAFT), 150 if setting.full else 30)
+    text = sample_treebank(setting.file(CRAFT), 150 if setting.full else 30)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "part.conllu"
         path.write_text(text, encoding="utf-8")
@@ -46,7 +46,7 @@ def parsed(setting: Setting) -> tuple[Pipeline, Dataset]:
     return pipeline, pipeline.prepare(docs)
 
 
-def positions(setting: Setting) -> Cells:
+def positions(setting: RunSettings) -> Cells:
     """tau_b of RLS with the two locality kernels and three ways to compare places."""
     cells: dict[str, dict[str, Figure]] = {}
     for row, kernel in {"sum (11)": LocalSum, "product (13)": LocalityConvolution}.items():
@@ -56,7 +56,7 @@ def positions(setting: Setting) -> Cells:
     return cells
 
 
-def validation(setting: Setting) -> Cells:
+def validation(setting: RunSettings) -> Cells:
     """tau_b of RLS and RankRLS with the three kinds of kernels."""
     kernels: dict[str, Any] = {
         "LC (13)": LocalityConvolution(theta=0.3),
@@ -73,7 +73,7 @@ def validation(setting: Setting) -> Cells:
     return cells
 
 
-def costs(setting: Setting) -> Cells:
+def costs(setting: RunSettings) -> Cells:
     """Disagreement of RankRLS with its costs, pairs of a sentence or all pairs, and of RLS."""
     K = _gram(setting, LocalityConvolution(theta=0.3))
     cells: dict[str, dict[str, Figure]] = {}
@@ -87,7 +87,7 @@ def costs(setting: Setting) -> Cells:
     return cells
 
 
-def leaking(setting: Setting) -> dict[str, Figure]:
+def leaking(setting: RunSettings) -> dict[str, Figure]:
     """tau_b inside test folds: whole articles held out, and parses dealt out singly."""
     K = _gram(setting, LocalityConvolution(theta=0.3))
     with warnings.catch_warnings():
@@ -100,13 +100,13 @@ def _regression() -> RLS:
     return RLS(alphas=ALPHAS, select="disagreement")
 
 
-def _gram(setting: Setting, kernel: Any) -> Matrix:
+def _gram(setting: RunSettings, kernel: Any) -> Matrix:
     _, dataset = parsed(setting)
     return Normalized(EachView(kernel))(dataset.X)
 
 
 def _measured(
-    setting: Setting, K: Matrix, learner: Any, measure: str, splitter: Splitter | None = None
+    setting: RunSettings, K: Matrix, learner: Any, measure: str, splitter: Splitter | None = None
 ) -> Figure:
     """Whole articles held out, unless it is said otherwise; mean and spread over folds."""
     pipeline, dataset = parsed(setting)
@@ -114,7 +114,7 @@ def _measured(
     report = cross_validate_dataset(
         chosen, replace(dataset, data=K), splitter or LeaveDocumentOut()
     )
-    return Figure.of([v for f in report.folds if (v := f.measures[measure]) is not None])
+    return Figure.from_values([v for f in report.folds if (v := f.measures[measure]) is not None])
 
 
 TABLES = (

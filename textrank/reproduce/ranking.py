@@ -30,14 +30,14 @@ from textrank.reproduce.base import (
     Cells,
     Experiment,
     Figure,
-    Setting,
-    featured,
-    frequent_topics,
-    jester,
-    letor_parts,
-    modapte,
-    signs,
-    tfidf,
+    RunSettings,
+    fit_tfidf,
+    most_frequent_topics,
+    read_jester,
+    read_letor_parts,
+    read_modapte_articles,
+    to_features,
+    topic_labels,
 )
 
 GRID = tuple(2.0 ** np.arange(-15, 15, 2))
@@ -46,18 +46,18 @@ CHOOSING = 25  # people by whom width and alpha are chosen
 Part = tuple[Matrix, Vector, Indices]
 
 
-def reuters_auc(setting: Setting) -> Cells:
+def reuters_auc(setting: RunSettings) -> Cells:
     """AUC of each topic, learned from 500 articles drawn several times."""
-    found = modapte(setting.file(REUTERS))
-    topics = frequent_topics(found, TOPICS)
+    found = read_modapte_articles(setting.file(REUTERS))
+    topics = most_frequent_topics(found, TOPICS)
     rng = np.random.default_rng(setting.seed)
     values: dict[str, dict[str, list[float]]] = {}
     for _ in range(10 if setting.full else DRAWS):
         order = rng.permutation(len(found))
         train, test = ([found[i] for i in part] for part in np.split(order, [TRAINED]))
-        X, new = tfidf([_words(a) for a in train], [_words(a) for a in test])
+        X, new = fit_tfidf([_words(a) for a in train], [_words(a) for a in test])
         for topic in topics:
-            y, gold = signs(train, topic), signs(test, topic)
+            y, gold = topic_labels(train, topic), topic_labels(test, topic)
             if (y > 0).sum() > 1:
                 row = values.setdefault(topic, {})
                 for name, coef in _rankers(X, y):
@@ -65,11 +65,11 @@ def reuters_auc(setting: Setting) -> Cells:
     return _figures(values)
 
 
-def letor(setting: Setting) -> Cells:
+def letor(setting: RunSettings) -> Cells:
     """Disagreement over test queries: three parts train, one chooses alpha, one tests."""
     values: dict[str, dict[str, list[float]]] = {}
     for name, file in {"OHSUMED": OHSUMED, "MQ2008": MQ2008}.items():
-        parts = letor_parts(setting.file(file))
+        parts = read_letor_parts(setting.file(file))
         if name == "OHSUMED":  # the source knows relevant and not
             parts = [(X, np.where(y == 2, 1.0, 0.0), query) for X, y, query in parts]
         for fold in range(5):
@@ -85,9 +85,9 @@ def letor(setting: Setting) -> Cells:
     return _figures(values)
 
 
-def jokes(setting: Setting) -> Cells:
+def jokes(setting: RunSettings) -> Cells:
     """Disagreement over the jokes that a person did not train with, by ratings of 300 others."""
-    ratings = jester(setting.file(JESTER))
+    ratings = read_jester(setting.file(JESTER))
     given = np.isfinite(ratings).sum(axis=1)
     groups = {"20–40": (20, 40), "40–60": (40, 60), "60–80": (60, 80), "all sizes": (0, 100)}
     values: dict[str, dict[str, list[float]]] = {}
@@ -119,11 +119,11 @@ def _rankers(X: Any, y: Vector) -> Iterator[tuple[str, Vector]]:
         yield name, X.T @ learner.fit(K, targets).coef
     ten = Targets(y, np.arange(len(y)) % 10, targets.queries)
     machine = RankSVM(alphas=(0.1, 1.0, 10.0), select="auc", folds=3, tolerance=1e-5)
-    yield "RankSVM", machine.fit(featured(X), ten).coef
+    yield "RankSVM", machine.fit(to_features(X), ten).coef
 
 
 def _query_weights(X: Matrix, y: Vector, query: Indices) -> Iterator[tuple[str, Matrix]]:
-    targets, F = Targets(y, query, query), featured(X)
+    targets, F = Targets(y, query, query), to_features(X)
     yield "RankRLS", RankRLS(alphas=GRID, ties=False).coefs(F, targets)
     yield "RankRLS, all pairs", RankRLS(alphas=GRID).coefs(F, targets)
     products, pull = X.T @ X, X.T @ (y - y.mean())
@@ -200,7 +200,7 @@ def _words(article: Any) -> str:
 
 
 def _figures(values: Mapping[str, Mapping[str, list[float]]]) -> Cells:
-    return {row: {c: Figure.of(v) for c, v in own.items()} for row, own in values.items()}
+    return {row: {c: Figure.from_values(v) for c, v in own.items()} for row, own in values.items()}
 
 
 TABLES = (
@@ -219,7 +219,7 @@ CASES = {  # how many of thirty are positive, and how far apart the classes are
 }
 
 
-def auc_estimates(setting: Setting) -> Cells:
+def auc_estimates(setting: RunSettings) -> Cells:
     """Mean and spread of estimate less truth, the truth measured on 2000 new candidates."""
     rng = np.random.default_rng(setting.seed)
     cells: dict[str, dict[str, Figure]] = {}
@@ -233,18 +233,18 @@ def auc_estimates(setting: Setting) -> Cells:
             truth = auc(gold, _drawn(gold, distance, rng) @ w) or 0.0
             for name, value in _estimates(X @ X.T, y, rng).items():
                 errors.setdefault(name, []).append(value - truth)
-        cells[case] = {name: Figure.of(values) for name, values in errors.items()}
+        cells[case] = {name: Figure.from_values(values) for name, values in errors.items()}
     return cells
 
 
-def scaling(setting: Setting) -> Cells:
+def scaling(setting: RunSettings) -> Cells:
     """Seconds of training RankRLS and RankSVM with a Gaussian kernel on the topic acq."""
-    found = modapte(setting.file(REUTERS))
+    found = read_modapte_articles(setting.file(REUTERS))
     order = np.random.default_rng(setting.seed).permutation(len(found))
     chosen = [found[i] for i in order]
     texts = [f"{a.title} {a.text}" for a in chosen]
-    X, _ = tfidf(texts, texts[:1])
-    y = signs(chosen, "acq")
+    X, _ = fit_tfidf(texts, texts[:1])
+    y = topic_labels(chosen, "acq")
     cells: dict[str, dict[str, Figure]] = {}
     for size in (200, 500, 1000, 2000, *((4000,) if setting.full else ())):
         K, one = rbf_kernel(X[:size], gamma=1.0), np.zeros(size, dtype=np.intp)
@@ -260,9 +260,9 @@ def scaling(setting: Setting) -> Cells:
     return cells
 
 
-def reduced_set(setting: Setting) -> Cells:
+def reduced_set(setting: RunSettings) -> Cells:
     """Seconds of hold-out by shortcut and by retraining, and what kept basis vectors do."""
-    X, y, queries = letor_parts(setting.file(MQ2008))[0]
+    X, y, queries = read_letor_parts(setting.file(MQ2008))[0]
     keep = queries < (1000 if setting.full else 120)
     X, y, queries = X[keep], y[keep], queries[keep]
     K = rbf_kernel(X, gamma=1.0)
