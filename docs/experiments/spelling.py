@@ -122,7 +122,8 @@ class ErrorInsertion:
         pairs = sorted({pair for word in words for pair, _ in self.questions[word]})
         features = tokens.features(start, end)
         return {
-            pair: self.confusions.log_odds_of_features(features, np.full(len(start), pair)) for pair in pairs
+            pair: self.confusions.log_odds_of_features(features, np.full(len(start), pair))
+            for pair in pairs
         }
 
 

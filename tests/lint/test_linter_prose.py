@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textrank.lint.linter import BREAK, FILE_KINDS, HOLE, blank_non_prose
+from textrank.lint.linter import BLOCK_BREAK, FILE_KINDS, blank_non_prose
+from textrank.lint.model import NON_PROSE
 
 CASES = [
     ("markdown", "More then `x than y` one.\n", "then", "than"),
@@ -33,7 +34,7 @@ def test_prose_stays_and_the_rest_is_blanked(kind, text, kept, gone):
 def test_offsets_and_line_ends_stay(text, kind):
     found = blank_non_prose(text, kind)
     assert len(found) == len(text)
-    assert all(a in (b, HOLE, BREAK, " ") for a, b in zip(found, text, strict=True))
+    assert all(a in (b, NON_PROSE, BLOCK_BREAK, " ") for a, b in zip(found, text, strict=True))
     assert [i for i, c in enumerate(text) if c == "\n"] == [
         i for i, c in enumerate(found) if c == "\n"
     ]

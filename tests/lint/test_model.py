@@ -43,7 +43,9 @@ def test_a_wrong_word_is_flagged_with_its_reasons(confusions):
     ],
 )
 def test_grammar_pairs_are_told_apart(confusions, wrong, printed, proposal):
-    assert [(one.printed, one.proposal) for one in confusions.find_errors(wrong)] == [(printed, proposal)]
+    assert [(one.printed, one.proposal) for one in confusions.find_errors(wrong)] == [
+        (printed, proposal)
+    ]
     assert confusions.find_errors(wrong.replace(printed, proposal)) == []
 
 

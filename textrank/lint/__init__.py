@@ -1,5 +1,9 @@
-"""Real-word spelling as a linter: prose found in files, proposals with their places."""
+"""Linter for real-word spelling errors: ``Linter`` finds them in the prose of files.
 
-from textrank.lint.linter import Linter, Proposal, kind_of, prose
+The model is in ``textrank.lint.model``, the language server for editors in
+``textrank.lint.server``. Nothing here loads spaCy.
+"""
 
-__all__ = ["Linter", "Proposal", "kind_of", "prose"]
+from textrank.lint.linter import Linter, Proposal, blank_non_prose, file_kind
+
+__all__ = ["Linter", "Proposal", "blank_non_prose", "file_kind"]

@@ -1,4 +1,11 @@
-"""Real-word spelling without spaCy: pairs of words, and which of them a context wants."""
+"""Confusion model: finds real-word errors such as "then" for "than" without spaCy.
+
+A ``ConfusionModel`` knows pairs of words. ``Lexicon.tokenize`` turns a text into ``Tokens``, arrays
+of word hashes and classes. Each occurrence of a word of a pair has features, hashes of
+``TEMPLATES`` filled with the words around it; the weights of all pairs are in one hash table. The
+sum of weights becomes the log-odds of the other word of the pair, and above a threshold, which
+depends on the wanted precision, the word is flagged.
+"""
 
 from __future__ import annotations
 
@@ -24,65 +31,73 @@ from textrank.io import (
     write_manifest,
 )
 
-__all__ = ["HOLE", "PRECISION", "Confusions", "Flag", "Pair", "shipped"]
+__all__ = ["DEFAULT_PRECISION", "NON_PROSE", "ConfusionModel", "Flag", "Pair", "shipped_model_path"]
 
 
-def shipped(name: str) -> Path | None:
-    """The folder of a model that ships with textrank; None where there is none of that name."""
+def shipped_model_path(name: str) -> Path | None:
+    """Return the folder of a shipped model, or None if there is none of that name."""
     folder = Path(str(files("textrank.models"))) / name
     return folder if name.isidentifier() and (folder / "pairs.json").is_file() else None
 
 
-_MIX = np.uint64(0xD6E8FEB86659FD93)
+_HASH_MULTIPLIER = np.uint64(0xD6E8FEB86659FD93)
 
 
-def question_hash(title: str) -> int:
-    """What stands for a pair in the table."""
+def pair_hash(title: str) -> int:
+    """Return the 64-bit hash of a pair's title, which ``feature_keys`` mixes with features."""
     return zlib.crc32(title.encode()) * 0x94D049BB133111EB & (1 << 64) - 1
 
 
-def table_keys(features: Hashes, own: Hashes) -> npt.NDArray[np.uint32]:
-    """The keys of features of pairs in the common table: 24 bits of place, 8 that tell apart."""
-    found = (features ^ own) * _MIX
-    found ^= found >> np.uint64(32)
-    return (found * _MIX >> np.uint64(32)).astype(np.uint32)
+def feature_keys(features: HashArray, pair_hashes: HashArray) -> npt.NDArray[np.uint32]:
+    """Return the 32-bit keys of features of pairs in the weight table.
+
+    The upper 24 bits are the slot, the lower 8 bits a check value. ``features`` and ``pair_hashes``
+    are uint64 and broadcast.
+    """
+    mixed_hashes = (features ^ pair_hashes) * _HASH_MULTIPLIER
+    mixed_hashes ^= mixed_hashes >> np.uint64(32)
+    return (mixed_hashes * _HASH_MULTIPLIER >> np.uint64(32)).astype(np.uint32)
 
 
-def spread_table(
+def build_lookup_table(
     keys: npt.NDArray[np.uint32], weights: npt.NDArray[np.int8]
 ) -> npt.NDArray[np.uint16]:
-    """The table spread out: at the first 24 bits of a key its last eight and its weight."""
-    cells = np.zeros(1 << 24, dtype=np.uint16)
-    low = (keys & np.uint32(0xFF)).astype(np.uint16) << np.uint16(8)
-    cells[keys >> np.uint32(8)] = low | weights.view(np.uint8)
-    return cells
+    """Return the weights as a table of 2**24 slots for ``lookup_weights``, dtype uint16.
+
+    A slot holds the check value of its key in the upper byte and the weight in the lower byte.
+    """
+    table = np.zeros(1 << 24, dtype=np.uint16)
+    check_bits = (keys & np.uint32(0xFF)).astype(np.uint16) << np.uint16(8)
+    table[keys >> np.uint32(8)] = check_bits | weights.view(np.uint8)
+    return table
 
 
-def found_weights(
-    cells: npt.NDArray[np.uint16], keys: npt.NDArray[np.uint32]
+def lookup_weights(
+    table: npt.NDArray[np.uint16], keys: npt.NDArray[np.uint32]
 ) -> npt.NDArray[np.float32]:
-    """The weights of keys, none where the table has another one in its place."""
-    cells = cells[keys >> np.uint32(8)]
-    same = (cells >> np.uint16(8)) == (keys & np.uint32(0xFF))
-    return (cells.astype(np.uint8).view(np.int8) * same).astype(np.float32)
+    """Return the weights of keys as float32; 0 if the slot is empty or has another check value."""
+    cells = table[keys >> np.uint32(8)]
+    is_match = (cells >> np.uint16(8)) == (keys & np.uint32(0xFF))
+    return (cells.astype(np.uint8).view(np.int8) * is_match).astype(np.float32)
 
 
-Numbers: TypeAlias = npt.NDArray[np.int64]
-Hashes: TypeAlias = npt.NDArray[np.uint64]
-HOLE = "\x00"  # what is no prose
-# A compound such as "and/or" is one word; so nothing inside it is judged.
+IntArray: TypeAlias = npt.NDArray[np.int64]
+HashArray: TypeAlias = npt.NDArray[np.uint64]
+NON_PROSE = "\x00"  # replaces everything that is not prose
+# A compound such as "and/or" is one token, so that nothing inside it is judged.
 TOKEN = re.compile(
     r"[^\W\d_]+(?:['’\-./@&]+[^\W\d_]+)*|\d+(?:[.,]?\w+)*|\x00+|¶+|\n[ \t]*\n\s*|[^\w\s*]"
 )
-REACH = 9  # words on either side that count at all
-NEAR = 2  # words on either side that must be prose
-HABIT = 3  # times that a text says something on purpose
-COMMON = 50  # tokens of a text that are no telling neighbours
-SHORT = 5  # a sentence with fewer words is a heading or a cell
-ENDS = frozenset(".!?¶")
-W, F, C, A, B = range(5)  # a word, its fine and coarse class, its first letter, its first three
-Part: TypeAlias = tuple[int, int]  # kind and place
-SLOTS: tuple[tuple[Part, ...], ...] = (
+MAX_OFFSET = 9  # tokens on either side that features use
+PROSE_WINDOW_TOKENS = 2  # tokens on either side that must be prose
+MIN_HABIT_COUNT = 3  # repetitions from which wording is taken as intended
+N_COMMON_TOKENS = 50  # most frequent tokens, which do not make wording distinctive
+MIN_SENTENCE_TOKENS = 5  # shorter sentences are headings or table cells
+SENTENCE_ENDS = frozenset(".!?¶")
+# Kinds of token hashes: word, fine class, coarse class, first letter, first three letters.
+W, F, C, A, B = range(5)
+TemplatePart: TypeAlias = tuple[int, int]  # kind of hash, and offset
+TEMPLATES: tuple[tuple[TemplatePart, ...], ...] = (
     *(((W, o),) for o in (-1, 1, -2, 2, -3, 3)),
     ((W, -2), (W, -1)),
     ((W, 1), (W, 2)),
@@ -111,70 +126,78 @@ SLOTS: tuple[tuple[Part, ...], ...] = (
     ((A, 1),),
     ((B, 1),),
 )
-AROUND = tuple(o for o in range(-REACH, REACH + 1) if o)  # places of the bag of words
-BAG = len(SLOTS)
-VALUES = np.array(
+BAG_OFFSETS = tuple(o for o in range(-MAX_OFFSET, MAX_OFFSET + 1) if o)  # of the bag of words
+BAG_TEMPLATE = len(TEMPLATES)
+FEATURE_VALUES = np.array(
     [1.0] * 2 + [0.7] * 2 + [0.5] * 2 + [1.0] * 3 + [0.8] * 5 + [0.7] * 2 + [0.5] * 4
-    + [0.7] * 3 + [0.6] * 8 + [0.7] * 4 + [1.0] * 2 + [0.25] * len(AROUND)
+    + [0.7] * 3 + [0.6] * 8 + [0.7] * 4 + [1.0] * 2 + [0.25] * len(BAG_OFFSETS)
 )  # fmt: skip
 
 
 @dataclass
 class Lexicon:
-    """Numbers of words: each is looked at once, then known.
+    """Cache of token properties: each distinct token is analysed once.
 
-    ``classes`` gives the classes of frequent words by their hashes; others have one by their shape.
+    ``ids`` maps a token to its row in ``rows``; id 0 is a paragraph break. Properties are, in
+    order: hash, fine class, coarse class, hashes of the first letter and of the first three
+    letters, word id (-1 if the token is not judged), case (0 lower, 1 capitalised, 2 other) and
+    whether it ends a sentence. ``classes`` maps hashes of frequent words to their classes; others
+    get classes by shape.
     """
 
     classes: Mapping[int, tuple[int, int]]
-    members: Mapping[str, int]  # the words that are judged
-    numbers: dict[str, int] = field(default_factory=dict)
+    word_ids: Mapping[str, int]  # ids of the words that are judged
+    ids: dict[str, int] = field(default_factory=dict)
     rows: list[tuple[int, ...]] = field(default_factory=list)
-    most: int = 200_000
+    max_tokens: int = 200_000
 
     def __post_init__(self) -> None:
-        self.number("¶")
+        self.encode("¶")
 
-    def number(self, token: str) -> int:
-        """The number of a token; new ones are looked at."""
-        known = self.numbers.get(token)
-        if known is None:
-            known = self.numbers[token] = len(self.rows)
-            self.rows.append(self._row(token))
-        return known
+    def encode(self, token: str) -> int:
+        """Return the id of a token; a new one is analysed and added."""
+        token_id = self.ids.get(token)
+        if token_id is None:
+            token_id = self.ids[token] = len(self.rows)
+            self.rows.append(self._properties(token))
+        return token_id
 
-    def _row(self, token: str) -> tuple[int, ...]:
-        plain = plain_form(token)
-        hashed = hashed_text(plain)
-        fine, coarse = self.classes.get(hashed) or shape(plain)
+    def _properties(self, token: str) -> tuple[int, ...]:
+        """Return the properties of a token, see the class."""
+        normalized = normalize_token(token)
+        hash_ = text_hash(normalized)
+        fine, coarse = self.classes.get(hash_) or shape_classes(normalized)
         case = 0 if token.islower() else 1 if token[:1].isupper() and token[1:].islower() else 2
         if token in ("I", "A") or token.startswith(("I'", "I’")):
             case = 1
-        member = self.members.get(plain, -1) if case < 2 else -1
-        letters = hashed_text(plain[:1]), hashed_text(plain[:3])
-        return hashed, fine, coarse, *letters, member, case, int(plain in ENDS)
+        word_id = self.word_ids.get(normalized, -1) if case < 2 else -1
+        letters = text_hash(normalized[:1]), text_hash(normalized[:3])
+        return hash_, fine, coarse, *letters, word_id, case, int(normalized in SENTENCE_ENDS)
 
-    def read(self, text: str) -> Tokens:
-        """The tokens of a text as numbers, with a boundary on both sides."""
-        if len(self.rows) > self.most:  # of long runs: what was met once need not be kept
-            self.numbers.clear()
+    def tokenize(self, text: str) -> Tokens:
+        """Return the tokens of a text, padded with MAX_OFFSET breaks on both sides.
+
+        The cache is emptied first if it has more than ``max_tokens`` tokens.
+        """
+        if len(self.rows) > self.max_tokens:  # bounds memory in long runs
+            self.ids.clear()
             self.rows.clear()
-            self.number("¶")
-        number = self.number
-        found = [number(token) for token in TOKEN.findall(text)]
-        pad = [0] * REACH
-        return Tokens.of(np.array(pad + found + pad, dtype=np.int64), self.rows)
+            self.encode("¶")
+        encode = self.encode
+        ids = [encode(token) for token in TOKEN.findall(text)]
+        pad = [0] * MAX_OFFSET
+        return Tokens.from_ids(np.array(pad + ids + pad, dtype=np.int64), self.rows)
 
 
-def hashed_text(text: str) -> int:
-    """A number of 32 bits for a text, the same everywhere; half of a surrogate pair has one too."""
+def text_hash(text: str) -> int:
+    """Return a platform-independent 32-bit hash of a text; lone surrogates are accepted."""
     return zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
-def plain_form(token: str) -> str:
-    """A token as features know it.
+def normalize_token(token: str) -> str:
+    """Return a token as features see it: lower case, straight apostrophe, numbers as 0.
 
-    >>> plain_form("Don’t"), plain_form("12.5"), plain_form("__")
+    >>> normalize_token("Don’t"), normalize_token("12.5"), normalize_token("__")
     ("don't", '0', '_')
     """
     first = token[0]
@@ -183,128 +206,149 @@ def plain_form(token: str) -> str:
     return "0" if first.isdigit() else "¶" if first == "\n" else first
 
 
-def shape(plain: str) -> tuple[int, int]:
-    """Classes of a word that is not in the table: by its ending."""
-    if not plain[0].isalpha():
+def shape_classes(token: str) -> tuple[int, int]:
+    """Return fine and coarse class of a word without learnt classes, by its ending and hyphens."""
+    if not token[0].isalpha():
         return 65000, 65000
-    hyphen = 1 if "-" in plain or "/" in plain or "." in plain else 0
-    ending = hashed_text(plain[-3:]) % 20_000
-    coarse = hashed_text(plain[-2:]) % 500
+    hyphen = 1 if "-" in token or "/" in token or "." in token else 0
+    ending = text_hash(token[-3:]) % 20_000
+    coarse = text_hash(token[-2:]) % 500
     return 30_000 + 2 * ending + hyphen & 0xFFFF, 60_000 + 2 * coarse + hyphen
 
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """The tokens of a text: hashes, classes, members, case, and the sentence each is of."""
+    """Tokens of a text as arrays: ids, hashes by kind, word ids, case and sentence numbers."""
 
-    numbers: Numbers
-    codes: Sequence[Hashes]  # of words, classes and first letters
-    member: Numbers
-    case: Numbers
-    sentence: Numbers
+    ids: IntArray
+    codes: Sequence[HashArray]  # hash + 1 of each kind W, F, C, A, B
+    word_id: IntArray  # of words that are judged, else -1
+    case: IntArray  # 0 lower, 1 capitalised, 2 other
+    sentence: IntArray
 
     @classmethod
-    def of(cls, numbers: Numbers, rows: Sequence[tuple[int, ...]]) -> Tokens:
-        """From the numbers of a lexicon."""
+    def from_ids(cls, ids: IntArray, rows: Sequence[tuple[int, ...]]) -> Tokens:
+        """Build the arrays from token ids and the rows of a ``Lexicon``."""
         table = np.array(rows, dtype=np.int64)
-        return cls.of_table(numbers, table)
+        return cls.from_table(ids, table)
 
     @classmethod
-    def of_table(cls, numbers: Numbers, table: Numbers) -> Tokens:
-        """The same from a table of the words' properties."""
-        columns = table[numbers].T
-        sentence = np.zeros(len(numbers), dtype=np.int64)
+    def from_table(cls, ids: IntArray, table: IntArray) -> Tokens:
+        """Build the arrays from token ids and a table of properties, one row per id.
+
+        Hashes are shifted by one, so that 0 can stand for "outside of the sentence".
+        """
+        columns = table[ids].T
+        sentence = np.zeros(len(ids), dtype=np.int64)
         np.cumsum(columns[7][:-1], out=sentence[1:])
         codes = [columns[k].astype(np.uint64) + np.uint64(1) for k in range(5)]
-        return cls(numbers, codes, columns[5], columns[6], sentence)
+        return cls(ids, codes, columns[5], columns[6], sentence)
 
-    def around(self, start: Numbers, end: Numbers, place: int) -> tuple[Numbers, Any]:
-        """Where the tokens at a place relative to spans are, and which are of their sentence."""
-        at = start + place if place < 0 else end - 1 + place
-        return at, self.sentence[at] == self.sentence[start]
+    def neighbours(self, start: IntArray, end: IntArray, offset: int) -> tuple[IntArray, Any]:
+        """Return the tokens at an offset from spans, and whether they are in the span's sentence.
 
-    def features(self, start: Numbers, end: Numbers) -> Hashes:  # (m, slots)
-        """The features of spans, ``end`` exclusive, one row each."""
-        found = np.empty((len(start), len(VALUES)), dtype=np.uint64)
-        filled: dict[Part, Hashes] = {}
-        for place in AROUND:
-            at, inside = self.around(start, end, place)
-            for kind in (W, F, C, A, B) if abs(place) <= 3 else (W,):
-                filled[kind, place] = np.where(inside, self.codes[kind][at], np.uint64(0))
-        for slot, parts in enumerate(SLOTS):
-            found[:, slot] = mixed(slot, [filled[part] for part in parts])
-        for column, place in enumerate(AROUND):
-            found[:, BAG + column] = mixed(BAG, [filled[W, place]])
-        return found
+        Negative offsets count from the start, positive ones from the end (exclusive) of the span.
+        """
+        position = start + offset if offset < 0 else end - 1 + offset
+        return position, self.sentence[position] == self.sentence[start]
 
-    def fit_to_judge(self, start: Numbers, end: Numbers) -> Any:
-        """Which spans stand in prose: no hole nearby, no name, no heading."""
-        hole = np.uint64(zlib.crc32(HOLE.encode()) + 1)
-        kept = self._long(start)
-        for place in range(-NEAR, NEAR + 1):
-            if place:
-                at, inside = self.around(start, end, place)
-                kept &= ~(inside & (self.codes[W][at] == hole))
-        first = self.sentence[start - 1] != self.sentence[start]
-        return kept & ((self.case[start] == 0) | first)
+    def features(self, start: IntArray, end: IntArray) -> HashArray:
+        """Return the feature hashes of spans [start, end), shape (spans, features), uint64.
 
-    def habitual(self, start: int, end: int) -> bool:
-        """Whether a text says this again and again: the same words beside a telling neighbour."""
-        words = self.numbers
+        Columns are TEMPLATES and then BAG_OFFSETS; FEATURE_VALUES has their values.
+        """
+        features = np.empty((len(start), len(FEATURE_VALUES)), dtype=np.uint64)
+        values: dict[TemplatePart, HashArray] = {}
+        for offset in BAG_OFFSETS:
+            position, in_sentence = self.neighbours(start, end, offset)
+            for kind in (W, F, C, A, B) if abs(offset) <= 3 else (W,):
+                values[kind, offset] = np.where(
+                    in_sentence, self.codes[kind][position], np.uint64(0)
+                )
+        for template, parts in enumerate(TEMPLATES):
+            features[:, template] = combine_hashes(template, [values[part] for part in parts])
+        for column, offset in enumerate(BAG_OFFSETS):
+            features[:, BAG_TEMPLATE + column] = combine_hashes(BAG_TEMPLATE, [values[W, offset]])
+        return features
+
+    def is_prose(self, start: IntArray, end: IntArray) -> Any:
+        """Return which spans can be judged.
+
+        There must be no non-prose within PROSE_WINDOW_TOKENS, the sentence must not be too short,
+        and a capitalised word must start its sentence.
+        """
+        non_prose = np.uint64(zlib.crc32(NON_PROSE.encode()) + 1)
+        mask = self._in_long_sentence(start)
+        for offset in range(-PROSE_WINDOW_TOKENS, PROSE_WINDOW_TOKENS + 1):
+            if offset:
+                position, in_sentence = self.neighbours(start, end, offset)
+                mask &= ~(in_sentence & (self.codes[W][position] == non_prose))
+        starts_sentence = self.sentence[start - 1] != self.sentence[start]
+        return mask & ((self.case[start] == 0) | starts_sentence)
+
+    def is_habitual(self, start: int, end: int) -> bool:
+        """Return whether a span occurs MIN_HABIT_COUNT times with the same left or right neighbour.
+
+        Such wording is taken as intended. Neighbours among ``common_ids`` do not count.
+        """
+        ids = self.ids
         return any(
-            words[at] not in self.commonest
-            and self._runs(min(at, start), max(at + 1, end)) >= HABIT
-            for at in (start - 1, end)
+            ids[neighbour] not in self.common_ids
+            and self._count_repetitions(min(neighbour, start), max(neighbour + 1, end))
+            >= MIN_HABIT_COUNT
+            for neighbour in (start - 1, end)
         )
 
-    def _runs(self, first: int, last: int) -> int:
-        """How often the words of a span follow one another in the text."""
-        found = np.flatnonzero(
-            self.numbers[: len(self.numbers) - (last - first) + 1] == self.numbers[first]
-        )
+    def _count_repetitions(self, first: int, last: int) -> int:
+        """Return how often the sequence of tokens [first, last) occurs in the text."""
+        starts = np.flatnonzero(self.ids[: len(self.ids) - (last - first) + 1] == self.ids[first])
         for step in range(1, last - first):
-            found = found[self.numbers[found + step] == self.numbers[first + step]]
-        return len(found)
+            starts = starts[self.ids[starts + step] == self.ids[first + step]]
+        return len(starts)
 
     @cached_property
-    def commonest(self) -> frozenset[int]:
-        """The tokens that say nothing of what stands beside them, for they are everywhere."""
-        counts = np.bincount(self.numbers)
-        return frozenset(np.argsort(-counts, kind="stable")[:COMMON].tolist())
+    def common_ids(self) -> frozenset[int]:
+        """Return the N_COMMON_TOKENS most frequent token ids of the text."""
+        counts = np.bincount(self.ids)
+        return frozenset(np.argsort(-counts, kind="stable")[:N_COMMON_TOKENS].tolist())
 
-    def _long(self, start: Numbers) -> Any:
+    def _in_long_sentence(self, start: IntArray) -> Any:
+        """Return which spans are in sentences of at least MIN_SENTENCE_TOKENS tokens."""
         sizes = np.bincount(self.sentence)
-        return sizes[self.sentence[start]] >= SHORT
+        return sizes[self.sentence[start]] >= MIN_SENTENCE_TOKENS
 
 
-def mixed(slot: int, parts: Sequence[Hashes]) -> Hashes:
-    """One number of a slot and what fills it."""
-    found = np.full(len(parts[0]), (slot + 1) * 0x9E3779B97F4A7C15 & (1 << 64) - 1, dtype=np.uint64)
+def combine_hashes(template: int, parts: Sequence[HashArray]) -> HashArray:
+    """Return one hash per row of a template number and the hashes of its parts."""
+    seed = (template + 1) * 0x9E3779B97F4A7C15 & (1 << 64) - 1
+    hashes = np.full(len(parts[0]), seed, dtype=np.uint64)
     for part in parts:
-        found = (found ^ part) * np.uint64(0xBF58476D1CE4E5B9)
-        found ^= found >> np.uint64(29)
-    return found
+        hashes = (hashes ^ part) * np.uint64(0xBF58476D1CE4E5B9)
+        hashes ^= hashes >> np.uint64(29)
+    return hashes
 
 
-FORMAT = 2
-ERRORS = 0.01  # share of wrong words that the levels assume
-PRECISIONS = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.997, 0.999)  # that levels are known for
-PRECISION = 0.995
-MEASURED = 0.997  # that the figures of the pairs are of
-NEVER = 1e4  # log-odds that nothing reaches
-CLEAR = 4.0  # log-odds that a proposal is ahead of all others for its place
-AT_ONCE = 2048  # occurrences whose features are held at a time
-REASONS = 2  # contexts shown with a proposal
-_VALUES = VALUES.astype(np.float32)
+FORMAT_VERSION = 2
+ERROR_RATE = 0.01  # share of wrong words that thresholds and probabilities assume
+# Precisions that Pair.levels has thresholds for.
+THRESHOLD_PRECISIONS = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.997, 0.999)
+DEFAULT_PRECISION = 0.995
+REPORTED_PRECISION = 0.997  # at which Pair.precision and Pair.recall were measured
+UNREACHABLE_LOG_ODDS = 1e4  # threshold of words that are never flagged
+MIN_LOG_ODDS_MARGIN = 4.0  # by which a proposal must beat all others for the same word
+CHUNK_OCCURRENCES = 2048  # occurrences whose features are in memory at a time
+MAX_REASONS = 2  # contexts shown with a proposal
+_FEATURE_VALUES_32 = FEATURE_VALUES.astype(np.float32)
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two words, how scores become log-odds of the second, and from where they are believed.
+    """Pair of words that are confused, with calibration and thresholds.
 
-    ``levels`` has a row for each printed word: the log-odds of the other one that give the
-    ``PRECISIONS``. Counts are of training, ``precision`` and ``recall`` of genres left out, with
-    ``ERRORS`` of the words wrong, where ``MEASURED`` is asked for.
+    The log-odds of the second word are ``slope * (scale * sum of weights + bias) + shift``.
+    ``levels`` has a row for each printed word: the log-odds of the other one at which
+    THRESHOLD_PRECISIONS are reached. ``counts`` are of training; ``precision`` and ``recall`` of
+    held-out genres with an error rate of ERROR_RATE, at REPORTED_PRECISION.
     """
 
     words: tuple[str, str]
@@ -319,24 +363,24 @@ class Pair:
 
     @property
     def title(self) -> str:
-        """Both words, as the table of weights knows them."""
+        """Return both words joined by a slash, the name of the pair."""
         return "/".join(self.words)
 
     @classmethod
-    def of(cls, row: dict[str, Any]) -> Pair:
-        """From plain values."""
+    def from_dict(cls, row: dict[str, Any]) -> Pair:
+        """Build a pair from the plain values of pairs.json."""
         first, second = row["levels"]
-        fixed: dict[str, Any] = {
+        tuples: dict[str, Any] = {
             "words": tuple(row["words"]),
             "counts": tuple(row["counts"]),
             "levels": (tuple(first), tuple(second)),
         }
-        return cls(**{**row, **fixed})
+        return cls(**{**row, **tuples})
 
 
 @dataclass(frozen=True)
 class Flag:
-    """A word that is probably the other one of its pair."""
+    """Word that is probably the other one of its pair, with character offsets."""
 
     start: int
     end: int
@@ -349,86 +393,103 @@ class Flag:
 
 
 @dataclass(frozen=True, eq=False)
-class Confusions:
-    """Pairs with the common table of their weights."""
+class ConfusionModel:
+    """Pairs of confusable words with the common hash table of their feature weights."""
 
     pairs: tuple[Pair, ...]
-    keys: npt.NDArray[np.uint32]  # of the features, rising
-    weights: npt.NDArray[np.int8]
-    classes: npt.NDArray[np.int64]  # hash, fine and coarse class of each frequent word
+    keys: npt.NDArray[np.uint32]  # of features, sorted
+    weights: npt.NDArray[np.int8]  # of the keys
+    classes: npt.NDArray[np.int64]  # (words, 3) hash, fine and coarse class of each frequent word
     meta: dict[str, Any]
 
-    def flags(self, text: str, precision: float = PRECISION) -> list[Flag]:
-        """The words of a text that are probably wrong, in its order."""
-        tokens, start, end, member = self.places(text)
-        found: list[Flag] = []
-        spans: list[tuple[int, int]] = []
-        for first in range(0, len(start), AT_ONCE):
-            some = slice(first, first + AT_ONCE)
-            for row in self._above_level(tokens, start[some], end[some], member[some], precision):
-                if tokens.habitual(*row[:2]):
-                    continue
-                spans = spans or [one.span() for one in TOKEN.finditer(text)]
-                found.append(self._flag(text, spans, tokens, *row))
-        return _best(found)
+    def find_errors(self, text: str, precision: float = DEFAULT_PRECISION) -> list[Flag]:
+        """Return the words of a text that are probably wrong, in text order, without overlaps.
 
-    def places(self, text: str) -> tuple[Tokens, Numbers, Numbers, Numbers]:
-        """The tokens of a text; starts, ends and numbers of the words that are judged."""
-        tokens = self._lexicon.read(text)
-        start, end, member = self._occurrences(tokens)
-        kept = tokens.fit_to_judge(start, end)
-        return tokens, start[kept], end[kept], member[kept]
+        ``precision`` is the share of flags that should be correct at an error rate of ERROR_RATE.
+        """
+        tokens, start, end, word_id = self.find_words(text)
+        flags: list[Flag] = []
+        spans: list[tuple[int, int]] = []
+        for first in range(0, len(start), CHUNK_OCCURRENCES):
+            chunk = slice(first, first + CHUNK_OCCURRENCES)
+            words = start[chunk], end[chunk], word_id[chunk]
+            for candidate in self._above_threshold(tokens, *words, precision):
+                if tokens.is_habitual(*candidate[:2]):
+                    continue
+                spans = spans or [token.span() for token in TOKEN.finditer(text)]
+                flags.append(self._make_flag(text, spans, tokens, *candidate))
+        return _drop_overlaps(flags)
+
+    def find_words(self, text: str) -> tuple[Tokens, IntArray, IntArray, IntArray]:
+        """Return the tokens of a text, and start, end and id of the words that can be judged."""
+        tokens = self._lexicon.tokenize(text)
+        start, end, word_id = self._find_occurrences(tokens)
+        is_prose = tokens.is_prose(start, end)
+        return tokens, start[is_prose], end[is_prose], word_id[is_prose]
 
     def log_odds(
-        self, tokens: Tokens, start: Numbers, end: Numbers, pair: Numbers
+        self, tokens: Tokens, start: IntArray, end: IntArray, pair: IntArray
     ) -> npt.NDArray[np.float64]:
-        """How much the context of each span is for the second word of its pair."""
-        return self.of_features(tokens.features(start, end), pair)
+        """Return the log-odds of the second word of each span's pair, given the context."""
+        return self.log_odds_of_features(tokens.features(start, end), pair)
 
-    def of_features(self, features: Hashes, pair: Numbers) -> npt.NDArray[np.float64]:
-        """The same from the features of the spans."""
-        added = self._weights(features, pair) @ _VALUES
-        return (
-            self._slope[pair] * (self._scale[pair] * added + self._bias[pair]) + self._shift[pair]
+    def log_odds_of_features(self, features: HashArray, pair: IntArray) -> npt.NDArray[np.float64]:
+        """Return the log-odds of the second word of each pair; see ``Pair`` for the formula.
+
+        ``features`` are the hashes of ``Tokens.features``, one row per entry of ``pair``.
+        """
+        sums = self._weights(features, pair) @ _FEATURE_VALUES_32
+        scores = self._scales[pair] * sums + self._biases[pair]
+        return self._slopes[pair] * scores + self._shifts[pair]
+
+    def _above_threshold(
+        self, tokens: Tokens, start: IntArray, end: IntArray, word_id: IntArray, precision: float
+    ) -> Iterator[tuple[int, int, int, int, float]]:
+        """Yield start, end, pair, printed side and log-odds of words above their threshold.
+
+        A word belongs to several pairs; the proposal must also beat all others clearly.
+        """
+        count = self._side_starts[word_id + 1] - self._side_starts[word_id]
+        span = np.repeat(np.arange(len(start)), count)
+        rank = np.arange(len(span)) - np.repeat(np.cumsum(count) - count, count)
+        sides = self._sides[np.repeat(self._side_starts[word_id], count) + rank]
+        pair, side = sides[:, 0], sides[:, 1]
+        odds = self.log_odds_of_features(tokens.features(start, end)[span], pair) * (1 - 2 * side)
+        is_above = odds >= self.thresholds(precision)[pair, side]
+        is_above &= _is_clear_winner(span, odds, len(start))
+        for i in np.flatnonzero(is_above):
+            k = span[i]
+            yield int(start[k]), int(end[k]), int(pair[i]), int(side[i]), float(odds[i])
+
+    def _contributions(self, features: HashArray, pair: IntArray) -> npt.NDArray[np.float64]:
+        """Return what each feature adds to the score of its pair, (spans, features)."""
+        return np.asarray(
+            self._weights(features, pair) * FEATURE_VALUES * self._scales[pair][:, None]
         )
 
-    def _above_level(
-        self, tokens: Tokens, start: Numbers, end: Numbers, member: Numbers, precision: float
-    ) -> Iterator[tuple[int, int, int, int, float]]:
-        """Span, pair, printed side and log-odds of what is above its level."""
-        count = self._first[member + 1] - self._first[member]
-        row = np.repeat(np.arange(len(start)), count)
-        offset = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
-        asked = self._asked[np.repeat(self._first[member], count) + offset]
-        pair, side = asked[:, 0], asked[:, 1]
-        odds = self.of_features(tokens.features(start, end)[row], pair) * (1 - 2 * side)
-        above = (odds >= self.levels(precision)[pair, side]) & _clear(row, odds, len(start))
-        for one in np.flatnonzero(above):
-            at = row[one]
-            yield int(start[at]), int(end[at]), int(pair[one]), int(side[one]), float(odds[one])
-
-    def _parts(self, features: Hashes, pair: Numbers) -> npt.NDArray[np.float64]:
-        """What each feature adds to the score of its pair."""
-        return np.asarray(self._weights(features, pair) * VALUES * self._scale[pair][:, None])
-
-    def _weights(self, features: Hashes, pair: Numbers) -> npt.NDArray[np.float32]:
-        """The weights of features, none where the table has another one in its place."""
-        keys = table_keys(features, self._own[pair][:, None])
-        return found_weights(self._cells, keys)
+    def _weights(self, features: HashArray, pair: IntArray) -> npt.NDArray[np.float32]:
+        """Return the table's weights of features, (spans, features), float32; 0 if unknown."""
+        keys = feature_keys(features, self._pair_hashes[pair][:, None])
+        return lookup_weights(self._lookup_table, keys)
 
     @cached_property
-    def _cells(self) -> npt.NDArray[np.uint16]:
-        return spread_table(self.keys, self.weights)
+    def _lookup_table(self) -> npt.NDArray[np.uint16]:
+        """Return the weight table in its fast form, 32 MB."""
+        return build_lookup_table(self.keys, self.weights)
 
-    def levels(self, precision: float) -> npt.NDArray[np.float64]:  # (pairs, sides)
-        """The log-odds of the other word from which a printed one is flagged."""
-        column = next((k for k, p in enumerate(PRECISIONS) if p >= precision - 1e-9), -1)
-        if column < 0:  # beyond what was measured: as much higher as the odds are
-            more = math.log(max((1 - PRECISIONS[-1]) / max(1 - precision, 1e-12), 1.0))
-            return np.asarray(self._level[:, :, -1] + more)
-        return np.asarray(self._level[:, :, column])
+    def thresholds(self, precision: float) -> npt.NDArray[np.float64]:
+        """Return the log-odds from which a printed word is flagged, (pairs, 2).
 
-    def _flag(
+        The next higher of THRESHOLD_PRECISIONS is used; beyond the last one the threshold rises
+        with the odds of precision.
+        """
+        column = next((k for k, p in enumerate(THRESHOLD_PRECISIONS) if p >= precision - 1e-9), -1)
+        if column < 0:  # beyond what was measured
+            extra = math.log(max((1 - THRESHOLD_PRECISIONS[-1]) / max(1 - precision, 1e-12), 1.0))
+            return np.asarray(self._all_thresholds[:, :, -1] + extra)
+        return np.asarray(self._all_thresholds[:, :, column])
+
+    def _make_flag(
         self,
         text: str,
         spans: Sequence[tuple[int, int]],
@@ -439,18 +500,22 @@ class Confusions:
         side: int,
         odds: float,
     ) -> Flag:
-        places = [spans[k - len(AROUND) // 2] for k in (start, end - 1)]
-        printed = text[places[0][0] : places[1][1]]
-        other = self.pairs[pair].words[1 - side]
-        own = odds + math.log(ERRORS / (1 - ERRORS))
+        """Return the flag of a word, with its probability at ERROR_RATE and its reasons.
+
+        ``spans`` are the character offsets of all tokens of the text, without padding.
+        """
+        offsets = [spans[k - MAX_OFFSET] for k in (start, end - 1)]
+        printed = text[offsets[0][0] : offsets[1][1]]
+        proposal = self.pairs[pair].words[1 - side]
+        posterior_log_odds = odds + math.log(ERROR_RATE / (1 - ERROR_RATE))
         return Flag(
-            start=places[0][0],
-            end=places[1][1],
+            start=offsets[0][0],
+            end=offsets[1][1],
             printed=printed,
-            proposal=_as_printed(other, printed),
+            proposal=_match_spelling_style(proposal, printed),
             pair=self.pairs[pair].title,
             score=odds,
-            probability=1 / (1 + math.exp(-max(min(own, 50.0), -50.0))),
+            probability=1 / (1 + math.exp(-max(min(posterior_log_odds, 50.0), -50.0))),
             because=self._reasons(text, spans, tokens, start, end, pair, side),
         )
 
@@ -464,128 +529,144 @@ class Confusions:
         pair: int,
         side: int,
     ) -> tuple[str, ...]:
-        """The contexts that speak most for the proposal, as words around a gap."""
-        one, last, which = (np.array([k]) for k in (start, end, pair))
-        added = self._parts(tokens.features(one, last), which)[0] * (1 - 2 * side)
-        added *= np.sign(self._slope[pair])
+        """Return the MAX_REASONS contexts that support the proposal most, as words around a gap."""
+        starts, ends, pairs = (np.array([k]) for k in (start, end, pair))
+        contributions = self._contributions(tokens.features(starts, ends), pairs)[0]
+        contributions *= (1 - 2 * side) * np.sign(self._slopes[pair])
         contexts: list[str] = []
-        for slot in np.argsort(-added, kind="stable"):
-            if added[slot] <= 0 or len(contexts) == REASONS:
+        for feature in np.argsort(-contributions, kind="stable"):
+            if contributions[feature] <= 0 or len(contexts) == MAX_REASONS:
                 break
-            places = [o for _, o in SLOTS[slot]] if slot < BAG else [AROUND[slot - BAG]]
-            shown = self._shown(text, spans, tokens, start, end, places)
-            if not any(shown in other or other in shown for other in contexts):
-                contexts.append(shown)
+            if feature < BAG_TEMPLATE:
+                offsets = [offset for _, offset in TEMPLATES[feature]]
+            else:
+                offsets = [BAG_OFFSETS[feature - BAG_TEMPLATE]]
+            context = self._show_context(text, spans, tokens, start, end, offsets)
+            if not any(context in other or other in context for other in contexts):
+                contexts.append(context)
         return tuple(contexts)
 
-    def _shown(
+    def _show_context(
         self,
         text: str,
         spans: Sequence[tuple[int, int]],
         tokens: Tokens,
         start: int,
         end: int,
-        places: Sequence[int],
+        offsets: Sequence[int],
     ) -> str:
+        """Return the words at some offsets around a gap "…", in text order."""
         words = ["…"]
-        for place in sorted(places, key=abs):
-            at = start + place if place < 0 else end - 1 + place
-            own = at - len(AROUND) // 2
-            inside = own < len(spans) and tokens.sentence[at] == tokens.sentence[start]
-            span = spans[own] if inside else (0, 0)
+        for offset in sorted(offsets, key=abs):
+            position = start + offset if offset < 0 else end - 1 + offset
+            token = position - MAX_OFFSET
+            in_sentence = token < len(spans) and tokens.sentence[position] == tokens.sentence[start]
+            span = spans[token] if in_sentence else (0, 0)
             word = " ".join(text[span[0] : span[1]].split())
-            words = [word, *words] if place < 0 else [*words, word]
+            words = [word, *words] if offset < 0 else [*words, word]
         return " ".join(filter(None, words))
 
-    def _occurrences(self, tokens: Tokens) -> tuple[Numbers, Numbers, Numbers]:
-        """Starts, ends and members of the words in question, two-word ones included."""
-        start = np.flatnonzero(tokens.member >= 0)
-        member = tokens.member[start]
+    def _find_occurrences(self, tokens: Tokens) -> tuple[IntArray, IntArray, IntArray]:
+        """Return start, end and word id of all words of pairs, including two-word phrases."""
+        start = np.flatnonzero(tokens.word_id >= 0)
+        word_id = tokens.word_id[start]
         end = start + 1
-        opening = np.flatnonzero(np.isin(member, self._opening))
-        more = [
-            (start[k], whole)
-            for k in opening
-            if (whole := self._phrases.get((member[k], int(tokens.codes[W][start[k] + 1]))))
+        openers = np.flatnonzero(np.isin(word_id, self._phrase_openers))
+        phrases = [
+            (start[k], phrase_id)
+            for k in openers
+            if (phrase_id := self._phrases.get((word_id[k], int(tokens.codes[W][start[k] + 1]))))
             is not None
         ]
-        alone = self._first[member + 1] > self._first[member]  # some only open two-word ones
-        start, end, member = start[alone], end[alone], member[alone]
-        if more:
-            two = np.array(more, dtype=np.int64)
-            start = np.r_[start, two[:, 0]]
-            end, member = np.r_[end, two[:, 0] + 2], np.r_[member, two[:, 1]]
-        return start, end, member
+        # Words that only begin a two-word phrase are in no pair themselves.
+        is_judged = self._side_starts[word_id + 1] > self._side_starts[word_id]
+        start, end, word_id = start[is_judged], end[is_judged], word_id[is_judged]
+        if phrases:
+            table = np.array(phrases, dtype=np.int64)
+            start = np.r_[start, table[:, 0]]
+            end, word_id = np.r_[end, table[:, 0] + 2], np.r_[word_id, table[:, 1]]
+        return start, end, word_id
 
     @cached_property
-    def words(self) -> dict[str, int]:
-        """The numbers of the words that are asked about, and of those that open two words."""
-        asked = {word for pair in self.pairs for word in pair.words}
-        return {word: k for k, word in enumerate(sorted(asked | {w.split()[0] for w in asked}))}
+    def word_ids(self) -> dict[str, int]:
+        """Return the ids of all words of pairs and of the first words of two-word phrases."""
+        words = {word for pair in self.pairs for word in pair.words}
+        return {word: k for k, word in enumerate(sorted(words | {w.split()[0] for w in words}))}
 
     @cached_property
     def _lexicon(self) -> Lexicon:
+        """Return the lexicon of this model."""
         classes = {h: (fine, coarse) for h, fine, coarse in self.classes.tolist()}
-        return Lexicon(classes, self.words)
+        return Lexicon(classes, self.word_ids)
 
     @cached_property
     def _phrases(self) -> dict[tuple[int, int], int]:
-        two = [word for word in self.words if " " in word]
+        """Return the ids of two-word phrases by id of the first word and hash of the second."""
+        phrases = [word for word in self.word_ids if " " in word]
         return {
-            (self.words[w.split()[0]], zlib.crc32(w.split()[1].encode()) + 1): self.words[w]
-            for w in two
+            (self.word_ids[w.split()[0]], zlib.crc32(w.split()[1].encode()) + 1): self.word_ids[w]
+            for w in phrases
         }
 
     @cached_property
-    def _opening(self) -> list[int]:
+    def _phrase_openers(self) -> list[int]:
+        """Return the ids of the first words of phrases, sorted."""
         return sorted({first for first, _ in self._phrases})
 
     @cached_property
-    def _questions(self) -> tuple[Numbers, Numbers]:
-        """Pair and side of every word, those of one word together, and where each begins."""
+    def _pair_sides(self) -> tuple[IntArray, IntArray]:
+        """Return (pair, side) of all words sorted by word id, and where each word's rows begin."""
         rows = sorted(
-            (self.words[word], k, side)
+            (self.word_ids[word], k, side)
             for k, pair in enumerate(self.pairs)
             for side, word in enumerate(pair.words)
         )
         table = np.array(rows, dtype=np.int64).reshape(-1, 3)
-        first = np.searchsorted(table[:, 0], np.arange(len(self.words) + 1))
-        return table[:, 1:], first.astype(np.int64)
+        starts = np.searchsorted(table[:, 0], np.arange(len(self.word_ids) + 1))
+        return table[:, 1:], starts.astype(np.int64)
 
     @cached_property
-    def _asked(self) -> Numbers:
-        return self._questions[0]
+    def _sides(self) -> IntArray:
+        """Return the first array of ``_pair_sides``."""
+        return self._pair_sides[0]
 
     @cached_property
-    def _first(self) -> Numbers:
-        return self._questions[1]
+    def _side_starts(self) -> IntArray:
+        """Return the second array of ``_pair_sides``."""
+        return self._pair_sides[1]
 
     @cached_property
-    def _own(self) -> Hashes:
-        return np.array([question_hash(pair.title) for pair in self.pairs], dtype=np.uint64)
+    def _pair_hashes(self) -> HashArray:
+        """Return the hash of each pair."""
+        return np.array([pair_hash(pair.title) for pair in self.pairs], dtype=np.uint64)
 
     @cached_property
-    def _slope(self) -> npt.NDArray[np.float64]:
+    def _slopes(self) -> npt.NDArray[np.float64]:
+        """Return the slope of each pair."""
         return np.array([pair.slope for pair in self.pairs])
 
     @cached_property
-    def _shift(self) -> npt.NDArray[np.float64]:
+    def _shifts(self) -> npt.NDArray[np.float64]:
+        """Return the shift of each pair."""
         return np.array([pair.shift for pair in self.pairs])
 
     @cached_property
-    def _bias(self) -> npt.NDArray[np.float64]:
+    def _biases(self) -> npt.NDArray[np.float64]:
+        """Return the bias of each pair."""
         return np.array([pair.bias for pair in self.pairs])
 
     @cached_property
-    def _scale(self) -> npt.NDArray[np.float64]:
+    def _scales(self) -> npt.NDArray[np.float64]:
+        """Return the scale of each pair."""
         return np.array([pair.scale for pair in self.pairs])
 
     @cached_property
-    def _level(self) -> npt.NDArray[np.float64]:  # (pairs, sides, precisions)
+    def _all_thresholds(self) -> npt.NDArray[np.float64]:  # (pairs, sides, precisions)
+        """Return the thresholds of all pairs, (pairs, sides, THRESHOLD_PRECISIONS)."""
         return np.array([pair.levels for pair in self.pairs], dtype=np.float64)
 
     def to_disk(self, path: str | Path) -> None:
-        """Writes the model as a folder of JSON and arrays; whole or not at all."""
+        """Write the model as a folder of JSON and arrays, atomically."""
         with atomic_model_folder(path) as folder:
             rows = [asdict(pair) for pair in self.pairs]
             lines = ",\n".join(json.dumps(row) for row in rows)
@@ -598,11 +679,11 @@ class Confusions:
                 "classes": self.classes.astype(np.uint32),
             }
             write_arrays(folder / "table.npz", arrays)
-            write_manifest(folder, {**self.meta, "format": FORMAT, "task": "spelling"})
+            write_manifest(folder, {**self.meta, "format": FORMAT_VERSION, "task": "spelling"})
 
     @classmethod
-    def from_disk(cls, path: str | Path) -> Confusions:
-        """What ``to_disk`` wrote; a missing or damaged file is named."""
+    def from_disk(cls, path: str | Path) -> ConfusionModel:
+        """Read a model folder; raise ValueError that names a missing or damaged file."""
         folder = Path(path)
         meta = verify_manifest(folder, needed=("pairs.json", "table.npz"))
         try:
@@ -612,41 +693,45 @@ class Confusions:
                 arrays["steps/high"].astype(np.uint32) << np.uint32(8)
             )
             keys = np.cumsum(steps, dtype=np.uint32)
-            pairs = tuple(Pair.of(row) for row in rows)
+            pairs = tuple(Pair.from_dict(row) for row in rows)
             classes = arrays["classes"].astype(np.int64)
             return cls(pairs, keys, arrays["weights"].astype(np.int8), classes, dict(meta))
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             reason = f"{error!r:.200}"
-            raise ValueError(f"{folder}: not a whole model ({reason}). Restore it.") from error
+            raise ValueError(
+                f"{folder}: the model is damaged ({reason}). Reinstall or rebuild it."
+            ) from error
 
 
-def _clear(row: Numbers, odds: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.bool_]:
-    """Which proposals are well ahead of all others for their place."""
-    best = np.full(count, -np.inf)
-    np.maximum.at(best, row, odds)
-    first = odds >= best[row]
-    second = np.full(count, -np.inf)
-    np.maximum.at(second, row[~first], odds[~first])
-    return np.asarray(first & (odds >= second[row] + CLEAR))
+def _is_clear_winner(
+    span: IntArray, odds: npt.NDArray[np.float64], n_spans: int
+) -> npt.NDArray[np.bool_]:
+    """Return which proposals are the best of their span by at least MIN_LOG_ODDS_MARGIN."""
+    best = np.full(n_spans, -np.inf)
+    np.maximum.at(best, span, odds)
+    is_best = odds >= best[span]
+    second = np.full(n_spans, -np.inf)
+    np.maximum.at(second, span[~is_best], odds[~is_best])
+    return np.asarray(is_best & (odds >= second[span] + MIN_LOG_ODDS_MARGIN))
 
 
-def _as_printed(word: str, printed: str) -> str:
-    """A word with the capital and the apostrophe of the printed one.
+def _match_spelling_style(word: str, printed: str) -> str:
+    """Return a word with the capitalisation and the apostrophe of the printed one.
 
-    >>> _as_printed("it's", "Its"), _as_printed("their", "they’re")
+    >>> _match_spelling_style("it's", "Its"), _match_spelling_style("their", "they’re")
     ("It's", 'their')
     """
     if word == "i" or word.startswith("i'"):
         word = word.capitalize()
-    elif printed[:1].isupper() and plain_form(printed) != "i":
+    elif printed[:1].isupper() and normalize_token(printed) != "i":
         word = word[:1].upper() + word[1:]
     return word.replace("'", "’") if "’" in printed else word
 
 
-def _best(found: Sequence[Flag]) -> list[Flag]:
-    """In order of the text; of several proposals for a place the likeliest."""
+def _drop_overlaps(flags: Sequence[Flag]) -> list[Flag]:
+    """Return flags in text order; of overlapping ones only the one with the highest score."""
     kept: list[Flag] = []
-    for flag in sorted(found, key=lambda flag: (flag.start, -flag.score)):
+    for flag in sorted(flags, key=lambda flag: (flag.start, -flag.score)):
         if not kept or flag.start >= kept[-1].end:
             kept.append(flag)
     return kept

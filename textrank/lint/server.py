@@ -1,4 +1,8 @@
-"""A language server: proposals as diagnostics, with a quick fix each."""
+"""Language server for editors: spelling proposals as diagnostics, each with a quick fix.
+
+``make_server`` returns a ``SpellServer`` that checks open documents in a background thread, a short
+time after the last change.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +17,16 @@ from pygls.lsp.server import LanguageServer
 from pygls.workspace import PositionCodec
 
 from textrank import __version__
-from textrank.lint.linter import Linter, Proposal, kind_of
+from textrank.lint.linter import Linter, Proposal, file_kind
 
-SOURCE = "textrank"
-PAUSE = 0.3  # seconds without a key before a text is judged
-LINE_END = re.compile(r"\r\n|\n|\r")  # the line ends of the protocol, fewer than those of Python
+DIAGNOSTIC_SOURCE = "textrank"
+DEBOUNCE_SECONDS = 0.3  # without a change before a text is checked
+LINE_END = re.compile(r"\r\n|\n|\r")  # as the protocol defines them; str.splitlines has more
 
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """An open text as it was at one moment; compared by identity."""
+    """Text of an open document at one moment; compared by identity."""
 
     uri: str
     text: str
@@ -32,14 +36,14 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Fix:
-    """A diagnostic and the word that would resolve it."""
+    """Diagnostic and the word that would resolve it."""
 
     diagnostic: lsp.Diagnostic
     proposal: str
 
 
 class SpellServer(LanguageServer):
-    """Judge open texts in a thread of its own; a newer version of a text replaces an older.
+    """Language server that checks open documents; a newer version of a text replaces an older one.
 
     Diagnostics and quick fixes always belong to the current version of a text: those of an older
     one are neither published nor offered.
@@ -56,28 +60,31 @@ class SpellServer(LanguageServer):
         self._linter_lock = threading.Lock()
         self._state_lock = threading.Lock()  # held while a result is compared and published
 
-    def schedule(self, uri: str, pause: float = PAUSE) -> None:
-        """Judge a text after ``pause`` seconds, unless it changes or is closed before."""
+    def schedule(self, uri: str, delay: float = DEBOUNCE_SECONDS) -> None:
+        """Check a document after ``delay`` seconds, unless it changes or is closed before."""
         document = self.workspace.get_text_document(uri)
-        kind = kind_of(document.path or uri)
+        kind = file_kind(document.path or uri)
         snapshot = Snapshot(uri, document.source, document.version, kind)
         with self._state_lock:
             self._cancel(uri)
             self._current[uri] = snapshot
-            timer = threading.Timer(pause, self.judge, (snapshot,))
+            timer = threading.Timer(delay, self.check, (snapshot,))
             timer.daemon = True
             self._timers[uri] = timer
         timer.start()
 
-    def judge(self, snapshot: Snapshot) -> None:
-        """Publish the diagnostics of a text, if it is still the current version."""
+    def check(self, snapshot: Snapshot) -> None:
+        """Publish the diagnostics of a text, if it is still the current version.
+
+        The linter is loaded at the first call. Runs in a timer thread.
+        """
         with self._linter_lock:
             self._linter = self._linter or Linter()
             proposals = self._linter(snapshot.text, file=snapshot.uri, kind=snapshot.kind)
         ranges = client_ranges(snapshot.text, proposals, self.workspace.position_codec)
         fixes = [
-            Fix(_diagnostic(one, place), one.proposal)
-            for one, place in zip(proposals, ranges, strict=True)
+            Fix(_diagnostic(proposal, range_), proposal.proposal)
+            for proposal, range_ in zip(proposals, ranges, strict=True)
         ]
         with self._state_lock:
             if self._current.get(snapshot.uri) is not snapshot:
@@ -85,21 +92,21 @@ class SpellServer(LanguageServer):
             self._fixes[snapshot.uri] = snapshot, fixes
             self._publish(snapshot.uri, snapshot.version, [fix.diagnostic for fix in fixes])
 
-    def forget(self, uri: str) -> None:
-        """Drop a text that was closed, and its diagnostics in the editor."""
+    def close(self, uri: str) -> None:
+        """Forget a document that was closed, and clear its diagnostics in the editor."""
         with self._state_lock:
             self._cancel(uri)
             self._current.pop(uri, None)
             self._fixes.pop(uri, None)
             self._publish(uri, None, [])
 
-    def quick_fixes(self, uri: str, place: lsp.Range) -> list[lsp.CodeAction]:
-        """Return the fixes on the lines of a range; none while a new version is not yet judged."""
+    def quick_fixes(self, uri: str, range_: lsp.Range) -> list[lsp.CodeAction]:
+        """Return the fixes on the lines of a range; none while a new version is not yet checked."""
         with self._state_lock:
             snapshot, fixes = self._fixes.get(uri, (None, []))
             if snapshot is None or snapshot is not self._current.get(uri):
                 return []
-        lines = range(place.start.line, place.end.line + 1)
+        lines = range(range_.start.line, range_.end.line + 1)
         return [
             self._code_action(snapshot, fix)
             for fix in fixes
@@ -107,32 +114,37 @@ class SpellServer(LanguageServer):
         ]
 
     def _code_action(self, snapshot: Snapshot, fix: Fix) -> lsp.CodeAction:
+        """Return the quick fix of a diagnostic, for one document version if the editor can."""
         edit = lsp.TextEdit(fix.diagnostic.range, fix.proposal)
         if self._takes_versions():
             document = lsp.OptionalVersionedTextDocumentIdentifier(
                 uri=snapshot.uri, version=snapshot.version
             )
-            whole = lsp.WorkspaceEdit(document_changes=[lsp.TextDocumentEdit(document, [edit])])
+            workspace_edit = lsp.WorkspaceEdit(
+                document_changes=[lsp.TextDocumentEdit(document, [edit])]
+            )
         else:
-            whole = lsp.WorkspaceEdit(changes={snapshot.uri: [edit]})
+            workspace_edit = lsp.WorkspaceEdit(changes={snapshot.uri: [edit]})
         return lsp.CodeAction(
             title=f"Change to {fix.proposal}",
             kind=lsp.CodeActionKind.QuickFix,
             diagnostics=[fix.diagnostic],
-            edit=whole,
+            edit=workspace_edit,
         )
 
     def _takes_versions(self) -> bool:
-        """Whether the editor refuses edits of a text that has changed since."""
+        """Return whether the editor can reject edits of a text that has changed since."""
         workspace = self.client_capabilities.workspace
         edits = workspace.workspace_edit if workspace else None
         return bool(edits and edits.document_changes)
 
     def _cancel(self, uri: str) -> None:
+        """Cancel the pending check of a document, if there is one."""
         if (timer := self._timers.pop(uri, None)) is not None:
             timer.cancel()
 
     def _publish(self, uri: str, version: int | None, diagnostics: list[lsp.Diagnostic]) -> None:
+        """Send the diagnostics of a document to the editor, replacing earlier ones."""
         self.text_document_publish_diagnostics(
             lsp.PublishDiagnosticsParams(uri=uri, version=version, diagnostics=diagnostics)
         )
@@ -153,25 +165,27 @@ def client_ranges(
     starts = [0, *(end.end() for end in LINE_END.finditer(text))]
 
     def position(offset: int) -> lsp.Position:
+        """Return line and column of a character offset."""
         line = bisect_right(starts, offset) - 1
         return lsp.Position(line, codec.client_num_units(text[starts[line] : offset]))
 
-    for one in proposals:
-        yield lsp.Range(position(one.offset), position(one.offset + one.length))
+    for proposal in proposals:
+        yield lsp.Range(position(proposal.offset), position(proposal.offset + proposal.length))
 
 
-def _diagnostic(one: Proposal, place: lsp.Range) -> lsp.Diagnostic:
-    because = f" ({one.because})" if one.because else ""
+def _diagnostic(proposal: Proposal, range_: lsp.Range) -> lsp.Diagnostic:
+    """Return a proposal as a warning for the editor."""
+    because = f" ({proposal.because})" if proposal.because else ""
     return lsp.Diagnostic(
-        range=place,
-        message=f"{one.word} → {one.proposal}?{because}",
+        range=range_,
+        message=f"{proposal.word} → {proposal.proposal}?{because}",
         severity=lsp.DiagnosticSeverity.Warning,
-        source=SOURCE,
+        source=DIAGNOSTIC_SOURCE,
     )
 
 
 def make_server() -> SpellServer:
-    """Return the server, ready to be started over standard input and output."""
+    """Return the server with its handlers, ready to be started over standard input and output."""
     server = SpellServer()
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
@@ -184,7 +198,7 @@ def make_server() -> SpellServer:
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: lsp.DidCloseTextDocumentParams) -> None:
-        server.forget(params.text_document.uri)
+        server.close(params.text_document.uri)
 
     @server.feature(
         lsp.TEXT_DOCUMENT_CODE_ACTION,

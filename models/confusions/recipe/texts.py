@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from textrank.lint.linter import HOLE, blank_non_prose
+from textrank.lint.linter import blank_non_prose
+from textrank.lint.model import NON_PROSE
 
 HERE = Path(__file__).parent
 LARGEST = 8 << 20  # bytes of a file
@@ -164,7 +165,7 @@ def paragraphs(name: str, data: bytes) -> Iterator[str]:
 
 def of_html(text: str) -> str:
     """Paragraphs of a page; literals are holes."""
-    text = LITERAL.sub(HOLE, GONE.sub("\n\n", text))
+    text = LITERAL.sub(NON_PROSE, GONE.sub("\n\n", text))
     return html.unescape(TAG.sub("\n\n", INLINE.sub("", text))).replace("¶", "")
 
 
