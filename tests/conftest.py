@@ -40,7 +40,7 @@ PORTABLE = (
     "tests/test_estimators.py",
     "tests/test_figures.py",
     "tests/test_laws.py",
-    "tests/test_measures.py",
+    "tests/test_metrics.py",
     "tests/test_readme.py",
     "tests/test_shipped.py",
     "tests/test_ties.py",

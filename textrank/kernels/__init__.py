@@ -1,16 +1,107 @@
-"""Two lists of representations -> Gram matrix, one module a kernel. Knows arrays, not text."""
+"""Kernels: positive semidefinite similarities of representations.
+
+``algebra`` has elementary kernels and operations that compose kernels, ``views`` kernels on several
+views of a candidate, ``graphs``, ``sequences`` and ``contexts`` those on labelled graphs, symbol
+sequences and word-position matrices. Kernels know arrays, not text. Classes are imported on first
+use: ``from textrank.kernels import AllPathsGraph, Normalized``.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from textrank.kernels.algebra import (
+        Centred,
+        Distance,
+        Exponential,
+        Gaussian,
+        Linear,
+        Normalized,
+        OnView,
+        Polynomial,
+        Power,
+        Product,
+        Scale,
+        Similarities,
+        Sum,
+    )
+    from textrank.kernels.contexts import Positional
+    from textrank.kernels.graphs import AllPathsGraph, LabelBag, ShortestPathGraph
+    from textrank.kernels.sequences import (
+        GapWeighted,
+        LocalityConvolution,
+        LocalityImproved,
+        LocalSum,
+        SpectrumKernel,
+    )
+    from textrank.kernels.views import CombinedViews, EachView, PerQuestionKernel
+
+_HOMES = {
+    "AllPathsGraph": "graphs",
+    "Centred": "algebra",
+    "CombinedViews": "views",
+    "Distance": "algebra",
+    "EachView": "views",
+    "Exponential": "algebra",
+    "GapWeighted": "sequences",
+    "Gaussian": "algebra",
+    "LabelBag": "graphs",
+    "Linear": "algebra",
+    "LocalSum": "sequences",
+    "LocalityConvolution": "sequences",
+    "LocalityImproved": "sequences",
+    "Normalized": "algebra",
+    "OnView": "algebra",
+    "PerQuestionKernel": "views",
+    "Polynomial": "algebra",
+    "Positional": "contexts",
+    "Power": "algebra",
+    "Product": "algebra",
+    "Scale": "algebra",
+    "ShortestPathGraph": "graphs",
+    "Similarities": "algebra",
+    "SpectrumKernel": "sequences",
+    "Sum": "algebra",
+}
 
 __all__ = [
-    "algebra",
-    "all_paths",
-    "blocks",
-    "centred",
-    "combined",
-    "each_view",
-    "label_bag",
-    "locality",
-    "positional",
-    "shortest_path",
-    "similarity",
-    "vectors",
+    "AllPathsGraph",
+    "Centred",
+    "CombinedViews",
+    "Distance",
+    "EachView",
+    "Exponential",
+    "GapWeighted",
+    "Gaussian",
+    "LabelBag",
+    "Linear",
+    "LocalSum",
+    "LocalityConvolution",
+    "LocalityImproved",
+    "Normalized",
+    "OnView",
+    "PerQuestionKernel",
+    "Polynomial",
+    "Positional",
+    "Power",
+    "Product",
+    "Scale",
+    "ShortestPathGraph",
+    "Similarities",
+    "SpectrumKernel",
+    "Sum",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public class on first use."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public classes."""
+    return sorted(__all__)

@@ -1055,7 +1055,7 @@ def _number_columns(
         words = words + [f"{n} steps" for n in range(1, int(steps.max()) + 1)]
     starts = offsets([len(code) for code in codes]).tolist()
     number_ = number.astype(np.int32)
-    columns = [number_[low:][own.places] for low, own in zip(starts, blocks, strict=False)]
+    columns = [number_[low:][block.places] for low, block in zip(starts, blocks, strict=False)]
     return _compact_names(words, np.array(parts).T), columns
 
 

@@ -109,7 +109,7 @@ def looks(names: int) -> int:
     words = [word for n in range(names) for word in (f"GRB{n}", "and")]
     doc = Doc(spacy.blank("en").vocab, words=words, sent_starts=[True] + [False] * (len(words) - 1))
     doc.spans["entities"] = [Span(doc, at, at + 1) for at in range(0, len(words), 2)]
-    text = _Text.of(doc, "entities")
+    text = _Text.from_doc(doc, "entities")
     text = replace(text, words=Counted(text.words))
     Counted.looks = 0
     for at in range(0, len(words), 2):
@@ -130,9 +130,9 @@ def test_portions_of_a_text_share_what_is_read_of_it(monkeypatch: pytest.MonkeyP
     candidates = model.pipeline.task.candidates(doc)
     at_once = model.score(candidates)
     read: list[int] = []
-    plain = _Text.of
+    plain = _Text.from_doc
     monkeypatch.setattr(
-        _Text, "of", lambda doc, entities: (read.append(1), plain(doc, entities))[1]
+        _Text, "from_doc", lambda doc, entities: (read.append(1), plain(doc, entities))[1]
     )
     monkeypatch.setattr(document_candidates, "MAX_CHUNK_WORDS", 1)
     np.testing.assert_allclose(model.score(candidates), at_once, atol=1e-12)

@@ -12,8 +12,8 @@ def test_each_text_is_asked_once_whatever_the_store():
     asked = []
     tell = TextCache(lambda text: asked.append(text) or text.upper())
     one, other = StringStore(["a", "b"]), StringStore(["b", "c"])
-    assert tell.of([one["a"], one["b"], one["a"]], one) == ["A", "B", "A"]
-    assert tell.of([other["b"], other["c"]], other) == ["B", "C"]
+    assert tell.lookup([one["a"], one["b"], one["a"]], one) == ["A", "B", "A"]
+    assert tell.lookup([other["b"], other["c"]], other) == ["B", "C"]
     assert asked == ["a", "b", "c"]
 
 
@@ -22,5 +22,5 @@ def test_too_many_texts_are_forgotten(monkeypatch):
     strings = StringStore(map(str, range(20)))
     tell = TextCache(int)
     for number in range(20):
-        assert tell.of([strings[str(number)]], strings) == [number]
-        assert len(tell._known) <= 4
+        assert tell.lookup([strings[str(number)]], strings) == [number]
+        assert len(tell._values) <= 4
