@@ -1,4 +1,9 @@
-"""Ties between scores, and choices that round-off cannot change.
+"""Metrics of scores and decisions, and choices that round-off cannot change.
+
+The sections are: ties between scores and choices among settings; metrics of a list of scores (AUC,
+precision, recall and F, thresholds, ranking metrics) and their averages over queries; curves and
+calibration. Labels ``y`` are positive where they are above 0, unless a metric takes graded labels.
+A metric that is undefined, for example because a class is missing, is None.
 
 Two candidates with the same features have the same score in theory, but sums in another order (by
 another processor, BLAS or number of threads) give scores that differ in the last digits. Metrics,
@@ -120,7 +125,7 @@ def argmax_first(scores: ArrayLike, axis: int = -1) -> NDArray[np.intp]:
 
 
 def is_tied_with_best(qualities: ArrayLike) -> NDArray[np.bool_]:
-    """Return which settings are as good as the best one; larger qualities are better.
+    """Return which settings are as good as the best one, as a mask; larger qualities are better.
 
     A quality counts as the best if it is at most ``TIE_TOLERANCE`` times the best one below it.
     Errors are given with a minus sign; two errors that both are round-off of zero (below
@@ -181,16 +186,16 @@ Queries: TypeAlias = Sequence[object] | NDArray[np.generic]  # the query of each
 
 
 class PRF(NamedTuple):
-    """Precision, recall and their harmonic mean; None where a denominator is zero."""
+    """Precision, recall and F1; None where a denominator is zero."""
 
-    precision: float | None  # None: nothing was answered yes
-    recall: float | None  # None: gold has no yes
-    f: float | None  # None: neither of them
+    precision: float | None  # None if no decision is positive
+    recall: float | None  # None if there is no gold positive
+    f: float | None  # None if there is neither
 
 
 @dataclass(frozen=True)
 class QueryMean:
-    """A measure averaged over queries, with the number of queries for which it is undefined."""
+    """Metric averaged over queries, with the numbers of queries where it is (un)defined."""
 
     mean: float | None
     defined: int
@@ -198,14 +203,14 @@ class QueryMean:
 
 
 def auc(y: ArrayLike, scores: ArrayLike) -> float | None:
-    """Share of (positive, negative) pairs in the right order, ties ½; None with one class only.
+    """Return the share of (positive, negative) pairs in the right order, ties ½.
 
-    The Wilcoxon-Mann-Whitney statistic from sorted scores, O(n log n).
+    None with one class only. The Wilcoxon-Mann-Whitney statistic from sorted scores, O(n log n).
 
     >>> auc([1, 1, -1, -1], [3.0, 1.0, 1.0, 0.0])
     0.875
     """
-    labels, values = _pair(y, scores)
+    labels, values = _check_pair(y, scores)
     positive = labels > 0
     p = int(positive.sum())
     n = len(labels) - p
@@ -219,7 +224,7 @@ def auc(y: ArrayLike, scores: ArrayLike) -> float | None:
 
 
 def decide(scores: ArrayLike, threshold: float) -> NDArray[np.bool_]:
-    """Yes where the score reaches the threshold.
+    """Return True for each score that is at least the threshold.
 
     >>> decide([0.9, 0.5, 0.3], 0.5).tolist()
     [True, True, False]
@@ -228,128 +233,132 @@ def decide(scores: ArrayLike, threshold: float) -> NDArray[np.bool_]:
 
 
 def precision_recall_f(y: ArrayLike, decisions: ArrayLike, unreachable: int = 0) -> PRF:
-    """Precision, recall and F of yes/no decisions.
+    """Return precision, recall and F of yes/no decisions.
 
-    ``unreachable`` gold answers had no candidate at all; each counts as missed.
+    ``unreachable`` gold positives had no candidate at all; each counts as missed.
     ``F = 2 tp / (2 tp + fp + fn)``, so it is 0, not undefined, when everything was missed.
 
     >>> precision_recall_f([1, 1, -1, -1], [True, False, True, False], unreachable=1)
     PRF(precision=0.5, recall=0.3333333333333333, f=0.4)
     """
     if unreachable < 0:
-        raise ValueError(f"unreachable counts gold answers, so it cannot be {unreachable}")
-    labels, said = _pair(y, np.asarray(decisions, dtype=np.float64))
-    positive, yes = labels > 0, said > 0
-    hit = int((positive & yes).sum())
-    answered, gold = int(yes.sum()), int(positive.sum()) + unreachable
+        raise ValueError(
+            f"unreachable is a number of gold positives, at least 0, got {unreachable}"
+        )
+    labels, answers = _check_pair(y, np.asarray(decisions, dtype=np.float64))
+    is_positive, is_answered = labels > 0, answers > 0
+    hit = int((is_positive & is_answered).sum())
+    answered, gold = int(is_answered.sum()), int(is_positive.sum()) + unreachable
     return PRF(_ratio(hit, answered), _ratio(hit, gold), _ratio(2 * hit, answered + gold))
 
 
 def best_threshold(y: ArrayLike, scores: ArrayLike, unreachable: int = 0) -> float | None:
-    """The threshold of maximal F, midway between neighbouring scores; None without a positive.
+    """Return the threshold of maximal F, midway between neighbouring scores.
 
-    Of several with the same F, the highest, which answers yes least often. Where saying yes to
-    all is best, it lies below the lowest score by the tolerance of ties. Chosen on the data that
-    is then measured, the F is optimistic: choose on training data.
+    None without a positive. Of several with the same F, the highest is returned, which decides yes
+    least often. If deciding yes for all is best, it lies below the lowest score by the tolerance of
+    ties. F is optimistic on the data that the threshold was chosen on: choose on training data.
 
     >>> best_threshold([1, 1, -1, -1], [0.9, 0.5, 0.3, 0.1])
     0.4
     """
-    labels, values = _pair(y, scores)
+    labels, values = _check_pair(y, scores)
     if not (labels > 0).any():
         return None
-    cuts, hit, answered = _cuts(np.asarray(labels > 0, dtype=np.float64), values)
+    thresholds, hit, answered = _thresholds(np.asarray(labels > 0, dtype=np.float64), values)
     gold = int((labels > 0).sum()) + unreachable
     # The cuts run from the highest threshold downwards.
-    return float(cuts[choose_first(2 * hit / (answered + gold))])
+    return float(thresholds[choose_first(2 * hit / (answered + gold))])
 
 
 def expected_f_threshold(scores: ArrayLike, probabilities: ArrayLike) -> float | None:
-    """The threshold of maximal expected F where only probabilities of a yes are known.
+    """Return the threshold of maximal expected F, given only the probability of each candidate.
 
-    ``2 sum p / (answered + sum of all p)``, midway between neighbouring scores; no label is used,
-    so that it suits all candidates, also where those with labels were not drawn at random.
+    Expected F is ``2 Σ_answered p / (answered + Σ p)``. No label is used, so that it suits all
+    candidates, also where those with labels were not drawn at random. None without candidates.
 
     >>> expected_f_threshold([0.9, 0.5, 0.3, 0.1], [0.9, 0.8, 0.1, 0.0])
     0.4
     """
-    values, chance = _finite("scores", scores), _finite("probabilities", probabilities)
+    values, p = _check_finite("scores", scores), _check_finite("probabilities", probabilities)
     if not len(values):
         return None
-    cuts, hit, answered = _cuts(chance, values)
-    return float(cuts[choose_first(2 * hit / (answered + chance.sum()))])
+    thresholds, hit, answered = _thresholds(p, values)
+    return float(thresholds[choose_first(2 * hit / (answered + p.sum()))])
 
 
 def positive_rate_threshold(scores: ArrayLike, rate: float) -> float | None:
-    """The threshold that says yes to a share ``rate`` of the candidates, as nearly as ties allow.
+    """Return the threshold that decides yes for a share ``rate`` of the candidates.
 
-    None without any candidate. A rate of 0 gives a threshold just above the highest score.
+    As nearly as ties allow. None without any candidate. A rate of 0 gives a threshold just above
+    the highest score. Raises ValueError for a rate outside 0 ... 1.
 
     >>> positive_rate_threshold([0.9, 0.5, 0.3, 0.1], 0.25)
     0.7
     """
-    values = _finite("scores", scores)
+    values = _check_finite("scores", scores)
     if not 0 <= rate <= 1:
         raise ValueError(f"rate is a share of the candidates, between 0 and 1, got {rate}")
     if not len(values):
         return None
-    cuts, _, answered = _cuts(np.ones_like(values), values)
+    thresholds, _, answered = _thresholds(np.ones_like(values), values)
     highest = float(values.max())
     above_all = max(highest + tie_tolerance(values), np.nextafter(highest, np.inf))
     distance = np.abs(np.append(0, answered) - rate * len(values))
-    return float(np.append(above_all, cuts)[choose_first(-distance)])
+    return float(np.append(above_all, thresholds)[choose_first(-distance)])
 
 
 def recall_at_precision(
     y: ArrayLike, scores: ArrayLike, precision: float, unreachable: int = 0
 ) -> float | None:
-    """The highest recall at a threshold whose precision is at least ``precision``.
+    """Return the highest recall of any threshold whose precision is at least ``precision``.
 
-    0 where no threshold reaches it, None without a gold positive.
+    0 if no threshold reaches it, None without a gold positive. ``unreachable`` as in
+    ``precision_recall_f``.
 
     >>> recall_at_precision([1, -1, 1], [0.9, 0.5, 0.3], 0.9)
     0.5
     """
-    labels, values = _pair(y, scores)
+    labels, values = _check_pair(y, scores)
     gold = int((labels > 0).sum()) + unreachable
     if not gold:
         return None
     if not len(labels):
         return 0.0
-    _, hit, answered = _cuts(np.asarray(labels > 0, dtype=np.float64), values)
-    enough = hit >= precision * answered * (1 - TIE_TOLERANCE)
-    return float(np.max(np.where(enough, hit, 0)) / gold)
+    _, hit, answered = _thresholds(np.asarray(labels > 0, dtype=np.float64), values)
+    is_precise = hit >= precision * answered * (1 - TIE_TOLERANCE)
+    return float(np.max(np.where(is_precise, hit, 0)) / gold)
 
 
 def average_precision(y: ArrayLike, scores: ArrayLike) -> float | None:
-    """Precision at each threshold, weighted by the recall gained there; None without a positive.
+    """Return the precision at each threshold, weighted by the recall gained there.
 
-    Candidates with equal scores are answered together, so their order in the file is without
-    influence.
+    None without a positive. Candidates with equal scores are decided together, so that their order
+    has no influence.
 
     >>> round(average_precision([1, -1, 1], [0.9, 0.5, 0.3]), 3)
     0.833
     """
-    labels, values = _pair(y, scores)
+    labels, values = _check_pair(y, scores)
     if not (labels > 0).any():
         return None
-    _, hit, answered = _cuts(np.asarray(labels > 0, dtype=np.float64), values)
+    _, hit, answered = _thresholds(np.asarray(labels > 0, dtype=np.float64), values)
     gained = np.diff(hit, prepend=0) / hit[-1]
     return float((gained * hit / answered).sum())
 
 
 def accuracy(y: ArrayLike, decisions: ArrayLike) -> float | None:
-    """Share of right decisions; None without candidates.
+    """Return the share of right decisions; None without candidates.
 
     >>> accuracy([1, 1, -1, -1], [True, False, False, False])
     0.75
     """
-    labels, said = _pair(y, np.asarray(decisions, dtype=np.float64))
-    return _ratio(int(((labels > 0) == (said > 0)).sum()), len(labels))
+    labels, answers = _check_pair(y, np.asarray(decisions, dtype=np.float64))
+    return _ratio(int(((labels > 0) == (answers > 0)).sum()), len(labels))
 
 
 def error_rate(y: ArrayLike, decisions: ArrayLike) -> float | None:
-    """Share of wrong decisions; None without candidates.
+    """Return the share of wrong decisions; None without candidates.
 
     >>> error_rate([1, 1, -1, -1], [True, False, False, False])
     0.25
@@ -359,17 +368,19 @@ def error_rate(y: ArrayLike, decisions: ArrayLike) -> float | None:
 
 
 def kendall_tau_b(y: ArrayLike, scores: ArrayLike) -> float | None:
-    """Rank correlation with ties on either side, -1 .. 1; None where one side is constant.
+    """Return Kendall's rank correlation with ties on either side, -1 ... 1.
+
+    None if one side is constant.
 
     >>> round(kendall_tau_b([1, 2, 3, 4], [0.1, 0.2, 0.4, 0.3]), 3)
     0.667
     """
-    labels, values = _pair(y, scores)
+    labels, values = _check_pair(y, scores)
     return _tau_b(labels, merge_ties(values))
 
 
 def disagreement(y: ArrayLike, scores: ArrayLike) -> float | None:
-    """Share of pairs with different labels whose scores are in the wrong order, ties ½.
+    """Return the share of pairs with different labels whose scores are in the wrong order, ties ½.
 
     None without such a pair. With two classes it is ``1 - auc``. O(n log n): the surplus of right
     over wrong pairs is the numerator of Kendall's tau.
@@ -377,15 +388,15 @@ def disagreement(y: ArrayLike, scores: ArrayLike) -> float | None:
     >>> round(disagreement([1, 2, 3], [0.1, 0.3, 0.2]), 3)
     0.333
     """
-    labels, values = _pair(y, scores)
-    pairs = _pairs(len(labels)) - _tied(labels)
+    labels, values = _check_pair(y, scores)
+    pairs = _count_pairs(len(labels)) - _count_tied_pairs(labels)
     if not pairs:
         return None
     values = merge_ties(values)
     tau = _tau_b(labels, values) or 0.0
-    apart = _pairs(len(labels)) - _tied(values)
-    surplus = round(tau * np.sqrt(float(pairs)) * np.sqrt(float(apart)))
-    return float((1 - surplus / pairs) / 2)
+    untied = _count_pairs(len(labels)) - _count_tied_pairs(values)
+    concordance = round(tau * np.sqrt(float(pairs)) * np.sqrt(float(untied)))
+    return float((1 - concordance / pairs) / 2)
 
 
 def ndcg(
@@ -395,16 +406,17 @@ def ndcg(
     k: int | None = None,
     gain: Literal["linear", "exponential"] = "linear",
 ) -> float | None:
-    """Discounted cumulative gain of the ranking, divided by that of the best ranking.
+    """Return the discounted cumulative gain of the ranking, divided by that of the best ranking.
 
-    The gain of a candidate is its label ``y`` (or ``2**y - 1``), its discount is
-    ``1 / log2(1 + rank)``, over the first ``k`` ranks. Candidates with equal scores share the mean
-    of their discounts. None where all gains are 0. Labels must not be negative.
+    The gain of a candidate is its label ``y`` ("linear") or ``2**y - 1`` ("exponential"), its
+    discount ``1 / log2(1 + rank)``, over the first ``k`` ranks (None: all). Candidates with equal
+    scores share the mean of their discounts. None if all gains are 0. Raises ValueError for a
+    negative label.
 
     >>> round(ndcg([2, 0, 1], [0.9, 0.5, 0.3]), 3)
     0.95
     """
-    labels, values = _pair(y, scores)
+    labels, values = _check_pair(y, scores)
     if len(labels) and labels.min() < 0:
         raise ValueError(
             f"NDCG needs labels of at least 0, got {labels.min()}. Shift or map them first."
@@ -426,17 +438,18 @@ def ndcg(
 
 
 def average_over_queries(
-    measure: Metric, y: ArrayLike, scores: ArrayLike, queries: Queries
+    metric: Metric, y: ArrayLike, scores: ArrayLike, queries: Queries
 ) -> QueryMean:
-    """A measure computed in each query and averaged; queries without a value are counted.
+    """Compute a metric within each query and average it; queries without a value are counted.
 
     The tolerance of ties is that of the scores of all queries, for that is the scale of their
     round-off: a query may have scores near zero only.
 
-    >>> average_over_queries(kendall_tau_b, [1, 2, 3, 3], [0.1, 0.2, 0.5, 0.7], ["a", "a", "b", "b"])
+    >>> y, scores, queries = [1, 2, 3, 3], [0.1, 0.2, 0.5, 0.7], ["a", "a", "b", "b"]
+    >>> average_over_queries(kendall_tau_b, y, scores, queries)
     QueryMean(mean=1.0, defined=1, undefined=1)
     """
-    labels, values = _pair(y, scores)
+    labels, values = _check_pair(y, scores)
     if len(queries) != len(labels):
         raise ValueError(f"{len(queries)} queries for {len(labels)} candidates")
     numbers: dict[object, int] = {}
@@ -444,13 +457,13 @@ def average_over_queries(
     values = merge_ties(values)
     order = np.argsort(index, kind="stable")
     parts = np.split(order, np.flatnonzero(np.diff(index[order])) + 1) if len(order) else []
-    found = [value for at in parts if (value := measure(labels[at], values[at])) is not None]
-    mean = float(np.mean(found)) if found else None
-    return QueryMean(mean, len(found), len(parts) - len(found))
+    defined = [value for rows in parts if (value := metric(labels[rows], values[rows])) is not None]
+    mean = float(np.mean(defined)) if defined else None
+    return QueryMean(mean, len(defined), len(parts) - len(defined))
 
 
 def mean_average_precision(y: ArrayLike, scores: ArrayLike, queries: Queries) -> QueryMean:
-    """Average precision per query, averaged (MAP).
+    """Return average precision per query, averaged (MAP).
 
     >>> mean_average_precision([1, -1, -1, 1], [0.9, 0.1, 0.8, 0.2], ["a", "a", "b", "b"]).mean
     0.75
@@ -466,11 +479,12 @@ def classification_metrics(
     *,
     rate: float | None = None,
 ) -> dict[str, float | None]:
-    """The measures of one test fold, with F under up to three thresholds.
+    """Return the metrics of one test fold, with F under up to three thresholds.
 
-    ``threshold`` was chosen on training data. ``f_best`` takes the best threshold of the fold
-    itself and is optimistic. ``f_rate`` answers yes to the share ``rate``, by default the share of
-    positives in the fold, which a user may know without knowing the answers.
+    Keys: auc, f, precision, recall, accuracy, average_precision, f_best, f_rate. ``threshold`` was
+    chosen on training data; None leaves its metrics undefined. ``f_best`` takes the best threshold
+    of the fold itself and is optimistic. ``f_rate`` decides yes for the share ``rate``, by default
+    the share of positives in the fold, which a user may know without knowing the answers.
 
     >>> classification_metrics([1, 1, -1], [0.9, 0.2, 0.4], 0.3)["f"]
     0.5
@@ -478,13 +492,13 @@ def classification_metrics(
     labels = np.asarray(y, dtype=np.float64)
     values = np.asarray(scores, dtype=np.float64)
     share = rate if rate is not None else float((labels > 0).mean()) if len(labels) else 0.0
-    own = _at(labels, values, threshold, unreachable)
-    best = _at(labels, values, best_threshold(labels, values, unreachable), unreachable)
-    by_rate = _at(labels, values, positive_rate_threshold(values, share), unreachable)
+    chosen = _metrics_at(labels, values, threshold, unreachable)
+    best = _metrics_at(labels, values, best_threshold(labels, values, unreachable), unreachable)
+    by_rate = _metrics_at(labels, values, positive_rate_threshold(values, share), unreachable)
     right = None if threshold is None else accuracy(labels, decide(values, threshold))
     return {
         "auc": auc(labels, values),
-        **own,
+        **chosen,
         "accuracy": right,
         "average_precision": average_precision(labels, values),
         "f_best": best["f"],
@@ -493,29 +507,34 @@ def classification_metrics(
 
 
 def ranking_metrics(y: ArrayLike, scores: ArrayLike, queries: Queries) -> dict[str, float | None]:
-    """Kendall's tau_b, disagreement and NDCG, each averaged over queries.
+    """Return Kendall's tau_b, disagreement and NDCG, each averaged over queries.
 
-    NDCG takes the labels as gains, so it is left out where one is negative.
+    Keys: tau, disagreement, ndcg, ndcg@10. NDCG takes the labels as gains, so it is left out if
+    one is negative.
 
     >>> ranking_metrics([1, 2], [0.1, 0.2], ["a", "a"])["tau"]
     1.0
     """
-    chosen: dict[str, Metric] = {"tau": kendall_tau_b, "disagreement": disagreement}
+    metrics: dict[str, Metric] = {"tau": kendall_tau_b, "disagreement": disagreement}
     if np.min(np.asarray(y, dtype=np.float64), initial=0) >= 0:
-        chosen |= {"ndcg": ndcg, "ndcg@10": partial(ndcg, k=10)}
-    return {name: average_over_queries(m, y, scores, queries).mean for name, m in chosen.items()}
+        metrics |= {"ndcg": ndcg, "ndcg@10": partial(ndcg, k=10)}
+    return {name: average_over_queries(m, y, scores, queries).mean for name, m in metrics.items()}
 
 
-def _cuts(gains: Vector, values: Vector) -> tuple[Vector, Vector, Vector]:
-    """Every threshold from high to low, with the gains and number of candidates that reach it."""
+def _thresholds(gains: Vector, values: Vector) -> tuple[Vector, Vector, Vector]:
+    """Return every distinct threshold in descending order, with what reaches it.
+
+    Returns thresholds midway between neighbouring scores, the summed gains and the number of
+    candidates that reach each. The last threshold is reached by all.
+    """
     order, starts = _sort_descending(values)
     ranked = values[order]
     last = np.append(starts[1:], len(ranked)) - 1  # of each group of tied scores
     hit = np.cumsum(gains[order], dtype=np.float64)[last]
-    middle = np.empty(len(last))
-    middle[:-1] = (ranked[last[:-1]] + ranked[starts[1:]]) / 2
-    middle[-1] = ranked[-1] - tie_tolerance(values)
-    return middle, hit, (last + 1).astype(np.float64)
+    thresholds = np.empty(len(last))
+    thresholds[:-1] = (ranked[last[:-1]] + ranked[starts[1:]]) / 2
+    thresholds[-1] = ranked[-1] - tie_tolerance(values)
+    return thresholds, hit, (last + 1).astype(np.float64)
 
 
 def _sort_descending(values: Vector) -> tuple[Indices, Indices]:
@@ -533,38 +552,50 @@ def _tau_b(labels: Vector, values: Vector) -> float | None:
     return float(kendalltau(labels, values, variant="b").statistic)
 
 
-def _pair(y: ArrayLike, scores: ArrayLike) -> tuple[Vector, Vector]:
-    labels, values = _finite("labels", y), _finite("scores", scores)
+def _check_pair(y: ArrayLike, scores: ArrayLike) -> tuple[Vector, Vector]:
+    """Return labels and scores as float arrays.
+
+    Raise ValueError unless they match and are finite.
+    """
+    labels, values = _check_finite("labels", y), _check_finite("scores", scores)
     if labels.shape != values.shape:
         raise ValueError(f"{len(labels)} labels for {len(values)} scores")
     return labels, values
 
 
-def _finite(what: str, numbers: ArrayLike) -> Vector:
+def _check_finite(name: str, numbers: ArrayLike) -> Vector:
+    """Return numbers as a float array; raise ValueError unless it is 1-D and finite.
+
+    ``name`` is used in the message.
+    """
     values = np.asarray(numbers, dtype=np.float64)
     if values.ndim != 1:
-        raise ValueError(f"{what} must be one number a candidate, got shape {values.shape}")
+        raise ValueError(f"{name} must be one number per candidate, got shape {values.shape}")
     if not np.isfinite(values).all():
-        at = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise ValueError(f"{what} must be finite numbers: {values[at]} at index {at}")
+        index = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise ValueError(f"{name} must be finite numbers: {values[index]} at index {index}")
     return values
 
 
 def _ratio(part: float, whole: float) -> float | None:
+    """Return ``part / whole``; None if ``whole`` is 0."""
     return part / whole if whole else None
 
 
-def _pairs(n: int) -> int:
+def _count_pairs(n: int) -> int:
+    """Return the number of pairs of ``n`` things."""
     return n * (n - 1) // 2
 
 
-def _tied(values: Vector) -> int:
-    return sum(_pairs(int(count)) for count in np.unique(values, return_counts=True)[1])
+def _count_tied_pairs(values: Vector) -> int:
+    """Return the number of pairs of equal values."""
+    return sum(_count_pairs(int(count)) for count in np.unique(values, return_counts=True)[1])
 
 
-def _at(
+def _metrics_at(
     y: NDArray[np.float64], scores: NDArray[np.float64], threshold: float | None, unreachable: int
 ) -> dict[str, float | None]:
+    """Return f, precision and recall at a threshold; all None if it is None."""
     if threshold is None:
         return {"f": None, "precision": None, "recall": None}
     precision, recall, f = precision_recall_f(y, decide(scores, threshold), unreachable)
@@ -573,7 +604,7 @@ def _at(
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Points from left to right."""
+    """Points of a curve, ordered along x."""
 
     x: Vector
     y: Vector
@@ -581,32 +612,32 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class CurveBand:
-    """The mean of several curves on one grid, with their spread; ``undefined`` had no curve."""
+    """Mean and standard deviation of several curves on one grid."""
 
     x: Vector
     mean: Vector
     std: Vector
-    curves: int
-    undefined: int
+    curves: int  # number of curves averaged
+    undefined: int  # number of folds without a curve
 
 
 @dataclass(frozen=True)
 class CalibrationBin:
-    """Candidates with similar scores: how many there are, and how many of them are positive."""
+    """Candidates with similar scores: mean score, share of positives and its 95 % interval."""
 
     score: float  # mean
-    share: float  # positives among them
+    share: float  # of positives
     low: float  # 95 % interval of the share
     high: float
     candidates: int
 
 
 def roc_curve(y: ArrayLike, scores: ArrayLike) -> Curve | None:
-    """True-positive rate over false-positive rate; None with one class only.
+    """Return true-positive rate over false-positive rate; None with one class only.
 
-    Equal scores are passed in one slanted step, so the area below is the AUC with ties ½.
+    Equal scores make one slanted step, so that the area below is the AUC with ties ½.
     """
-    hit, answered, positives = _steps(y, scores)
+    hit, answered, positives = _roc_steps(y, scores)
     total = int(answered[-1])
     if not positives or positives == total:
         return None
@@ -616,78 +647,92 @@ def roc_curve(y: ArrayLike, scores: ArrayLike) -> Curve | None:
 def mean_roc(
     folds: Sequence[tuple[ArrayLike, ArrayLike]], grid: ArrayLike | None = None
 ) -> CurveBand | None:
-    """ROC curves averaged vertically: the mean true-positive rate at each false-positive rate.
+    """Average ROC curves vertically: the mean true-positive rate at each false-positive rate.
 
-    ``folds`` holds labels and scores of each test fold. None where no fold has both classes.
+    ``folds`` holds labels and scores of each test fold; ``grid`` are false-positive rates, by
+    default 201 from 0 to 1. None if no fold has both classes.
     """
     x = np.linspace(0, 1, 201) if grid is None else np.asarray(grid, dtype=np.float64)
     curves = [curve for y, scores in folds if (curve := roc_curve(y, scores)) is not None]
     if not curves:
         return None
-    rows = np.array([_upper(curve, x) for curve in curves])
+    rows = np.array([_interpolate_upper(curve, x) for curve in curves])
     return CurveBand(x, rows.mean(axis=0), rows.std(axis=0), len(curves), len(folds) - len(curves))
 
 
 def precision_recall_curve(y: ArrayLike, scores: ArrayLike, unreachable: int = 0) -> Curve | None:
-    """Precision over recall at every threshold, from the highest down; None without a positive."""
-    hit, answered, positives = _steps(y, scores)
+    """Return precision over recall at every threshold, from the highest down.
+
+    None without a positive. ``unreachable`` gold positives had no candidate.
+    """
+    hit, answered, positives = _roc_steps(y, scores)
     if not positives:
         return None
     return Curve(hit[1:] / (positives + unreachable), hit[1:] / answered[1:])
 
 
 def score_calibration(y: ArrayLike, scores: ArrayLike, bins: int = 10) -> list[CalibrationBin]:
-    """How often a score is right: candidates in equally large bins by score.
+    """Return how often candidates are positive, in bins of equally many candidates by score.
 
-    Equal scores stay in one bin, so there may be fewer. The interval is Wilson's.
+    Equal scores stay in one bin, so there may be fewer bins. The interval is Wilson's.
     """
     if bins < 1:
         raise ValueError(f"bins must be at least 1, got {bins}")
     labels, values = np.asarray(y, dtype=np.float64), merge_ties(scores)
     edges = np.unique(np.quantile(values, np.linspace(0, 1, bins + 1))) if len(values) else values
-    place = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, max(len(edges) - 2, 0))
+    bin_index = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, max(len(edges) - 2, 0))
     result = []
-    for number in np.unique(place):
-        at = place == number
-        share = float((labels[at] > 0).mean())
-        low, high = _wilson(share, int(at.sum()))
-        result.append(CalibrationBin(float(values[at].mean()), share, low, high, int(at.sum())))
+    for number in np.unique(bin_index):
+        in_bin = bin_index == number
+        share = float((labels[in_bin] > 0).mean())
+        low, high = _wilson_interval(share, int(in_bin.sum()))
+        result.append(
+            CalibrationBin(float(values[in_bin].mean()), share, low, high, int(in_bin.sum()))
+        )
     return result
 
 
 def reliability(y: ArrayLike, probabilities: ArrayLike, bins: int = 10) -> list[CalibrationBin]:
-    """How often candidates of a probability are positive, in bins of equal width."""
+    """Return how often candidates are positive, in bins of equal width by probability.
+
+    Empty bins are left out.
+    """
     labels, p = np.asarray(y, dtype=np.float64), np.asarray(probabilities, dtype=np.float64)
-    place = np.minimum((p * bins).astype(np.intp), bins - 1)
+    bin_index = np.minimum((p * bins).astype(np.intp), bins - 1)
     result = []
-    for number in np.unique(place):
-        at = place == number
-        share = float((labels[at] > 0).mean())
-        low, high = _wilson(share, int(at.sum()))
-        result.append(CalibrationBin(float(p[at].mean()), share, low, high, int(at.sum())))
+    for number in np.unique(bin_index):
+        in_bin = bin_index == number
+        share = float((labels[in_bin] > 0).mean())
+        low, high = _wilson_interval(share, int(in_bin.sum()))
+        result.append(CalibrationBin(float(p[in_bin].mean()), share, low, high, int(in_bin.sum())))
     return result
 
 
 def calibration_error(y: ArrayLike, probabilities: ArrayLike, bins: int = 10) -> float:
-    """The mean gap between probability and share of positives over bins of equal width.
+    """Return the mean gap between probability and share of positives over bins of equal width.
+
+    The expected calibration error (ECE).
 
     >>> calibration_error([1, -1, 1, 1], [0.75, 0.75, 0.75, 0.75])
     0.0
     """
-    found = reliability(y, probabilities, bins)
-    total = sum(b.candidates for b in found)
-    return sum(abs(b.share - b.score) * b.candidates for b in found) / max(total, 1)
+    calibration_bins = reliability(y, probabilities, bins)
+    total = sum(b.candidates for b in calibration_bins)
+    return sum(abs(b.share - b.score) * b.candidates for b in calibration_bins) / max(total, 1)
 
 
 def chance_calibration_error(probabilities: ArrayLike, *, times: int = 100, seed: int = 0) -> float:
-    """The calibration error that chance gives probabilities that are all true, simulated."""
+    """Return the calibration error that perfectly calibrated probabilities have by chance.
+
+    The mean over ``times`` simulations of labels.
+    """
     p, rng = np.asarray(probabilities, dtype=np.float64), np.random.default_rng(seed)
-    drawn = (np.where(rng.random(len(p)) < p, 1.0, -1.0) for _ in range(times))
-    return float(np.mean([calibration_error(y, p) for y in drawn]))
+    draws = (np.where(rng.random(len(p)) < p, 1.0, -1.0) for _ in range(times))
+    return float(np.mean([calibration_error(y, p) for y in draws]))
 
 
-def _steps(y: ArrayLike, scores: ArrayLike) -> tuple[Vector, Vector, int]:
-    """Positives and candidates above each threshold, from none to all."""
+def _roc_steps(y: ArrayLike, scores: ArrayLike) -> tuple[Vector, Vector, int]:
+    """Return positives and candidates above each threshold, from none to all, and all positives."""
     labels, values = np.asarray(y, dtype=np.float64), np.asarray(scores, dtype=np.float64)
     if labels.shape != values.shape:
         raise ValueError(f"{len(labels)} labels for {len(values)} scores")
@@ -698,15 +743,16 @@ def _steps(y: ArrayLike, scores: ArrayLike) -> tuple[Vector, Vector, int]:
     return hit, np.append(0, len(values) - starts[::-1]).astype(np.float64), positives
 
 
-def _upper(curve: Curve, x: Vector) -> Vector:
-    """The curve at ``x``, at its top where it rises vertically (except at 0, where it starts)."""
+def _interpolate_upper(curve: Curve, x: Vector) -> Vector:
+    """Return the curve at ``x``: at its top where it rises vertically, and 0 at ``x`` 0."""
     right = np.interp(x, curve.x, curve.y)
-    at = np.searchsorted(curve.x, x, side="right") - 1
-    result = np.where(curve.x[at] == x, curve.y[at], right)
+    index = np.searchsorted(curve.x, x, side="right") - 1
+    result = np.where(curve.x[index] == x, curve.y[index], right)
     return np.where(x <= 0, 0.0, result)
 
 
-def _wilson(share: float, n: int) -> tuple[float, float]:
+def _wilson_interval(share: float, n: int) -> tuple[float, float]:
+    """Return the 95 % Wilson interval of a share of ``n``."""
     z = 1.959963984540054
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z * float(np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))) / (1 + z * z / n)

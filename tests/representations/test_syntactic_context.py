@@ -113,7 +113,7 @@ def looks(names: int) -> int:
     text = replace(text, words=Counted(text.words))
     Counted.looks = 0
     for at in range(0, len(words), 2):
-        assert ("after", "first", "and") in list(text.around(at, at + 1))
+        assert ("after", "first", "and") in list(text.features(at, at + 1))
     return Counted.looks
 
 
