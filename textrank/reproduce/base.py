@@ -1,4 +1,10 @@
-"""Experiment and Table: one table of a source, run on the data at hand, kept as JSON."""
+"""Experiments that reproduce a published table: settings, results, Markdown page and data sets.
+
+An ``Experiment`` computes the cells of one table; ``reproduce_table`` runs it, unless its result
+with the same settings is already stored, and returns a ``Table``. ``published.json`` has the
+figures of the papers, ``tables.toml`` the texts. The data sets at the end are shared by several
+experiments.
+"""
 
 from __future__ import annotations
 
@@ -37,21 +43,21 @@ from textrank.language.sentences import set_sentence_starts
 from textrank.reports.table import write_json
 
 Better: TypeAlias = Literal["higher", "lower", "neither"]
-FIGURES_REVISION = 1  # rises when the same settings would give other figures
+FIGURES_REVISION = 1  # increase it when the same settings give other figures
 
 
 @dataclass(frozen=True)
 class Figure:
-    """What we measured: a mean and its spread, None where there was one value only."""
+    """Measured value: a mean and its standard deviation, None for a single value."""
 
     mean: float
     spread: float | None = None
 
     @classmethod
     def from_values(cls, values: Sequence[float]) -> Figure:
-        """The mean of several runs with their standard deviation.
+        """Return the mean and the standard deviation of several runs, rounded to six digits.
 
-        >>> Figure.of([0.5, 0.7])
+        >>> Figure.from_values([0.5, 0.7])
         Figure(mean=0.6, spread=0.1)
         """
         mean, spread = float(np.mean(values)), float(np.std(values))
@@ -63,14 +69,24 @@ Cells: TypeAlias = Mapping[str, Mapping[str, Figure]]  # by row and column
 
 @dataclass(frozen=True)
 class RunSettings:
-    """Where the data are, the seed of every draw, and whether the long version is wanted."""
+    """Settings of a run.
+
+    Attributes
+    ----------
+    data
+        Folder of the research data.
+    seed
+        Seed of all random numbers.
+    full
+        Run the full version instead of the short one.
+    """
 
     data: Path
     seed: int = 0
     full: bool = False
 
     def file(self, name: str) -> Path:
-        """A file of the data; one that is missing is named."""
+        """Return the path of a data file; raise ValueError if it is missing."""
         path = self.data / name
         if not path.exists():
             raise ValueError(
@@ -82,21 +98,49 @@ class RunSettings:
 
 @dataclass(frozen=True)
 class TableText:
-    """What a reader must know of a table."""
+    """Explanatory texts of a table, from ``tables.toml``.
+
+    Attributes
+    ----------
+    measure
+        What the figures are.
+    spread
+        What the standard deviation is taken over.
+    differs
+        How data and procedure differ from the paper.
+    better
+        Whether higher or lower figures are better.
+    part
+        What the short version leaves out; "" if it is complete.
+    why
+        Why ours are worse, where they are.
+    digits
+        Decimals to show.
+    """
 
     title: str
-    measure: str  # what the figures are
-    spread: str  # over what
-    differs: str  # from the source, in data and procedure
+    measure: str
+    spread: str
+    differs: str
     better: Better = "higher"
-    part: str = ""  # what the short version leaves out
-    why: str = ""  # why ours are worse where they are
+    part: str = ""
+    why: str = ""
     digits: int = 3
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One table of a source by the name of its figures and words, and how to run it."""
+    """Computation of one published table.
+
+    Attributes
+    ----------
+    name
+        Key in ``published.json`` and ``tables.toml``.
+    run
+        Computes the cells by row and column.
+    files
+        Data files that are needed.
+    """
 
     name: str
     run: Callable[[RunSettings], Cells]
@@ -104,17 +148,17 @@ class Experiment:
 
     @property
     def text(self) -> TableText:
-        """Those of ``tables.toml``."""
-        words = tomllib.loads((files("textrank.reproduce") / "tables.toml").read_text("utf-8"))
-        return TableText(**{k: _plain(v) for k, v in words[self.name].items()})
+        """Texts of the table."""
+        tables = tomllib.loads((files("textrank.reproduce") / "tables.toml").read_text("utf-8"))
+        return TableText(**{k: _join_lines(v) for k, v in tables[self.name].items()})
 
     def check(self, setting: RunSettings) -> None:
-        """Refuses before long work where a file is missing."""
+        """Raise ValueError if a data file is missing; call it before long work."""
         for name in self.files:
             setting.file(name)
 
     def settings(self, setting: RunSettings) -> dict[str, Any]:
-        """What the figures depend on."""
+        """Return what the figures depend on: seed, version, revision and data file sizes."""
         sizes = {name: setting.file(name).stat().st_size for name in self.files}
         full = setting.full and bool(self.text.part)
         return {"seed": setting.seed, "full": full, "revision": FIGURES_REVISION, "files": sizes}
@@ -122,32 +166,44 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Table:
-    """The figures of an experiment, the source's and ours."""
+    """Result of an experiment, with the published figures.
+
+    Attributes
+    ----------
+    settings
+        ``Experiment.settings`` of the run.
+    cells
+        Our figures by row and column.
+    seconds
+        Processor time.
+    versions
+        Versions of the packages used.
+    """
 
     experiment: Experiment
     settings: Mapping[str, Any]
     cells: Cells
-    seconds: float  # of the processor
+    seconds: float
     versions: Mapping[str, str] = field(default_factory=package_versions)
 
     @property
     def published(self) -> Mapping[str, Mapping[str, float]]:
-        """The figures of the source, by row and column."""
+        """Figures of the paper by row and column."""
         return get_published(self.experiment.name)["figures"]
 
     @property
     def rows(self) -> list[str]:
-        """Those of the source first."""
+        """Names of all rows, those of the paper first."""
         return list(dict.fromkeys([*self.published, *self.cells]))
 
     @property
     def columns(self) -> list[str]:
-        """Those of the source first."""
+        """Names of all columns, those of the paper first."""
         both = [*self.published.values(), *self.cells.values()]
         return list(dict.fromkeys(column for row in both for column in row))
 
     def worse(self) -> Iterator[tuple[str, str, float]]:
-        """Row, column and difference where the source's figure is the better one."""
+        """Iterate over row, column and difference (ours minus theirs) where the paper is better."""
         sign = {"higher": 1.0, "lower": -1.0, "neither": 0.0}[self.experiment.text.better]
         for row, columns in self.published.items():
             for column, value in columns.items():
@@ -156,7 +212,7 @@ class Table:
                     yield row, column, ours.mean - value
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, as they stand in the file."""
+        """Return the content of the JSON file."""
         experiment, source = self.experiment, get_published(self.experiment.name)
         rows = [
             {"row": row, "column": column, "ours": figure.mean, "spread": figure.spread,
@@ -180,11 +236,15 @@ class Table:
 def reproduce_table(
     experiment: Experiment, setting: RunSettings, folder: Path
 ) -> tuple[Table, bool]:
-    """The table, and whether it was run now: one kept in the folder with these settings is not."""
+    """Return the table of an experiment, and whether it was computed now.
+
+    A table stored in ``folder`` with the same settings is returned as it is; otherwise the
+    experiment runs and its result is stored there.
+    """
     settings = experiment.settings(setting)
-    found = load_table(experiment, folder)
-    if found is not None and found.settings == settings:
-        return found, False
+    stored = load_table(experiment, folder)
+    if stored is not None and stored.settings == settings:
+        return stored, False
     start = time.process_time()
     cells = experiment.run(setting)
     table = Table(experiment, settings, cells, time.process_time() - start)
@@ -193,23 +253,27 @@ def reproduce_table(
 
 
 def get_published(name: str) -> Mapping[str, Any]:
-    """What a source says: ``source``, ``where`` in it, and ``figures`` by row and column."""
-    return dict(_facts()["tables"][name])
+    """Return the ``source`` of a table, ``where`` in it, and ``figures`` by row and column."""
+    return dict(_load_published_file()["tables"][name])
 
 
 def get_sources() -> Mapping[str, str]:
-    """The sources by key, as one cites them."""
-    return dict(_facts()["sources"])
+    """Return the citation of each paper by key."""
+    return dict(_load_published_file()["sources"])
 
 
-def _facts() -> dict[str, Any]:
+def _load_published_file() -> dict[str, Any]:
+    """Return the content of ``published.json``."""
     path = files("textrank.reproduce") / "published.json"
-    found: dict[str, Any] = load_json(path.read_text("utf-8"), "published.json")
-    return found
+    content: dict[str, Any] = load_json(path.read_text("utf-8"), "published.json")
+    return content
 
 
 def load_table(experiment: Experiment, folder: Path) -> Table | None:
-    """The table that a folder holds, whatever its settings; None without one."""
+    """Return the stored table of an experiment, whatever its settings; None if there is none.
+
+    Raises ValueError if the file is not such a table.
+    """
     path = folder / f"{experiment.name}.json"
     if not path.exists():
         return None
@@ -221,60 +285,64 @@ def load_table(experiment: Experiment, folder: Path) -> Table | None:
             cells.setdefault(row["row"], {})[row["column"]] = figure
         return Table(experiment, data["settings"], cells, data["seconds"], data["versions"])
     except (TypeError, KeyError) as error:
-        raise ValueError(f"{path}: no table of ours ({error!r}). Remove the file.") from None
+        raise ValueError(
+            f"{path}: not a table of textrank reproduce ({error!r}). Remove the file."
+        ) from None
 
 
-def _plain(value: Any) -> Any:
-    """Text of several lines as one."""
+def _join_lines(value: Any) -> Any:
+    """Return a multi-line string as one line; other values unchanged."""
     return " ".join(value.split()) if isinstance(value, str) else value
 
 
-PAGE_INTRODUCTION = """# The sources' tables, and ours
+PAGE_INTRODUCTION = """# Reproduced tables
 
-Written by `textrank reproduce`, figures and all; the JSON files beside this page hold every number.
-A cell shows the **source's figure** before the arrow and **ours** behind it, with the spread where
-there are several runs; without an arrow, the source has no figure there. Parameters of learners and
-kernels are chosen inside each training part, unless a table says otherwise. The set-ups were not
-fixed before any figure was seen: after a first look `letor` took relevance in two grades, as the
-source words it, instead of three; `auc-estimates` was given a constant feature, without which no
-bias showed; `embedding-reuters` took other topics and more articles; and the samples of
-`gene-protein`, `gene-protein-kernels`, `word-senses`, `reduced-set`, `locality` and of `ppi`
-tables were enlarged. Read those as what can be had, not as a blind trial. Why a figure differs is
-our reading; no experiment was made for it.
-The tables are short versions of seconds to minutes; where one says so, `--full` takes whole data.
+This page is written by `textrank reproduce`; the JSON files next to it hold every number.
+A cell shows the **published figure**, an arrow, and **ours**, with the standard deviation if there
+are several runs. Without an arrow there is no published figure. Parameters of learners and kernels
+are chosen inside each training set, unless a table says otherwise.
+
+The set-ups were not fixed before any figure was seen. After a first look, `letor` got two grades of
+relevance, as in the paper, instead of three; `auc-estimates` got a constant feature, without which
+no bias showed; `embedding-reuters` got other topics and more articles; and the samples of
+`gene-protein`, `gene-protein-kernels`, `word-senses`, `reduced-set`, `locality` and of the `ppi`
+tables were enlarged. So read these tables as attainable figures, not as a blind trial. Reasons
+given for differences are our interpretation; they were not tested.
+
+The tables are short versions that take seconds to minutes; where noted, `--full` uses all data.
 """
 
 
 def format_page(tables: Sequence[Table]) -> str:
-    """All tables, grouped by their source, with a summary of the time they took."""
+    """Return the Markdown page of all tables, grouped by paper, with the total processor time."""
     parts = [PAGE_INTRODUCTION]
-    for key, cited in get_sources().items():
-        own = [t for t in tables if get_published(t.experiment.name)["source"] == key]
-        if own:
-            parts += [f"## {cited}\n", *(format_section(table) for table in own)]
+    for key, citation in get_sources().items():
+        source_tables = [t for t in tables if get_published(t.experiment.name)["source"] == key]
+        if source_tables:
+            parts += [f"## {citation}\n", *(format_section(table) for table in source_tables)]
     seconds = sum(table.seconds for table in tables)
     parts.append(f"All {len(tables)} tables took {seconds / 60:.0f} minutes of one processor.\n")
     return "\n".join(parts)
 
 
 def format_section(table: Table) -> str:
-    """One table with what a reader must know."""
-    experiment, words = table.experiment, table.experiment.text
+    """Return the Markdown section of one table: figures, differences and reasons."""
+    experiment, text = table.experiment, table.experiment.text
     source = get_published(experiment.name)
     where = f"{source['where']}. " if source["where"] else ""
     lines = [
-        f"### {words.title}\n",
-        f"`textrank reproduce {experiment.name}` · {where}{words.measure}; ± {words.spread}.\n",
+        f"### {text.title}\n",
+        f"`textrank reproduce {experiment.name}` · {where}{text.measure}; ± {text.spread}.\n",
         format_markdown(table),
-        f"**What differs.** {words.differs}{_part(table)}\n",
-        *_worse(table),
-        f"Seed {table.settings['seed']}, {_time(table.seconds)} of one processor.\n",
+        f"**What differs.** {text.differs}{_partial_note(table)}\n",
+        *_worse_note(table),
+        f"Seed {table.settings['seed']}, {_format_seconds(table.seconds)} of one processor.\n",
     ]
     return "\n".join(lines)
 
 
 def format_markdown(table: Table) -> str:
-    """The figures alone, a row for each row of the source."""
+    """Return the figures as a Markdown table."""
     columns = table.columns
     lines = ["| | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
     for row in table.rows:
@@ -284,49 +352,52 @@ def format_markdown(table: Table) -> str:
 
 
 def format_cell(table: Table, row: str, column: str) -> str:
-    """The source's figure, an arrow, ours."""
+    """Return "published → ours" for a cell, only ours if nothing is published, "" for neither."""
     digits = table.experiment.text.digits
     source = table.published.get(row, {}).get(column)
     ours = table.cells.get(row, {}).get(column)
     if source is None and ours is None:
         return ""
-    shown = _figure(ours, digits)
-    return shown if source is None else f"{source:.{digits}f} → {shown}"
+    formatted = _format_figure(ours, digits)
+    return formatted if source is None else f"{source:.{digits}f} → {formatted}"
 
 
-def _figure(figure: Figure | None, digits: int) -> str:
+def _format_figure(figure: Figure | None, digits: int) -> str:
+    """Return a figure in bold with its standard deviation; a dash for None."""
     if figure is None:
         return "–"
     spread = "" if figure.spread is None else f" ±{figure.spread:.{digits}f}"
     return f"**{figure.mean:.{digits}f}**{spread}"
 
 
-def _part(table: Table) -> str:
+def _partial_note(table: Table) -> str:
+    """Return a sentence about what the short version leaves out, "" if nothing."""
     part = table.experiment.text.part
     return f" Here {part}; `--full` takes all." if part and not table.settings["full"] else ""
 
 
-def _worse(table: Table) -> list[str]:
-    """Says where ours are worse, the largest gaps first, and why."""
-    found = sorted(table.worse(), key=lambda cell: -abs(cell[2]))
-    if not found:
+def _worse_note(table: Table) -> list[str]:
+    """Return a paragraph about the cells where ours are worse, largest gaps first; [] if none."""
+    gaps = sorted(table.worse(), key=lambda cell: -abs(cell[2]))
+    if not gaps:
         return []
     digits = table.experiment.text.digits
-    shown = [f"{row}, {column} ({gap:+.{digits}f})" for row, column, gap in found[:6]]
-    more = f" and {len(found) - 6} more" if len(found) > 6 else ""
+    largest = [f"{row}, {column} ({gap:+.{digits}f})" for row, column, gap in gaps[:6]]
+    more = f" and {len(gaps) - 6} more" if len(gaps) > 6 else ""
     compared = sum(
-        len(set(own) & set(table.cells.get(r, {}))) for r, own in table.published.items()
+        len(set(columns) & set(table.cells.get(r, {}))) for r, columns in table.published.items()
     )
-    summary = f"**Ours are worse** in {len(found)} of {compared} cells: {'; '.join(shown)}{more}."
+    summary = f"**Ours are worse** in {len(gaps)} of {compared} cells: {'; '.join(largest)}{more}."
     return [f"{summary} {table.experiment.text.why}".strip() + "\n"]
 
 
-def _time(seconds: float) -> str:
+def _format_seconds(seconds: float) -> str:
+    """Return a time in seconds or minutes."""
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 REUTERS = "text/reuters21578.tar.gz"
-SMALL = "rank/small-classification.tar.gz"
+SMALL_SETS = "rank/small-classification.tar.gz"
 JESTER = "rank/jester-1.csv.gz"
 OHSUMED = "rank/letor3-ohsumed.tar.gz"
 MQ2008 = "rank/letor4-mq2008.tar.gz"
@@ -338,29 +409,29 @@ Sample = tuple[Matrix, Vector]
 
 
 def read_modapte_articles(path: Path) -> list[ReutersArticle]:
-    """Articles of the ModApte split, in their order."""
+    """Return the judged articles of the ModApte split, in their order."""
     return [a for a in iter_reuters_articles(path) if a.judged and a.split in ("TRAIN", "TEST")]
 
 
-def most_frequent_topics(found: list[ReutersArticle], number: int) -> list[str]:
-    """The topics with most articles, by name."""
-    counts = Counter(topic for article in found for topic in article.topics)
+def most_frequent_topics(articles: list[ReutersArticle], number: int) -> list[str]:
+    """Return the ``number`` topics with the most articles, sorted by name."""
+    counts = Counter(topic for article in articles for topic in article.topics)
     return sorted(topic for topic, _ in counts.most_common(number))
 
 
 def fit_tfidf(train: list[str], test: list[str]) -> tuple[SparseMatrix, SparseMatrix]:
-    """Unit vectors of words; document frequencies are those of the training texts."""
-    words = TfidfVectorizer(sublinear_tf=True, stop_words="english")
-    return sp.csr_array(words.fit_transform(train)), sp.csr_array(words.transform(test))
+    """Return tf-idf vectors of unit length, with document frequencies of the training texts."""
+    vectorizer = TfidfVectorizer(sublinear_tf=True, stop_words="english")
+    return sp.csr_array(vectorizer.fit_transform(train)), sp.csr_array(vectorizer.transform(test))
 
 
-def topic_labels(found: list[ReutersArticle], topic: str) -> Vector:
-    """1 for the articles of a topic, -1 for the others."""
-    return np.array([1.0 if topic in article.topics else -1.0 for article in found])
+def topic_labels(articles: list[ReutersArticle], topic: str) -> Vector:
+    """Return 1 for the articles of a topic and -1 for the others."""
+    return np.array([1.0 if topic in article.topics else -1.0 for article in articles])
 
 
 def read_letor_parts(path: Path) -> list[tuple[Matrix, Vector, Indices]]:
-    """The five parts of a LETOR collection: features, relevance, numbers of queries."""
+    """Return features, relevance and query numbers of the five parts of a LETOR collection."""
     names = [name for name, _ in iter_tar_files(path, ".txt")]
     parts = []
     for name in names:
@@ -370,61 +441,72 @@ def read_letor_parts(path: Path) -> list[tuple[Matrix, Vector, Indices]]:
 
 
 def read_small_sets(path: Path) -> dict[str, Sample]:
-    """The small classification sets by name, with iris and wine of scikit-learn."""
-    found = {Path(name).stem: _svm(data) for name, data in iter_tar_files(path, ".svm")}
-    vowel = [found.pop(f"vowel-{half}") for half in ("train", "test")]
-    found["vowel"] = (np.vstack([x for x, _ in vowel]), np.concatenate([y for _, y in vowel]))
-    found["iris"] = load_iris(return_X_y=True)
-    found["wine"] = load_wine(return_X_y=True)
-    return found
+    """Return the small classification sets by name, including iris and wine of scikit-learn."""
+    sets = {Path(name).stem: _parse_svmlight(data) for name, data in iter_tar_files(path, ".svm")}
+    vowel = [sets.pop(f"vowel-{half}") for half in ("train", "test")]
+    sets["vowel"] = (np.vstack([x for x, _ in vowel]), np.concatenate([y for _, y in vowel]))
+    sets["iris"] = load_iris(return_X_y=True)
+    sets["wine"] = load_wine(return_X_y=True)
+    return sets
 
 
 def read_jester(path: Path) -> Matrix:
-    """Ratings of users (rows) for the hundred jokes, NaN where there is none."""
+    """Return the ratings of users (rows) for the hundred jokes, NaN where there is none."""
     with gzip.open(path, "rt") as stream:
         return np.genfromtxt(io.StringIO(stream.read()), delimiter=",", filling_values=np.nan)
 
 
 def to_features(X: Matrix | SparseMatrix) -> Features:
-    """Columns under their numbers."""
+    """Return a matrix as Features, with columns named by their number."""
     return Features(
         sp.csr_array(X), FeatureNames.from_iterable([str(i) for i in range(X.shape[1])])
     )
 
 
 def independent_targets(y: Vector) -> Targets:
-    """Every candidate a document and a query of its own."""
+    """Return Targets in which every candidate is a document and a query of its own."""
     return Targets(y, np.arange(len(y)), np.arange(len(y)))
 
 
-def _svm(data: bytes) -> Sample:
+def _parse_svmlight(data: bytes) -> Sample:
+    """Return the dense features and labels in bytes of the svmlight format."""
     X, y = load_svmlight_file(io.BytesIO(data))
     return X.toarray(), y
 
 
 def iter_brown_docs(path: Path) -> Iterator[Doc]:
-    """The files of the Brown corpus as Docs, a sentence a line."""
+    """Iterate over the files of the Brown corpus as Docs, one sentence per line."""
     nlp = spacy.blank("en")
     quotes = {"``": '"', "''": '"'}
     for name, data in iter_zip_files(path, ""):
         if re.fullmatch(r".*/c[a-r]\d\d", name):
             lines = data.decode("utf-8", errors="replace").splitlines()
-            split = [[t.rpartition("/")[0] for t in line.split()] for line in lines]
-            text = "\n".join(" ".join(quotes.get(w, w) for w in s) for s in split if s)
+            sentences = [[t.rpartition("/")[0] for t in line.split()] for line in lines]
+            text = "\n".join(" ".join(quotes.get(w, w) for w in s) for s in sentences if s)
             doc = nlp.make_doc(text)
-            firsts = {0} | {match.end() for match in re.finditer("\n", text)}
-            set_sentence_starts(doc, [token.i for token in doc if token.idx in firsts], final=True)
+            sentence_starts = {0} | {match.end() for match in re.finditer("\n", text)}
+            set_sentence_starts(
+                doc, [token.i for token in doc if token.idx in sentence_starts], final=True
+            )
             doc.user_data["document"] = name[-4:]
             yield doc
 
 
 def sample_treebank(path: Path, number: int) -> str:
-    """So many sentences of 5 to 40 words of every document of a CoNLL-U file, evenly spread."""
-    name, found = "", dict[str, list[str]]()
+    """Return CoNLL-U text with ``number`` evenly spread sentences of every document.
+
+    Only sentences of 5 to 40 words are taken.
+    """
+    name, sentences_by_document = "", dict[str, list[str]]()
     for block in read_text(path, MAX_UNPACKED_BYTES).split("\n\n"):
         match = re.search(r"^# newdoc id = (.*)$", block, re.MULTILINE)
         name = match[1] if match else name
         if 5 <= len(re.findall(r"^\d+\t", block, re.MULTILINE)) <= 40:
-            plain = re.sub(r"^# new.*\n", "", block.strip("\n"), flags=re.MULTILINE)
-            found.setdefault(name, []).append(f"# newdoc id = {name}\n{plain}\n\n")
-    return "".join("".join(own[:: max(len(own) // number, 1)][:number]) for own in found.values())
+            sentence = re.sub(r"^# new.*\n", "", block.strip("\n"), flags=re.MULTILINE)
+            sentences_by_document.setdefault(name, []).append(
+                f"# newdoc id = {name}\n{sentence}\n\n"
+            )
+    return "".join(
+        "".join(sentences[:: max(len(sentences) // number, 1)][:number])
+        for sentences in sentences_by_document.values()
+    )

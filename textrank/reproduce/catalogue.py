@@ -1,4 +1,4 @@
-"""All experiments by name."""
+"""List of all experiments by name."""
 
 from __future__ import annotations
 
@@ -6,26 +6,36 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from textrank.reproduce import classes, contexts, interactions, parses, ranking
-from textrank.reproduce import ranking as estimates
 from textrank.reproduce.base import Experiment, Table, load_table
 
 EXPERIMENTS: Mapping[str, Experiment] = {
     experiment.name: experiment
-    for part in (contexts, interactions, estimates, ranking, classes, parses, classes)
-    for experiment in part.TABLES
+    for tables in (
+        contexts.EXPERIMENTS,
+        interactions.EXPERIMENTS,
+        ranking.ESTIMATE_EXPERIMENTS,
+        ranking.RANKING_EXPERIMENTS,
+        classes.CLASS_EXPERIMENTS,
+        parses.EXPERIMENTS,
+        classes.EMBEDDING_EXPERIMENTS,
+    )
+    for experiment in tables
 }
 
 
 def select_experiments(names: Iterable[str]) -> list[Experiment]:
-    """Those with these names, all where none is named; a wrong name fails with the right ones."""
+    """Return the experiments with these names, all if there are none.
+
+    Raises ValueError, with the available names, for an unknown one.
+    """
     names = list(names)
     for name in names:
         if name not in EXPERIMENTS:
-            raise ValueError(f"no table {name!r}; there are: {', '.join(EXPERIMENTS)}.")
+            raise ValueError(f"unknown table {name!r}. Available: {', '.join(EXPERIMENTS)}.")
     return [EXPERIMENTS[name] for name in names or EXPERIMENTS]
 
 
 def load_tables(folder: Path) -> list[Table]:
-    """All tables that a folder holds, in their order."""
-    found = (load_table(experiment, folder) for experiment in EXPERIMENTS.values())
-    return [table for table in found if table is not None]
+    """Return all tables stored in a folder, in the order of ``EXPERIMENTS``."""
+    tables = (load_table(experiment, folder) for experiment in EXPERIMENTS.values())
+    return [table for table in tables if table is not None]

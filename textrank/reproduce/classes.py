@@ -1,4 +1,4 @@
-"""Two and many classes: least squares against other learners, the joint kernel against codes."""
+"""Classification: RLS against other learners, joint kernel against output codes, embeddings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from textrank.learners.rls import RLS
 from textrank.metrics import auc, choose_first
 from textrank.reproduce.base import (
     REUTERS,
-    SMALL,
+    SMALL_SETS,
     Cells,
     Experiment,
     Figure,
@@ -43,182 +43,211 @@ from textrank.reproduce.base import (
 )
 
 ALPHAS = np.exp2(np.arange(-9.0, 4.0, 3.0))
-WIDTHS = (0.03, 0.2, 1.0)  # of the Gaussian, times 4 / features
-MULTI = ("dna", "iris", "vehicle", "vowel", "wine", "glass")
-TWO = ("australian", "diabetes", "fourclass", "ionosphere", "splice")
+RBF_WIDTHS = (0.03, 0.2, 1.0)  # gamma = width * 4 / features
+MULTICLASS_SETS = ("dna", "iris", "vehicle", "vowel", "wine", "glass")
+BINARY_SETS = ("australian", "diabetes", "fourclass", "ionosphere", "splice")
 
 
-def multiclass(setting: RunSettings) -> Cells:
-    """Error rates of the joint kernel, one-vs-all, all pairs and random codes."""
-    sets = read_small_sets(setting.file(SMALL))
+def run_multiclass(settings: RunSettings) -> Cells:
+    """Compute error rates of the joint kernel, one-vs-all, all-pairs and random codes."""
+    sets = read_small_sets(settings.file(SMALL_SETS))
     cells: dict[str, dict[str, Figure]] = {}
-    for name in MULTI:
-        X, y = _shortened(sets[name], setting) if name == "dna" else sets[name]
+    for name in MULTICLASS_SETS:
+        X, y = _subsample(sets[name], settings) if name == "dna" else sets[name]
         classes = np.unique(y, return_inverse=True)[1]
-        wrong: dict[str, list[float]] = {}
-        for train, test in _folds(classes, setting):
-            K, new = _grams(X[train], X[test])
-            for method, predicted in METHODS.items():
-                said = predicted(K, new, classes[train])
-                wrong.setdefault(method, []).append(float((said != classes[test]).mean()))
-        cells[name] = {method: Figure.from_values(values) for method, values in wrong.items()}
+        errors: dict[str, list[float]] = {}
+        for train, test in _folds(classes, settings):
+            K, K_test = _rbf_grams(X[train], X[test])
+            for method, predict in MULTICLASS_METHODS.items():
+                decided = predict(K, K_test, classes[train])
+                errors.setdefault(method, []).append(float((decided != classes[test]).mean()))
+        cells[name] = {method: Figure.from_values(values) for method, values in errors.items()}
     return cells
 
 
-def two_classes(setting: RunSettings) -> Cells:
-    """AUC of least squares and of others, on two classes."""
-    sets = read_small_sets(setting.file(SMALL))
+def run_two_classes(settings: RunSettings) -> Cells:
+    """Compute the AUC of RLS, SVM, naive Bayes and random forest on binary data sets."""
+    sets = read_small_sets(settings.file(SMALL_SETS))
     cells: dict[str, dict[str, Figure]] = {}
-    for name in TWO:
+    for name in BINARY_SETS:
         X, labels = sets[name]
         y = np.where(labels > 0, 1.0, -1.0)
-        found: dict[str, list[float]] = {}
-        for train, test in _folds((y > 0).astype(np.intp), setting):
-            for method, scores in _binary(X[train], X[test], y[train], setting.seed):
-                found.setdefault(method, []).append(auc(y[test], scores) or 0.0)
-        cells[name] = {method: Figure.from_values(values) for method, values in found.items()}
+        values_by_method: dict[str, list[float]] = {}
+        for train, test in _folds((y > 0).astype(np.intp), settings):
+            for method, scores in _iter_binary_scores(X[train], X[test], y[train], settings.seed):
+                values_by_method.setdefault(method, []).append(auc(y[test], scores) or 0.0)
+        cells[name] = {
+            method: Figure.from_values(values) for method, values in values_by_method.items()
+        }
     return cells
 
 
-def joint(K: list[Matrix], new: list[Matrix], classes: Indices) -> Indices:
-    """The joint kernel: a Gaussian of input and encoded class; its width chosen too."""
-    one = np.eye(classes.max() + 1)
+def predict_joint_kernel(K: list[Matrix], new: list[Matrix], classes: Indices) -> Indices:
+    """Predict classes with the joint kernel, a Gaussian of input and encoded class.
+
+    Parameters
+    ----------
+    K, new
+        Gram matrices of the training data, and of test against training data, one per width.
+    classes
+        Class numbers of the training data.
+
+    Returns
+    -------
+    Class numbers of the test data; widths and alpha are chosen by leave-one-out accuracy.
+    """
+    one_hot = np.eye(classes.max() + 1)
     groups = list(np.arange(len(classes))[:, None])
-    best, said = -1.0, classes
+    best, predicted = -1.0, classes
     for width in (1.0, 3.0):
-        M = class_similarity(one, width)
-        for gram, other in zip(K, new, strict=True):
+        M = class_similarity(one_hot, width)
+        for gram, gram_test in zip(K, new, strict=True):
             A, heldout = joint_kernel_path(
-                gram, one_vs_all_code(len(one))[classes], M, ALPHAS, groups
+                gram, one_vs_all_code(len(one_hot))[classes], M, ALPHAS, groups
             )
-            right = (heldout.argmax(axis=2) == classes).mean(axis=1)
-            if right.max() > best:
-                best, said = right.max(), (other @ A[choose_first(right)]).argmax(axis=1)
-    return said
+            accuracy = (heldout.argmax(axis=2) == classes).mean(axis=1)
+            if accuracy.max() > best:
+                best, predicted = (
+                    accuracy.max(),
+                    (gram_test @ A[choose_first(accuracy)]).argmax(axis=1),
+                )
+    return predicted
 
 
-def coded(
+def make_code_predictor(
     code: Callable[[int], Matrix],
 ) -> Callable[[list[Matrix], list[Matrix], Indices], Indices]:
-    """An output code, decoded by its loss."""
+    """Return a predictor, with the arguments of ``predict_joint_kernel``, that uses an output code.
+
+    ``code(classes)`` returns the code matrix; predictions are decoded by loss.
+    """
 
     def run(K: list[Matrix], new: list[Matrix], classes: Indices) -> Indices:
         bits = code(int(classes.max()) + 1)
         groups = list(np.arange(len(classes))[:, None])
-        best, said = -1.0, classes
-        for gram, other in zip(K, new, strict=True):
+        best, predicted = -1.0, classes
+        for gram, gram_test in zip(K, new, strict=True):
             A, heldout = code_path(gram, classes, bits, ALPHAS, groups)
-            right = (decode(heldout, bits) == classes).mean(axis=1)
-            if right.max() > best:
-                best, said = right.max(), decode(other @ A[choose_first(right)], bits)
-        return said
+            accuracy = (decode(heldout, bits) == classes).mean(axis=1)
+            if accuracy.max() > best:
+                best, predicted = (
+                    accuracy.max(),
+                    decode(gram_test @ A[choose_first(accuracy)], bits),
+                )
+        return predicted
 
     return run
 
 
-METHODS = {
-    "joint kernel": joint,
-    "one-vs-all": coded(one_vs_all_code),
-    "all pairs": coded(all_pairs_code),
-    "random code": coded(lambda classes: random_code(classes, 3 * classes)),
+MULTICLASS_METHODS = {
+    "joint kernel": predict_joint_kernel,
+    "one-vs-all": make_code_predictor(one_vs_all_code),
+    "all pairs": make_code_predictor(all_pairs_code),
+    "random code": make_code_predictor(lambda classes: random_code(classes, 3 * classes)),
 }
 
 
-def _binary(X: Matrix, new: Matrix, y: Vector, seed: int) -> Iterator[tuple[str, Vector]]:
+def _iter_binary_scores(
+    X: Matrix, new: Matrix, y: Vector, seed: int
+) -> Iterator[tuple[str, Vector]]:
+    """Iterate over method and scores of the test data ``new``."""
     best, scores = -1.0, np.zeros(len(new))
-    for gram, other in zip(*_grams(X, new), strict=True):
+    for gram, gram_test in zip(*_rbf_grams(X, new), strict=True):
         fit = RLS(alphas=list(ALPHAS)).fit(gram, independent_targets(y))
         value = auc(y, fit.heldout[fit.alpha_index]) or 0.0
         if value > best:
-            best, scores = value, fit.predict(other)
+            best, scores = value, fit.predict(gram_test)
     yield "RLS", scores
-    yield "SVM", _machine(X, new, y, seed)
-    Z, other = _scaled(X, new)
-    yield "naive Bayes", GaussianNB().fit(Z, y).predict_proba(other)[:, 1]
+    yield "SVM", _svm_scores(X, new, y, seed)
+    Z, Z_test = _standardize(X, new)
+    yield "naive Bayes", GaussianNB().fit(Z, y).predict_proba(Z_test)[:, 1]
     forest = RandomForestClassifier(200, random_state=seed).fit(Z, y)
-    yield "random forest", forest.predict_proba(other)[:, 1]
+    yield "random forest", forest.predict_proba(Z_test)[:, 1]
 
 
-def _machine(X: Matrix, new: Matrix, y: Vector, seed: int) -> Vector:
-    """A Gaussian support vector machine, width and cost by AUC over five inner folds."""
+def _svm_scores(X: Matrix, new: Matrix, y: Vector, seed: int) -> Vector:
+    """Return scores of a Gaussian SVM, width and cost chosen by AUC over five inner folds."""
     best, scores = -1.0, np.zeros(len(new))
     inner = list(StratifiedKFold(5, shuffle=True, random_state=seed).split(X, y))
-    for gram, other in zip(*_grams(X, new), strict=True):
+    for gram, gram_test in zip(*_rbf_grams(X, new), strict=True):
         for cost in (0.25, 1.0, 4.0, 16.0):
             values = []
             for train, test in inner:
-                machine = SVC(C=cost, kernel="precomputed").fit(
-                    gram[np.ix_(train, train)], y[train]
-                )
-                decisions = machine.decision_function(gram[np.ix_(test, train)])
+                svm = SVC(C=cost, kernel="precomputed").fit(gram[np.ix_(train, train)], y[train])
+                decisions = svm.decision_function(gram[np.ix_(test, train)])
                 values.append(auc(y[test], decisions) or 0.0)
             if np.mean(values) > best:
-                machine = SVC(C=cost, kernel="precomputed").fit(gram, y)
-                best, scores = float(np.mean(values)), machine.decision_function(other)
+                svm = SVC(C=cost, kernel="precomputed").fit(gram, y)
+                best, scores = float(np.mean(values)), svm.decision_function(gram_test)
     return scores
 
 
-def _grams(X: Matrix, new: Matrix) -> tuple[list[Matrix], list[Matrix]]:
-    Z, other = _scaled(X, new)
-    gammas = [width * 4 / X.shape[1] for width in WIDTHS]
-    own = [rbf_kernel(Z, gamma=gamma) for gamma in gammas]
-    return own, [rbf_kernel(other, Z, gamma=gamma) for gamma in gammas]
+def _rbf_grams(X: Matrix, new: Matrix) -> tuple[list[Matrix], list[Matrix]]:
+    """Return Gram matrices of the training data, and of test against training data, per width."""
+    Z, Z_test = _standardize(X, new)
+    gammas = [width * 4 / X.shape[1] for width in RBF_WIDTHS]
+    train_grams = [rbf_kernel(Z, gamma=gamma) for gamma in gammas]
+    return train_grams, [rbf_kernel(Z_test, Z, gamma=gamma) for gamma in gammas]
 
 
-def _scaled(X: Matrix, new: Matrix) -> tuple[Matrix, Matrix]:
+def _standardize(X: Matrix, new: Matrix) -> tuple[Matrix, Matrix]:
+    """Scale training and test features to zero mean and unit variance of the training data."""
     centre, spread = X.mean(axis=0), X.std(axis=0)
     spread = np.where(spread > 0, spread, 1.0)
     return (X - centre) / spread, (new - centre) / spread
 
 
-def _folds(classes: Indices, setting: RunSettings) -> Iterator[tuple[Indices, Indices]]:
-    """Stratified where every class has enough members."""
-    folds = 10 if setting.full else 5
-    kind = StratifiedKFold if np.bincount(classes).min() >= folds else KFold
-    yield from kind(folds, shuffle=True, random_state=setting.seed).split(classes, classes)
+def _folds(classes: Indices, settings: RunSettings) -> Iterator[tuple[Indices, Indices]]:
+    """Iterate over train and test indices, stratified if every class has enough members."""
+    folds = 10 if settings.full else 5
+    splitter_class = StratifiedKFold if np.bincount(classes).min() >= folds else KFold
+    yield from splitter_class(folds, shuffle=True, random_state=settings.seed).split(
+        classes, classes
+    )
 
 
-def _shortened(sample: Sample, setting: RunSettings, most: int = 600) -> Sample:
+def _subsample(sample: Sample, settings: RunSettings, most: int = 600) -> Sample:
+    """Return at most ``most`` random rows of a sample; all in the full version."""
     X, y = sample
-    if setting.full or len(y) <= most:
+    if settings.full or len(y) <= most:
         return sample
-    rows = np.random.default_rng(setting.seed).choice(len(y), most, replace=False)
+    rows = np.random.default_rng(settings.seed).choice(len(y), most, replace=False)
     return X[rows], y[rows]
 
 
-TABLES = (
-    Experiment("multiclass", multiclass, files=(SMALL,)),
-    Experiment("two-classes", two_classes, files=(SMALL,)),
+CLASS_EXPERIMENTS = (
+    Experiment("multiclass", run_multiclass, files=(SMALL_SETS,)),
+    Experiment("two-classes", run_two_classes, files=(SMALL_SETS,)),
 )
-COSTS = (0.1, 1.0, 10.0)
+SVM_COSTS = (0.1, 1.0, 10.0)
 
 
-def reuters(setting: RunSettings) -> Cells:
-    """Macro F of a linear machine on words, similarities, LSI and G2P, ten topics, one a text."""
-    found = read_modapte_articles(setting.file(REUTERS))
-    alone = [a for a in found if len(a.topics) == 1]
-    topics = most_frequent_topics(alone, 10)
-    single = [a for a in alone if a.topics[0] in topics]
-    size = len(single) // 3 if setting.full else 900
+def run_reuters_embedding(settings: RunSettings) -> Cells:
+    """Compute macro F of a linear SVM on words, similarities, LSI and G2P for ten topics."""
+    articles = read_modapte_articles(settings.file(REUTERS))
+    single_topic = [a for a in articles if len(a.topics) == 1]
+    topics = most_frequent_topics(single_topic, 10)
+    single = [a for a in single_topic if a.topics[0] in topics]
+    size = len(single) // 3 if settings.full else 900
     values: dict[str, list[float]] = {}
     for draw in range(2):
-        rng = np.random.default_rng(setting.seed + draw)
+        rng = np.random.default_rng(settings.seed + draw)
         parts = np.split(rng.permutation(len(single))[: 3 * size], 3)
         texts = [[f"{single[i].title} {single[i].text}" for i in part] for part in parts]
         train, *others = texts
         X, valid = fit_tfidf(train, others[0])
         _, test = fit_tfidf(train, others[1])
-        y = [_classes(single, topics, part) for part in parts]
+        y = [_topic_indices(single, topics, part) for part in parts]
         K = [np.asarray((part @ X.T).toarray()) for part in (X, valid, test)]
-        for method, views in _views((X, valid, test), K, y[0]):
-            values.setdefault(method, []).append(_best(views, y))
-    return {method: {"macro F": Figure.from_values(own)} for method, own in values.items()}
+        for method, views in _iter_embeddings((X, valid, test), K, y[0]):
+            values.setdefault(method, []).append(_validated_macro_f(views, y))
+    return {method: {"macro F": Figure.from_values(macro_f)} for method, macro_f in values.items()}
 
 
-def _views(
+def _iter_embeddings(
     X: tuple[Matrix, ...], K: list[Matrix], y: Indices
 ) -> Iterator[tuple[str, list[list[Matrix]]]]:
-    """Each method with its choices of settings: train, validation and test part of each."""
+    """Iterate over methods with alternatives: each the train, validation and test features."""
     yield "linear machine", [list(X)]
     yield "similarity features", [K]
     distances = [np.sqrt(np.clip(2.0 - 2.0 * part, 0.0, None)) for part in K]
@@ -236,21 +265,22 @@ def _views(
     yield "G2P", choices
 
 
-def _best(views: list[list[Matrix]], y: list[Indices]) -> float:
-    """Macro F on the test part, cost and settings by the validation part."""
+def _validated_macro_f(views: list[list[Matrix]], y: list[Indices]) -> float:
+    """Return macro F on the test part, with cost and alternative chosen on the validation part."""
     best, value = -1.0, 0.0
     for train, valid, test in views:
-        for cost in COSTS:
-            machine = LinearSVC(C=cost, random_state=0, max_iter=5000).fit(train, y[0])
-            inner = f1_score(y[1], machine.predict(valid), average="macro")
-            if inner > best:
-                best = inner
-                value = float(f1_score(y[2], machine.predict(test), average="macro"))
+        for cost in SVM_COSTS:
+            svm = LinearSVC(C=cost, random_state=0, max_iter=5000).fit(train, y[0])
+            validation_f = f1_score(y[1], svm.predict(valid), average="macro")
+            if validation_f > best:
+                best = validation_f
+                value = float(f1_score(y[2], svm.predict(test), average="macro"))
     return value
 
 
-def _classes(found: list[ReutersArticle], topics: list[str], part: Indices) -> Indices:
-    return np.array([topics.index(found[i].topics[0]) for i in part], dtype=np.intp)
+def _topic_indices(articles: list[ReutersArticle], topics: list[str], part: Indices) -> Indices:
+    """Return the topic number of each article in ``part``."""
+    return np.array([topics.index(articles[i].topics[0]) for i in part], dtype=np.intp)
 
 
-EMBEDDINGS_TABLES = (Experiment("embedding-reuters", reuters, files=(REUTERS,)),)
+EMBEDDING_EXPERIMENTS = (Experiment("embedding-reuters", run_reuters_embedding, files=(REUTERS,)),)

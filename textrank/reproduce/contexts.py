@@ -1,4 +1,4 @@
-"""Words in context: gene and protein names, word senses, spelling, with positions weighted."""
+"""Words in context: gene and protein names, word senses and spelling, with weighted positions."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from textrank.reproduce.base import (
 )
 from textrank.tasks.gene_protein import GeneProtein
 
-POSITIONS = "kernel.kernel.kernels.words.kernel.kernel.positions"
+POSITIONS_KEY = "kernel.kernel.kernels.words.kernel.kernel.positions"
 BAG = {"@transformations": "bag.v1"}
 SIDED = {"@transformations": "sided.v1", "across": 0.5, "of": BAG}
 WEIGHTED = {"@transformations": "weighting.v1", "decay": 1.0, "base": 0.1}
-COMPARED: Mapping[str, tuple[Mapping[str, Any], int]] = {  # how positions compare, and the span
+POSITION_VARIANTS: Mapping[str, tuple[Mapping[str, Any], int]] = {  # transformation, span
     "bag of words": (BAG, 30),
     "strict positions": ({"@transformations": "strict.v1"}, 5),
     "smooth positions": ({"@transformations": "smooth.v1"}, 5),
@@ -50,26 +50,29 @@ COMPARED: Mapping[str, tuple[Mapping[str, Any], int]] = {  # how positions compa
 }
 
 
-def names(setting: RunSettings, most: int) -> tuple[list[Candidate], list[str]]:
-    """Gene and protein names of the first abstracts, with what is held out together."""
-    corpus = load_corpus(setting.file(JNLPBA))
+def read_names(settings: RunSettings, most: int) -> tuple[list[Candidate], list[str]]:
+    """Return the gene and protein names of the first ``most`` abstracts, and the group of each.
+
+    Candidates of a group (abstracts that share text) are held out together.
+    """
+    corpus = load_corpus(settings.file(JNLPBA))
     docs = list(islice(corpus(spacy.blank("en")), most))
     task = GeneProtein()
     groups = dedup_groups(docs)
-    found = [(c, g) for doc, g in zip(docs, groups, strict=True) for c in task.candidates(doc)]
-    return [c for c, _ in found], [g for _, g in found]
+    pairs = [(c, g) for doc, g in zip(docs, groups, strict=True) for c in task.candidates(doc)]
+    return [c for c, _ in pairs], [g for _, g in pairs]
 
 
-def gene_protein(setting: RunSettings) -> Cells:
-    """AUC of DNA against protein, five times two halves by abstract."""
-    candidates, groups = names(setting, 2000 if setting.full else 1000)
+def run_gene_protein(settings: RunSettings) -> Cells:
+    """Compute the AUC of DNA against protein in 5x2 cross-validation by abstract."""
+    candidates, groups = read_names(settings, 2000 if settings.full else 1000)
     y = np.array([c.label for c in candidates])
-    near = WordPositions(span=60, stop_words="en")(candidates)
-    whole = WordPositions(stop_words="en")(candidates)
-    bag = Normalized(Positional(Bag()), "zero").features(near)
-    published = Positional(Weighting(1.5, 0.025)).features(whole)
-    sided = Positional(Weighting(1.5, 0.05, of=Sided(0.5))).features(whole)
-    ours = Features.hstack(
+    near_words = WordPositions(span=60, stop_words="en")(candidates)
+    all_words = WordPositions(stop_words="en")(candidates)
+    bag = Normalized(Positional(Bag()), "zero").features(near_words)
+    weighted = Positional(Weighting(1.5, 0.025)).features(all_words)
+    sided = Positional(Weighting(1.5, 0.05, of=Sided(0.5))).features(all_words)
+    combined = Features.hstack(
         {
             "words": Normalized(Linear(), "zero").features(sided),
             "near": Normalized(Linear(), "zero").features(Collocations()(candidates)),
@@ -78,26 +81,28 @@ def gene_protein(setting: RunSettings) -> Cells:
     fifteen = Positional(Bag()).features(WordPositions(span=15, stop_words="en")(candidates))
     values: dict[str, list[float]] = {}
     for seed in range(5):
-        folds = make_folds(groups, 2, setting.seed + seed)
+        folds = make_folds(groups, 2, settings.seed + seed)
         for fold in (0, 1):
             train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
             scores = {
-                "naive Bayes": _bayes(fifteen.values, y, train, test),
-                "WAC": _additive(published.values, y, train, test),
-                "bag of words": _linear(bag.values, y, train, test, 8.0),
-                "contextual weighting": _linear(
-                    Normalized(Linear(), "zero").features(published).values, y, train, test, 8.0
+                "naive Bayes": _score_naive_bayes(fifteen.values, y, train, test),
+                "WAC": _score_additive(weighted.values, y, train, test),
+                "bag of words": _score_rls(bag.values, y, train, test, 8.0),
+                "contextual weighting": _score_rls(
+                    Normalized(Linear(), "zero").features(weighted).values, y, train, test, 8.0
                 ),
-                "side-aware weighting and collocations": _linear(ours.values, y, train, test, 4.0),
+                "side-aware weighting and collocations": _score_rls(
+                    combined.values, y, train, test, 4.0
+                ),
             }
-            for method, own in scores.items():
-                values.setdefault(method, []).append(auc(y[test], own) or 0.0)
-    return {method: {"AUC": Figure.from_values(own)} for method, own in values.items()}
+            for method, method_scores in scores.items():
+                values.setdefault(method, []).append(auc(y[test], method_scores) or 0.0)
+    return {method: {"AUC": Figure.from_values(areas)} for method, areas in values.items()}
 
 
-def gene_protein_kernels(setting: RunSettings) -> Cells:
-    """AUC with kernels on top of the bag and of contextual weighting, two halves by abstract."""
-    candidates, groups = names(setting, 400 if setting.full else 100)
+def run_gene_protein_kernels(settings: RunSettings) -> Cells:
+    """Compute the AUC of kernels on the bag of words and on contextual weighting."""
+    candidates, groups = read_names(settings, 400 if settings.full else 100)
     targets = Targets.from_candidates(candidates)
     near = WordPositions(span=60, stop_words="en")(candidates)
     whole = WordPositions(stop_words="en")(candidates)
@@ -105,7 +110,7 @@ def gene_protein_kernels(setting: RunSettings) -> Cells:
         "bag": Normalized(Positional(Bag()), "zero").features(near),
         "weighted": Normalized(Positional(Weighting(1.5, 0.025)), "zero").features(whole),
     }
-    partitions = [make_folds(groups, 2, setting.seed + s) for s in range(2)]
+    partitions = [make_folds(groups, 2, settings.seed + s) for s in range(2)]
     cells: dict[str, dict[str, Figure]] = {}
     for column, F in blocks.items():
         K = spectrum_gram(F.values)
@@ -117,34 +122,37 @@ def gene_protein_kernels(setting: RunSettings) -> Cells:
         }
         for row, top in tops.items():
             cells.setdefault(row, {})[column] = Figure.from_values(
-                _halves(top, targets, partitions)
+                _auc_of_halves(top, targets, partitions)
             )
     return cells
 
 
-def word_senses(setting: RunSettings) -> Cells:
-    """Accuracy over the instances of four words."""
-    docs = list(Senseval(str(setting.file(SENSEVAL)))(spacy.blank("en")))
-    docs = docs if setting.full else docs[setting.seed % 10 :: 10]
+def run_word_senses(settings: RunSettings) -> Cells:
+    """Compute the accuracy on the instances of four words."""
+    docs = list(Senseval(str(settings.file(SENSEVAL)))(spacy.blank("en")))
+    docs = docs if settings.full else docs[settings.seed % 10 :: 10]
     weights = {"words": 1.0, "near": 0.0, "mention": 0.0}
-    return _compared("wsd", docs, weights, {"near": 1.0})
+    return _compare_positions("wsd", docs, weights, {"near": 1.0})
 
 
-def spelling(setting: RunSettings) -> Cells:
-    """Accuracy over the occurrences of 21 confusion sets, whole files held out."""
-    docs = list(iter_brown_docs(setting.file(BROWN)))
-    docs = docs if setting.full else docs[setting.seed % 8 :: 8]
-    return _compared("spelling", docs, {"words": 1.0, "near": 0.0}, {"near": 1.0})
+def run_spelling(settings: RunSettings) -> Cells:
+    """Compute the accuracy on occurrences of 21 confusion sets, whole files held out."""
+    docs = list(iter_brown_docs(settings.file(BROWN)))
+    docs = docs if settings.full else docs[settings.seed % 8 :: 8]
+    return _compare_positions("spelling", docs, {"words": 1.0, "near": 0.0}, {"near": 1.0})
 
 
-def _compared(
+def _compare_positions(
     pipeline: str, docs: list[Any], weights: Mapping[str, float], more: Mapping[str, float]
 ) -> Cells:
-    """The pipeline with its words seen in several ways, then with its collocations."""
+    """Return the accuracy of a pipeline with each variant of positions, then with collocations.
+
+    ``weights`` are those of the kernels without collocations, ``more`` the weights to add.
+    """
     cells: dict[str, dict[str, Figure]] = {}
-    for name, (positions, span) in COMPARED.items():
+    for name, (positions, span) in POSITION_VARIANTS.items():
         settings = {
-            POSITIONS: positions,
+            POSITIONS_KEY: positions,
             "representation.representations.words.span": span,
             "kernel.kernel.weights": dict(weights),
             "learner.learner.alphas": [1.0],
@@ -157,6 +165,7 @@ def _compared(
 
 
 def _accuracy(pipeline: str, docs: list[Any], settings: Mapping[str, Any]) -> dict[str, Figure]:
+    """Return pooled accuracy and mean accuracy of sets, over three folds."""
     report = cross_validate(load_pipeline(pipeline, settings), docs, folds=3)
     return {
         label: Figure.from_values([v for f in report.folds if (v := f.measures[key]) is not None])
@@ -164,27 +173,33 @@ def _accuracy(pipeline: str, docs: list[Any], settings: Mapping[str, Any]) -> di
     }
 
 
-def _linear(X: SparseMatrix, y: Vector, train: Indices, test: Indices, alpha: float) -> Vector:
+def _score_rls(X: SparseMatrix, y: Vector, train: Indices, test: Indices, alpha: float) -> Vector:
+    """Return test scores of linear RLS."""
     centred = y[train] - y[train].mean()
     w = solve_krylov_path(X[train], centred, np.array([alpha]), tolerance=1e-3)[0]
     return np.asarray(X[test] @ w)
 
 
-def _bayes(X: SparseMatrix, y: Vector, train: Indices, test: Indices) -> Vector:
+def _score_naive_bayes(X: SparseMatrix, y: Vector, train: Indices, test: Indices) -> Vector:
+    """Return test log-odds of Bernoulli naive Bayes."""
     model = BernoulliNB().fit(X[train], y[train] > 0)
-    found = model.predict_log_proba(X[test])
-    return np.asarray(found[:, 1] - found[:, 0])
+    log_probabilities = model.predict_log_proba(X[test])
+    return np.asarray(log_probabilities[:, 1] - log_probabilities[:, 0])
 
 
-def _additive(X: SparseMatrix, y: Vector, train: Indices, test: Indices) -> Vector:
-    """The weighted additive classifier: a word says how much of its weight stood by positives."""
+def _score_additive(X: SparseMatrix, y: Vector, train: Indices, test: Indices) -> Vector:
+    """Return test scores of the weighted additive classifier.
+
+    A word's score is the smoothed share of its weight that occurs with positives; a candidate's
+    score is the weighted mean of its words.
+    """
     positive, all_ = X[train].T @ (y[train] > 0).astype(float), X[train].sum(axis=0)
     share = (positive + 0.5) / (np.asarray(all_).ravel() + 1.0)
     return np.asarray((X[test] @ share) / np.maximum(np.asarray(X[test].sum(axis=1)).ravel(), 1e-9))
 
 
-def _halves(K: Matrix, targets: Targets, partitions: list[Indices]) -> list[float]:
-    """AUC of each half, alpha by leave-document-out in the other."""
+def _auc_of_halves(K: Matrix, targets: Targets, partitions: list[Indices]) -> list[float]:
+    """Return the AUC of each half, with alpha chosen by leave-document-out in the other half."""
     values = []
     for nested in RLS(alphas=(0.5, 2.0, 8.0)).nested(K, targets, partitions):
         for fold in np.unique(nested.folds):
@@ -196,9 +211,9 @@ def _halves(K: Matrix, targets: Targets, partitions: list[Indices]) -> list[floa
     return values
 
 
-TABLES = (
-    Experiment("gene-protein", gene_protein, files=(JNLPBA,)),
-    Experiment("gene-protein-kernels", gene_protein_kernels, files=(JNLPBA,)),
-    Experiment("word-senses", word_senses, files=(SENSEVAL,)),
-    Experiment("spelling", spelling, files=(BROWN,)),
+EXPERIMENTS = (
+    Experiment("gene-protein", run_gene_protein, files=(JNLPBA,)),
+    Experiment("gene-protein-kernels", run_gene_protein_kernels, files=(JNLPBA,)),
+    Experiment("word-senses", run_word_senses, files=(SENSEVAL,)),
+    Experiment("spelling", run_spelling, files=(BROWN,)),
 )

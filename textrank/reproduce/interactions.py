@@ -1,4 +1,4 @@
-"""Interactions within and across corpora, what leaks are worth, and embeddings of pairs."""
+"""Protein interactions: within and across corpora, the effect of leaks, and embeddings of pairs."""
 
 from __future__ import annotations
 
@@ -28,26 +28,31 @@ from textrank.reproduce.base import (
     independent_targets,
     to_features,
 )
-from textrank.reproduce.parses import leaking
+from textrank.reproduce.parses import measure_leak
 
 CORPORA = ("AImed", "BioInfer", "IEPA", "LLL")
-FILES = tuple(f"ppi/{name}.xml.gz" for name in CORPORA)
-PART = {"AImed": 2, "BioInfer": 4, "IEPA": 1, "LLL": 1}  # every so manieth document
-NAMES = {"auc": "AUC", "f": "F", "f_best": "F, best threshold", "f_rate": "F, share known"}
+CORPUS_FILES = tuple(f"ppi/{name}.xml.gz" for name in CORPORA)
+SHORT_STEP = {
+    "AImed": 2,
+    "BioInfer": 4,
+    "IEPA": 1,
+    "LLL": 1,
+}  # take every n-th document in the short version
+METRIC_NAMES = {"auc": "AUC", "f": "F", "f_best": "F, best threshold", "f_rate": "F, share known"}
 
 
-def documents(setting: RunSettings, name: str) -> list[Doc]:
-    """The documents of a corpus, in the short version every so manieth."""
-    docs = list(load_corpus(setting.file(f"ppi/{name}.xml.gz"))(spacy.blank("en")))
-    return docs if setting.full else docs[setting.seed % PART[name] :: PART[name]]
+def read_documents(settings: RunSettings, name: str) -> list[Doc]:
+    """Return the documents of a corpus, in the short version every ``SHORT_STEP``-th."""
+    docs = list(load_corpus(settings.file(f"ppi/{name}.xml.gz"))(spacy.blank("en")))
+    return docs if settings.full else docs[settings.seed % SHORT_STEP[name] :: SHORT_STEP[name]]
 
 
-def within(setting: RunSettings) -> Cells:
-    """F and AUC of the all-paths kernel, documents held out by the given folds."""
-    table = read_json(setting.file("ppi/folds.json"), MAX_UNPACKED_BYTES)
+def run_within(settings: RunSettings) -> Cells:
+    """Compute F and AUC of the all-paths kernel with the given folds."""
+    table = read_json(settings.file("ppi/folds.json"), MAX_UNPACKED_BYTES)
     cells = {}
     for name in CORPORA:
-        docs = documents(setting, name)
+        docs = read_documents(settings, name)
         report = cross_validate(load_pipeline("ppi-apg"), docs, folds=table[name], corpus=name)
         cells[name] = {
             label: Figure.from_values(
@@ -58,103 +63,115 @@ def within(setting: RunSettings) -> Cells:
     return cells
 
 
-def across(setting: RunSettings) -> Cells:
-    """AUC, and F under three thresholds, trained on one corpus and tested on another."""
-    found = cross(load_pipeline("ppi-apg"), {name: documents(setting, name) for name in CORPORA})
+def run_across(settings: RunSettings) -> Cells:
+    """Compute AUC and F under three thresholds, trained on one corpus and tested on another."""
+    crossed = cross(
+        load_pipeline("ppi-apg"), {name: read_documents(settings, name) for name in CORPORA}
+    )
     cells: dict[str, dict[str, Figure]] = {}
-    for (train, test), report in found.reports.items():
+    for (train, test), report in crossed.reports.items():
         row = {
             label: Figure(value)
-            for key, label in (NAMES | {"f": "F, own threshold"}).items()
+            for key, label in (METRIC_NAMES | {"f": "F, own threshold"}).items()
             if (value := report.measures[key].mean) is not None
         }
         cells[f"{train} → {test}"] = row
     return cells
 
 
-def leaks(setting: RunSettings) -> Cells:
-    """Parses and interactions, dependent ones held together and dealt out singly."""
-    cells = {"parses, tau_b": leaking(setting)}
+def run_leaks(settings: RunSettings) -> Cells:
+    """Compute metrics with dependent candidates held out together, and assigned one by one."""
+    cells = {"parses, tau_b": measure_leak(settings)}
     pipeline = load_pipeline("ppi-apg")
     for name in ("AImed", "IEPA"):
-        dataset = pipeline.prepare(documents(setting, name))
+        dataset = pipeline.prepare(read_documents(settings, name))
         splitters = {"dependent held together": make_splitter(folds=10), "split": LeakyFolds(10)}
         for split, splitter in splitters.items():
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # that it leaks is what is shown
+                warnings.simplefilter("ignore")  # the leak is intended here
                 report = cross_validate_dataset(pipeline, dataset, splitter)
             for key in ("f", "auc"):
                 values = [v for f in report.folds if (v := f.measures[key]) is not None]
-                cells.setdefault(f"{name}, {NAMES[key]}", {})[split] = Figure.from_values(values)
+                cells.setdefault(f"{name}, {METRIC_NAMES[key]}", {})[split] = Figure.from_values(
+                    values
+                )
     return cells
 
 
-def embedded(setting: RunSettings) -> Cells:
-    """G2P embeddings of the all-paths similarities, against the similarities themselves."""
+def run_embedding(settings: RunSettings) -> Cells:
+    """Compute F and AUC of G2P embeddings of all-paths similarities, and of the similarities."""
     cells: dict[str, dict[str, Figure]] = {}
-    table = read_json(setting.file("ppi/folds.json"), MAX_UNPACKED_BYTES)
+    table = read_json(settings.file("ppi/folds.json"), MAX_UNPACKED_BYTES)
     pipeline = load_pipeline("ppi-apg")
     for name in ("IEPA", "LLL"):
-        dataset = pipeline.prepare(documents(setting, name))
+        dataset = pipeline.prepare(read_documents(settings, name))
         data = require_single_kernel(dataset.data, "this table")
         S = spectrum_gram(data.values) if not isinstance(data, np.ndarray) else data
         names = [c.group for c in dataset.candidates]
         folds = np.array([table[name][d] for d in names])
         values: dict[str, list[float]] = {}
-        for fold in range(10 if setting.full else 5):
+        for fold in range(10 if settings.full else 5):
             train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-            inner = make_folds([names[i] for i in train], 3, setting.seed)
-            for method, f, area in _methods(S, dataset.targets.y, train, test, inner):
+            inner = make_folds([names[i] for i in train], 3, settings.seed)
+            for method, f, area in _iter_methods(S, dataset.targets.y, train, test, inner):
                 values.setdefault(f"{method}, F", []).append(f)
                 values.setdefault(f"{method}, AUC", []).append(area)
-        cells[name] = {column: Figure.from_values(own) for column, own in values.items()}
+        cells[name] = {
+            column: Figure.from_values(column_values) for column, column_values in values.items()
+        }
     return cells
 
 
-def _methods(
+def _iter_methods(
     S: Matrix, y: Vector, train: Indices, test: Indices, inner: Indices
 ) -> Iterator[tuple[str, float, float]]:
+    """Iterate over method, F and AUC on the test rows, settings chosen by inner folds."""
     for method in ("G2P", "similarity features", "kernel RLS"):
         settings = (0.1, 1.0, 10.0) if method == "G2P" else (1.0,)
-        tries = [(_inner(method, a, S, y, train, inner), a) for a in settings]
-        areas = [auc(y[train], own) or 0.0 for own, _ in tries]
-        held, alpha = tries[choose_largest(areas, settings)]
+        candidates = [(_inner_scores(method, a, S, y, train, inner), a) for a in settings]
+        areas = [auc(y[train], inner_scores) or 0.0 for inner_scores, _ in candidates]
+        best_inner, alpha = candidates[choose_largest(areas, settings)]
         scores = _scores(method, alpha, S, y, train, test)
-        decided = decide(scores, best_threshold(y[train], held) or 0.0)
+        decided = decide(scores, best_threshold(y[train], best_inner) or 0.0)
         yield method, precision_recall_f(y[test], decided).f or 0.0, auc(y[test], scores) or 0.0
 
 
-def _inner(
+def _inner_scores(
     method: str, alpha: float, S: Matrix, y: Vector, train: Indices, inner: Indices
 ) -> Vector:
-    held = np.zeros(len(train))
+    """Return cross-validated scores of the training rows."""
+    held_out = np.zeros(len(train))
     for fold in np.unique(inner):
         rest, out = train[inner != fold], train[inner == fold]
-        held[inner == fold] = _scores(method, alpha, S, y, rest, out)
-    return held
+        held_out[inner == fold] = _scores(method, alpha, S, y, rest, out)
+    return held_out
 
 
 def _scores(
     method: str, alpha: float, S: Matrix, y: Vector, train: Indices, test: Indices
 ) -> Vector:
-    """Least squares on the embedding, on the similarities as features, or on the kernel itself."""
-    own, new = S[np.ix_(train, train)], S[np.ix_(test, train)]
+    """Return test scores of RLS on the G2P embedding, the similarity features or the kernel."""
+    train_part, test_part = S[np.ix_(train, train)], S[np.ix_(test, train)]
     learner = RLS(alphas=(0.25, 1.0, 4.0))
     if method == "kernel RLS":
-        return learner.fit(own, independent_targets(y[train])).predict(new)
+        return learner.fit(train_part, independent_targets(y[train])).predict(test_part)
     if method == "G2P":
         P = G2P(alpha=alpha, neighbours=max(len(train) // 4, 15)).fit(
-            own, class_matrix(y[train][:, None], "binary")
+            train_part, class_matrix(y[train][:, None], "binary")
         )
-        own, new = own @ P, new @ P
-        scale = np.sqrt((own**2).sum(axis=1).mean()) or 1.0
-        own, new = own / scale, new / scale
-    return learner.fit(to_features(own), independent_targets(y[train])).predict(to_features(new))
+        train_part, test_part = train_part @ P, test_part @ P
+        scale = np.sqrt((train_part**2).sum(axis=1).mean()) or 1.0
+        train_part, test_part = train_part / scale, test_part / scale
+    return learner.fit(to_features(train_part), independent_targets(y[train])).predict(
+        to_features(test_part)
+    )
 
 
-TABLES = (
-    Experiment("ppi-within", within, files=(*FILES, "ppi/folds.json")),
-    Experiment("ppi-across", across, files=FILES),
-    Experiment("leaks", leaks, files=(FILES[0], FILES[2], CRAFT)),
-    Experiment("embedding-ppi", embedded, files=(FILES[2], FILES[3], "ppi/folds.json")),
+EXPERIMENTS = (
+    Experiment("ppi-within", run_within, files=(*CORPUS_FILES, "ppi/folds.json")),
+    Experiment("ppi-across", run_across, files=CORPUS_FILES),
+    Experiment("leaks", run_leaks, files=(CORPUS_FILES[0], CORPUS_FILES[2], CRAFT)),
+    Experiment(
+        "embedding-ppi", run_embedding, files=(CORPUS_FILES[2], CORPUS_FILES[3], "ppi/folds.json")
+    ),
 )

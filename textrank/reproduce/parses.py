@@ -1,4 +1,4 @@
-"""Ranking parses: locality kernels with and without positions, costs of RankRLS."""
+"""Parse ranking: locality kernels with and without positions, and the costs of RankRLS."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from textrank.pipeline import Dataset, Pipeline
 from textrank.protocols import Splitter
 from textrank.reproduce.base import CRAFT, Cells, Experiment, Figure, RunSettings, sample_treebank
 
-PLACES = {"all ones": "any", "Gaussian": "gaussian", "identity": "same"}
+POSITION_MODES = {"all ones": "any", "Gaussian": "gaussian", "identity": "same"}
 ALPHAS = (0.0625, 0.5, 4.0, 32.0)
 
 
 @cache
-def parsed(setting: RunSettings) -> tuple[Pipeline, Dataset]:
-    """Parses of sentences of CRAFT's dev part by copies of our parser with noise, as sequences."""
-    pipeline = load_pipeline("parse_ranking-lc", {"task.copies": 8, "task.seed": setting.seed})
+def prepare_parses(settings: RunSettings) -> tuple[Pipeline, Dataset]:
+    """Return the pipeline and dataset of noisy parses of CRAFT sentences (cached by settings)."""
+    pipeline = load_pipeline("parse_ranking-lc", {"task.copies": 8, "task.seed": settings.seed})
     pipeline = replace(pipeline, kernel=Normalized(EachView(SpectrumKernel(2))))
-    text = sample_treebank(setting.file(CRAFT), 150 if setting.full else 30)
+    text = sample_treebank(settings.file(CRAFT), 150 if settings.full else 30)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "part.conllu"
         path.write_text(text, encoding="utf-8")
@@ -46,18 +46,18 @@ def parsed(setting: RunSettings) -> tuple[Pipeline, Dataset]:
     return pipeline, pipeline.prepare(docs)
 
 
-def positions(setting: RunSettings) -> Cells:
-    """tau_b of RLS with the two locality kernels and three ways to compare places."""
+def run_positions(settings: RunSettings) -> Cells:
+    """Compute tau_b of RLS with two locality kernels and three ways to compare positions."""
     cells: dict[str, dict[str, Figure]] = {}
     for row, kernel in {"sum (11)": LocalSum, "product (13)": LocalityConvolution}.items():
-        for column, place in PLACES.items():
-            K = _gram(setting, kernel(theta=0.3, positional=place))
-            cells.setdefault(row, {})[column] = _measured(setting, K, _regression(), "tau")
+        for column, mode in POSITION_MODES.items():
+            K = _gram(settings, kernel(theta=0.3, positional=mode))
+            cells.setdefault(row, {})[column] = _cross_validated(settings, K, _make_rls(), "tau")
     return cells
 
 
-def validation(setting: RunSettings) -> Cells:
-    """tau_b of RLS and RankRLS with the three kinds of kernels."""
+def run_validation(settings: RunSettings) -> Cells:
+    """Compute tau_b of RLS and RankRLS with three kinds of kernels."""
     kernels: dict[str, Any] = {
         "LC (13)": LocalityConvolution(theta=0.3),
         "locality-improved (16)": LocalityImproved(),
@@ -65,51 +65,56 @@ def validation(setting: RunSettings) -> Cells:
     }
     cells = {}
     for row, kernel in kernels.items():
-        K = _gram(setting, kernel)
+        K = _gram(settings, kernel)
         cells[row] = {
-            "RLS": _measured(setting, K, _regression(), "tau"),
-            "RankRLS": _measured(setting, K, RankRLS(alphas=ALPHAS), "tau"),
+            "RLS": _cross_validated(settings, K, _make_rls(), "tau"),
+            "RankRLS": _cross_validated(settings, K, RankRLS(alphas=ALPHAS), "tau"),
         }
     return cells
 
 
-def costs(setting: RunSettings) -> Cells:
-    """Disagreement of RankRLS with its costs, pairs of a sentence or all pairs, and of RLS."""
-    K = _gram(setting, LocalityConvolution(theta=0.3))
+def run_costs(settings: RunSettings) -> Cells:
+    """Compute the disagreement of RankRLS with its costs, within sentences and over all pairs."""
+    K = _gram(settings, LocalityConvolution(theta=0.3))
     cells: dict[str, dict[str, Figure]] = {}
     for cost, row in {"sign": "(20)", "magnitude": "(21)", "bound": "(22)"}.items():
         learner = RankRLS(alphas=ALPHAS, cost=cost, ties=False)  # type: ignore[arg-type]
-        figure = _measured(setting, K, learner, "disagreement")
+        figure = _cross_validated(settings, K, learner, "disagreement")
         cells[f"RankRLS {row}"] = {"pairs of a sentence": figure}
     every = RankRLS(alphas=ALPHAS, scope="global")
-    cells["RankRLS (21)"]["all pairs"] = _measured(setting, K, every, "disagreement")
-    cells["RLS"] = {"all pairs": _measured(setting, K, _regression(), "disagreement")}
+    cells["RankRLS (21)"]["all pairs"] = _cross_validated(settings, K, every, "disagreement")
+    cells["RLS"] = {"all pairs": _cross_validated(settings, K, _make_rls(), "disagreement")}
     return cells
 
 
-def leaking(setting: RunSettings) -> dict[str, Figure]:
-    """tau_b inside test folds: whole articles held out, and parses dealt out singly."""
-    K = _gram(setting, LocalityConvolution(theta=0.3))
+def measure_leak(settings: RunSettings) -> dict[str, Figure]:
+    """Return tau_b with whole articles held out, and with parses assigned to folds one by one."""
+    K = _gram(settings, LocalityConvolution(theta=0.3))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that it leaks is what is shown
-        split = _measured(setting, K, _regression(), "tau", LeakyFolds(5))
-    return {"dependent held together": _measured(setting, K, _regression(), "tau"), "split": split}
+        warnings.simplefilter("ignore")  # the leak is intended here
+        split = _cross_validated(settings, K, _make_rls(), "tau", LeakyFolds(5))
+    return {
+        "dependent held together": _cross_validated(settings, K, _make_rls(), "tau"),
+        "split": split,
+    }
 
 
-def _regression() -> RLS:
+def _make_rls() -> RLS:
+    """Return RLS with alpha chosen by disagreement."""
     return RLS(alphas=ALPHAS, select="disagreement")
 
 
-def _gram(setting: RunSettings, kernel: Any) -> Matrix:
-    _, dataset = parsed(setting)
+def _gram(settings: RunSettings, kernel: Any) -> Matrix:
+    """Return the normalised Gram matrix of a kernel on the parses."""
+    _, dataset = prepare_parses(settings)
     return Normalized(EachView(kernel))(dataset.X)
 
 
-def _measured(
-    setting: RunSettings, K: Matrix, learner: Any, measure: str, splitter: Splitter | None = None
+def _cross_validated(
+    settings: RunSettings, K: Matrix, learner: Any, measure: str, splitter: Splitter | None = None
 ) -> Figure:
-    """Whole articles held out, unless it is said otherwise; mean and spread over folds."""
-    pipeline, dataset = parsed(setting)
+    """Return mean and standard deviation of a metric over folds; default: articles held out."""
+    pipeline, dataset = prepare_parses(settings)
     chosen = replace(pipeline, learner=learner)
     report = cross_validate_dataset(
         chosen, replace(dataset, data=K), splitter or LeaveDocumentOut()
@@ -117,8 +122,8 @@ def _measured(
     return Figure.from_values([v for f in report.folds if (v := f.measures[measure]) is not None])
 
 
-TABLES = (
-    Experiment("locality-positions", positions, files=(CRAFT,)),
-    Experiment("locality-validation", validation, files=(CRAFT,)),
-    Experiment("parse-costs", costs, files=(CRAFT,)),
+EXPERIMENTS = (
+    Experiment("locality-positions", run_positions, files=(CRAFT,)),
+    Experiment("locality-validation", run_validation, files=(CRAFT,)),
+    Experiment("parse-costs", run_costs, files=(CRAFT,)),
 )

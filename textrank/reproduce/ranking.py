@@ -1,4 +1,4 @@
-"""RankRLS against RLS and RankSVM: few positives, queries, and the taste of single people."""
+"""Ranking: RankRLS against RLS and RankSVM, estimates of AUC, and speed of hold-out shortcuts."""
 
 from __future__ import annotations
 
@@ -40,111 +40,121 @@ from textrank.reproduce.base import (
     topic_labels,
 )
 
-GRID = tuple(2.0 ** np.arange(-15, 15, 2))
-TOPICS, TRAINED, DRAWS = 25, 500, 2
-CHOOSING = 25  # people by whom width and alpha are chosen
+ALPHAS = tuple(2.0 ** np.arange(-15, 15, 2))
+TOPIC_COUNT, TRAINING_ARTICLES, DRAW_COUNT = 25, 500, 2
+VALIDATION_PEOPLE = 25  # by whose ratings width and alpha are chosen
 Part = tuple[Matrix, Vector, Indices]
 
 
-def reuters_auc(setting: RunSettings) -> Cells:
-    """AUC of each topic, learned from 500 articles drawn several times."""
-    found = read_modapte_articles(setting.file(REUTERS))
-    topics = most_frequent_topics(found, TOPICS)
-    rng = np.random.default_rng(setting.seed)
+def run_reuters_auc(settings: RunSettings) -> Cells:
+    """Compute the AUC of each topic, trained on 500 articles drawn several times."""
+    articles = read_modapte_articles(settings.file(REUTERS))
+    topics = most_frequent_topics(articles, TOPIC_COUNT)
+    rng = np.random.default_rng(settings.seed)
     values: dict[str, dict[str, list[float]]] = {}
-    for _ in range(10 if setting.full else DRAWS):
-        order = rng.permutation(len(found))
-        train, test = ([found[i] for i in part] for part in np.split(order, [TRAINED]))
-        X, new = fit_tfidf([_words(a) for a in train], [_words(a) for a in test])
+    for _ in range(10 if settings.full else DRAW_COUNT):
+        order = rng.permutation(len(articles))
+        train, test = ([articles[i] for i in part] for part in np.split(order, [TRAINING_ARTICLES]))
+        X, new = fit_tfidf([_article_text(a) for a in train], [_article_text(a) for a in test])
         for topic in topics:
             y, gold = topic_labels(train, topic), topic_labels(test, topic)
             if (y > 0).sum() > 1:
                 row = values.setdefault(topic, {})
-                for name, coef in _rankers(X, y):
+                for name, coef in _iter_rankers(X, y):
                     row.setdefault(name, []).append(auc(gold, np.asarray(new @ coef)) or 0.0)
-    return _figures(values)
+    return _to_figures(values)
 
 
-def letor(setting: RunSettings) -> Cells:
-    """Disagreement over test queries: three parts train, one chooses alpha, one tests."""
+def run_letor(settings: RunSettings) -> Cells:
+    """Compute the disagreement on test queries; of five parts one chooses alpha and one tests."""
     values: dict[str, dict[str, list[float]]] = {}
     for name, file in {"OHSUMED": OHSUMED, "MQ2008": MQ2008}.items():
-        parts = read_letor_parts(setting.file(file))
-        if name == "OHSUMED":  # the source knows relevant and not
+        parts = read_letor_parts(settings.file(file))
+        if name == "OHSUMED":  # the paper has two grades only
             parts = [(X, np.where(y == 2, 1.0, 0.0), query) for X, y, query in parts]
         for fold in range(5):
             order = (
                 np.roll(np.arange(5), -fold) if name == "OHSUMED" else np.roll(range(5), 1 - fold)
             )
             test, validation = parts[order[0]], parts[order[-1]]
-            X, y, query = _joined([parts[k] for k in order[1:-1]])
-            for method, W in _query_weights(X, y, query):
-                best = choose_first(_agreements(validation, W))
-                error = 1 - float(_agreements(test, W[best : best + 1])[0])
+            X, y, query = _concat_parts([parts[k] for k in order[1:-1]])
+            for method, W in _iter_query_rankers(X, y, query):
+                best = choose_first(_negative_disagreements(validation, W))
+                error = 1 - float(_negative_disagreements(test, W[best : best + 1])[0])
                 values.setdefault(method, {}).setdefault(name, []).append(error)
-    return _figures(values)
+    return _to_figures(values)
 
 
-def jokes(setting: RunSettings) -> Cells:
-    """Disagreement over the jokes that a person did not train with, by ratings of 300 others."""
-    ratings = read_jester(setting.file(JESTER))
-    given = np.isfinite(ratings).sum(axis=1)
+def run_jester(settings: RunSettings) -> Cells:
+    """Compute the disagreement on unseen jokes of a person, whose kernel uses 300 other people."""
+    ratings = read_jester(settings.file(JESTER))
+    rating_counts = np.isfinite(ratings).sum(axis=1)
     groups = {"20–40": (20, 40), "40–60": (40, 60), "60–80": (60, 80), "all sizes": (0, 100)}
     values: dict[str, dict[str, list[float]]] = {}
     for column, (low, high) in groups.items():
-        rng = np.random.default_rng(setting.seed)
-        reference = rng.choice(np.flatnonzero((given > low) & (given <= high)), 300, replace=False)
+        rng = np.random.default_rng(settings.seed)
+        reference = rng.choice(
+            np.flatnonzero((rating_counts > low) & (rating_counts <= high)), 300, replace=False
+        )
         others = np.setdiff1d(np.arange(len(ratings)), reference)
-        people = rng.choice(others, (300 if setting.full else 60) + CHOOSING, replace=False)
-        grams = _jokes(ratings[reference])
-        tests = [_person(ratings[p], rng) for p in people]
-        for method, learner in _tastes().items():
-            chosen, alpha = _chosen(learner, grams, tests[:CHOOSING])
+        people = rng.choice(
+            others, (300 if settings.full else 60) + VALIDATION_PEOPLE, replace=False
+        )
+        grams = _joke_grams(ratings[reference])
+        tests = [_split_ratings(ratings[p], rng) for p in people]
+        for method, learner in _make_learners().items():
+            kernel, alpha = _choose_kernel_and_alpha(learner, grams, tests[:VALIDATION_PEOPLE])
             errors = [
-                _taste(learner(alphas=[alpha]), grams[chosen], t)[0] for t in tests[CHOOSING:]
+                _disagreements(learner(alphas=[alpha]), grams[kernel], t)[0]
+                for t in tests[VALIDATION_PEOPLE:]
             ]
             values.setdefault(method, {})[column] = [float(np.mean(errors))]
-    return _figures(values)
+    return _to_figures(values)
 
 
-def _rankers(X: Any, y: Vector) -> Iterator[tuple[str, Vector]]:
-    """Weights of words by each method, alpha by AUC of held-out articles."""
+def _iter_rankers(X: Any, y: Vector) -> Iterator[tuple[str, Vector]]:
+    """Iterate over methods and their word weights, alpha chosen by AUC of held-out articles."""
     K = np.asarray((X @ X.T).toarray())
     targets = Targets(y, np.arange(len(y)), np.zeros(len(y), dtype=np.intp))
     learners: Mapping[str, Any] = {
-        "RankRLS": RankRLS(alphas=GRID, scope="global", select="auc"),
-        "RLS": RLS(alphas=GRID, select="auc"),
+        "RankRLS": RankRLS(alphas=ALPHAS, scope="global", select="auc"),
+        "RLS": RLS(alphas=ALPHAS, select="auc"),
     }
     for name, learner in learners.items():
         yield name, X.T @ learner.fit(K, targets).coef
-    ten = Targets(y, np.arange(len(y)) % 10, targets.queries)
-    machine = RankSVM(alphas=(0.1, 1.0, 10.0), select="auc", folds=3, tolerance=1e-5)
-    yield "RankSVM", machine.fit(to_features(X), ten).coef
+    ten_groups = Targets(y, np.arange(len(y)) % 10, targets.queries)
+    svm = RankSVM(alphas=(0.1, 1.0, 10.0), select="auc", folds=3, tolerance=1e-5)
+    yield "RankSVM", svm.fit(to_features(X), ten_groups).coef
 
 
-def _query_weights(X: Matrix, y: Vector, query: Indices) -> Iterator[tuple[str, Matrix]]:
+def _iter_query_rankers(X: Matrix, y: Vector, query: Indices) -> Iterator[tuple[str, Matrix]]:
+    """Iterate over methods and their weights at every alpha, shape (alphas, features)."""
     targets, F = Targets(y, query, query), to_features(X)
-    yield "RankRLS", RankRLS(alphas=GRID, ties=False).coefs(F, targets)
-    yield "RankRLS, all pairs", RankRLS(alphas=GRID).coefs(F, targets)
+    yield "RankRLS", RankRLS(alphas=ALPHAS, ties=False).coefs(F, targets)
+    yield "RankRLS, all pairs", RankRLS(alphas=ALPHAS).coefs(F, targets)
     products, pull = X.T @ X, X.T @ (y - y.mean())
-    yield "RLS", np.stack([np.linalg.solve(products + a * np.eye(len(pull)), pull) for a in GRID])
+    yield "RLS", np.stack([np.linalg.solve(products + a * np.eye(len(pull)), pull) for a in ALPHAS])
     yield "RankSVM", RankSVM(alphas=(10.0, 100.0, 1000.0), iterations=100).coefs(X, y, query)
 
 
-def _agreements(part: Part, W: Matrix) -> Vector:
+def _negative_disagreements(part: Part, W: Matrix) -> Vector:
+    """Return the score of each row of ``W`` on the queries with more than one grade."""
     X, y, query = part
     usable = np.isin(query, [q for q in np.unique(query) if np.ptp(y[query == q]) > 0])
     targets = Targets(y[usable], query[usable], query[usable])
     return score_alphas(W @ X[usable].T, targets, "disagreement")
 
 
-def _joined(parts: list[Part]) -> tuple[Matrix, Vector, Indices]:
-    X, y, _ = (np.concatenate(own) for own in zip(*parts, strict=True))
+def _concat_parts(parts: list[Part]) -> tuple[Matrix, Vector, Indices]:
+    """Concatenate parts; queries of different parts get different numbers."""
+    X, y, _ = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     names = [(number, q) for number, part in enumerate(parts) for q in part[2]]
     return X, y, np.unique(names, axis=0, return_inverse=True)[1].ravel()
 
 
-def _tastes() -> Mapping[str, Any]:
+def _make_learners() -> Mapping[str, Any]:
+    """Return functions from alphas to a learner, by method."""
+
     def ranker(cost: str) -> Any:
         return lambda alphas: RankRLS(alphas=alphas, cost=cost, ties=False)  # type: ignore[arg-type]
 
@@ -157,61 +167,72 @@ def _tastes() -> Mapping[str, Any]:
     }
 
 
-def _jokes(reference: Matrix) -> list[Matrix]:
-    """Kernels of the hundred jokes, each seen as what the reference users think of it."""
+def _joke_grams(reference: Matrix) -> list[Matrix]:
+    """Return Gram matrices of the jokes, represented by the ratings of the reference users."""
     median = np.nanmedian(reference, axis=1, keepdims=True)
     X = np.where(np.isfinite(reference), reference, median).T
     return [rbf_kernel(X, gamma=2.0**g) for g in (-14, -12)]
 
 
-def _person(row: Vector, rng: np.random.Generator) -> tuple[Indices, Indices, Vector]:
+def _split_ratings(row: Vector, rng: np.random.Generator) -> tuple[Indices, Indices, Vector]:
+    """Return two random halves of a person's rated jokes, and all ratings."""
     rated = rng.permutation(np.flatnonzero(np.isfinite(row)))
     half = len(rated) // 2
     return rated[:half], rated[half:], row
 
 
-def _chosen(learner: Any, grams: list[Matrix], tests: list[Any]) -> tuple[int, float]:
-    """The kernel and alpha with the least mean error of people who are not tested."""
+def _choose_kernel_and_alpha(
+    learner: Any, grams: list[Matrix], tests: list[Any]
+) -> tuple[int, float]:
+    """Return the kernel index and alpha with the least mean error on validation people."""
     alphas = tuple(2.0 ** np.arange(-6, 10, 3))
-    errors = [np.mean([_taste(learner(alphas=alphas), K, t) for t in tests], axis=0) for K in grams]
+    errors = [
+        np.mean([_disagreements(learner(alphas=alphas), K, t) for t in tests], axis=0)
+        for K in grams
+    ]
     kernel, alpha = np.unravel_index(choose_first(-np.ravel(errors)), np.shape(errors))
     return int(kernel), alphas[alpha]
 
 
-def _taste(learner: Any, K: Matrix, person: tuple[Indices, Indices, Vector]) -> list[float]:
-    """Disagreement on the unseen half of a person's jokes, at every alpha."""
+def _disagreements(learner: Any, K: Matrix, person: tuple[Indices, Indices, Vector]) -> list[float]:
+    """Return the disagreement on the test half of a person's jokes at every alpha."""
     train, test, row = person
-    one = np.zeros(len(train), dtype=np.intp)
-    own = K[np.ix_(train, train)]
+    one_group = np.zeros(len(train), dtype=np.intp)
+    train_gram = K[np.ix_(train, train)]
     centred = row[train] - row[train].mean()
     if isinstance(learner, RLS):
-        coefs = learner.path(own, Targets(centred, np.arange(len(train)), one)).coefs
+        coefs = learner.path(train_gram, Targets(centred, np.arange(len(train)), one_group)).coefs
     elif isinstance(learner, RankSVM):
-        root = np.linalg.cholesky(own + 1e-9 * np.eye(len(own)))
-        coefs = np.linalg.solve(root.T, learner.coefs(root, row[train], one).T).T
+        root = np.linalg.cholesky(train_gram + 1e-9 * np.eye(len(train_gram)))
+        coefs = np.linalg.solve(root.T, learner.coefs(root, row[train], one_group).T).T
     else:
-        coefs = learner.coefs(own, Targets(row[train], one, one))
+        coefs = learner.coefs(train_gram, Targets(row[train], one_group, one_group))
     scores = K[np.ix_(test, train)] @ coefs.T
     return [disagreement(row[test], s) or 0.0 for s in scores.T]
 
 
-def _words(article: Any) -> str:
+def _article_text(article: Any) -> str:
+    """Return title and text of an article."""
     return f"{article.title} {article.text}"
 
 
-def _figures(values: Mapping[str, Mapping[str, list[float]]]) -> Cells:
-    return {row: {c: Figure.from_values(v) for c, v in own.items()} for row, own in values.items()}
+def _to_figures(values: Mapping[str, Mapping[str, list[float]]]) -> Cells:
+    """Return the mean and standard deviation of the values of each cell."""
+    return {
+        row: {c: Figure.from_values(v) for c, v in columns.items()}
+        for row, columns in values.items()
+    }
 
 
-TABLES = (
-    Experiment("reuters-auc", reuters_auc, files=(REUTERS,)),
-    Experiment("letor", letor, files=(OHSUMED, MQ2008)),
-    Experiment("jester", jokes, files=(JESTER,)),
+RANKING_EXPERIMENTS = (
+    Experiment("reuters-auc", run_reuters_auc, files=(REUTERS,)),
+    Experiment("letor", run_letor, files=(OHSUMED, MQ2008)),
+    Experiment("jester", run_jester, files=(JESTER,)),
 )
-SIZE, WIDTH = 30, 10
-CONSTANT = 3.0  # a feature that all have, so that models have a level; it is what pooling mixes
-ALPHA = 1e-3  # small, where kept basis vectors do most harm
-CASES = {  # how many of thirty are positive, and how far apart the classes are
+SAMPLE_SIZE, FEATURE_COUNT = 30, 10
+CONSTANT_FEATURE = 3.0  # acts as a bias term, which pooling over folds mixes up
+SMALL_ALPHA = 1e-3  # where held-out candidates in the basis do most harm
+SAMPLE_CASES = {  # positives among thirty, distance of the classes
     "no signal, half positive": (15, 0.0),
     "no signal, a tenth positive": (3, 0.0),
     "signal, half positive": (15, 0.8),
@@ -219,141 +240,149 @@ CASES = {  # how many of thirty are positive, and how far apart the classes are
 }
 
 
-def auc_estimates(setting: RunSettings) -> Cells:
-    """Mean and spread of estimate less truth, the truth measured on 2000 new candidates."""
-    rng = np.random.default_rng(setting.seed)
+def run_auc_estimates(settings: RunSettings) -> Cells:
+    """Compute the error of estimates of AUC, with the truth measured on 2000 new candidates."""
+    rng = np.random.default_rng(settings.seed)
     cells: dict[str, dict[str, Figure]] = {}
-    for case, (positives, distance) in CASES.items():
+    for case, (positives, distance) in SAMPLE_CASES.items():
         errors: dict[str, list[float]] = {}
-        for _ in range(2000 if setting.full else 300):
-            y = np.where(np.arange(SIZE) < positives, 1.0, -1.0)
-            X = _drawn(y, distance, rng)
-            gold = np.where(np.arange(2000) < 2000 * positives // SIZE, 1.0, -1.0)
-            w = np.linalg.solve(X.T @ X + np.eye(WIDTH + 1), X.T @ y)
-            truth = auc(gold, _drawn(gold, distance, rng) @ w) or 0.0
-            for name, value in _estimates(X @ X.T, y, rng).items():
+        for _ in range(2000 if settings.full else 300):
+            y = np.where(np.arange(SAMPLE_SIZE) < positives, 1.0, -1.0)
+            X = _draw_sample(y, distance, rng)
+            gold = np.where(np.arange(2000) < 2000 * positives // SAMPLE_SIZE, 1.0, -1.0)
+            w = np.linalg.solve(X.T @ X + np.eye(FEATURE_COUNT + 1), X.T @ y)
+            truth = auc(gold, _draw_sample(gold, distance, rng) @ w) or 0.0
+            for name, value in _estimate_auc(X @ X.T, y, rng).items():
                 errors.setdefault(name, []).append(value - truth)
         cells[case] = {name: Figure.from_values(values) for name, values in errors.items()}
     return cells
 
 
-def scaling(setting: RunSettings) -> Cells:
-    """Seconds of training RankRLS and RankSVM with a Gaussian kernel on the topic acq."""
-    found = read_modapte_articles(setting.file(REUTERS))
-    order = np.random.default_rng(setting.seed).permutation(len(found))
-    chosen = [found[i] for i in order]
-    texts = [f"{a.title} {a.text}" for a in chosen]
+def run_scaling(settings: RunSettings) -> Cells:
+    """Compute the training time of RankRLS and RankSVM with a Gaussian kernel, topic acq."""
+    all_articles = read_modapte_articles(settings.file(REUTERS))
+    order = np.random.default_rng(settings.seed).permutation(len(all_articles))
+    articles = [all_articles[i] for i in order]
+    texts = [f"{a.title} {a.text}" for a in articles]
     X, _ = fit_tfidf(texts, texts[:1])
-    y = topic_labels(chosen, "acq")
+    y = topic_labels(articles, "acq")
     cells: dict[str, dict[str, Figure]] = {}
-    for size in (200, 500, 1000, 2000, *((4000,) if setting.full else ())):
-        K, one = rbf_kernel(X[:size], gamma=1.0), np.zeros(size, dtype=np.intp)
-        targets = Targets(y[:size], one, one)
+    for size in (200, 500, 1000, 2000, *((4000,) if settings.full else ())):
+        K, one_query = rbf_kernel(X[:size], gamma=1.0), np.zeros(size, dtype=np.intp)
+        targets = Targets(y[:size], one_query, one_query)
         cells[str(size)] = {
-            "RankRLS": _timed(partial(RankRLS(alphas=[1.0]).coefs, K, targets))[0],
-            "RankSVM": _timed(partial(_machine, K, targets))[0],
+            "RankRLS": _measure_seconds(partial(RankRLS(alphas=[1.0]).coefs, K, targets))[0],
+            "RankSVM": _measure_seconds(partial(_fit_ranksvm, K, targets))[0],
         }
     linear = SparseRLS(alphas=[1.0], rank="global")
-    every = np.zeros(len(y), dtype=np.intp)
-    seconds, _ = _timed(partial(linear.coefs, sp.csr_array(X), y, every))
+    one_group = np.zeros(len(y), dtype=np.intp)
+    seconds, _ = _measure_seconds(partial(linear.coefs, sp.csr_array(X), y, one_group))
     cells[f"{len(y)}, linear"] = {"RankRLS by conjugate gradient": seconds}
     return cells
 
 
-def reduced_set(setting: RunSettings) -> Cells:
-    """Seconds of hold-out by shortcut and by retraining, and what kept basis vectors do."""
-    X, y, queries = read_letor_parts(setting.file(MQ2008))[0]
-    keep = queries < (1000 if setting.full else 120)
+def run_reduced_set(settings: RunSettings) -> Cells:
+    """Compute the time of hold-out by shortcut and by retraining, and the error of a kept basis."""
+    X, y, queries = read_letor_parts(settings.file(MQ2008))[0]
+    keep = queries < (1000 if settings.full else 120)
     X, y, queries = X[keep], y[keep], queries[keep]
     K = rbf_kernel(X, gamma=1.0)
     cells: dict[str, dict[str, Figure]] = {}
-    for size in (150, 300, 598, *((1181,) if setting.full else ())):
+    for size in (150, 300, 598, *((1181,) if settings.full else ())):
         row: dict[str, Figure] = {}
-        learner = ReducedRLS(size=size, seed=setting.seed)
+        learner = ReducedRLS(size=size, seed=settings.seed)
         basis = learner.sample_basis(Targets(y, queries, queries))
         for split, groups in {"leave-query-out": queries, "10 folds": queries % 10}.items():
-            fast, short = _timed(partial(_shortcut, K, Targets(y, groups, queries), basis))
-            slow, held = _timed(partial(_retrained, K, y, basis, groups))
+            fast, shortcut_scores = _measure_seconds(
+                partial(_holdout_by_shortcut, K, Targets(y, groups, queries), basis)
+            )
+            slow, retrained_scores = _measure_seconds(
+                partial(_holdout_by_retraining, K, y, basis, groups)
+            )
             row |= {f"shortcut, {split}": fast, f"retraining, {split}": slow}
-            np.testing.assert_allclose(short, held, rtol=1e-3, atol=1e-3)
-        row["error, basis removed"] = Figure(float(((held - y) ** 2).mean()))
-        kept = _kept_basis(K, y, basis, queries % 10)
-        row["error, basis kept"] = Figure(float(((kept - y) ** 2).mean()))
+            np.testing.assert_allclose(shortcut_scores, retrained_scores, rtol=1e-3, atol=1e-3)
+        row["error, basis removed"] = Figure(float(((retrained_scores - y) ** 2).mean()))
+        biased_scores = _holdout_with_full_basis(K, y, basis, queries % 10)
+        row["error, basis kept"] = Figure(float(((biased_scores - y) ** 2).mean()))
         cells[str(size)] = row
     return cells
 
 
-def _drawn(y: Vector, distance: float, rng: np.random.Generator) -> Matrix:
-    """Normal features, of which the first tells the classes apart."""
-    X = rng.standard_normal((len(y), WIDTH + 1))
+def _draw_sample(y: Vector, distance: float, rng: np.random.Generator) -> Matrix:
+    """Return normal features, of which the first separates the classes and the last is constant."""
+    X = rng.standard_normal((len(y), FEATURE_COUNT + 1))
     X[:, 0] += distance * y
-    X[:, -1] = CONSTANT
+    X[:, -1] = CONSTANT_FEATURE
     return X
 
 
-def _estimates(K: Matrix, y: Vector, rng: np.random.Generator) -> dict[str, float]:
+def _estimate_auc(K: Matrix, y: Vector, rng: np.random.Generator) -> dict[str, float]:
+    """Return four cross-validation estimates of the AUC of RLS by name."""
     folds = np.empty(len(y), dtype=np.intp)
-    for label in (-1.0, 1.0):  # each class dealt out evenly
+    for label in (-1.0, 1.0):  # stratified
         rows = rng.permutation(np.flatnonzero(y == label))
         folds[rows] = np.arange(len(rows)) % 5
-    five = [np.flatnonzero(folds == fold) for fold in range(5)]
-    parts = [part[0, :, 0] for part in leave_out(K, y[:, None], five, alphas=[1.0])]
+    fold_rows = [np.flatnonzero(folds == fold) for fold in range(5)]
+    fold_scores = [part[0, :, 0] for part in leave_out(K, y[:, None], fold_rows, alphas=[1.0])]
     pooled = np.empty(len(y))
-    for rows, part in zip(five, parts, strict=True):
+    for rows, part in zip(fold_rows, fold_scores, strict=True):
         pooled[rows] = part
-    singly = leave_out(K, y[:, None], list(np.arange(len(y))[:, None]), alphas=[1.0])
-    each = [auc(y[rows], part) for rows, part in zip(five, parts, strict=True)]
-    defined = [value for value in each if value is not None]
+    leave_one_out = leave_out(K, y[:, None], list(np.arange(len(y))[:, None]), alphas=[1.0])
+    fold_auc = [auc(y[rows], part) for rows, part in zip(fold_rows, fold_scores, strict=True)]
+    defined = [value for value in fold_auc if value is not None]
     return {
         "leave-pair-out": float(leave_pair_out_auc(K, y, alphas=[1.0])[0]),
         "averaged fivefold": float(np.mean(defined)),
         "pooled fivefold": auc(y, pooled) or 0.0,
-        "pooled leave-one-out": auc(y, np.array([s[0, 0, 0] for s in singly])) or 0.0,
+        "pooled leave-one-out": auc(y, np.array([s[0, 0, 0] for s in leave_one_out])) or 0.0,
     }
 
 
-def _machine(K: Matrix, targets: Targets) -> Matrix:
+def _fit_ranksvm(K: Matrix, targets: Targets) -> Matrix:
+    """Return the coefficients of RankSVM on a Gram matrix, by its Cholesky factor."""
     root = np.linalg.cholesky(K + 1e-8 * np.eye(len(K)))
     return RankSVM(alphas=[1.0], tolerance=1e-4).coefs(root, targets.y, targets.queries)
 
 
-def _shortcut(K: Matrix, targets: Targets, basis: Indices) -> Vector:
-    learner = ReducedRLS(size=len(basis), alphas=[ALPHA], select="squared_error")
+def _holdout_by_shortcut(K: Matrix, targets: Targets, basis: Indices) -> Vector:
+    """Return held-out scores of reduced-set RLS, computed without retraining."""
+    learner = ReducedRLS(size=len(basis), alphas=[SMALL_ALPHA], select="squared_error")
     return learner.path_on_basis(K[:, basis], basis, targets)[1][0]
 
 
-def _retrained(K: Matrix, y: Vector, basis: Indices, groups: Indices) -> Vector:
-    """Every group scored by a model made without it and without its basis vectors."""
-    held = np.empty(len(y))
+def _holdout_by_retraining(K: Matrix, y: Vector, basis: Indices, groups: Indices) -> Vector:
+    """Return held-out scores; each group is scored by a model without it and its basis vectors."""
+    held_out = np.empty(len(y))
     for group in rows_by_group(groups, len(y), name="groups"):
-        rest, own = np.setdiff1d(np.arange(len(y)), group), np.setdiff1d(basis, group)
-        A = K[np.ix_(rest, own)]
-        M = A.T @ A + ALPHA * K[np.ix_(own, own)]
-        M.flat[:: len(own) + 1] += 1e-10  # equal candidates in the basis
+        rest, remaining_basis = np.setdiff1d(np.arange(len(y)), group), np.setdiff1d(basis, group)
+        A = K[np.ix_(rest, remaining_basis)]
+        M = A.T @ A + SMALL_ALPHA * K[np.ix_(remaining_basis, remaining_basis)]
+        M.flat[:: len(remaining_basis) + 1] += 1e-10  # equal candidates in the basis
         b = sla.solve(M, A.T @ y[rest], assume_a="pos")
-        held[group] = K[np.ix_(group, own)] @ b
-    return held
+        held_out[group] = K[np.ix_(group, remaining_basis)] @ b
+    return held_out
 
 
-def _kept_basis(K: Matrix, y: Vector, basis: Indices, groups: Indices) -> Vector:
-    """The same with held-out candidates left in the basis, as must not be done."""
+def _holdout_with_full_basis(K: Matrix, y: Vector, basis: Indices, groups: Indices) -> Vector:
+    """Return held-out scores with held-out candidates left in the basis, which biases them."""
     F = ReducedCoordinates.from_columns(K[:, basis], basis).H
-    held = np.empty(len(y))
+    held_out = np.empty(len(y))
     for group in rows_by_group(groups, len(y), name="groups"):
         rest = np.setdiff1d(np.arange(len(y)), group)
-        M = F[rest].T @ F[rest] + ALPHA * np.eye(F.shape[1])
-        held[group] = F[group] @ np.linalg.solve(M, F[rest].T @ y[rest])
-    return held
+        M = F[rest].T @ F[rest] + SMALL_ALPHA * np.eye(F.shape[1])
+        held_out[group] = F[group] @ np.linalg.solve(M, F[rest].T @ y[rest])
+    return held_out
 
 
-def _timed(run: Callable[[], Matrix]) -> tuple[Figure, Matrix]:
+def _measure_seconds(run: Callable[[], Matrix]) -> tuple[Figure, Matrix]:
+    """Return the processor time of a call and its result."""
     start = time.process_time()
-    found = run()
-    return Figure(round(time.process_time() - start, 3)), found
+    result = run()
+    return Figure(round(time.process_time() - start, 3)), result
 
 
-ESTIMATES_TABLES = (
-    Experiment("auc-estimates", auc_estimates),
-    Experiment("scaling", scaling, files=(REUTERS,)),
-    Experiment("reduced-set", reduced_set, files=(MQ2008,)),
+ESTIMATE_EXPERIMENTS = (
+    Experiment("auc-estimates", run_auc_estimates),
+    Experiment("scaling", run_scaling, files=(REUTERS,)),
+    Experiment("reduced-set", run_reduced_set, files=(MQ2008,)),
 )

@@ -6,7 +6,42 @@ A run (``run``) plans its inputs as slices (``job``), sends each slice to a work
 workers, evaluation and training.
 """
 
-from textrank.scale.job import Job, Piece, Slice
-from textrank.scale.run import Run, Summary
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Job", "Piece", "Run", "Slice", "Summary"]
+if TYPE_CHECKING:
+    from textrank.scale.job import Job, Manifest, Piece, Slice
+    from textrank.scale.run import Progress, Run, Summary
+
+_MODULES = {
+    "Job": "job",
+    "Manifest": "job",
+    "Piece": "job",
+    "Progress": "run",
+    "Run": "run",
+    "Slice": "job",
+    "Summary": "run",
+}
+
+__all__ = [
+    "Job",
+    "Manifest",
+    "Piece",
+    "Progress",
+    "Run",
+    "Slice",
+    "Summary",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on first use."""
+    if name not in _MODULES:
+        raise AttributeError(f"module 'textrank.scale' has no attribute {name!r}")
+    value = getattr(import_module(f"textrank.scale.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__]
