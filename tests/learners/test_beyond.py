@@ -55,7 +55,7 @@ def test_probabilities_are_right_on_average(rng):
     truth = 1 / (1 + np.exp(-(2 * scores - 1)))
     y = np.where(rng.random(4000) < truth, 1, -1)
     for method in (PlattCalibration, IsotonicCalibration):
-        found = method.of(scores, y)(scores)
+        found = method.fit(scores, y)(scores)
         assert np.abs(found - truth).mean() < 0.03
         assert (np.diff(found[np.argsort(scores)]) >= -1e-12).all()
 
@@ -114,7 +114,7 @@ def test_exact_p_values_are_valid_on_few_data(rng):
 def test_calibration_refuses_one_class_and_wrong_levels():
     for method in (PlattCalibration, IsotonicCalibration, ConformalPredictor):
         with pytest.raises(ValueError, match="3 positive and 0 negative"):
-            method.of(np.arange(3.0), np.ones(3))
+            method.fit(np.arange(3.0), np.ones(3))
     with pytest.raises(ValueError, match="between 0 and 1"):
         prediction_sets(np.ones((1, 2)), 1.0)
 
