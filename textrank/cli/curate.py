@@ -1,4 +1,4 @@
-"""``textrank curate``: teach a model in a browser, answer by answer."""
+"""``textrank curate``: annotate texts in a browser while a model learns from the answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from textrank.cli.app import Nlp, refuse_ignored
+from textrank.cli.app import DEFAULT_OPTIONS, CommonOptions, Nlp, refuse_ignored
 from textrank.cli.explore import Browser, Port, check_web_extra
 
 if TYPE_CHECKING:
@@ -22,26 +22,31 @@ EXAMPLE = "Example: textrank curate ppi abstracts.txt"
 def command(
     context: typer.Context,
     model: Annotated[
-        str, typer.Argument(help="A model to begin with, or a pipeline to begin from nothing.")
+        str, typer.Argument(help="Model to improve, or pipeline to train from scratch.")
     ],
-    input: Annotated[str, typer.Argument(help="Texts or a corpus to ask about.")],
+    input: Annotated[str, typer.Argument(help="Texts or corpus to annotate.")],
     port: Port = 0,
     no_browser: Browser = False,
     answers: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where answers are kept, as SQLite.")
+        Path | None, typer.Option(metavar="FILE", help="SQLite file of the answers.")
     ] = None,
-    as_: Annotated[str | None, typer.Option("--as", metavar="NAME", help="Who answers.")] = None,
+    as_: Annotated[
+        str | None, typer.Option("--as", metavar="NAME", help="Name of the annotator.")
+    ] = None,
     train: Annotated[
-        str | None, typer.Option(metavar="CORPUS", help="An annotated corpus to begin with.")
+        str | None, typer.Option(metavar="CORPUS", help="Annotated corpus to train on first.")
     ] = None,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="The pipeline of the model, without its weights.")
+        bool, typer.Option("--fresh", help="Use the pipeline of the model without its weights.")
     ] = False,
     nlp: Nlp = None,
+    options: CommonOptions = DEFAULT_OPTIONS,
 ) -> None:
-    """Asks about texts in a browser; after every click the model is trained with that answer."""
+    """Annotate texts in a browser; the model is retrained after every answer."""
     if train is not None:
-        refuse_ignored(context, ("fresh",), "with --train, which begins anew", "drop --train")
+        refuse_ignored(
+            context, ("fresh",), "with --train, which trains from scratch", "drop --train"
+        )
     elif _is_pipeline(model):
         when = f"with {model}, a pipeline without weights"
         refuse_ignored(context, ("fresh",), when, "name a model")
@@ -49,7 +54,9 @@ def command(
     from textrank.web.annotation import CurationApp
     from textrank.web.app import serve
 
-    curation = _curation(model, input, answers, as_ or _user(), train, fresh, nlp)
+    curation = _make_curation(
+        model, input, answers, as_ or _user_name(), train, fresh, nlp, options
+    )
     title = Path(input).name
     serve(
         lambda gate: CurationApp(curation, title, gate).app(),
@@ -58,7 +65,7 @@ def command(
     curation.answers.close()
 
 
-def _curation(
+def _make_curation(
     model: str,
     source: str,
     file: Path | None,
@@ -66,24 +73,28 @@ def _curation(
     train: str | None,
     fresh: bool,
     nlp: str | None,
+    options: CommonOptions,
 ) -> Curation:
+    """Read the texts, train the first model, and open the file of answers.
+
+    ``file`` None names it after the texts and the task; ``who`` is the annotator.
+    """
     from textrank._annotate import load_language
-    from textrank.config import load_corpus
     from textrank.web.active_learner import ActiveLearner
     from textrank.web.annotation import AnswerLog, Curation, fingerprint_docs
 
-    pipeline, prior = _start(model, fresh or train is not None)
+    pipeline, prior = _load_start(model, fresh or train is not None)
     language = load_language(nlp, pipeline.task, raw=True)
-    docs = list(load_corpus(source)(language))
-    training = list(load_corpus(train)(language)) if train else []
+    docs = list(options.load_corpus(source)(language))
+    training = list(options.load_corpus(train)(language)) if train else []
     teaching = ActiveLearner.of(pipeline, docs, prior=prior, training=training)
     target = file or Path(f"{Path(source).name}-{pipeline.task.name}.answers.sqlite")
     about = {"task": pipeline.task.name, "texts": fingerprint_docs(docs)}
     return Curation(teaching, docs, AnswerLog(target, about), who)
 
 
-def _start(name: str, fresh: bool) -> tuple[Pipeline, Model | None]:
-    """A model to go on with, or the pipeline to begin from nothing."""
+def _load_start(name: str, fresh: bool) -> tuple[Pipeline, Model | None]:
+    """Return the pipeline, and the model to start from or None to train from scratch."""
     from textrank.config import load_model, load_pipeline
 
     if _is_pipeline(name):
@@ -93,12 +104,14 @@ def _start(name: str, fresh: bool) -> tuple[Pipeline, Model | None]:
 
 
 def _is_pipeline(name: str) -> bool:
+    """Return whether ``name`` is a pipeline and not a model."""
     from textrank.config import model_names, pipeline_names
 
     return name.endswith(".cfg") or (name in pipeline_names() and name not in model_names())
 
 
-def _user() -> str:
+def _user_name() -> str:
+    """Return the name of the current user, "someone" if it is unknown."""
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):

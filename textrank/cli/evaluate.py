@@ -1,4 +1,4 @@
-"""``textrank evaluate``: test a model on a corpus, with its names or with names found in raw text."""
+"""``textrank evaluate``: test a model on a corpus, with given names or with recognised ones."""
 
 from __future__ import annotations
 

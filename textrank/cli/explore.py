@@ -1,4 +1,4 @@
-"""``textrank explore``: results as pages in a browser."""
+"""``textrank explore``: show results in a browser."""
 
 from __future__ import annotations
 
@@ -8,64 +8,63 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from textrank.cli.app import refuse_ignored
+from textrank.cli.app import DEFAULT_OPTIONS, CommonOptions, refuse_ignored
 
 if TYPE_CHECKING:
     from textrank.results.store import Store
     from textrank.web.explorer import StatementExplainer
 
 EXAMPLE = "Example: textrank explore corpora/sample-ppi"
-Port = Annotated[int, typer.Option(help="Of 127.0.0.1; 0 takes a free one.", min=0, max=65535)]
-Browser = Annotated[bool, typer.Option("--no-browser", help="Only prints the address.")]
+Port = Annotated[int, typer.Option(help="Port of 127.0.0.1; 0 takes a free one.", min=0, max=65535)]
+Browser = Annotated[bool, typer.Option("--no-browser", help="Only print the address.")]
 
 
 def command(
     context: typer.Context,
     results: Annotated[
-        str, typer.Argument(help="A folder of results, JSON lines of apply, or a corpus.")
+        str, typer.Argument(help="Folder or JSON lines written by apply, or a corpus.")
     ],
     port: Port = 0,
     no_browser: Browser = False,
     model: Annotated[
-        str | None, typer.Option(help="Says why; the model of the results where they name it.")
+        str | None, typer.Option(help="Model that explains scores; default: that of the results.")
     ] = None,
     nlp: Annotated[
-        str | None, typer.Option("--nlp", help="A spaCy model by name or path instead of ours.")
+        str | None, typer.Option("--nlp", help="Name or path of a spaCy pipeline to use.")
     ] = None,
     report: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER", help="What run or evaluate wrote with --report, to link to."
-        ),
+        typer.Option(metavar="FOLDER", help="Link to the report that run or evaluate wrote there."),
     ] = None,
     static: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Writes one self-contained page instead of serving."),
+        typer.Option(metavar="FILE", help="Write one self-contained page and exit."),
     ] = None,
+    options: CommonOptions = DEFAULT_OPTIONS,
 ) -> None:
-    """Shows results in a browser: facts with facets, evidence, documents, neighbourhoods."""
+    """Show results in a browser: facts, evidence, documents and networks."""
     if static is not None:
-        served = ("port", "no_browser", "model", "nlp", "report")
-        refuse_ignored(context, served, "with --static", "leave out --static")
+        server_options = ("port", "no_browser", "model", "nlp", "report")
+        refuse_ignored(context, server_options, "with --static", "leave out --static")
     check_web_extra()
     from textrank.results.store import open_store
     from textrank.web.app import serve
     from textrank.web.explorer import Explorer
 
-    store = open_store(results)
+    store = open_store(results, options.load_corpus)
     with closing(store.connection):
         if static is not None:
-            return _write(store, static)
-        reasons = _reasons(store, model, nlp)
+            return _write_static_page(store, static)
+        reasons = _make_reasons(store, model, nlp)
         if reasons is None:
-            when = "without --model: these results name no model"
+            when = "without --model, since these results do not name one"
             refuse_ignored(context, ("nlp",), when, "add --model MODEL")
-        explorer = Explorer(store, reasons, _report(report))
+        explorer = Explorer(store, reasons, _read_report_pages(report))
         serve(lambda _: explorer.app(), port=port, browser=not no_browser, tell=typer.echo)
 
 
 def check_web_extra() -> None:
-    """Says what to install where the extra is missing."""
+    """Raise ValueError that says what to install if a package of the extra ``web`` is missing."""
     try:
         import duckdb  # noqa: F401
         import starlette  # noqa: F401
@@ -76,7 +75,8 @@ def check_web_extra() -> None:
         ) from error
 
 
-def _write(store: Store, file: Path) -> None:
+def _write_static_page(store: Store, file: Path) -> None:
+    """Write the page of a store to a file and print its name."""
     from textrank.io import write_text
     from textrank.web.explorer import render_static_page
 
@@ -84,17 +84,20 @@ def _write(store: Store, file: Path) -> None:
     typer.echo(str(file))
 
 
-def _report(folder: Path | None) -> dict[str, str]:
-    """The pages of an evaluation by their names."""
+def _read_report_pages(folder: Path | None) -> dict[str, str]:
+    """Return the HTML pages of a report folder by name; {} for None.
+
+    Raises ValueError if there is no ``report.html``.
+    """
     if folder is None:
         return {}
-    found = {file.name: file.read_text(encoding="utf-8") for file in folder.glob("*.html")}
-    if "report.html" not in found:
+    pages = {file.name: file.read_text(encoding="utf-8") for file in folder.glob("*.html")}
+    if "report.html" not in pages:
         raise ValueError(f"{folder}: no report.html. Make it with textrank evaluate --report.")
-    return found
+    return pages
 
 
-def _reasons(store: Store, model: str | None, nlp: str | None) -> StatementExplainer | None:
+def _make_reasons(store: Store, model: str | None, nlp: str | None) -> StatementExplainer | None:
     from textrank.web.explorer import StatementExplainer
 
     settings = store.settings.get("settings")

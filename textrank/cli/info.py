@@ -13,51 +13,57 @@ import typer
 
 from textrank.cli.app import JsonFile
 
-MAX_VALUE_CHARACTERS = 60  # characters of a value that are shown
-HIDDEN_META_KEYS = ("files", "checksum", "calibration", "training_texts")  # of a model
+MAX_VALUE_CHARACTERS = 60
+HIDDEN_META_KEYS = ("files", "checksum", "calibration", "training_texts")
 TYPE_WORDS = {
     "float": "a number",
-    "int": "a whole number",
-    "str": "a text",
+    "int": "an integer",
+    "str": "a string",
     "NoneType": "none",
     "bool": "true or false",
     "Mapping": "a table",
     "dict": "a table",
 }
 EXAMPLE = "Example: textrank info all_paths.v1"
-SPELLING_MODEL = "spelling"  # the name under which the confusion pairs are listed
+SPELLING_MODEL = "spelling"  # also lists the confusion pairs
 
 
 def command(
     name: Annotated[
-        str | None, typer.Argument(help="A registered name, a shipped pipeline or model.")
+        str | None, typer.Argument(help="Registered name, or shipped pipeline or model.")
     ] = None,
     json_: JsonFile = None,
 ) -> None:
-    """Lists what is registered and shipped, says what a name is, or lists pairs (spelling)."""
+    """List models, pipelines and registered names, or describe one of them.
+
+    `textrank info spelling` also lists the confusion pairs.
+    """
     import json
 
     from textrank.io import write_text
 
-    found = collect_info(name)
+    sections = collect_info(name)
     if json_:
-        write_text(json.dumps(found, indent=2) + "\n", json_)
-    for title, rows in found.items():
+        write_text(json.dumps(sections, indent=2) + "\n", json_)
+    for title, rows in sections.items():
         typer.echo(title)
         for key, value in rows.items():
             typer.echo(f"  {key:<28} {value}")
 
 
 def collect_info(name: str | None = None) -> dict[str, dict[str, str]]:
-    """What is registered and shipped, or the settings of one name."""
+    """Return titled sections of rows: everything registered and shipped, or about one name.
+
+    Raises ValueError, with similar names, if there is no such name.
+    """
     from textrank.config import model_names, package_versions, pipeline_names, registered_classes
     from textrank.formats.detection import READERS, WRITERS
 
-    found = registered_classes()
+    classes = registered_classes()
     if name is None:
         rows = {
             role: {key: f"{cls.__module__}.{cls.__qualname__}" for key, cls in names.items()}
-            for role, names in found.items()
+            for role, names in classes.items()
         }
         shipped = {
             "pipelines": pipeline_names(),
@@ -70,55 +76,63 @@ def collect_info(name: str | None = None) -> dict[str, dict[str, str]]:
             "shipped": {key: ", ".join(value) or "none" for key, value in shipped.items()},
             **{f"registered {role}": names for role, names in rows.items() if names},
         }
-    for role, names in found.items():
+    for role, names in classes.items():
         if name in names:
-            return _described(role, name, names[name])
+            return _describe_class(role, name, names[name])
     if name in pipeline_names() or name in model_names():
-        return {**_shipped(name), **(_pairs() if name == SPELLING_MODEL else {})}
-    known = sorted(key for names in found.values() for key in names)
-    close = difflib.get_close_matches(name, known) or known
+        return {
+            **_describe_shipped(name),
+            **(_describe_confusions() if name == SPELLING_MODEL else {}),
+        }
+    all_names = sorted(key for names in classes.values() for key in names)
+    similar = difflib.get_close_matches(name, all_names) or all_names
     raise ValueError(
-        f"nothing is registered as {name!r}, and no pipeline or model is shipped under this name. "
-        f"There are: {', '.join(close)}. `textrank info` lists all."
+        f"nothing is registered as {name!r}, and no pipeline or model of this name is shipped. "
+        f"Similar names: {', '.join(similar)}. `textrank info` lists all."
     )
 
 
-def _shipped(name: str) -> dict[str, dict[str, str]]:
-    """The settings of a shipped pipeline, and what is known of the model of that name."""
+def _describe_shipped(name: str) -> dict[str, dict[str, str]]:
+    """Return the settings of a shipped pipeline and the meta data of the model of that name."""
     from textrank.config import load_model, load_pipeline, model_names, pipeline_names, to_config
 
-    found: dict[str, dict[str, str]] = {}
+    sections: dict[str, dict[str, str]] = {}
     if name in pipeline_names():
-        settings = _flat(to_config(load_pipeline(name)))
-        found[f"pipeline {name}: settings, for --set"] = dict(settings)
+        settings = _flatten(to_config(load_pipeline(name)))
+        sections[f"pipeline {name}: settings, for --set"] = dict(settings)
     if name in model_names():
         meta = {
             key: value
             for key, value in load_model(name).meta.items()
             if key not in HIDDEN_META_KEYS
         }
-        found[f"model {name}"] = {key: f"{value}" for key, value in meta.items()}
-    return found
+        sections[f"model {name}"] = {key: f"{value}" for key, value in meta.items()}
+    return sections
 
 
-def _flat(block: Any, place: str = "") -> Iterator[tuple[str, str]]:
+def _flatten(block: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Iterate over ``("a.b.key", value)`` of nested settings, long values shortened."""
     for key, value in block.items():
         if isinstance(value, dict):
-            yield from _flat(value, f"{place}{key}.")
+            yield from _flatten(value, f"{prefix}{key}.")
         else:
             text = repr(value)
             yield (
-                f"{place}{key}",
+                f"{prefix}{key}",
                 text if len(text) <= MAX_VALUE_CHARACTERS else f"{text[:MAX_VALUE_CHARACTERS]}...",
             )
 
 
-def _pairs() -> dict[str, dict[str, str]]:
-    """The confusion pairs with precision and recall on genres left out, 1 % of the words wrong."""
+def _describe_confusions() -> dict[str, dict[str, str]]:
+    """Return the confusion pairs with precision and recall.
+
+    They were measured on genres held out of training, with 1 % of the words replaced by errors.
+    """
     from textrank.lint.model import REPORTED_PRECISION, ConfusionModel, shipped_model_path
 
     confusions = ConfusionModel.from_disk(shipped_model_path("confusions") or "confusions")
-    title = f"{len(confusions.pairs)} confusion pairs at precision {REPORTED_PRECISION}, genres left out"
+    count = len(confusions.pairs)
+    title = f"{count} confusion pairs at precision {REPORTED_PRECISION}, on unseen genres"
     rows = {
         pair.title: f"precision {pair.precision:.3f}  recall {pair.recall:.2f}"
         for pair in confusions.pairs
@@ -126,62 +140,71 @@ def _pairs() -> dict[str, dict[str, str]]:
     return {title: rows}
 
 
-def _described(role: str, name: str, cls: type) -> dict[str, dict[str, str]]:
-    first = (inspect.getdoc(cls) or "").splitlines()[0]
-    about = {"role": role, "defined in": f"{cls.__module__}.{cls.__qualname__}", "gives": first}
+def _describe_class(role: str, name: str, cls: type) -> dict[str, dict[str, str]]:
+    """Return role, module, summary and settings of a registered class."""
+    summary = (inspect.getdoc(cls) or "").splitlines()[0]
+    description = {
+        "role": role,
+        "defined in": f"{cls.__module__}.{cls.__qualname__}",
+        "gives": summary,
+    }
     parameters = inspect.signature(cls).parameters.values()
     hints = get_type_hints(cls)
     settings = {
-        p.name: _setting(cls, p, hints.get(p.name))
+        p.name: _format_setting(cls, p, hints.get(p.name))
         for p in parameters
         if p.kind is not p.VAR_KEYWORD
     }
-    return {name: about, "settings": settings or {"none": ""}}
+    return {name: description, "settings": settings or {"none": ""}}
 
 
-def _setting(cls: type, parameter: inspect.Parameter, hint: Any) -> str:
-    """The default of a setting, what it may be, and what it means."""
+def _format_setting(cls: type, parameter: inspect.Parameter, hint: Any) -> str:
+    """Return the default, the type and the meaning of a setting in one line."""
     default = "(required)" if parameter.default is parameter.empty else repr(parameter.default)
     parts = [
         default if len(default) <= MAX_VALUE_CHARACTERS else f"{default[:MAX_VALUE_CHARACTERS]}...",
-        _allowed(hint),
+        _type_in_words(hint),
     ]
     return " · ".join(part for part in (*parts, describe_setting(cls, parameter.name)) if part)
 
 
-def _allowed(hint: Any) -> str:
-    """What a setting may be, in words.
+def _type_in_words(hint: Any) -> str:
+    """Return what values a type hint allows, in words.
 
-    >>> _allowed(Literal["auc", "f"])
+    >>> _type_in_words(Literal["auc", "f"])
     "one of 'auc', 'f'"
-    >>> _allowed(float), _allowed(int | None)
-    ('a number', 'a whole number or none')
-    >>> _allowed(list[list[str]])
-    'a list of lists of texts'
+    >>> _type_in_words(float), _type_in_words(int | None)
+    ('a number', 'an integer or none')
+    >>> _type_in_words(list[list[str]])
+    'a list of lists of strings'
     """
     if hint is None or hint is Any:
         return ""
     if get_origin(hint) is Literal:
         return f"one of {', '.join(map(repr, get_args(hint)))}"
     if get_origin(hint) in (Union, UnionType):
-        return " or ".join(filter(None, map(_allowed, get_args(hint))))
-    own = getattr(get_origin(hint) or hint, "__name__", "")
-    if own in ("Sequence", "tuple", "list"):
-        inside = [_allowed(one) for one in get_args(hint)[:1]]
-        return "a list" + "".join(f" of {_several(w)}" for w in inside if w)
-    return TYPE_WORDS.get(own, f"a {own}" if own else "")
+        return " or ".join(filter(None, map(_type_in_words, get_args(hint))))
+    type_name = getattr(get_origin(hint) or hint, "__name__", "")
+    if type_name in ("Sequence", "tuple", "list"):
+        item_types = [_type_in_words(argument) for argument in get_args(hint)[:1]]
+        return "a list" + "".join(f" of {_plural(w)}" for w in item_types if w)
+    return TYPE_WORDS.get(type_name, f"a {type_name}" if type_name else "")
 
 
-def _several(kind: str) -> str:
-    noun, of, rest = kind.removeprefix("a ").partition(" of ")
+def _plural(singular: str) -> str:
+    """Return the plural of "a list of strings" or "an integer"."""
+    noun, of, rest = singular.removeprefix("a ").removeprefix("an ").partition(" of ")
     return f"{noun}s{of}{rest}"
 
 
 def describe_setting(cls: type, name: str) -> str:
-    """What the docstring of a class says of a setting: its paragraph, or the sentences with it."""
+    """Return what the docstring of a class says about a setting, "" if nothing.
+
+    That is its entry in a numpydoc section, or else the sentences that mention it.
+    """
     text = inspect.getdoc(cls) or ""
-    own = re.search(rf"^{name}\n((?:    .*\n?)+)", text, re.MULTILINE)
-    if own:
-        return " ".join(own[1].split())
+    entry = re.search(rf"^{name}\n((?:    .*\n?)+)", text, re.MULTILINE)
+    if entry:
+        return " ".join(entry[1].split())
     sentences = re.split(r"(?<=[.;:])\s+", " ".join(text.split()))
     return " ".join(s for s in sentences if f"``{name}``" in s)

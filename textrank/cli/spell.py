@@ -1,4 +1,4 @@
-"""``textrank spell``: real-word errors in the prose of files, as linters report them."""
+"""``textrank spell``: linter for real-word spelling errors."""
 
 from __future__ import annotations
 
@@ -13,31 +13,39 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: textrank spell README.md docs/*.rst --format github"
 FORMATS = ("text", "diff", "json", "github")
-EXIT_FOUND = 1  # exit code where something is proposed
+EXIT_FOUND = 1  # something was found
 
 
 def command(
-    files: Annotated[list[Path], typer.Argument(help="Text, Markdown, rst, LaTeX, HTML, Python.")],
+    files: Annotated[
+        list[Path], typer.Argument(help="Text, Markdown, rst, LaTeX, HTML or Python files.")
+    ],
     format: Annotated[str, typer.Option(help=f"One of: {', '.join(FORMATS)}.")] = "text",
-    fix: Annotated[bool, typer.Option("--fix", help="Puts the proposals into the files.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Apply the corrections to the files.")] = False,
     precision: Annotated[
-        float | None, typer.Option(help="The share of proposals that shall be right.")
+        float | None, typer.Option(help="Precision to aim at, between 0 and 1.")
     ] = None,
     since: Annotated[
-        str | None, typer.Option(metavar="REVISION", help="Only lines changed since then.")
+        str | None,
+        typer.Option(metavar="REVISION", help="Check only lines changed since this git revision."),
     ] = None,
-    model: Annotated[str, typer.Option(help="A table of confusion pairs.")] = "confusions",
+    model: Annotated[
+        str, typer.Option(help="Name or path of the confusion pairs to use.")
+    ] = "confusions",
 ) -> int:
-    """Finds words that are spelt right and are the wrong ones: *then* for *than*."""
+    """Find correctly spelled words that are wrong in context, e.g. *then* for *than*.
+
+    Exits with code 1 if any are found.
+    """
     if format not in FORMATS:
         raise ValueError(f"--format must be one of {', '.join(FORMATS)}, got {format!r}.")
     if precision is not None and not 0 < precision <= 1:
-        raise ValueError(f"--precision must lie above 0 and up to 1, got {precision}.")
-    texts, found = check_files(files, precision=precision, since=since, model=model)
-    _print(texts, found, format)
+        raise ValueError(f"--precision must be above 0 and at most 1, got {precision}.")
+    texts, proposals = check_files(files, precision=precision, since=since, model=model)
+    _print_proposals(texts, proposals, format)
     if fix:
-        _write(texts, found)
-    raise typer.Exit(EXIT_FOUND if found else 0)
+        _fix_files(texts, proposals)
+    raise typer.Exit(EXIT_FOUND if proposals else 0)
 
 
 def check_files(
@@ -47,60 +55,83 @@ def check_files(
     since: str | None = None,
     model: str = "confusions",
 ) -> tuple[dict[Path, str], list[Proposal]]:
-    """The texts of the files, and what is proposed for them."""
+    """Return the texts of the files and the corrections proposed for them.
+
+    Parameters
+    ----------
+    files
+        Files to check; those that the settings of the project exclude are skipped.
+    precision
+        Precision to aim at; None takes the one of the settings.
+    since
+        Git revision: check only lines changed since then; None checks all.
+    model
+        Name or path of the confusion pairs.
+    """
     from textrank.lint import Linter, file_kind
     from textrank.lint.linter import Settings, changed_lines, read_text
 
     settings = Settings.from_folder(files[0].parent if files else Path())
-    kept = [file for file in files if not any(file.match(p) for p in settings.exclude)]
-    texts = {file: read_text(file) for file in kept}
-    level = settings.precision if precision is None else precision
-    linter = Linter(model, precision=level, words=settings.words)
-    found = []
+    checked = [file for file in files if not any(file.match(p) for p in settings.exclude)]
+    texts = {file: read_text(file) for file in checked}
+    aimed_precision = settings.precision if precision is None else precision
+    linter = Linter(model, precision=aimed_precision, words=settings.words)
+    proposals = []
     for file, text in texts.items():
-        own = linter(text, file=str(file), kind=file_kind(file))
+        file_proposals = linter(text, file=str(file), kind=file_kind(file))
         lines = None if since is None else changed_lines(file, since)
-        found += [one for one in own if lines is None or one.line in lines]
-    return texts, found
+        proposals += [
+            proposal for proposal in file_proposals if lines is None or proposal.line in lines
+        ]
+    return texts, proposals
 
 
-def _print(texts: dict[Path, str], found: Sequence[Proposal], format: str) -> None:
+def _print_proposals(texts: dict[Path, str], proposals: Sequence[Proposal], format: str) -> None:
+    """Print the proposals in one of ``FORMATS``."""
     if format == "json":
         import json
 
-        typer.echo(json.dumps([one.to_dict() for one in found], ensure_ascii=False, indent=2))
+        typer.echo(
+            json.dumps([proposal.to_dict() for proposal in proposals], ensure_ascii=False, indent=2)
+        )
     elif format == "diff":
-        typer.echo("".join(_diff(file, text, found) for file, text in texts.items()), nl=False)
+        typer.echo("".join(_diff(file, text, proposals) for file, text in texts.items()), nl=False)
     elif format == "github":
-        for one in found:
-            place = f"file={one.file},line={one.line},col={one.column}"
-            typer.echo(f"::warning {place}::{one.word} → {one.proposal}?")
+        for proposal in proposals:
+            position = f"file={proposal.file},line={proposal.line},col={proposal.column}"
+            typer.echo(f"::warning {position}::{proposal.word} → {proposal.proposal}?")
     else:
-        for one in found:
-            place = f"{one.file}:{one.line}:{one.column}"
-            typer.echo(f"{place}: {one.word} → {one.proposal} ({one.probability:.2f})")
-            typer.echo(f"    {one.sentence}")
-            if one.because:
-                typer.echo(f"    because: {one.because}")
+        for proposal in proposals:
+            position = f"{proposal.file}:{proposal.line}:{proposal.column}"
+            typer.echo(
+                f"{position}: {proposal.word} → {proposal.proposal} ({proposal.probability:.2f})"
+            )
+            typer.echo(f"    {proposal.sentence}")
+            if proposal.because:
+                typer.echo(f"    because: {proposal.because}")
 
 
-def _diff(file: Path, text: str, found: Sequence[Proposal]) -> str:
+def _diff(file: Path, text: str, proposals: Sequence[Proposal]) -> str:
+    """Return the unified diff of a file with its proposals applied."""
     import difflib
 
     from textrank.lint.linter import apply_proposals
 
-    own = [one for one in found if one.file == str(file)]
-    after = apply_proposals(text, own).splitlines(keepends=True)
-    lines = difflib.unified_diff(text.splitlines(keepends=True), after, f"a/{file}", f"b/{file}")
+    file_proposals = [proposal for proposal in proposals if proposal.file == str(file)]
+    fixed_lines = apply_proposals(text, file_proposals).splitlines(keepends=True)
+    lines = difflib.unified_diff(
+        text.splitlines(keepends=True), fixed_lines, f"a/{file}", f"b/{file}"
+    )
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
-def _write(texts: dict[Path, str], found: Sequence[Proposal]) -> None:
+def _fix_files(texts: dict[Path, str], proposals: Sequence[Proposal]) -> None:
+    """Apply the proposals to the files."""
     from textrank.io import open_atomic
     from textrank.lint.linter import apply_proposals
 
     for file, text in texts.items():
-        own = [one for one in found if one.file == str(file)]
-        if own:
+        file_proposals = [proposal for proposal in proposals if proposal.file == str(file)]
+        if file_proposals:
             with open_atomic(file) as out:
-                out.write(apply_proposals(text, own))
+                out.write(apply_proposals(text, file_proposals))
