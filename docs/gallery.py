@@ -26,7 +26,7 @@ from textrank.io import MAX_UNPACKED_BYTES, read_json
 from textrank.kernels.sequences import positional_matrix
 from textrank.learners.g2p import G2P, class_matrix
 from textrank.learners.rls import RLS
-from textrank.linalg import spectrum_gram
+from textrank.linalg import gram
 from textrank.representations.transformations import (
     Bag,
     ScaleFree,
@@ -171,7 +171,7 @@ def spectra(theme: Theme) -> Any:
     alphas = np.exp2(np.arange(-9.0, 8.0))
     for name in ("ppi-apg", "ppi-linear"):
         dataset = _dataset(name, "ppi")
-        K = spectrum_gram(dataset.data.values)
+        K = gram(dataset.data.values)
         values = np.linalg.eigvalsh(K)[::-1]
         left.plot(np.arange(1, len(values) + 1), values.clip(1e-6), label=name)
         points = _alpha_curve(name, tuple(alphas.tolist()))
