@@ -50,7 +50,7 @@ def test_an_unknown_target_ends_with_code_2(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert call(monkeypatch, "convert", SAMPLE, tmp_path / "x.pdf") == 2
-    assert "unknown suffix" in capsys.readouterr().err
+    assert "no format is written with this suffix" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 

@@ -49,7 +49,7 @@ def test_ctrl_c_at_work_ends_with_130_and_says_so(tmp_path: Path) -> None:
         running.kill()
     os.close(handle)
     assert running.returncode == 130
-    assert told.strip() == "textrank: error: interrupted; nothing half-written remains."
+    assert told.strip() == "textrank: error: interrupted; no partial output remains."
 
 
 def _opened_by_other_side(pipe: Path) -> int:
@@ -75,7 +75,7 @@ def test_ctrl_c_while_modules_load_ends_with_130_and_says_so(module: str) -> Non
     running = program("info", before=before, stdout=subprocess.PIPE, preexec_fn=hear)
     _, told = running.communicate(timeout=240)
     assert running.returncode == 130
-    assert told.strip() == "textrank: error: interrupted; nothing half-written remains."
+    assert told.strip() == "textrank: error: interrupted; no partial output remains."
 
 
 def test_a_full_standard_output_is_an_error(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_the_command_lists_and_keeps_a_page(tmp_path, capsys, monkeypatch):
     assert run(words) == 0
     assert "0.040" in (tmp_path / "out" / "index.md").read_text()
     assert run(words) == 0
-    assert "kept from before" in capsys.readouterr().out
+    assert "already done" in capsys.readouterr().out
     assert len(load_tables(tmp_path / "out")) == 1
 
 

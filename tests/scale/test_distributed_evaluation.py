@@ -50,5 +50,5 @@ def test_workers_of_a_cluster_give_them_too(tmp_path: Path, whole: Any) -> None:
 
 
 def test_a_ranking_is_refused() -> None:
-    with pytest.raises(ValueError, match="only yes and no"):
+    with pytest.raises(ValueError, match="only yes/no tasks"):
         evaluate_parts("parse_ranking", [])
