@@ -193,7 +193,9 @@ def test_a_scheduler_killed_at_random_moments_loses_nothing(tmp_path: Path, text
             time.sleep(moments.uniform(4.0, 16.0))
             kill(scheduler, [scheduler.pid])
             _, told = run.communicate(timeout=300)
-        plain = "run the command again" in told or "no Dask scheduler answers" in told  # while it connects
+        plain = (
+            "run the command again" in told or "no Dask scheduler answers" in told
+        )  # while it connects
         assert run.returncode == 0 or (run.returncode == 2 and plain), told
         with cluster(tmp_path) as (address, _):
             assert apply(texts, out, "--dask", address) == 0
