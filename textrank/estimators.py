@@ -50,7 +50,7 @@ from textrank.learners.calibration import fit_temperature
 from textrank.learners.multiclass import check_code, decode, one_vs_all_code, solve_code
 from textrank.learners.rankrls import Cost, preference_incidence
 from textrank.learners.rls import RLSSolution, rls_path, solve_rls
-from textrank.linalg import is_gram_accurate, spectrum_gram
+from textrank.linalg import gram, is_gram_accurate
 from textrank.metrics import choose_largest, merge_ties
 from textrank.protocols import Kernel
 
@@ -329,7 +329,7 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
                 "zeros. Scale them, for example with StandardScaler, use larger alphas, or use a "
                 "code without zeros."
             )
-        K = data if dual else spectrum_gram(data)
+        K = data if dual else gram(data)
         A, intercepts, heldout = solve_code(
             K, classes, self.code_, alphas, rows, weights=weights, fit_intercept=self.fit_intercept
         )

@@ -1,4 +1,12 @@
-"""Gram products, spectrum, inverse, small solvers: the floor that kernels and learners share."""
+"""Gram products, spectrum, inverse and solvers: the linear algebra that kernels and learners share.
+
+The sections are: Gram matrices of sparse features and kernels computed in chunks; ``Spectrum``, the
+eigendecomposition that serves all regularisation parameters; the singular value decomposition of
+features whose Gram matrix would lose digits; Cholesky inverse and solution for one parameter;
+Krylov and tridiagonal solvers for many parameters.
+
+Letters: ``n`` candidates, ``d`` features, ``r`` rank, ``a`` values of alpha, ``p`` outputs.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +29,7 @@ __all__ = ["gram", "inverse"]
 
 
 def not_psd_error(evidence: str) -> ValueError:
-    """The error of a Gram matrix that no feature map can have."""
+    """Return the error for a Gram matrix that is not positive semidefinite."""
     return ValueError(
         f"the Gram matrix is not positive semi-definite: {evidence}. It is not a kernel; "
         "shift its eigenvalues, or use its rows as features."
@@ -29,61 +37,73 @@ def not_psd_error(evidence: str) -> ValueError:
 
 
 T = TypeVar("T")
-# One column shared by a share s of the rows costs s² n² slow sparse steps or n² fast dense ones.
+# Share of rows from which a column is multiplied as dense: a column in a share s of the rows costs
+# s² n² slow sparse steps or n² fast dense ones.
 MIN_DENSE_SHARE = 0.05
-# Temporary numbers held at once beside the result.
+# Numbers of temporary arrays held at once besides the result.
 MAX_TEMPORARY_VALUES = 1 << 24
 
 
-def gram(F: SparseMatrix, G: SparseMatrix | None = None, *, dtype: str = "float64") -> Matrix:
-    """Inner products of the rows, ``F G'`` (``F F'`` without G), as a dense matrix.
+def gram(
+    F: Matrix | SparseMatrix, G: SparseMatrix | None = None, *, dtype: str = "float64"
+) -> Matrix:
+    """Return the inner products of the rows, ``F G'`` (``F F'`` if G is None), as a dense matrix.
 
     Columns that many rows share go through a dense product, the others through a sparse one, and
-    in ``F F'`` a column of a single row only touches the diagonal. Beside the result it holds a
-    bounded amount of memory.
+    in ``F F'`` a column of a single row only touches the diagonal. Besides the result it uses a
+    bounded amount of memory. A dense ``F`` is multiplied as it is. Raises ValueError if F and G
+    have different numbers of columns.
 
     >>> gram(sp.csr_array([[1.0, 2.0], [0.0, 3.0]]))
     array([[5., 6.],
            [6., 9.]])
     """
+    if G is None and isinstance(F, np.ndarray):
+        return np.asarray(F @ F.T, dtype=dtype)
     F = sp.csr_array(F).astype(dtype, copy=False)
     if G is None:
-        return _symmetric(F)
+        return _symmetric_gram(F)
     G = sp.csr_array(G).astype(dtype, copy=False)
     if F.shape[1] != G.shape[1]:
         raise ValueError(
-            f"{F.shape[1]} columns against {G.shape[1]}: align the features first, with "
+            f"F has {F.shape[1]} columns and G {G.shape[1]}: align the features first, with "
             "Features.align_to."
         )
-    return _rectangular(F, G)
+    return _rectangular_gram(F, G)
 
 
 def gram_of_features(features: Callable[[Any], Features], X: Any, Y: Any = None) -> Matrix:
-    """The Gram matrix of a feature map; columns that X lacks do not matter."""
+    """Return the Gram matrix of a feature map, (x, y); of X with itself if Y is None.
+
+    Features of Y that X lacks are dropped, as they do not matter.
+    """
     F = features(X)
     return gram(F.values) if Y is None else gram(F.values, features(Y).align_to(F.names))
 
 
 class ExplicitKernel(Generic[T]):
-    """A kernel that is its feature map: with ``features`` written, the products follow."""
+    """Base class of a kernel that is defined by its feature map: subclasses write ``features``."""
 
     def features(self, X: Sequence[T]) -> Features:
-        """Named features, a row each."""
+        """Return named features, one row per input."""
         raise NotImplementedError
 
     def __call__(self, X: Sequence[T], Y: Sequence[T] | None = None) -> Matrix:
-        """The Gram matrix, (x, y)."""
+        """Return the Gram matrix, (x, y)."""
         return gram_of_features(self.features, X, Y)
 
     def diag(self, X: Sequence[T]) -> Vector:
-        """The kernel of each with itself, (x,)."""
+        """Return the kernel of each input with itself, (x,)."""
         return squared_norms(self.features(X).values)
 
 
 def squared_norms(F: SparseMatrix | RawCSR) -> Vector:
-    """Squared length of each row: the diagonal of ``F F'``."""
+    """Return the squared length of each row, (n,): the diagonal of ``F F'``.
+
+    Duplicate entries of a sparse matrix are summed first; F is not changed.
+    """
     if not isinstance(F, RawCSR):
-        F = F if isinstance(F, sp.csr_array) else sp.csr_array(F)  # to wrap it anew takes time
+        F = F if isinstance(F, sp.csr_array) else sp.csr_array(F)  # wrapping it again takes time
         if not F.has_canonical_format:  # entries stored twice add up before they are squared
             F = F.copy()
             F.sum_duplicates()
@@ -93,14 +113,16 @@ def squared_norms(F: SparseMatrix | RawCSR) -> Vector:
 
 
 def row_slices(n: int, rows: int) -> list[slice]:
-    """Consecutive slices of at most ``rows`` that cover ``n``."""
+    """Return consecutive slices of at most ``rows`` rows that cover ``n`` rows."""
     return [slice(start, min(n, start + rows)) for start in range(0, n, rows)]
 
 
 def gram_blocks(
     kernel: Kernel[T], X: Sequence[T], Y: Sequence[T] | None = None, *, rows: int = 1024
 ) -> Iterator[tuple[slice, Matrix]]:
-    """The Gram matrix some rows at a time, for a matrix too large to hold.
+    """Yield the Gram matrix in blocks of ``rows`` rows, with their slices, for large matrices.
+
+    Y=None compares X with itself.
 
     >>> from textrank.kernels.algebra import Linear
     >>> X = np.eye(3)
@@ -115,9 +137,9 @@ def gram_blocks(
 
 @dataclass(frozen=True)
 class ChunkedKernel:
-    """A kernel computed block by block: its temporaries stay small, and progress is shown.
+    """Kernel computed in square blocks of ``rows`` rows, with bounded temporaries and progress.
 
-    Only the upper blocks of a symmetric matrix are computed. ``dtype`` float32 halves the memory.
+    Only the upper blocks of a symmetric matrix are computed. ``dtype`` "float32" halves the memory.
 
     >>> from textrank.kernels.algebra import Linear
     >>> ChunkedKernel(Linear(), rows=1)(np.array([[1.0], [2.0]])).tolist()
@@ -129,12 +151,14 @@ class ChunkedKernel:
     dtype: str = "float64"
 
     def __post_init__(self) -> None:
+        """Raise ValueError for settings outside their range."""
         if self.rows < 1:
             raise ValueError(f"rows must be at least 1, got {self.rows}")
         if self.dtype not in ("float32", "float64"):
             raise ValueError(f"dtype must be 'float32' or 'float64', got {self.dtype!r}")
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        """Return the Gram matrix (x, y) of type ``dtype``."""
         across = X if Y is None else Y
         K = np.empty((count_rows(X), count_rows(across)), dtype=self.dtype)
         pairs = [
@@ -144,54 +168,58 @@ class ChunkedKernel:
             if Y is not None or a.start <= b.start
         ]
         for a, b in track(pairs, "kernel blocks", len(pairs)):
-            same = Y is None and a == b
-            K[a, b] = self.kernel(X[a]) if same else self.kernel(X[a], across[b])
+            is_diagonal = Y is None and a == b
+            K[a, b] = self.kernel(X[a]) if is_diagonal else self.kernel(X[a], across[b])
             if Y is None and a != b:
                 K[b, a] = K[a, b].T
         return K
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """The similarity of each input with itself, ``(x,)``."""
+        """Return the kernel of each input with itself, (x,)."""
         parts = [self.kernel.diag(X[part]) for part in row_slices(count_rows(X), self.rows)]
         return np.concatenate(parts) if parts else np.empty(0)
 
     def features(self, X: Sequence[Any]) -> Features:
-        """The features of the kernel itself."""
+        """Return the features of the wrapped kernel."""
         return features_of(self.kernel, X)
 
 
 def features_of(kernel: Kernel[T], X: Sequence[T]) -> Features:
-    """The explicit features of a kernel, or an error that says which kernel has none."""
+    """Return the explicit features of a kernel.
+
+    Raises ValueError if it is not a kernel, TypeError if it has no explicit features.
+    """
     if not isinstance(kernel, Kernel):
         lacking = sorted({"__call__", "diag"}.difference(dir(kernel)))
-        raise ValueError(f"{type(kernel).__name__} is no kernel: it lacks {', '.join(lacking)}.")
+        raise ValueError(f"{type(kernel).__name__} is not a kernel: it lacks {', '.join(lacking)}.")
     if not isinstance(kernel, FeatureKernel):
         raise TypeError(
-            f"{type(kernel).__name__} has no explicit features. Use its Gram matrix, or ask "
-            "textrank.features.has_features first."
+            f"{type(kernel).__name__} has no explicit features. Use its Gram matrix, or test "
+            "textrank.protocols.has_features first."
         )
     return kernel.features(X)
 
 
-def _symmetric(F: SparseMatrix) -> Matrix:
+def _symmetric_gram(F: SparseMatrix) -> Matrix:
+    """Return ``F F'``, (n, n)."""
     n = F.shape[0]
     count = np.bincount(F.indices, minlength=F.shape[1])
-    frequent = count > max(1.0, MIN_DENSE_SHARE * n)
+    is_frequent = count > max(1.0, MIN_DENSE_SHARE * n)
     by_column = sp.csc_array(F)
 
-    K = _dense_part(by_column[:, np.flatnonzero(frequent)])
-    rare = sp.csr_array(by_column[:, np.flatnonzero((count > 1) & ~frequent)])
+    K = _dense_gram(by_column[:, np.flatnonzero(is_frequent)])
+    rare = sp.csr_array(by_column[:, np.flatnonzero((count > 1) & ~is_frequent)])
     if rare.nnz:
         for part in row_slices(n, max(1, MAX_TEMPORARY_VALUES // max(n, 1))):
             K[part, part.start :] += (rare[part] @ rare[part.start :].T).toarray()
 
-    _mirror(K)
+    mirror(K)
     K[np.diag_indices(n)] = squared_norms(F)
     return np.ascontiguousarray(K)
 
 
-def _dense_part(columns: sp.csc_array) -> Matrix:
-    """Upper triangle of C C', some columns at a time."""
+def _dense_gram(columns: sp.csc_array) -> Matrix:
+    """Return the upper triangle of ``C C'`` in Fortran order, some columns at a time."""
     n, width = columns.shape
     K = np.zeros((n, n), dtype=columns.dtype, order="F")
     syrk = blas.ssyrk if columns.dtype == np.float32 else blas.dsyrk
@@ -201,28 +229,20 @@ def _dense_part(columns: sp.csc_array) -> Matrix:
     return K
 
 
-def _mirror(K: Matrix) -> None:
-    """Copies the upper triangle below the diagonal, block by block."""
-    n = len(K)
-    for part in row_slices(n, 1024):
-        K[part.stop :, part] = K[part, part.stop :].T
-        square = np.triu(K[part, part])
-        K[part, part] = square + np.triu(square, 1).T
-
-
-def _rectangular(F: SparseMatrix, G: SparseMatrix) -> Matrix:
+def _rectangular_gram(F: SparseMatrix, G: SparseMatrix) -> Matrix:
+    """Return ``F G'``, (n, m)."""
     n, m = F.shape[0], G.shape[0]
     counts = [np.bincount(side.indices, minlength=side.shape[1]).astype(float) for side in (F, G)]
     shared = counts[0] * counts[1]
-    frequent = shared > max(MIN_DENSE_SHARE**2 * n * m, 1.0)
+    is_frequent = shared > max(MIN_DENSE_SHARE**2 * n * m, 1.0)
     F_columns, G_columns = sp.csc_array(F), sp.csc_array(G)
 
     K: NDArray[Any] = np.zeros((n, m), dtype=F.dtype)
-    chosen = np.flatnonzero(frequent)
+    chosen = np.flatnonzero(is_frequent)
     for part in row_slices(len(chosen), max(1, MAX_TEMPORARY_VALUES // max(n + m, 1))):
         K += F_columns[:, chosen[part]].toarray() @ G_columns[:, chosen[part]].toarray().T
 
-    rest = np.flatnonzero((shared > 0) & ~frequent)
+    rest = np.flatnonzero((shared > 0) & ~is_frequent)
     F_rare, G_rare = sp.csr_array(F_columns[:, rest]), sp.csr_array(G_columns[:, rest])
     if F_rare.nnz:
         for part in row_slices(n, max(1, MAX_TEMPORARY_VALUES // max(m, 1))):
@@ -235,7 +255,7 @@ class Spectrum:
     """Eigenvalues and orthonormal eigenvectors of a Gram matrix: ``K = Q diag(w) Q'``.
 
     With ``d < n`` features the ``n - r`` zero eigenvalues have no column in ``Q``; they enter
-    ``(K + alpha I)^-1 = offset I + Q diag(filter) Q'`` through the offset ``1 / alpha``. Where
+    ``(K + alpha I)^-1 = offset I + Q diag(filter) Q'`` through the offset ``1 / alpha``. If
     the features were decomposed, ``F = Q diag(sqrt(w)) V'``.
 
     >>> spectrum = Spectrum.from_gram(np.array([[2.0, 1.0], [1.0, 2.0]]))
@@ -243,22 +263,31 @@ class Spectrum:
     array([1., 3.])
     """
 
-    w: Vector  # (r,)
+    w: Vector  # (r,) eigenvalues, not negative
     Q: Matrix  # (n, r)
-    spanning: bool = False  # whether all that it is applied to lies in the span of Q
-    V: Matrix | None = None  # (d, r)
+    spanning: bool = False  # whether everything it is applied to lies in the span of Q
+    V: Matrix | None = (
+        None  # (d, r) right singular vectors of the features, if they were decomposed
+    )
 
     @classmethod
     def from_gram(cls, K: Matrix, *, size: float = 0.0, alpha: float | None = None) -> Spectrum:
-        """One eigh of a checked Gram matrix; ``size`` tells how large its parts were.
+        """Decompose a Gram matrix by one eigh; w ascends.
 
-        Eigenvalues that are round-off of the largest one are left out if that round-off is not
-        small against ``alpha``: the smallest one in use, if given.
+        Parameters
+        ----------
+        K
+            Symmetric matrix (n, n). ValueError if it has a clearly negative eigenvalue.
+        size
+            Size of the terms that K is a difference of, if any: the scale of its round-off.
+        alpha
+            Smallest alpha in use. If given, eigenvalues that are round-off of the largest one are
+            dropped if that round-off is not small against it.
         """
         if not len(K):
             return cls(np.empty(0), np.empty((0, 0)))
         w, Q = sla.eigh(K.T, driver="evd", check_finite=False)
-        w = _clipped(w, size)
+        w = _clip_eigenvalues(w, size)
         if alpha is not None and EPSILON * w[-1] > MAX_GRAM_ERROR * alpha:
             keep = w > EPSILON * len(w) * w[-1]
             w, Q = w[keep], Q[:, keep]
@@ -266,38 +295,38 @@ class Spectrum:
 
     @classmethod
     def from_features(cls, F: Matrix | SparseMatrix, *, alpha: float | None = None) -> Spectrum:
-        """Decompose ``K = F F'``, or ``F`` itself where it is narrow.
+        """Decompose ``K = F F'``, or ``F`` itself if it is narrow.
 
-        ``F`` is decomposed too where ``K`` would not be accurate enough for ``alpha``, the
-        smallest one in use.
+        ``F`` (n, d) is decomposed too if ``K`` would not be accurate enough for ``alpha``, the
+        smallest one in use. None assumes that it is.
         """
         n, d = F.shape
         if 2 * d > n:
             if alpha is None or is_gram_accurate(F, alpha):
-                return cls.from_gram(spectrum_gram(F))
+                return cls.from_gram(gram(F))
             check_dense_size(F)
         U, s, V = decompose_features(F)
         return cls(s**2, U, V=V)
 
     @property
     def n(self) -> int:
-        """How many candidates there are."""
+        """Number of candidates."""
         return len(self.Q)
 
     @property
     def complete(self) -> bool:
-        """Whether every eigenvalue that matters, zero or not, has its eigenvector here."""
+        """Whether every eigenvalue that matters, zero or not, has its eigenvector in Q."""
         return self.spanning or len(self.w) == len(self.Q)
 
     def filters(self, alphas: Vector) -> tuple[Matrix, Vector]:  # (r, a), (a,)
-        """``filter`` and ``offset`` of the inverse at every alpha."""
+        """Return ``filter`` (r, a) and ``offset`` (a,) of the inverse at every alpha."""
         inverse = 1.0 / (self.w[:, None] + alphas)
         if self.complete:
             return inverse, np.zeros(len(alphas))
         return -inverse * self.w[:, None] / alphas, 1.0 / alphas
 
     def coefs(self, Y: Matrix, alphas: Vector) -> Matrix:  # (n, p) -> (a, n, p)
-        """``(K + alpha I)^-1 Y`` at every alpha, by one product."""
+        """Return ``(K + alpha I)^-1 Y`` at every alpha, (a, n, p), by one product."""
         n, p = Y.shape
         inverse, offset = self.filters(alphas)
         Z = (self.Q.T @ Y)[:, None, :] * inverse[:, :, None]
@@ -307,9 +336,9 @@ class Spectrum:
         return A.transpose(1, 0, 2)
 
     def fitted_coefs(self, Y: Matrix, alphas: Vector) -> Matrix:  # (n, p) -> (a, n, p)
-        """``Q (w + alpha)^-1 Q' Y``: coefficients without the part that adds to no score.
+        """Return ``Q (w + alpha)^-1 Q' Y``, (a, n, p): coefficients without a part that scores 0.
 
-        They score as ``coefs`` do, with less round-off: what lies outside the span of ``Q`` is
+        They score as ``coefs`` do, with less round-off: the part outside the span of ``Q`` is
         of size ``Y / alpha`` and would have to cancel.
         """
         Z = (self.Q.T @ Y)[:, None, :] / (self.w[:, None] + alphas)[:, :, None]
@@ -317,7 +346,10 @@ class Spectrum:
         return flat.reshape(len(Y), len(alphas), Y.shape[1]).transpose(1, 0, 2)
 
     def weights(self, Y: Matrix, alphas: Vector) -> Matrix:  # (n, p) -> (a, d, p)
-        """``V s / (s^2 + alpha) Q' Y``: weights of the features at every alpha."""
+        """Return ``V s / (s^2 + alpha) Q' Y``, (a, d, p): feature weights at every alpha.
+
+        Raises ValueError if a Gram matrix was decomposed.
+        """
         if self.V is None:
             raise ValueError("a Gram matrix has no features: decompose the features instead")
         shrunk = np.sqrt(self.w)[:, None] / (self.w[:, None] + alphas)
@@ -326,17 +358,20 @@ class Spectrum:
         return flat.reshape(len(self.V), len(alphas), Y.shape[1]).transpose(1, 0, 2)
 
     def blocks(self, index: Indices, alphas: Vector) -> Matrix:  # (b, h) -> (b, a, h, h)
-        """The blocks of ``(K + alpha I)^-1`` at ``b`` groups of ``h`` rows, at every alpha.
+        """Return the blocks of ``(K + alpha I)^-1`` at groups of rows at every alpha, (b, a, h, h).
 
-        Entry ``(i, j)`` at all alphas is the row ``Q_i * Q_j`` times the filters: few rows at
-        once, so that the products stay in cache.
+        ``index`` (b, h) has the rows of ``b`` groups of ``h``. Entry ``(i, j)`` at all alphas is
+        the row ``Q_i * Q_j`` times the filters: few rows at once, so that the products stay in
+        cache.
         """
         b, h = index.shape
         inverse, offset = self.filters(alphas)
         if h * (h + 1) > 4 * len(alphas) * h:
             return self._large_blocks(index, inverse, offset)
         i, j = np.triu_indices(h)
-        B = np.empty((b, h, h, len(alphas)))  # values of an entry side by side, as they are found
+        B = np.empty(
+            (b, h, h, len(alphas))
+        )  # alphas last: values of an entry are computed together
         step = max(1, (1 << 18) // max(len(self.w) * len(i), 1))
         for start in range(0, b, step):
             V = self.Q[index[start : start + step]]
@@ -351,51 +386,27 @@ class Spectrum:
         return B.transpose(0, 3, 1, 2)
 
     def _large_blocks(self, index: Indices, inverse: Matrix, offset: Vector) -> Matrix:
+        """Return the same blocks for large groups, by one product per group and alpha."""
         b, h = index.shape
         B = np.empty((b, len(offset), h, h))
         for block, rows in zip(B, index, strict=True):
             V = self.Q[rows]
-            for a, (one, add) in enumerate(zip(inverse.T, offset, strict=True)):
-                block[a] = (V * one) @ V.T
-                block[a].flat[:: h + 1] += add
+            for a, (filter_, shift) in enumerate(zip(inverse.T, offset, strict=True)):
+                block[a] = (V * filter_) @ V.T
+                block[a].flat[:: h + 1] += shift
         return B
 
 
-def spectrum_gram(F: Matrix | SparseMatrix, common: float = 0.05) -> Matrix:
-    """``F F'``: columns in many rows by a dense product, the others by a sparse one.
-
-    A purely sparse product pays the squared number of rows of every column, a dense one pays
-    for the zeros; columns in a single row touch only the diagonal.
-    """
-    if not sp.issparse(F):
-        return np.asarray(F @ F.T)
-    columns = sp.csc_array(F)
-    count = np.diff(columns.indptr)
-    often = count > max(2, common * F.shape[0])
-    K = np.zeros((F.shape[0], F.shape[0]))
-    for chunk in _chunks(np.flatnonzero(often), F.shape[0]):
-        part = columns[:, chunk].toarray()
-        K += part @ part.T
-    several = sp.csr_array(columns[:, ~often & (count > 1)])
-    if several.nnz:
-        K += (several @ several.T).toarray()
-    single = columns[:, count == 1]
-    if single.nnz:
-        K.flat[:: len(K) + 1] += np.bincount(single.indices, single.data**2, len(K))
-    return K
-
-
 def to_dense(F: Matrix | SparseMatrix) -> Matrix:
-    """The matrix without sparse storage."""
+    """Return the matrix as a dense array."""
     return np.asarray(F.toarray() if isinstance(F, sp.sparray) else F)
 
 
-def _chunks(columns: Indices, n: int) -> list[Indices]:
-    size = max(1, (1 << 25) // n)  # at most 256 MB of dense columns at once
-    return [columns[start : start + size] for start in range(0, len(columns), size)]
+def _clip_eigenvalues(w: Vector, size: float) -> Vector:
+    """Return ascending eigenvalues with round-off below 0 set to 0.
 
-
-def _clipped(w: Vector, size: float) -> Vector:
+    Raises ValueError for an eigenvalue that is negative beyond round-off of ``size``.
+    """
     if w[0] < -1e-8 * max(w[-1], size):
         raise not_psd_error(f"its smallest eigenvalue is {w[0]:.3g}, its largest {w[-1]:.3g}")
     return w.clip(min=0)  # round-off only: anything larger was refused above
@@ -470,19 +481,19 @@ def _decompose_graded(X: Matrix) -> tuple[Matrix, Vector, Matrix]:
     """Decompose a matrix whose columns differ much in norm, with small relative errors."""
     n, d = X.shape
     if n >= d:
-        return _rotate(X)
+        return _decompose_by_jacobi(X)
     # Rows of X' from large to small, columns pivoted: this QR is accurate row by row (Cox and
     # Higham, 1998), and the triangle it leaves is graded in the same way.
     order = np.argsort(-np.einsum("ij,ij->j", X, X), kind="stable")
     Q, R, pivots = sla.qr(X.T[order], mode="economic", pivoting=True, check_finite=False)
-    left, s, right = _rotate(np.ascontiguousarray(R.T))
+    left, s, right = _decompose_by_jacobi(np.ascontiguousarray(R.T))
     U, V = np.empty_like(left), np.empty((d, len(s)))
     U[pivots] = left
     V[order] = Q @ right
     return U, s, V
 
 
-def _rotate(X: Matrix) -> tuple[Matrix, Vector, Matrix]:
+def _decompose_by_jacobi(X: Matrix) -> tuple[Matrix, Vector, Matrix]:
     """Decompose (n, d), n >= d, by LAPACK's preconditioned Jacobi rotations."""
     used = np.flatnonzero(X.any(axis=0))
     s, U, right, work, _, failed = sla.lapack.dgejsv(X[:, used], joba=0, jobt=1, jobp=1)
@@ -494,9 +505,11 @@ def _rotate(X: Matrix) -> tuple[Matrix, Vector, Matrix]:
 
 
 def inverse(K: Matrix, alpha: float, weights: Vector | None = None) -> Matrix:
-    """The whole symmetric inverse, in one new (n, n) array: Cholesky and potri, about n^3 flops.
+    """Return ``(K + alpha I)^-1`` as a new symmetric array, by Cholesky, about n³ flops.
 
-    At a tenth to a quarter of an eigh of the same size it is what one alpha, or a few, should pay.
+    With ``weights`` (n,) it is ``(K + alpha diag(1 / weights))^-1``. This costs a tenth to a
+    quarter of an eigh, so it is the choice for one alpha or a few. Raises ValueError if K is not
+    positive semidefinite.
     """
     G = np.array(K, dtype=np.float64, order="C")
     G.flat[:: len(G) + 1] += alpha if weights is None else alpha / weights
@@ -508,12 +521,15 @@ def inverse(K: Matrix, alpha: float, weights: Vector | None = None) -> Matrix:
     if failed:
         raise not_psd_error(f"K + {alpha:g} I is singular at row {failed}")
     G = result.T
-    _check_largest(G, alpha if weights is None else alpha / float(weights.max()))
+    _check_largest_eigenvalue(G, alpha if weights is None else alpha / float(weights.max()))
     return mirror(G)
 
 
 def solve(K: Matrix, Y: Matrix, alpha: float) -> Matrix:
-    """``(K + alpha I)^-1 Y`` by one Cholesky factorisation."""
+    """Return ``(K + alpha I)^-1 Y`` by one Cholesky factorisation.
+
+    Raises ValueError if K is not positive semidefinite.
+    """
     M = np.array(K, dtype=np.float64, order="C")
     M.flat[:: len(M) + 1] += alpha
     _, x, failed = sla.lapack.dposv(M.T, Y, lower=1, overwrite_a=1)
@@ -523,7 +539,7 @@ def solve(K: Matrix, Y: Matrix, alpha: float) -> Matrix:
 
 
 def mirror(G: Matrix, block: int = 256) -> Matrix:
-    """The upper triangle copied onto the lower one, in place."""
+    """Copy the upper triangle onto the lower one in place, and return the array."""
     n = len(G)
     for start in range(0, n, block):
         stop = min(start + block, n)
@@ -535,8 +551,8 @@ def mirror(G: Matrix, block: int = 256) -> Matrix:
     return G
 
 
-def _check_largest(G: Matrix, alpha: float, steps: int = 6) -> None:
-    """Refuses a G with an eigenvalue above 1 / alpha, which only an indefinite K can have.
+def _check_largest_eigenvalue(G: Matrix, alpha: float, steps: int = 6) -> None:
+    """Raise ValueError if G has an eigenvalue above 1 / alpha: then K is indefinite.
 
     Power iteration gives lower bounds of the largest eigenvalue, so there is no false alarm.
     """
@@ -550,7 +566,7 @@ def _check_largest(G: Matrix, alpha: float, steps: int = 6) -> None:
         raise not_psd_error(f"it has an eigenvalue of {1 / size - alpha:.3g} or less")
 
 
-MAX_BASIS_VALUES = 1 << 27  # numbers of stored basis vectors: one gigabyte
+MAX_BASIS_VALUES = 1 << 27  # numbers in the stored basis: 1 GB
 
 
 def solve_krylov_path(
@@ -560,88 +576,95 @@ def solve_krylov_path(
     *,
     laplacian: Callable[[Vector], Vector] | None = None,
     tolerance: float = 1e-6,
-    most: int = 2000,
+    max_iterations: int = 2000,
 ) -> Matrix:  # (a, d)
-    """``(X'LX + alpha I)^-1 X'L y`` at every alpha, with two sparse products an iteration.
+    """Return ``(X'LX + alpha I)^-1 X'L y`` at every alpha, (a, d).
 
-    ``L`` is the identity, or for a ranker the ``laplacian`` of its preferences.
-    Conjugate gradient for the smallest alpha makes an orthogonal basis in which ``X'LX`` is
-    tridiagonal; every other alpha only shifts that small matrix, and converges sooner. The basis
-    is stored, or made a second time where it would not fit.
-
-    Raises an error where the residual is not below ``tolerance`` times that of zero after
-    ``most`` iterations.
+    ``L`` is the identity, or for a ranker the ``laplacian`` of its preferences as a function. Each
+    iteration costs two sparse products. See ``solve_krylov`` for the method and errors.
     """
     T = sp.csr_array(X.T)
 
     def weighted(u: Vector) -> Vector:
+        """Return ``L u``."""
         return u if laplacian is None else laplacian(u)
 
     def product(q: Vector) -> Vector:
+        """Return ``X'LX q``."""
         return np.asarray(T @ weighted(X @ q))
 
     right = np.asarray(T @ weighted(y))
-    return solve_krylov(product, right, alphas, tolerance=tolerance, most=most)
+    return solve_krylov(product, right, alphas, tolerance=tolerance, max_iterations=max_iterations)
 
 
 def solve_krylov(
     product: Callable[[Vector], Vector],
-    right: Vector,
+    right_side: Vector,
     alphas: Vector,
     *,
     tolerance: float = 1e-6,
-    most: int = 2000,
+    max_iterations: int = 2000,
 ) -> Matrix:  # (a, d)
-    """``(A + alpha I)^-1 right`` at every alpha, for a symmetric ``A`` known by its products alone.
+    """Return ``(A + alpha I)^-1 right_side`` at every alpha, (a, d), for symmetric A.
 
-    Where ``A`` is held in pieces, ``product`` is a map over them and a sum.
+    ``product`` returns ``A q``; if ``A`` is distributed, it is a map over its parts and a sum.
+    Conjugate gradient for the smallest alpha gives an orthogonal basis in which ``A`` is
+    tridiagonal; every other alpha only shifts that small matrix, and converges sooner. The basis
+    is stored, or computed a second time if it would not fit. Raises ValueError if the residual is
+    not below ``tolerance`` times the first one after ``max_iterations``.
     """
-    run = _Iterations(product, right, float(alphas.min()), tolerance, most)
+    run = _ConjugateGradient(product, right_side, float(alphas.min()), tolerance, max_iterations)
     stored: list[Vector] | None = []
     for direction in run:
-        if stored is not None and (len(stored) + 1) * len(right) > MAX_BASIS_VALUES:
+        if stored is not None and (len(stored) + 1) * len(right_side) > MAX_BASIS_VALUES:
             stored = None
         if stored is not None:
             stored.append(direction)
-    steps = _solve_small(run, alphas)  # (iterations, a)
+    steps = _solve_in_basis(run, alphas)  # (iterations, a)
     if stored is not None:
-        basis = np.array(stored).reshape(len(stored), len(right))
+        basis = np.array(stored).reshape(len(stored), len(right_side))
         return np.asarray(steps.T @ basis)
-    W = np.zeros((len(alphas), len(right)))
-    again = _Iterations(product, right, run.base, tolerance, most)
+    W = np.zeros((len(alphas), len(right_side)))
+    again = _ConjugateGradient(product, right_side, run.base, tolerance, max_iterations)
     for step, direction in zip(steps, again):  # noqa: B905
         W += np.outer(step, direction)
     return W
 
 
-class _Iterations:
-    """Conjugate gradient for the smallest alpha; gives the normalised residuals one by one."""
+class _ConjugateGradient:
+    """Conjugate gradient for the smallest alpha; iterating yields the normalised residuals.
+
+    ``lengths`` and ``ratios`` record the coefficients of each iteration.
+    """
 
     def __init__(
         self,
         product: Callable[[Vector], Vector],
-        right: Vector,
+        right_side: Vector,
         base: float,
         tolerance: float,
-        most: int,
+        max_iterations: int,
     ) -> None:
-        self.product, self.right, self.base = product, right, base
-        self.tolerance, self.most = tolerance, most
+        """Store the system; ``base`` is the smallest alpha."""
+        self.product, self.right, self.base = product, right_side, base
+        self.tolerance, self.max_iterations = tolerance, max_iterations
         self.lengths: list[float] = []
         self.ratios: list[float] = []
         self.start = 0.0
 
     def __iter__(self) -> Iterator[Vector]:
+        """Yield normalised residuals until convergence; raise ValueError if there is none."""
         r = self.right.copy()
         q = r.copy()
         square = float(r @ r)
         self.start = np.sqrt(square)
         stop = self.tolerance**2 * square
         while square > stop:
-            if len(self.lengths) == self.most:
+            if len(self.lengths) == self.max_iterations:
                 raise ValueError(
-                    f"conjugate gradient has not converged after {self.most} iterations: residual "
-                    f"{np.sqrt(square) / self.start:.1e} of the first, {self.tolerance:g} wanted. "
+                    f"conjugate gradient has not converged after {self.max_iterations} iterations: "
+                    f"residual {np.sqrt(square) / self.start:.1e} of the first, "
+                    f"{self.tolerance:g} wanted. "
                     "Raise the smallest alpha, the tolerance or the number of iterations."
                 )
             yield r / np.sqrt(square)
@@ -655,8 +678,11 @@ class _Iterations:
             q += r
 
 
-def _solve_small(run: _Iterations, alphas: Vector) -> Matrix:  # (iterations, a)
-    """The coordinates of each solution in the basis: a tridiagonal system an alpha."""
+def _solve_in_basis(run: _ConjugateGradient, alphas: Vector) -> Matrix:  # (iterations, a)
+    """Return the coordinates of each solution in the basis, (iterations, a).
+
+    Solves one tridiagonal system per alpha.
+    """
     count = len(run.lengths)
     steps = np.zeros((count, len(alphas)))
     if not count:
@@ -664,34 +690,35 @@ def _solve_small(run: _Iterations, alphas: Vector) -> Matrix:  # (iterations, a)
     lengths, ratios = np.array(run.lengths), np.array(run.ratios)
     diagonal = 1.0 / lengths
     diagonal[1:] += ratios[:-1] / lengths[:-1]
-    beside = -np.sqrt(ratios[:-1]) / lengths[:-1]
+    off_diagonal = -np.sqrt(ratios[:-1]) / lengths[:-1]
     right = np.zeros(count)
     right[0] = run.start
     for a, alpha in enumerate(alphas):
         if count == 1:
             steps[:, a] = right / (diagonal + alpha - run.base)
         else:
-            steps[:, a] = sla.lapack.dptsv(diagonal + (alpha - run.base), beside, right)[2]
+            steps[:, a] = sla.lapack.dptsv(diagonal + (alpha - run.base), off_diagonal, right)[2]
     return steps
 
 
 def solve_tridiagonal(K: Matrix, Y: Matrix, alphas: Vector) -> Matrix:  # (a, n, p)
-    """``(K + alpha I)^-1 Y`` at every alpha, where nothing is to be held out.
+    """Return ``(K + alpha I)^-1 Y`` at every alpha, (a, n, p), without eigenvectors.
 
-    The reduction is half of an eigh; after it every alpha and output takes O(n), and ``Q`` is
-    applied to all of them at once as a product of reflections.
+    For when nothing is held out. The reduction to tridiagonal form costs half of an eigh; after it
+    every alpha and output takes O(n), and ``Q`` is applied to all of them at once as a product of
+    reflections. Raises ValueError if K is not positive semidefinite.
     """
     n, p = Y.shape
     if n < 3:
         return np.stack([np.linalg.solve(K + alpha * np.eye(n), Y) for alpha in alphas])
     work = 64 * n
-    packed, diagonal, beside, tau, _ = sla.lapack.dsytrd(K.T, lower=1, lwork=work)
+    packed, diagonal, off_diagonal, tau, _ = sla.lapack.dsytrd(K.T, lower=1, lwork=work)
     reflections = np.asfortranarray(packed[1:, :-1])
     Z = np.array(Y, order="F")
     Z[1:] = sla.lapack.dormqr("L", "T", reflections, tau, np.asfortranarray(Z[1:]), work)[0]
     S = np.empty((n, len(alphas) * p), order="F")
     for a, alpha in enumerate(alphas):
-        *_, x, failed = sla.lapack.dptsv(diagonal + alpha, beside, Z)
+        *_, x, failed = sla.lapack.dptsv(diagonal + alpha, off_diagonal, Z)
         if failed:
             raise not_psd_error(
                 f"K + {alpha:g} I has a leading minor that is not positive ({failed})"

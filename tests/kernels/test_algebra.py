@@ -189,7 +189,7 @@ def test_a_part_that_is_no_kernel_is_named():
         def __call__(self, X, Y=None):
             return np.eye(len(X))
 
-    with pytest.raises(ValueError, match="Half is no kernel: it lacks diag"):
+    with pytest.raises(ValueError, match="Half is not a kernel: it lacks diag"):
         features_of(Normalized(Half()), np.eye(2))
 
 

@@ -14,7 +14,7 @@ from textrank.features import FeatureNames, Features
 from textrank.learners.base import rows_by_group
 from textrank.learners.holdout import nested_by_inverse, nested_by_retraining
 from textrank.learners.rls import RLS, rls_path
-from textrank.linalg import Spectrum, inverse, spectrum_gram
+from textrank.linalg import Spectrum, gram, inverse
 from textrank.protocols import Learner
 
 GRID = tuple(2.0 ** np.arange(-15, 15))
@@ -233,7 +233,7 @@ def test_gram_of_sparse_features_is_their_product(rng):
     F = sp.random_array((60, 500), density=0.04, rng=rng, format="csr")
     dense = sp.csr_array(rng.standard_normal((60, 3)))
     F = sp.csr_array(sp.hstack([F, dense]))
-    np.testing.assert_allclose(spectrum_gram(F), F.toarray() @ F.toarray().T, atol=1e-12)
+    np.testing.assert_allclose(gram(F), F.toarray() @ F.toarray().T, atol=1e-12)
 
 
 def test_nested_accepts_fold_numbers_with_gaps(rng):

@@ -1,4 +1,11 @@
-"""Leave-pair-out AUC: every positive against every negative, both unseen in training."""
+"""Leave-pair-out: every positive against every negative, both held out from training.
+
+``group_pair_auc`` holds out the whole groups (documents) of both and is the protocol
+``leave-pair-out`` of ``textrank run``. ``leave_pairs_out`` and ``leave_pair_out_auc`` hold out the
+two candidates only, for data without documents.
+
+Airola et al. (2011), Computational Statistics and Data Analysis 55(4):1828-1844.
+"""
 
 from __future__ import annotations
 
@@ -9,95 +16,77 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
-from textrank.config import to_config
-from textrank.evaluation.cross_validation import count_dataset
-from textrank.evaluation.report import Fold, Report
-from textrank.features import Features, Indices, Matrix, Vector, require_single_kernel
+from textrank.features import Indices, Matrix, Vector
 from textrank.learners.base import check_alphas, check_gram, check_targets, rows_by_group
 from textrank.learners.holdout import solve_blocks, stack_groups_by_size
-from textrank.learners.rls import RLS
-from textrank.linalg import inverse, spectrum_gram
+from textrank.linalg import inverse
 from textrank.metrics import TIE_TOLERANCE
-from textrank.pipeline import Dataset, Pipeline
 
-NAME = "leave-pair-out"
-PORTION = 1 << 22  # numbers of stacked blocks held at once
+MAX_BLOCK_ELEMENTS = 1 << 22  # elements of stacked blocks that are in memory at once
 
 
-def document_pair_auc(K: Matrix, y: Vector, documents: Indices, alpha: float) -> float | None:
-    """Share of (positive, negative) pairs in the right order, ties ½; None with one class only.
+def group_pair_auc(K: Matrix, y: Vector, groups: Indices, alpha: float) -> float | None:
+    """Return the share of (positive, negative) pairs in the right order, ties counted one half.
 
-    Both are scored by the model of all documents but theirs, ``f_U = y_U - G_UU^-1 a_U`` with ``U``
-    the candidates of the two documents. Nearly unbiased on small corpora, where the AUC of folds
-    is coarse and the pooled one pessimistic.
+    Both candidates are scored by the RLS model of all groups but theirs,
+    ``f_U = y_U - G_UU^-1 a_U`` with ``G = (K + alpha I)^-1``, ``a = G y`` and ``U`` the candidates of
+    the two groups. Nearly unbiased on small corpora, where the AUC of folds is coarse and the
+    pooled one pessimistic. None if all labels are of one class.
 
-    Airola et al. (2011), Computational Statistics and Data Analysis 55(4):1828-1844.
+    Parameters
+    ----------
+    K
+        Gram matrix, (n, n).
+    y
+        Labels, (n,); positive where greater than 0.
+    groups
+        Number of the group of each candidate, (n,).
     """
     G = inverse(np.asarray(K, dtype=np.float64), alpha)
     a = (G @ y)[:, None]
-    groups = rows_by_group(documents, len(y), name="documents")
+    rows = rows_by_group(groups, len(y), name="groups")
     won = pairs = 0.0
-    for index in stack_groups_by_size(groups):  # pairs inside one document
-        f = _without(G, a, y, index)
-        part = _compared(f, f, y[index], y[index])
-        won, pairs = won + part[0], pairs + part[1]
-    for first, second in _document_pairs(list(stack_groups_by_size(groups))):
+    for index in stack_groups_by_size(rows):  # pairs inside one group
+        f = _score_without(G, a, y, index)
+        counts = _count_won(f, f, y[index], y[index])
+        won, pairs = won + counts[0], pairs + counts[1]
+    for first, second in _pairs_of_groups(list(stack_groups_by_size(rows))):
         U = np.hstack([first, second])
-        f = _without(G, a, y, U)
-        s = first.shape[1]
-        for one, other in ((slice(s), slice(s, None)), (slice(s, None), slice(s))):
-            part = _compared(f[:, one], f[:, other], y[U][:, one], y[U][:, other])
-            won, pairs = won + part[0], pairs + part[1]
+        f = _score_without(G, a, y, U)
+        size = first.shape[1]
+        for one, other in ((slice(size), slice(size, None)), (slice(size, None), slice(size))):
+            counts = _count_won(f[:, one], f[:, other], y[U][:, one], y[U][:, other])
+            won, pairs = won + counts[0], pairs + counts[1]
     return won / pairs if pairs else None
 
 
-def assess_pairs(
-    pipeline: Pipeline, dataset: Dataset, *, corpus: str = "", title: str = ""
-) -> Report:
-    """A report with the leave-pair-out AUC at the alpha that leave-document-out prefers."""
-    learner = pipeline.learner
-    if not isinstance(learner, RLS) or learner.positive_weight != 1.0:
-        raise ValueError(f"{NAME} needs RLS without class weights, not {learner}")
-    data = require_single_kernel(dataset.data, NAME)
-    K = spectrum_gram(data.values) if isinstance(data, Features) else np.asarray(data)
-    alpha = learner.fit(K, dataset.targets).alpha
-    y = dataset.targets.y
-    value = document_pair_auc(K, y, dataset.targets.groups, alpha)
-    sizes = {"candidates": len(y), "positives": int((y > 0).sum()), "documents": dataset.documents}
-    return Report(
-        task=pipeline.task.name,
-        pipeline=title,
-        corpus=corpus,
-        procedure=f"{NAME}, the documents of both held out; alpha by leave-document-out",
-        settings=to_config(pipeline),
-        seed=None,
-        counts=count_dataset(dataset),
-        folds=[Fold({"auc": value}, chosen={"alpha": alpha}, **sizes)],
-        notes=[*dataset.notes, "alpha was chosen on all documents of this corpus."],
-    )
+def _pairs_of_groups(stacks: Sequence[Indices]) -> Iterator[tuple[Indices, Indices]]:
+    """Yield all pairs of different groups, as stacks of rows of shapes (b, s) and (b, t).
 
-
-def _document_pairs(sized: Sequence[Indices]) -> Iterator[tuple[Indices, Indices]]:
-    """All pairs of different documents, in stacks of equal sizes: (b, s), (b, t)."""
-    for i, j in combinations_with_replacement(range(len(sized)), 2):
-        one, other = sized[i], sized[j]
+    ``stacks`` are the rows of groups of equal size, one stack per size.
+    """
+    for i, j in combinations_with_replacement(range(len(stacks)), 2):
+        one, other = stacks[i], stacks[j]
         if i == j:
             rows, columns = np.triu_indices(len(one), 1)
         else:
             rows, columns = (part.ravel() for part in np.indices((len(one), len(other))))
-        step = max(1, PORTION // (one.shape[1] + other.shape[1]) ** 2)
+        step = max(1, MAX_BLOCK_ELEMENTS // (one.shape[1] + other.shape[1]) ** 2)
         for start in range(0, len(rows), step):
-            chosen = slice(start, start + step)
-            yield one[rows[chosen]], other[columns[chosen]]
+            chunk = slice(start, start + step)
+            yield one[rows[chunk]], other[columns[chunk]]
 
 
-def _without(G: Matrix, a: Matrix, y: Vector, U: Indices) -> Matrix:  # (b, h) -> (b, h)
-    """Scores of stacks of candidates by models that saw none of a stack."""
+def _score_without(G: Matrix, a: Matrix, y: Vector, U: Indices) -> Matrix:
+    """Return the scores (b, h) of stacks of h candidates by models trained without the stack."""
     return solve_blocks(G[U[:, :, None], U[:, None, :]], a[U], y[U][:, :, None])[:, :, 0]
 
 
-def _compared(f: Matrix, g: Matrix, y: Matrix, z: Matrix) -> tuple[float, float]:
-    """Pairs of a positive on the left and a negative on the right: those won, and all."""
+def _count_won(f: Matrix, g: Matrix, y: Matrix, z: Matrix) -> tuple[float, float]:
+    """Count pairs of a positive among ``f`` and a negative among ``g``: in right order, and all.
+
+    ``y`` and ``z`` are the labels of the scores ``f`` and ``g``; scores within round-off are ties.
+    """
     counted = (y > 0)[:, :, None] & (z <= 0)[:, None, :]
     gap = f[:, :, None] - g[:, None, :]
     gap[np.abs(gap) <= TIE_TOLERANCE * max(np.abs(f).max(), np.abs(g).max())] = 0
@@ -107,25 +96,25 @@ def _compared(f: Matrix, g: Matrix, y: Matrix, z: Matrix) -> tuple[float, float]
 def leave_pairs_out(
     K: Matrix, y: Vector | Matrix, pairs: Indices, *, alphas: Sequence[float], rank: bool = False
 ) -> Matrix:  # (a, l, 2), or (a, l, 2, p) for answers (n, p)
-    """Scores of both members of each pair (l, 2) by the model of all other candidates.
+    """Return the scores of both members of each pair (l, 2) by the model of all other candidates.
 
-    O(1) a pair after one inverse per alpha, whatever the number of outputs: the whole inverse is
-    needed at every alpha, so an eigendecomposition would buy nothing. ``rank`` is global RankRLS
-    with all pairs, else RLS.
+    Takes O(1) per pair after one inverse per alpha. The whole inverse is needed at every alpha, so
+    an eigendecomposition would not help. The model is RLS, or with ``rank`` global RankRLS with all
+    pairs. ``y`` has shape (n,) or (n, p) for p outputs.
     """
     K = check_gram(K)
     Y = check_targets(y, len(K))
-    pairs = _checked_pairs(pairs, len(K))
+    pairs = _check_pairs(pairs, len(K))
     i, j = pairs.T
     scores = np.empty((len(alphas), len(pairs), 2, Y.shape[1]))
     for a, alpha in enumerate(check_alphas(alphas)):
-        G, mean = _projected(K, alpha, rank)
-        known = _Known(G.diagonal()[i], G.diagonal()[j], G[i, j])
+        G, bias = _inverse_and_bias(K, alpha, rank)
+        blocks = _PairBlocks(G.diagonal()[i], G.diagonal()[j], G[i, j])
         A = G @ Y
-        for k, (coef, own) in enumerate(zip(A.T, Y.T, strict=True)):
-            f = known.without(coef, own, i, j)
-            if mean is not None:
-                f -= mean @ own - mean[i] * (own[i] - f[0]) - mean[j] * (own[j] - f[1])
+        for k, (coef, labels) in enumerate(zip(A.T, Y.T, strict=True)):
+            f = blocks.score_without(coef, labels, i, j)
+            if bias is not None:
+                f -= bias @ labels - bias[i] * (labels[i] - f[0]) - bias[j] * (labels[j] - f[1])
             scores[a, :, :, k] = f.T
     return scores if np.ndim(y) == 2 else scores[..., 0]
 
@@ -133,33 +122,35 @@ def leave_pairs_out(
 def leave_pair_out_auc(
     K: Matrix, y: Vector | Matrix, *, alphas: Sequence[float], rank: bool = False
 ) -> Matrix:  # (a,), or (a, p) for answers (n, p)
-    """AUC at every alpha over all (positive, negative) pairs, each scored without the two.
+    """Return the AUC at every alpha over all (positive, negative) pairs, scored without the two.
 
-    Nearly unbiased where pooled scores are not (Airola et al. 2011). All outputs share the inverse.
+    Nearly unbiased where the AUC of pooled scores is not (Airola et al. 2011). ``rank`` is as in
+    ``leave_pairs_out``. Raises ValueError if an output has labels of one class only.
     """
     K = check_gram(K)
     Y = check_targets(y, len(K))
-    for k, own in enumerate(Y.T):
-        if not 0 < (own > 0).sum() < len(own):
-            found = int((own > 0).sum())
+    for k, labels in enumerate(Y.T):
+        positives = int((labels > 0).sum())
+        if not 0 < positives < len(labels):
             raise ValueError(
-                f"AUC needs positive and negative labels, got {found} and {len(own) - found}"
+                f"AUC needs positive and negative labels, got {positives} and {len(labels) - positives}"
                 + (f" in output {k}" if Y.shape[1] > 1 else "")
             )
     values = np.empty((len(alphas), Y.shape[1]))
     for a, alpha in enumerate(check_alphas(alphas)):
-        G, _ = _projected(K, alpha, rank)  # a level common to both does not matter
+        G, _ = _inverse_and_bias(K, alpha, rank)  # a level common to both does not matter
         A = G @ Y
-        values[a] = [_share(G, *columns) for columns in zip(A.T, Y.T, strict=True)]
+        values[a] = [_share_won(G, *columns) for columns in zip(A.T, Y.T, strict=True)]
     return values if np.ndim(y) == 2 else values[:, 0]
 
 
-def _projected(K: Matrix, alpha: float, rank: bool) -> tuple[Matrix, Vector | None]:
-    """The inverse, for a ranker with the unpenalised bias projected out and the weights of it.
+def _inverse_and_bias(K: Matrix, alpha: float, rank: bool) -> tuple[Matrix, Vector | None]:
+    """Return the inverse ``G``, and for a ranker the weights ``v`` of its unpenalised bias.
 
-    The bias of the model of all is ``v'y``, that of the model without a pair ``v'y`` with the two
-    answers replaced by their scores with bias. ``K G = I - 1 v' - alpha G``, whose rows sum
-    to what ``v`` is; as a quotient of sums over the inverse it would lose half its digits.
+    For a ranker the bias is projected out of ``G``. The bias of the model of all candidates is
+    ``v'y``; that of the model without a pair is ``v'y`` with the two labels replaced by their
+    scores with bias. ``v`` follows from ``K G = I - 1 v' - alpha G``; as a quotient of sums over
+    the inverse it would lose half its digits. None for RLS.
     """
     if not rank:
         return inverse(K, alpha), None
@@ -170,26 +161,27 @@ def _projected(K: Matrix, alpha: float, rank: bool) -> tuple[Matrix, Vector | No
 
 
 @dataclass(frozen=True, eq=False)
-class _Known:
-    """What all outputs share of each pair: the block of the inverse, over its determinant."""
+class _PairBlocks:
+    """The 2×2 block of the inverse of each of l pairs, which all outputs share."""
 
     gi: Vector
     gj: Vector
     gij: Vector
 
     @cached_property
-    def weights(self) -> tuple[Vector, Vector, Vector]:
+    def inverse_blocks(self) -> tuple[Vector, Vector, Vector]:
+        """The blocks divided by their determinants."""
         det = self.gi * self.gj - self.gij**2
         return self.gi / det, self.gj / det, self.gij / det
 
-    def without(self, a: Vector, y: Vector, i: Indices, j: Indices) -> Matrix:  # (2, l)
-        """The scores of both by the model of all others."""
-        gi, gj, gij = self.weights
+    def score_without(self, a: Vector, y: Vector, i: Indices, j: Indices) -> Matrix:  # (2, l)
+        """Return the scores of both members by the model of all other candidates."""
+        gi, gj, gij = self.inverse_blocks
         return np.stack([y[i] - gj * a[i] + gij * a[j], y[j] - gi * a[j] + gij * a[i]])
 
 
-def _share(G: Matrix, a: Vector, y: Vector, block: int = 64) -> float:
-    """The share of pairs in the right order, ties one half; by strips that stay in cache.
+def _share_won(G: Matrix, a: Vector, y: Vector, block: int = 64) -> float:
+    """Return the share of pairs in the right order, ties one half, by strips that fit the cache.
 
     ``f_i - f_j`` times the determinant, which is positive and leaves the sign, is
     ``(y_i - y_j) (g_i g_j - g_ij²) - a_i (g_j + g_ij) + a_j (g_i + g_ij)``.
@@ -214,7 +206,8 @@ def _share(G: Matrix, a: Vector, y: Vector, block: int = 64) -> float:
     return won / (len(pos) * len(neg))
 
 
-def _checked_pairs(pairs: Indices, n: int) -> Indices:
+def _check_pairs(pairs: Indices, n: int) -> Indices:
+    """Return pairs as an (l, 2) array; ValueError unless they are two different rows below n."""
     pairs = np.asarray(pairs)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not np.issubdtype(pairs.dtype, np.integer):
         raise ValueError(f"pairs are an integer array (l, 2), got {pairs.shape} of {pairs.dtype}")

@@ -24,7 +24,7 @@ from textrank.features import Features, Indices, KernelData, Matrix, Vector, req
 from textrank.learners.base import rows_by_group
 from textrank.learners.holdout import solve_blocks, stack_groups_by_size
 from textrank.learners.rls import RLS
-from textrank.linalg import inverse, spectrum_gram
+from textrank.linalg import gram, inverse
 from textrank.metrics import TIE_TOLERANCE, kendall_tau_b, rank_ties, sort_ties
 from textrank.progress import track
 from textrank.protocols import Learner
@@ -533,7 +533,7 @@ def permutation_p(
     targets = split.targets
     Y = permuted(targets, permutations, within, seed)
     data = require_single_kernel(data, "a permutation test")
-    K = spectrum_gram(data.values) if isinstance(data, Features) else np.asarray(data)
+    K = gram(data.values) if isinstance(data, Features) else np.asarray(data)
     scores = nested_scores(K, Y, targets.groups, split.partitions[0], learner.alphas)
     values, undefined = _fold_means(Y, scores, split)
     null = values[1:]

@@ -36,7 +36,7 @@ from textrank.io import (
     write_text,
 )
 from textrank.learners.selection import fit_best_kernel
-from textrank.linalg import spectrum_gram
+from textrank.linalg import gram
 from textrank.pipeline import Clock, Dataset, Pipeline
 from textrank.progress import track
 from textrank.protocols import Splitter
@@ -229,7 +229,7 @@ def _prepared(
 def _compact(data: KernelData) -> KernelData:
     """Many features as their Gram matrix, which the learner would make at every point again."""
     wide = isinstance(data, Features) and 3 * data.values.shape[1] >= len(data)
-    return spectrum_gram(data.values) if isinstance(data, Features) and wide else data
+    return gram(data.values) if isinstance(data, Features) and wide else data
 
 
 SHARES = (0.0625, 0.125, 0.25, 0.5, 1.0)

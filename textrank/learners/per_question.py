@@ -31,7 +31,7 @@ from textrank.learners.holdout import (
     nested_by_inverse_multi,
 )
 from textrank.learners.rls import RLS, rls_path
-from textrank.linalg import spectrum_gram
+from textrank.linalg import gram
 from textrank.progress import track
 
 CONSTANT = "constant"  # last part of the name of the feature that all candidates of a question have
@@ -135,7 +135,7 @@ class PerQuestionLearner(MetaLearner):
             rows = twins[0].rows
             Y = np.column_stack([targets.y[part.rows] for part in twins])
             folds_of_rows = [np.asarray(folds)[rows] for folds in partitions]
-            K, groups = spectrum_gram(twins[0].features.values), targets.groups[rows]
+            K, groups = gram(twins[0].features.values), targets.groups[rows]
             nested = nested_by_inverse_multi(K, Y, groups, folds_of_rows, alphas)
             for part, scores in zip(twins, nested, strict=True):
                 for result, one in zip(results, scores, strict=True):

@@ -38,7 +38,7 @@ from textrank.learners.holdout import (
     solve_regular,
     weights_with_bias,
 )
-from textrank.linalg import Spectrum, decompose_features, is_gram_accurate, spectrum_gram, to_dense
+from textrank.linalg import Spectrum, decompose_features, gram, is_gram_accurate, to_dense
 
 Cost: TypeAlias = Literal["magnitude", "sign", "bound"]
 
@@ -424,7 +424,7 @@ class RankRLS:
         if not dual and not is_gram_accurate(matrix, min(self.alphas) / largest):
             return nested_by_retraining(self, data, targets, partitions)
         _check_queries(targets.queries, targets.groups)
-        K = np.asarray(matrix) if dual else spectrum_gram(matrix)
+        K = np.asarray(matrix) if dual else gram(matrix)
         preferences = self.preferences(targets)
         readout = preferences.root(K).T
         y = preferences.target(check_targets(targets.y, len(K)))[:, 0]
@@ -477,11 +477,7 @@ class RankRLS:
         # Of ``w^2`` in all pairs the largest eigenvalue is their number times the largest of them.
         bound = 2 * float(np.abs(preferences.root(np.eye(len(Y))) ** 2).sum(axis=1).max())
         if not dual and 2 * matrix.shape[1] > len(Y):
-            K = (
-                spectrum_gram(matrix)
-                if is_gram_accurate(matrix, float(alphas.min()) / bound)
-                else None
-            )
+            K = gram(matrix) if is_gram_accurate(matrix, float(alphas.min()) / bound) else None
         for out in groups:
             rest = np.setdiff1d(np.arange(len(Y)), out)
             inner = self.preferences(targets.take(rest))
@@ -543,7 +539,7 @@ def _rooted(
     if 2 * data.shape[1] > data.shape[0]:
         rooted = preferences.root(data)
         if is_gram_accurate(rooted, alpha):
-            wide = Spectrum.from_gram(spectrum_gram(rooted))
+            wide = Spectrum.from_gram(gram(rooted))
             return wide, lambda N: to_dense(N @ data) @ (rooted.T @ wide.Q)
     differences = preferences.kept(to_dense(data))
     U, s, V = decompose_features(differences)

@@ -1,4 +1,10 @@
-"""Regularised least squares, with exact hold-out of whole documents at every alpha."""
+"""Regularised least squares (RLS) with exact hold-out of groups of rows at every alpha.
+
+``RLS`` is the learner (``rls.v1``). ``solve_rls``, ``rls_path`` and ``leave_out`` work on any
+number of outputs, with sample weights and optionally an intercept; ``rls_coefs`` holds nothing
+out. Behind them, ``_Kernel``, ``_Linear`` and ``_SparseLinear`` hold the training rows, and
+``_ByInverse`` (few alphas) or ``_BySpectrum`` (many) solve the equations.
+"""
 
 from __future__ import annotations
 
@@ -39,11 +45,11 @@ from textrank.linalg import (
     MAX_GRAM_ERROR,
     Spectrum,
     check_dense_size,
+    gram,
     inverse,
     is_gram_accurate,
     solve,
     solve_tridiagonal,
-    spectrum_gram,
     to_dense,
 )
 
@@ -56,7 +62,7 @@ MAX_INVERSE_ALPHAS = (
 
 @dataclass(frozen=True)
 class RLS:
-    """Regularised least squares: ``f`` minimises ``sum_i (y_i - f(x_i))^2 + alpha ||f||^2``.
+    """Regularised least squares: ``f`` minimises ``sum_i v_i (y_i - f(x_i))^2 + alpha ||f||^2``.
 
     ``a = (K + alpha I)^-1 y`` on candidates, or ``F' a`` on features. A few alphas take a
     Cholesky inverse each, more share one eigendecomposition. Features fewer than half the
@@ -66,7 +72,8 @@ class RLS:
     The held-out scores are exact: ``f_U = y_U - G_UU^-1 a_U`` for a document ``U``, with
     ``G = (K + alpha I)^-1``.
 
-    ``positive_weight`` multiplies the squared error of candidates with a positive label.
+    The weights ``v`` are ``targets.weights`` (by default 1), times ``positive_weight`` for candidates
+    with a positive label.
 
     Rifkin, Yeo and Poggio (2003); Pahikkala, Boberg and Salakoski (2006).
 
@@ -88,12 +95,12 @@ class RLS:
             raise ValueError(f"positive_weight must be positive, got {self.positive_weight}")
 
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
-        """Learns from a Gram matrix or from features, and chooses alpha by held-out documents."""
+        """Train on a Gram matrix or on features and choose alpha by held-out scores."""
         path = self.path(data, targets)
         return path.select(choose_alpha(path.heldout, targets, self.select, path.alphas))
 
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
-        """Coefficients and held-out scores at every alpha."""
+        """Return coefficients, or feature weights, and held-out scores at every alpha."""
         matrix, dual = check_data(data)
         Y = check_targets(targets.y, matrix.shape[0])
         groups = rows_by_group(targets.groups, len(Y), name="documents")
@@ -104,9 +111,9 @@ class RLS:
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
     ) -> list[NestedScores]:
-        """Test and inner held-out scores for each division into folds, at every alpha.
+        """Return test scores and inner held-out scores of every partition into folds.
 
-        One inverse per alpha serves all folds, all documents inside them and all partitions;
+        One inverse per alpha serves all folds, all groups inside them and all partitions;
         features fewer than a third of the candidates are trained fold by fold instead.
         """
         matrix, dual = check_data(data)
@@ -115,7 +122,7 @@ class RLS:
             3 * matrix.shape[1] < len(y) or not self._is_gram_accurate(matrix, targets)
         ):
             return nested_by_retraining(self, data, targets, partitions)
-        K = matrix if dual else spectrum_gram(matrix)
+        K = matrix if dual else gram(matrix)
         return nested_by_inverse(
             np.asarray(K),
             y,
@@ -144,19 +151,18 @@ class RLS:
 class RLSSolution:
     """Models of any number of outputs at every alpha, and their held-out scores.
 
-    A model has coefficients of the rows where it was learned from a Gram matrix, and weights of
-    the features where it was learned from features.
+    A model of a Gram matrix has coefficients of the rows, a model of features has feature weights.
     """
 
     heldout: Matrix  # (a, n, p), intercepts included
     _models: Callable[[slice], tuple[Matrix, Matrix]]
 
-    def models(self, some: slice = slice(None)) -> tuple[Matrix, Matrix]:
-        """Return coefficients (a, n or d, p) and intercepts (a, p) at some of the alphas."""
-        return self._models(some)
+    def models(self, alphas: slice = slice(None)) -> tuple[Matrix, Matrix]:
+        """Return coefficients (a, n or d, p) and intercepts (a, p) at a slice of the alphas."""
+        return self._models(alphas)
 
     def choose(self, chosen: Indices) -> tuple[Matrix, Vector]:  # (n or d, p), (p,)
-        """Return coefficients and intercepts with the alpha chosen for each output."""
+        """Return coefficients and intercepts at the alpha numbers ``chosen`` (p,) of the outputs."""
         models = {int(a): self._models(slice(int(a), int(a) + 1)) for a in np.unique(chosen)}
         columns = [models[int(a)][0][0, :, p] for p, a in enumerate(chosen)]
         intercepts = [models[int(a)][1][0, p] for p, a in enumerate(chosen)]
@@ -176,12 +182,13 @@ def solve_rls(
     """Solve regularised least squares for any number of outputs, at every alpha.
 
     ``data`` is a checked Gram matrix (``dual``) or features, ``groups`` the rows held out
-    together; where they overlap, the last one counts. The intercept is not penalised.
+    together; if they overlap, the last one counts, and rows of no group score NaN. The intercept is
+    not penalised.
     """
     trained = _train(data, Y, alphas, weights, dual, fit_intercept)
     heldout = np.full((len(alphas), *Y.shape), np.nan)
-    for some, parts in trained.hold_out(groups):
-        scatter_scores(parts, heldout[some])
+    for which_alphas, parts in trained.hold_out(groups):
+        scatter_scores(parts, heldout[which_alphas])
     return RLSSolution(heldout, trained.models)
 
 
@@ -194,10 +201,9 @@ def rls_path(
     weights: Vector | None = None,
     dual: bool,
 ) -> tuple[Matrix, Matrix]:  # (a, n, p) or (a, d, p), (a, n, p)
-    """Coefficients of the rows, or weights of features, and held-out scores at every alpha.
+    """Return coefficients (or feature weights) and held-out scores of RLS without an intercept.
 
-    ``data`` is a checked Gram matrix (``dual``) or features, ``groups`` the rows held out
-    together; where they overlap, the last one counts.
+    Arguments are those of ``solve_rls``.
     """
     solution = solve_rls(data, Y, alphas, groups, weights=weights, dual=dual)
     return solution.models()[0], solution.heldout
@@ -211,7 +217,7 @@ def leave_out(
     alphas: Sequence[float],
     weights: Vector | None = None,
 ) -> list[Matrix]:  # a list of (a, h, p)
-    """Scores of each group of rows by the model of all others; the groups may overlap.
+    """Return scores of each group of rows by the model of all other rows; groups may overlap.
 
     >>> K = np.diag([1.0, 2.0, 3.0]) + 1.0
     >>> both = [np.array([0, 1]), np.array([1, 2])]
@@ -223,22 +229,22 @@ def leave_out(
     grid = np.array(check_alphas(alphas))
     check_groups(groups, len(Y))
     scores = [np.empty((len(grid), len(group), Y.shape[1])) for group in groups]
-    order = [int(g) for which in group_numbers_by_size(groups) for g in which]
-    for some, parts in _train(matrix, Y, grid, weights, dual).hold_out(groups):
-        at = iter(order)
-        for _, part in parts:
-            for one in part:
-                scores[next(at)][some] = one
+    order = [int(g) for numbers in group_numbers_by_size(groups) for g in numbers]
+    for which_alphas, parts in _train(matrix, Y, grid, weights, dual).hold_out(groups):
+        group_numbers = iter(order)
+        for _, batch in parts:
+            for group_scores in batch:
+                scores[next(group_numbers)][which_alphas] = group_scores
     return scores
 
 
 def rls_coefs(
     data: Matrix | SparseMatrix, Y: Matrix, alphas: Vector, *, dual: bool
 ) -> Matrix:  # (a, n, p)
-    """Dual coefficients at every alpha where nothing is held out: half the price of an eigh."""
+    """Return coefficients of the rows at every alpha, nothing held out, at half the cost of an eigh."""
     if not dual and 2 * data.shape[1] <= len(Y):
         return Spectrum.from_features(data).coefs(Y, alphas)
-    K = np.asarray(data) if dual else spectrum_gram(data)
+    K = np.asarray(data) if dual else gram(data)
     if len(alphas) < 4:
         return np.stack([solve(K, Y, float(alpha)) for alpha in alphas])
     return solve_tridiagonal(K, Y, alphas)
@@ -248,13 +254,13 @@ Scores = Iterator[tuple[Indices, Matrix]]  # rows held out together (b, h), scor
 
 
 class _Trained(Protocol):
-    """Models at every alpha, by one of several decompositions."""
+    """RLS models at every alpha, by one of two decompositions."""
 
     def hold_out(self, groups: Sequence[Indices]) -> Iterator[tuple[slice, Scores]]:
-        """Yield some of the alphas with their held-out scores."""
+        """Yield slices of the alphas with the held-out scores at these."""
 
-    def models(self, some: slice) -> tuple[Matrix, Matrix]:
-        """Return coefficients and intercepts at some of the alphas."""
+    def models(self, alphas: slice) -> tuple[Matrix, Matrix]:
+        """Return coefficients and intercepts at a slice of the alphas, after ``hold_out``."""
 
 
 def _train(
@@ -268,7 +274,7 @@ def _train(
     """Choose the cheapest decomposition that is accurate at the smallest alpha."""
     weights = check_weights(weights, len(Y))
     if dual:
-        rows: _Rows = _Kernel.of(np.asarray(data), weights, centred=fit_intercept)
+        rows: _Rows = _Kernel.from_gram(np.asarray(data), weights, centred=fit_intercept)
     else:
         rows = _read_features(data, weights, float(alphas.min()), centred=fit_intercept)
     wide = dual or 2 * data.shape[1] > len(Y)
@@ -278,11 +284,11 @@ def _train(
         and rows.is_accurate(weights, float(alphas.min()))
     ):
         return _ByInverse(rows, Y, alphas, weights, fit_intercept)
-    return _BySpectrum.of(rows, Y, alphas, weights, fit_intercept)
+    return _BySpectrum.from_rows(rows, Y, alphas, weights, fit_intercept)
 
 
 class _Rows(Protocol):
-    """The training rows, as a kernel sees them.
+    """Training rows, as a Gram matrix or as features.
 
     With an intercept, their weighted mean is subtracted, and a large constant ``c`` is added to
     their Gram matrix. The intercept takes up both, so the model stays the same; but the
@@ -308,13 +314,14 @@ class _Rows(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class _Kernel:
-    """Rows known by their Gram matrix."""
+    """Training rows given by their Gram matrix."""
 
-    K: Matrix
+    K: Matrix  # (n, n)
     mean: Vector | None = None  # (n,): inner products of the mean with the rows
 
     @classmethod
-    def of(cls, K: Matrix, weights: Vector | None, *, centred: bool) -> _Kernel:
+    def from_gram(cls, K: Matrix, weights: Vector | None, *, centred: bool) -> _Kernel:
+        """Store a Gram matrix; centre it by the weighted mean and add the constant if asked to."""
         if not centred:
             return cls(K)
         mean = np.average(K, axis=0, weights=weights)
@@ -344,13 +351,16 @@ class _Kernel:
 
 @dataclass(frozen=True, eq=False)
 class _Linear:
-    """Rows with features; the last one is the constant if they are centred."""
+    """Training rows with features; the last one is the constant if they are centred."""
 
     F: Matrix | SparseMatrix
     mean: Vector | None = None  # (d,)
 
     @classmethod
-    def of(cls, F: Matrix | SparseMatrix, weights: Vector | None, *, centred: bool) -> _Linear:
+    def from_features(
+        cls, F: Matrix | SparseMatrix, weights: Vector | None, *, centred: bool
+    ) -> _Linear:
+        """Store features; if asked to, make them dense, centre them and add a constant column."""
         if not centred:
             return cls(F)
         dense = to_dense(F)
@@ -361,7 +371,7 @@ class _Linear:
         return cls(np.hstack([dense, constant]), mean)
 
     def gram(self) -> Matrix:
-        return spectrum_gram(self.F)
+        return gram(self.F)
 
     def is_accurate(self, weights: Vector | None, alpha: float) -> bool:
         return is_gram_accurate(self._scale(None if weights is None else np.sqrt(weights)), alpha)
@@ -380,12 +390,13 @@ class _Linear:
         return W[:, :-1], intercepts - self.mean @ W[:, :-1]
 
     def _scale(self, root: Vector | None) -> Matrix | SparseMatrix:
+        """Return the rows times ``root`` (n,), unchanged for None."""
         return self.F if root is None else self.F * root[:, None]
 
 
 @dataclass(frozen=True, eq=False)
 class _SparseLinear(_Kernel):
-    """Rows with sparse features, centred in their Gram matrix only."""
+    """Training rows with sparse features, centred in their Gram matrix only."""
 
     F: Matrix | SparseMatrix = field(kw_only=True)
 
@@ -397,22 +408,23 @@ class _SparseLinear(_Kernel):
 def _read_features(
     F: Matrix | SparseMatrix, weights: Vector | None, alpha: float, *, centred: bool
 ) -> _Rows:
-    """Choose how rows with features are held; sparse ones stay sparse where they can."""
+    """Return rows with features; sparse ones stay sparse if their Gram matrix is accurate enough."""
     if not (centred and sp.issparse(F)):
-        return _Linear.of(F, weights, centred=centred)
+        return _Linear.from_features(F, weights, centred=centred)
     if 2 * F.shape[1] > F.shape[0] and _Linear(F).is_accurate(weights, alpha):
-        kernel = _Kernel.of(spectrum_gram(F), weights, centred=True)
+        kernel = _Kernel.from_gram(gram(F), weights, centred=True)
         return _SparseLinear(kernel.K, kernel.mean, F=F)
     check_dense_size(F)
-    return _Linear.of(F, weights, centred=True)
+    return _Linear.from_features(F, weights, centred=True)
 
 
 def _or_one(value: float) -> float:
+    """Return the value if it is positive, else 1."""
     return value if value > 0 else 1.0
 
 
 class _ByInverse:
-    """A Cholesky inverse for each alpha; the models are known after ``hold_out``."""
+    """RLS by one Cholesky inverse per alpha; ``hold_out`` must be consumed before ``models``."""
 
     def __init__(
         self,
@@ -438,14 +450,14 @@ class _ByInverse:
             parts = heldout_one_alpha(G, self.Y, self.A[a], groups)
             yield slice(a, a + 1), ((index, scores + self.mean) for index, scores in parts)
 
-    def models(self, some: slice) -> tuple[Matrix, Matrix]:
-        A = self.A[some]
+    def models(self, alphas: slice) -> tuple[Matrix, Matrix]:
+        A = self.A[alphas]
         return self.rows.finish(A, np.tile(self.mean, (len(A), 1)))
 
 
 @dataclass(frozen=True, eq=False)
 class _BySpectrum:
-    """One decomposition for all alphas; everything is scaled by the roots of the weights."""
+    """RLS by one decomposition for all alphas; rows are scaled by the roots of their weights."""
 
     rows: _Rows
     spectrum: Spectrum
@@ -456,7 +468,7 @@ class _BySpectrum:
     fit_intercept: bool
 
     @classmethod
-    def of(
+    def from_rows(
         cls,
         rows: _Rows,
         Y: Matrix,
@@ -464,6 +476,7 @@ class _BySpectrum:
         weights: Vector | None,
         fit_intercept: bool,
     ) -> _BySpectrum:
+        """Decompose the weighted rows, accurately enough for the smallest alpha."""
         root = np.ones((len(Y), 1)) if weights is None else np.sqrt(weights)[:, None]
         mean = _mean(Y, weights, fit_intercept)
         spectrum = rows.decompose(None if weights is None else root[:, 0], float(alphas.min()))
@@ -478,6 +491,7 @@ class _BySpectrum:
         )
 
     def _score(self, groups: Sequence[Indices]) -> Scores:
+        """Return held-out scores of the scaled labels ``Y``."""
         spectrum, Y, alphas = self.spectrum, self.Y, self.alphas
         largest = float(spectrum.w.max(initial=0.0))
         if not spectrum.complete and EPSILON * largest > MAX_GRAM_ERROR * float(alphas.min()):
@@ -493,16 +507,17 @@ class _BySpectrum:
             spectrum, Y, spectrum.coefs(Y, alphas), alphas, groups, removed=removed
         )
 
-    def models(self, some: slice) -> tuple[Matrix, Matrix]:
-        spectrum, alphas = self.spectrum, self.alphas[some]
-        intercepts = np.tile(self.mean, (len(alphas), 1))
+    def models(self, alphas: slice) -> tuple[Matrix, Matrix]:
+        spectrum, grid = self.spectrum, self.alphas[alphas]
+        intercepts = np.tile(self.mean, (len(grid), 1))
         if spectrum.V is not None:
-            return self.rows.finish_weights(spectrum.weights(self.Y, alphas), intercepts)
+            return self.rows.finish_weights(spectrum.weights(self.Y, grid), intercepts)
         solve = spectrum.coefs if spectrum.complete else spectrum.fitted_coefs
-        return self.rows.finish(solve(self.Y, alphas) * self.root, intercepts)
+        return self.rows.finish(solve(self.Y, grid) * self.root, intercepts)
 
 
 def _mean(Y: Matrix, weights: Vector | None, fit_intercept: bool) -> Vector:
+    """Return the weighted mean (p,) of the labels, zeros without an intercept."""
     return np.average(Y, axis=0, weights=weights) if fit_intercept else np.zeros(Y.shape[1])
 
 

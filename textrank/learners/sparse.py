@@ -86,7 +86,7 @@ class SparseRLS:
             np.array(self.alphas),
             laplacian=self._laplacian(queries),
             tolerance=self.tolerance,
-            most=self.iterations,
+            max_iterations=self.iterations,
         )
 
     def _laplacian(self, queries: Indices) -> Callable[[Vector], Vector] | None:

@@ -20,7 +20,7 @@ from textrank.kernels.algebra import Linear, Normalized
 from textrank.kernels.contexts import Positional
 from textrank.learners.base import choose_alpha
 from textrank.learners.rls import RLS
-from textrank.linalg import solve_krylov_path, spectrum_gram
+from textrank.linalg import gram, solve_krylov_path
 from textrank.metrics import auc
 from textrank.representations.collocations import Collocations
 from textrank.representations.contexts import WordPositions
@@ -113,7 +113,7 @@ def run_gene_protein_kernels(settings: RunSettings) -> Cells:
     partitions = [make_folds(groups, 2, settings.seed + s) for s in range(2)]
     cells: dict[str, dict[str, Figure]] = {}
     for column, F in blocks.items():
-        K = spectrum_gram(F.values)
+        K = gram(F.values)
         tops = {
             "linear": K,
             "Gaussian": np.exp(-(2.0 - 2.0 * K)),

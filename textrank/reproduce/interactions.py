@@ -17,7 +17,7 @@ from textrank.features import Indices, Matrix, Vector, require_single_kernel
 from textrank.io import MAX_UNPACKED_BYTES, read_json
 from textrank.learners.g2p import G2P, class_matrix
 from textrank.learners.rls import RLS
-from textrank.linalg import spectrum_gram
+from textrank.linalg import gram
 from textrank.metrics import auc, best_threshold, choose_largest, decide, precision_recall_f
 from textrank.reproduce.base import (
     CRAFT,
@@ -106,7 +106,7 @@ def run_embedding(settings: RunSettings) -> Cells:
     for name in ("IEPA", "LLL"):
         dataset = pipeline.prepare(read_documents(settings, name))
         data = require_single_kernel(dataset.data, "this table")
-        S = spectrum_gram(data.values) if not isinstance(data, np.ndarray) else data
+        S = gram(data.values) if not isinstance(data, np.ndarray) else data
         names = [c.group for c in dataset.candidates]
         folds = np.array([table[name][d] for d in names])
         values: dict[str, list[float]] = {}

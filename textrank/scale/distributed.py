@@ -431,7 +431,7 @@ class PartitionedRLS:
             right_side,
             np.array(self.learner.alphas),
             tolerance=self.learner.tolerance,
-            most=self.learner.iterations,
+            max_iterations=self.learner.iterations,
         )
 
 
