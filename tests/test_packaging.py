@@ -9,7 +9,8 @@ from importlib import import_module
 from pathlib import Path
 
 import textrank
-from textrank.config import TABLE, registered_classes
+from textrank.catalog import CATALOG
+from textrank.config import registered_classes
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "textrank"
@@ -43,7 +44,7 @@ def test_public_names_exist() -> None:
 
 def test_published_registered_names_are_kept() -> None:
     """Saved models refer to these names: new ones may be added, none may be removed."""
-    assert TABLE
+    assert CATALOG
     published = json.loads((ROOT / "tests" / "golden" / "names.json").read_text("utf-8"))
     registered = {role: set(names) for role, names in registered_classes().items()}
     removed = {role: sorted(set(names) - registered[role]) for role, names in published.items()}
@@ -55,5 +56,5 @@ def test_registered_names_are_documented_or_shipped() -> None:
     paths = [ROOT / "README.md"]
     paths += [path for top in tops for path in top.rglob("*") if path.suffix in (".md", ".cfg")]
     text = "\n".join(path.read_text("utf-8") for path in paths)
-    names = [name for role in TABLE.values() for name in role]
+    names = [name for role in CATALOG.values() for name in role]
     assert [name for name in names if f'"{name}"' not in text and f"`{name}`" not in text] == []
