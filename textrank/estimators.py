@@ -1,7 +1,10 @@
-"""The learners as scikit-learn estimators, with exact held-out scores in ``heldout_``.
+"""Learners of this library as scikit-learn estimators, with exact held-out scores in ``heldout_``.
 
-``kernel`` is ``"linear"``, another of scikit-learn's kernel names, ``"precomputed"``, one of ours
-(``X`` may then be any sequence of what it compares), or a function of two matrices or two rows.
+``RLSRegressor``, ``RLSClassifier``, ``RankRLS``, ``RankSVM`` and ``G2P`` wrap
+``textrank.learners``. ``kernel`` is ``"linear"``, another of scikit-learn's kernel names,
+``"precomputed"``, a kernel of ``textrank.kernels`` (``X`` may then be any sequence that it
+compares), or a function of two matrices or two rows. ``gamma``, ``degree`` and ``coef0`` are passed
+to scikit-learn's kernels.
 
 >>> import numpy as np
 >>> from sklearn.model_selection import GridSearchCV
@@ -56,13 +59,17 @@ from textrank.protocols import Kernel
 
 __all__ = ["G2P", "RLSClassifier", "RLSRegressor", "RankRLS", "RankSVM"]
 
-DEFAULT_ALPHAS = tuple(2.0**k for k in range(-15, 15))  # that of the literature
+DEFAULT_ALPHAS = tuple(2.0**k for k in range(-15, 15))  # the usual grid of the literature
 AnyKernel = str | Callable[..., Any] | Kernel[Any]
-NO_TARGETS = "no_validation"  # scikit-learn's word for it
+NO_TARGETS = "no_validation"  # scikit-learn's value of y for "no targets"
 
 
 class KernelMachine(BaseEstimator):
-    """What the estimators share: data through a kernel, and the model on rows or features."""
+    """Base class of the estimators: data through a kernel, and a model on rows or features.
+
+    A model on a linear kernel has ``coef_`` (p, d); any other keeps the training data ``X_fit_``
+    and ``dual_coef_`` (n, p).
+    """
 
     alphas: Sequence[float]
     kernel: AnyKernel
@@ -71,28 +78,30 @@ class KernelMachine(BaseEstimator):
     coef0: float
 
     def __sklearn_tags__(self) -> Any:
+        """Return scikit-learn's tags; input is pairwise if the kernel is precomputed."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.sparse = self.kernel != "precomputed"
         return tags
 
-    def _read(self, X: Any, y: Any = NO_TARGETS, **checks: Any) -> Any:
-        """Validate X and y as scikit-learn does; X stays as it is for a kernel on other things.
+    def _validate(self, X: Any, y: Any = NO_TARGETS, **checks: Any) -> Any:
+        """Validate X and y as scikit-learn does; X is returned as is for a kernel on other objects.
 
-        Raises ValueError where a number is NaN, infinite, or so large that squares overflow.
+        Returns X, or (X, y) if y is given. Raises ValueError if a number is NaN, infinite, or so
+        large that squares overflow.
         """
         if isinstance(self.kernel, Kernel) and not (sp.issparse(X) or isinstance(X, np.ndarray)):
             return X if y is NO_TARGETS else (X, np.asarray(y))
-        found = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, **checks)
-        X, y = (found, None) if isinstance(y, str) and y == NO_TARGETS else found
+        validated = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, **checks)
+        X, y = (validated, None) if isinstance(y, str) and y == NO_TARGETS else validated
         if self.kernel != "precomputed":  # check_gram knows how large a Gram matrix may be
             check_magnitude(X.data if sp.issparse(X) else X, "features")
         if y is not None and np.issubdtype(y.dtype, np.floating):
             check_magnitude(y, "answers")
-        return found
+        return validated
 
     def _check_alphas(self) -> tuple[float, ...]:
-        """Validate the parameter ``alphas``, with the message that scikit-learn would give."""
+        """Return the validated parameter ``alphas``; errors have scikit-learn's wording."""
         try:
             return check_alphas(self.alphas)
         except ValueError:
@@ -101,8 +110,8 @@ class KernelMachine(BaseEstimator):
                 f"more different floats in the range (0.0, inf). Got {self.alphas!r} instead."
             ) from None
 
-    def _data(self, X: Any) -> tuple[Any, bool]:
-        """What is learned from: features of a linear kernel, or else a Gram matrix."""
+    def _training_data(self, X: Any) -> tuple[Any, bool]:
+        """Return the training data and whether it is a Gram matrix (n, n), else features."""
         if self.kernel == "precomputed":
             return check_gram(X), True
         if isinstance(self.kernel, str) and self.kernel == "linear":
@@ -110,19 +119,20 @@ class KernelMachine(BaseEstimator):
         return check_gram(self._compare(X, X)), True
 
     def _compare(self, X: Any, Y: Any) -> Matrix:
+        """Return the kernel of X and Y, (x, y); X itself if it is precomputed."""
         if self.kernel == "precomputed":
             return np.asarray(X)
         if isinstance(self.kernel, Kernel):
             return np.asarray(self.kernel(X, Y))
         if callable(self.kernel):
-            return _called(self.kernel, X, Y)
+            return _call_kernel(self.kernel, X, Y)
         settings = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
         return np.asarray(
             pairwise_kernels(X, Y, metric=self.kernel, filter_params=True, **settings)
         )
 
-    def _keep(self, X: Any, coef: Matrix, *, dual: bool) -> None:
-        """Keep the model (n or d, p) and drop an earlier one.
+    def _store_model(self, X: Any, coef: Matrix, *, dual: bool) -> None:
+        """Store the model (n or d, p) and drop an earlier one.
 
         ``dual`` tells coefficients of the training rows from weights of the features.
         """
@@ -134,25 +144,26 @@ class KernelMachine(BaseEstimator):
             self.coef_ = np.ascontiguousarray(coef.T)
 
     def _scores(self, X: Any) -> Matrix:
+        """Return the scores of new samples, (m, p)."""
         check_is_fitted(self, "heldout_")
-        X = self._read(X, reset=False)
+        X = self._validate(X, reset=False)
         if "coef_" in vars(self):
             return np.asarray(X @ self.coef_.T)
         return np.asarray(self._compare(X, self.X_fit_) @ self.dual_coef_)
 
 
 def group_rows(labels: Any, X: Any) -> list[NDArray[np.intp]]:
-    """The rows of each group; where there are none, every row with the rows that equal it.
+    """Return the rows of each group; without labels, every row with the rows that equal it.
 
-    A copy of a held-out row would give its answer away, and a row that stands twice is the same
+    A copy of a held-out row would give its answer away, and a row that occurs twice is the same
     as one of twice the weight.
     """
     n = X.shape[0] if isinstance(X, np.ndarray) or sp.issparse(X) else len(X)
-    return rows_by_group(_copies(X, n) if labels is None else labels, n)
+    return rows_by_group(_number_equal_rows(X, n) if labels is None else labels, n)
 
 
-def _copies(X: Any, n: int) -> NDArray[np.intp]:
-    """A number for each row, the same for equal ones."""
+def _number_equal_rows(X: Any, n: int) -> NDArray[np.intp]:
+    """Return a number for each row, the same for equal rows; all different for other objects."""
     if isinstance(X, np.ndarray):
         rows = [row.tobytes() for row in np.ascontiguousarray(X) + 0.0]  # -0.0 equals 0.0
     elif sp.issparse(X):
@@ -166,7 +177,8 @@ def _copies(X: Any, n: int) -> NDArray[np.intp]:
     return np.array([numbers.setdefault(row, len(numbers)) for row in rows], dtype=np.intp)
 
 
-def _called(kernel: Callable[..., Any], X: Any, Y: Any) -> Matrix:
+def _call_kernel(kernel: Callable[..., Any], X: Any, Y: Any) -> Matrix:
+    """Return the Gram matrix of a kernel function of two matrices, or else of two rows."""
     try:
         values = np.asarray(kernel(X, Y), dtype=np.float64)
     except (TypeError, ValueError):
@@ -189,9 +201,9 @@ class RLSRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
 
     Attributes
     ----------
-    alpha_ : the chosen alpha; one for each output where there are several.
+    alpha_ : chosen alpha; an array with one per output if y has several.
     heldout_ : (alphas, samples) or (alphas, samples, outputs), each sample scored without its
-        group; where ``groups`` is None, without itself and its copies.
+        group; if ``groups`` is None, without itself and its copies.
     """
 
     def __init__(
@@ -203,6 +215,7 @@ class RLSRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
+        """Set the parameters; nothing is computed."""
         self.alphas = alphas
         self.kernel = kernel
         self.gamma = gamma
@@ -210,33 +223,39 @@ class RLSRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         self.coef0 = coef0
 
     def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> RLSRegressor:
-        """Learns; ``groups`` gives for each row the number or name of its group."""
+        """Fit the model and choose alpha; returns self.
+
+        ``groups`` has the group of each row, as number or name; a group is held out together.
+        """
         alphas = self._check_alphas()
-        X, y = self._read(X, y, multi_output=True, y_numeric=True)
+        X, y = self._validate(X, y, multi_output=True, y_numeric=True)
         Y = np.asarray(y, dtype=np.float64).reshape(len(y), -1)
-        data, dual = self._data(X)
-        weights = _weights(sample_weight, X)
+        data, dual = self._training_data(X)
+        weights = _check_weights(sample_weight, X)
         rows = group_rows(groups, X)
         solution = solve_rls(data, Y, np.array(alphas), rows, weights=weights, dual=dual)
         heldout = solution.heldout
-        error = _mean_error(heldout, Y, weights)
+        error = _mean_squared_error(heldout, Y, weights)
         chosen = np.array([choose_largest(-column, alphas) for column in error.T])
         self._flat = np.ndim(y) == 1
         self.alpha_ = alphas[chosen[0]] if self._flat else np.array(alphas)[chosen]
         self.heldout_ = heldout[:, :, 0] if self._flat else heldout
-        self._keep(X, solution.choose(chosen)[0], dual=dual)
+        self._store_model(X, solution.choose(chosen)[0], dual=dual)
         return self
 
     def predict(self, X: Any) -> Matrix:
-        """Values of new samples; kernel values (m, n) where the kernel is precomputed."""
+        """Return the values of new samples, (m,) or (m, outputs).
+
+        X holds kernel values (m, n) if the kernel is precomputed.
+        """
         scores = self._scores(X)
         return scores[:, 0] if self._flat else scores
 
 
 class RLSClassifier(ClassifierMixin, KernelMachine):
-    """Regularised least squares on class codes, alpha by exact held-out scores.
+    """Regularised least squares on class codes, with alpha chosen by exact held-out scores.
 
-    ``code`` (classes, bits) may be any matrix of -1, 0, 1; one bit a class if None. ``select``
+    ``code`` (classes, bits) may be any matrix of -1, 0, 1; None is one bit per class. ``select``
     is ``accuracy``, ``squared_error`` or, for two classes, ``auc`` or ``f``. The intercept, if
     ``fit_intercept``, is not penalised; without it every decision boundary of a linear model
     goes through the origin.
@@ -248,10 +267,10 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
 
     Attributes
     ----------
-    alpha_ : the chosen alpha.
+    alpha_ : chosen alpha.
     heldout_ : (alphas, samples) for two classes, else (alphas, samples, bits).
-    intercept_ : (bits,) what is added to the scores; zeros unless ``fit_intercept``.
-    temperature_ : what divides scores before they become probabilities.
+    intercept_ : (bits,) added to the scores; zeros unless ``fit_intercept``.
+    temperature_ : divisor of the scores before they become probabilities.
     """
 
     def __init__(
@@ -268,6 +287,7 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
+        """Set the parameters; nothing is computed."""
         self.alphas = alphas
         self.kernel = kernel
         self.select = select
@@ -280,16 +300,19 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         self.coef0 = coef0
 
     def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> RLSClassifier:
-        """Learns; ``groups`` gives for each row the number or name of its group."""
+        """Fit the model and choose alpha; returns self.
+
+        ``groups`` has the group of each row, as number or name; a group is held out together.
+        """
         alphas = self._check_alphas()
-        X, y = self._read(X, y)
+        X, y = self._validate(X, y)
         check_classification_targets(y)
         self.classes_, classes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"one class only, {self.classes_[0]!r}: nothing to tell apart")
-        self.code_ = self._code(len(self.classes_))
-        data, dual = self._data(X)
-        weights = self._class_weights(y, _weights(sample_weight, X))
+            raise ValueError(f"y has one class only, {self.classes_[0]!r}; at least two are needed")
+        self.code_ = self._make_code(len(self.classes_))
+        data, dual = self._training_data(X)
+        weights = self._class_weights(y, _check_weights(sample_weight, X))
         rows, grid = group_rows(groups, X), np.array(alphas)
         if (self.code_ != 0).all():
             solution = solve_rls(
@@ -304,12 +327,12 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         else:
             solution = self._solve_partial(data, dual, classes, grid, rows, weights)
         heldout = solution.heldout
-        chosen = self._choose(heldout, classes, weights)
+        chosen = self._choose_alpha(heldout, classes, weights)
         self.alpha_ = alphas[chosen]
         self.heldout_ = heldout[:, :, 0] if self.code_.shape[1] == 1 else heldout
         self.temperature_ = fit_temperature(self._logits(heldout[chosen]), classes, weights)
         coef, self.intercept_ = solution.choose(np.full(heldout.shape[2], chosen))
-        self._keep(X, coef, dual=dual)
+        self._store_model(X, coef, dual=dual)
         return self
 
     def _solve_partial(
@@ -321,7 +344,10 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         rows: list[NDArray[np.intp]],
         weights: Vector | None,
     ) -> RLSSolution:
-        """Solve a code with zeros, whose bits are learned from some of the classes each."""
+        """Solve a code with zeros, each of whose bits is learned from some of the classes.
+
+        Raises ValueError if the features are too large for the smallest alpha.
+        """
         heaviest = 1.0 if weights is None else float(weights.max())
         if not dual and not is_gram_accurate(data, float(alphas.min()) / heaviest):
             raise ValueError(
@@ -333,14 +359,15 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         A, intercepts, heldout = solve_code(
             K, classes, self.code_, alphas, rows, weights=weights, fit_intercept=self.fit_intercept
         )
-        coefs = A if dual else np.stack([data.T @ one for one in A])
-        return RLSSolution(heldout, lambda some: (coefs[some], intercepts[some]))
+        coefs = A if dual else np.stack([data.T @ coef for coef in A])
+        return RLSSolution(heldout, lambda chosen: (coefs[chosen], intercepts[chosen]))
 
     def _scores(self, X: Any) -> Matrix:
+        """Return the scores of new samples with the intercept, (m, bits)."""
         return super()._scores(X) + self.intercept_
 
     def decision_function(self, X: Any) -> Matrix:
-        """Scores of new samples: one each for two classes, else one for each class."""
+        """Return the scores of new samples: (m,) for two classes, else (m, classes)."""
         scores = self._scores(X)
         return scores[:, 0] if self.code_.shape[1] == 1 else self._logits(scores)
 
@@ -355,41 +382,46 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         return np.asarray((p + MIN_PROBABILITY) / (1 + p.shape[1] * MIN_PROBABILITY))
 
     def _logits(self, scores: Matrix) -> Matrix:  # (n, bits) -> (n, classes)
+        """Return a score per class from a score per bit, (n, classes)."""
         return np.asarray(scores @ self.code_.T)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The classes of new samples."""
+        """Return the classes of new samples, (m,)."""
         scores = self._scores(X)
-        return np.asarray(self.classes_[self._decoded(scores)])
+        return np.asarray(self.classes_[self._decode(scores)])
 
-    def _decoded(self, scores: Matrix) -> NDArray[np.intp]:
+    def _decode(self, scores: Matrix) -> NDArray[np.intp]:
+        """Return the index of the class of each row of scores; the last axis is bits."""
         if self.code_.shape[1] == 1:
             return np.asarray(scores[..., 0] > 0, dtype=np.intp)
         return decode(scores, self.code_, self.decoding)
 
-    def _code(self, classes: int) -> Matrix:
+    def _make_code(self, classes: int) -> Matrix:
+        """Return the validated code; by default one bit for two classes, else one per class."""
         if self.code is not None:
             return check_code(self.code, classes)
         return np.array([[-1.0], [1.0]]) if classes == 2 else one_vs_all_code(classes)
 
     def _class_weights(self, y: NDArray[Any], weights: Vector | None) -> Vector | None:
+        """Return the weights of samples times those of their classes; None if all are 1."""
         if self.class_weight is None:
             return weights
-        each = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
-        own = each[np.searchsorted(self.classes_, y)]
-        return own if weights is None else own * weights
+        weight_of_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        class_weights = weight_of_class[np.searchsorted(self.classes_, y)]
+        return class_weights if weights is None else class_weights * weights
 
-    def _choose(self, heldout: Matrix, classes: NDArray[np.intp], weights: Vector | None) -> int:
+    def _choose_alpha(
+        self, heldout: Matrix, classes: NDArray[np.intp], weights: Vector | None
+    ) -> int:
+        """Return the index of the best alpha by the criterion ``select``; of equals the largest."""
         Y = self.code_[classes]
         if self.select == "accuracy":
-            quality = np.average(self._decoded(heldout) == classes, axis=1, weights=weights)
+            quality = np.average(self._decode(heldout) == classes, axis=1, weights=weights)
         elif self.select == "squared_error":
-            quality = -_mean_error(heldout * (Y != 0), Y, weights).sum(axis=1)
+            quality = -_mean_squared_error(heldout * (Y != 0), Y, weights).sum(axis=1)
         elif self.select in ("auc", "f") and self.code_.shape[1] == 1:
-            everyone = np.arange(len(Y))
-            quality = score_alphas(
-                heldout[:, :, 0], Targets(Y[:, 0], everyone, everyone), self.select
-            )
+            rows = np.arange(len(Y))
+            quality = score_alphas(heldout[:, :, 0], Targets(Y[:, 0], rows, rows), self.select)
         else:
             raise ValueError(
                 "select must be accuracy or squared_error, or auc or f for two classes; "
@@ -398,11 +430,16 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         return choose_largest(quality, self._check_alphas())
 
 
-def _mean_error(heldout: Matrix, Y: Matrix, weights: Vector | None) -> Matrix:  # (a, p)
+def _mean_squared_error(heldout: Matrix, Y: Matrix, weights: Vector | None) -> Matrix:  # (a, p)
+    """Return the weighted mean squared error at each alpha and output, (a, p)."""
     return np.asarray(np.average((heldout - Y) ** 2, axis=1, weights=weights))
 
 
-def _weights(sample_weight: Any, X: Any) -> Vector | None:
+def _check_weights(sample_weight: Any, X: Any) -> Vector | None:
+    """Return validated sample weights; None if there are none.
+
+    Raises ValueError if one is negative or all are zero.
+    """
     if sample_weight is None:
         return None
     weights = np.asarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
@@ -413,38 +450,44 @@ def _weights(sample_weight: Any, X: Any) -> Vector | None:
 
 
 class _Ranker(KernelMachine):
-    """What RankRLS and RankSVM share: scores, and agreement with the labels as their quality."""
+    """Base class of RankRLS and RankSVM: scores, and agreement with the labels as quality."""
 
     def predict(self, X: Any) -> Vector:
-        """Scores of new samples; higher is better."""
+        """Return the scores of new samples, (m,); higher is better."""
         return self._scores(X)[:, 0]
 
     def score(self, X: Any, y: Any, queries: Any = None) -> float:
-        """The share of differently labelled pairs in the right order, averaged over queries."""
+        """Return the share of differently labelled pairs in the right order, averaged over queries.
+
+        Raises ValueError if no query has different labels.
+        """
         scores, labels = merge_ties(self.predict(X)), np.asarray(y, dtype=np.float64)
         rows = [np.arange(len(labels))] if queries is None else rows_by_group(queries, len(labels))
         shares = [concordance(scores[None, part], labels[part])[0] for part in rows]
         if np.isnan(shares).all():
-            raise ValueError("no query has samples with different labels: nothing to score")
+            raise ValueError(
+                "no query has samples with different labels, so there are no pairs to score"
+            )
         return float(np.nanmean(shares))
 
     def _fit(self, learner: Any, X: Any, y: Any, queries: Any) -> None:
-        X, y = self._read(X, y, y_numeric=True)
+        """Fit a learner of this library on labels, within queries if they are given."""
+        X, y = self._validate(X, y, y_numeric=True)
         n = len(y)
         if n < 2:
-            raise ValueError(f"n_samples={n}: ranking compares, so it needs two or more")
+            raise ValueError(f"n_samples={n}: ranking compares samples, so it needs at least two")
         # Without queries all samples are ranked together, and each is held out on its own.
-        query = np.zeros(n, dtype=np.intp) if queries is None else _numbers(queries, n)
+        query = np.zeros(n, dtype=np.intp) if queries is None else _number_queries(queries, n)
         documents = np.arange(n) if queries is None else query
-        data, dual = self._data(X)
+        data, dual = self._training_data(X)
         targets = Targets(np.asarray(y, dtype=np.float64), documents, query)
-        fit = learner.fit(data if dual else _named(data), targets)
+        fit = learner.fit(data if dual else _name_features(data), targets)
         self.alpha_, self.heldout_ = fit.alpha, fit.heldout
-        self._keep(X, fit.coef[:, None], dual=dual)
+        self._store_model(X, fit.coef[:, None], dual=dual)
 
 
 class RankRLS(_Ranker):
-    """Regularised least squares on preferences, alpha by exact leave-query-out.
+    """Regularised least squares on preferences, with alpha chosen by exact leave-query-out.
 
     ``fit(X, y, queries=...)`` ranks within queries, without them globally, every sample held out
     on its own. ``fit(X, preferences=...)`` takes rows (better, worse) or (better, worse,
@@ -469,6 +512,7 @@ class RankRLS(_Ranker):
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
+        """Set the parameters, see ``textrank.learners.rankrls.RankRLS``; nothing is computed."""
         self.alphas = alphas
         self.kernel = kernel
         self.cost = cost
@@ -485,13 +529,18 @@ class RankRLS(_Ranker):
         queries: Any = None,
         preferences: Any = None,
     ) -> RankRLS:
-        """Learns from labels ``y``, or from ``preferences`` between rows of ``X``."""
+        """Fit the model from labels ``y``, or from ``preferences`` between rows; returns self.
+
+        Raises ValueError if both or neither are given.
+        """
         if preferences is not None:
             if y is not None or queries is not None:
                 raise ValueError("give either preferences or labels (y, queries), not both")
             return self._fit_preferences(X, np.asarray(preferences, dtype=np.float64))
         if y is None:
-            raise ValueError("requires y to be passed, but the target y is None; or preferences")
+            raise ValueError(
+                "requires y to be passed, but the target y is None; pass y or preferences"
+            )
         learner = rankrls.RankRLS(
             alphas=self._check_alphas(),
             cost=self.cost,
@@ -503,11 +552,12 @@ class RankRLS(_Ranker):
         return self
 
     def _fit_preferences(self, X: Any, preferences: Matrix) -> RankRLS:
+        """Fit the model on preferences (m, 2 or 3), see the class."""
         alphas = self._check_alphas()
-        X = self._read(X)
+        X = self._validate(X)
         n = count_rows(X)
-        pairs, z, w = _edges(preferences, n, self.cost, self.normalised)
-        data, dual = self._data(X)
+        pairs, z, w = _parse_preferences(preferences, n, self.cost, self.normalised)
+        data, dual = self._training_data(X)
         M = preference_incidence(pairs, n)
         differences = M @ (M @ data).T if dual else M @ data
         A, heldout = rls_path(
@@ -522,12 +572,12 @@ class RankRLS(_Ranker):
         chosen = choose_largest(-error, alphas)
         self.alpha_ = alphas[chosen]
         self.heldout_ = heldout[:, :, 0]
-        self._keep(X, M.T @ A[chosen] if dual else A[chosen], dual=dual)
+        self._store_model(X, M.T @ A[chosen] if dual else A[chosen], dual=dual)
         return self
 
 
 class RankSVM(_Ranker):
-    """Squared hinge on preferred pairs: the baseline; alpha by held-out folds of queries.
+    """Linear or kernel RankSVM with squared hinge loss; alpha chosen by folds of queries.
 
     >>> X, y = np.array([[0.0], [1.0], [0.0], [2.0]]), [1.0, 2.0, 7.0, 9.0]
     >>> scores = RankSVM(alphas=[1.0], folds=2).fit(X, y, queries=[0, 0, 1, 1]).predict(X)
@@ -545,6 +595,7 @@ class RankSVM(_Ranker):
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
+        """Set the parameters; nothing is computed."""
         self.alphas = alphas
         self.kernel = kernel
         self.folds = folds
@@ -553,39 +604,45 @@ class RankSVM(_Ranker):
         self.coef0 = coef0
 
     def fit(self, X: Any, y: Any, queries: Any = None) -> RankSVM:
-        """Learns from labels, within queries where they are given."""
+        """Fit the model from labels, within queries if they are given; returns self."""
         self._fit(ranksvm.RankSVM(alphas=self._check_alphas(), folds=self.folds), X, y, queries)
         return self
 
 
-def _numbers(labels: Any, n: int) -> NDArray[np.intp]:
+def _number_queries(labels: Any, n: int) -> NDArray[np.intp]:
+    """Return the query of each sample as a number; raise ValueError unless there are n."""
     rows_by_group(labels, n, name="queries")
     return np.unique(np.asarray(labels), return_inverse=True)[1]
 
 
-def _named(X: Any) -> Features:
+def _name_features(X: Any) -> Features:
+    """Return features (n, d) as Features whose columns are named by their index."""
     return Features(
         sp.csr_array(X), FeatureNames.from_iterable([str(i) for i in range(X.shape[1])])
     )
 
 
-def _edges(
+def _parse_preferences(
     preferences: Matrix, n: int, cost: Cost, normalised: bool
 ) -> tuple[NDArray[np.intp], Vector, Vector]:
+    """Return pairs (m, 2), target differences (m,) and weights (m,) of preferences.
+
+    Raises ValueError for rows that are not (better, worse[, magnitude]) of two different samples.
+    """
     if preferences.ndim != 2 or preferences.shape[1] not in (2, 3) or not len(preferences):
         raise ValueError(
-            f"preferences are rows (better, worse[, magnitude]), got shape {preferences.shape}"
+            f"preferences must be rows (better, worse[, magnitude]), got shape {preferences.shape}"
         )
     pairs = preferences[:, :2].astype(np.intp)
     if (pairs != preferences[:, :2]).any() or pairs.min() < 0 or pairs.max() >= n:
         raise ValueError(f"preferences must name rows 0 .. {n - 1} of X")
-    size = preferences[:, 2] if preferences.shape[1] == 3 else np.ones(len(pairs))
-    if (size <= 0).any() or (pairs[:, 0] == pairs[:, 1]).any():
+    magnitude = preferences[:, 2] if preferences.shape[1] == 3 else np.ones(len(pairs))
+    if (magnitude <= 0).any() or (pairs[:, 0] == pairs[:, 1]).any():
         raise ValueError("a preference is between two different rows, with a positive magnitude")
-    weight = 1 / size**2 if cost == "bound" else np.ones(len(pairs))
+    weight = 1 / magnitude**2 if cost == "bound" else np.ones(len(pairs))
     return (
         pairs,
-        (np.ones(len(pairs)) if cost == "sign" else size),
+        (np.ones(len(pairs)) if cost == "sign" else magnitude),
         (weight / len(pairs) if normalised else weight),
     )
 
@@ -612,6 +669,7 @@ class G2P(TransformerMixin, KernelMachine):
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
+        """Set the parameters, see ``textrank.learners.g2p.G2P``; nothing is computed."""
         self.kernel = kernel
         self.alpha = alpha
         self.neighbours = neighbours
@@ -623,8 +681,8 @@ class G2P(TransformerMixin, KernelMachine):
         self.coef0 = coef0
 
     def fit(self, X: Any, y: Any) -> G2P:
-        """Finds the projection; ``y`` are classes, or an indicator of several per sample."""
-        X, y = self._read(X, y, multi_output=True)
+        """Find the projection; ``y`` are classes, or an indicator matrix of several per sample."""
+        X, y = self._validate(X, y, multi_output=True)
         learner = g2p.G2P(
             alpha=self.alpha,
             neighbours=self.neighbours,
@@ -638,17 +696,19 @@ class G2P(TransformerMixin, KernelMachine):
         return self
 
     def transform(self, X: Any) -> Matrix:
-        """The embedding of new samples."""
+        """Return the embedding of new samples, (m, size)."""
         check_is_fitted(self, "projection_")
-        X = self._read(X, reset=False)
+        X = self._validate(X, reset=False)
         return np.asarray(self._compare(X, self.X_fit_) @ self.projection_)
 
     @property
     def _n_features_out(self) -> int:
+        """Number of columns of the embedding, for scikit-learn."""
         return int(self.projection_.shape[1])
 
 
 def _class_matrix(y: NDArray[Any]) -> Matrix:
+    """Return the class matrix that G2P learns from, for single or multiple classes."""
     if type_of_target(y) == "multilabel-indicator":
         return g2p.class_matrix(np.asarray(y, dtype=np.float64), "multi")
     check_classification_targets(y)
