@@ -13,7 +13,13 @@ from spacy.tokens import Doc
 
 from textrank.candidates import Candidate
 from textrank.tasks.parse_ranking import features
-from textrank.tasks.parse_ranking.features import LEAST, ArcFeatures, ArcVotes, ParseSupport, far
+from textrank.tasks.parse_ranking.features import (
+    MIN_VOTE_SHARE,
+    ArcFeatures,
+    ArcVotes,
+    ParseSupport,
+    describe_length,
+)
 
 
 def plainly(doc: Doc) -> Iterator[tuple[str, ...]]:
@@ -24,7 +30,7 @@ def plainly(doc: Doc) -> Iterator[tuple[str, ...]]:
         if i == h:
             yield from (("root", tags[i]), ("root word", words[i]))
             continue
-        kind, length, above = labels[i], far(i - h), heads[h]
+        kind, length, above = labels[i], describe_length(i - h), heads[h]
         side = length[0]
         yield "label", kind, side
         yield "label, tags", kind, side, tags[h], tags[i]
@@ -37,7 +43,13 @@ def plainly(doc: Doc) -> Iterator[tuple[str, ...]]:
             yield "tags, between", tags[h], tags[i], side, tag
             yield "label, between", kind, side, tag
         yield "labels above", kind, labels[h]
-        yield "sides above", kind, labels[h], side, "" if above == h else far(h - above)[0]
+        yield (
+            "sides above",
+            kind,
+            labels[h],
+            side,
+            "" if above == h else describe_length(h - above)[0],
+        )
         yield "tags above", kind, labels[h], tags[i], tags[h], "" if above == h else tags[above]
     for h in dict.fromkeys(h for i, h in enumerate(heads) if h != i):
         below = [i for i, head in enumerate(heads) if head == h and i != h]
@@ -71,7 +83,9 @@ def parses(make_doc, rng, count: int) -> list[Candidate]:
 @pytest.mark.parametrize("long", [1, 64])
 @pytest.mark.parametrize("seed", range(4))
 def test_arcs_are_those_of_each_parse(make_doc, seed, long, monkeypatch):
-    monkeypatch.setattr(features, "LONG", long)  # where the words between are not looked at
+    monkeypatch.setattr(
+        features, "MIN_LONG_ARC_WORDS", long
+    )  # where the words between are not looked at
     candidates = parses(make_doc, np.random.default_rng(seed), 5)
     together = ArcFeatures()(candidates)
     for row, candidate in zip(together, candidates, strict=True):
@@ -130,7 +144,7 @@ def test_support_together_is_support_by_plain_means(make_doc):
         found = dict(zip(row.names, row.values.toarray()[0], strict=True))
         known = candidate.doc.user_data["parse"]
         arcs, heads = known["arcs"].astype(float), known["heads"].astype(float)
-        doubt = np.log(np.maximum(arcs.mean(axis=1), LEAST)).mean()
+        doubt = np.log(np.maximum(arcs.mean(axis=1), MIN_VOTE_SHARE)).mean()
         assert found["doubt",] == pytest.approx(doubt, rel=1e-6)
         assert found["consensus", "parser 2"] == pytest.approx(arcs[:, 1].mean(), rel=1e-6)
         assert found["attachment", "parser 1"] == pytest.approx(heads[:, 0].mean(), rel=1e-6)

@@ -10,7 +10,7 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textrank.tasks.parse_ranking.parsers import LinkGrammar, align, tree_of
+from textrank.tasks.parse_ranking.parsers import LinkGrammar, align_words, build_tree
 from textrank.tasks.parse_ranking.task import ParseRanking
 
 needs_program = pytest.mark.skipif(
@@ -52,7 +52,7 @@ Found 2 linkages (2 had no P.P. violations)
 
 def test_trees_come_in_the_order_of_the_program(tmp_path):
     (parses,) = LinkGrammar(fake(tmp_path, TWO))(sentences("He saw dogs (here)."))
-    assert [parse.own for parse in parses] == [True, False]
+    assert [parse.is_first_choice for parse in parses] == [True, False]
     assert parses[0].heads == (1, 1, 1, 4, 1, 4, 1)
     assert parses[0].labels == ("Ss", "ROOT", "Op", "Xd", "MVp", "Xc", "null")
     assert parses[1].heads == (1, 2, 2, 2, 2, 2, 2)
@@ -98,7 +98,7 @@ def test_a_missing_or_failing_program_is_named(tmp_path):
     ],
 )
 def test_alignment(words, tokens, found):
-    assert align(words, tokens) == found
+    assert align_words(words, tokens) == found
 
 
 @given(st.data())
@@ -108,7 +108,7 @@ def test_any_links_give_a_tree(data):
     kinds = st.sampled_from(["Ss", "Os", "Ce", "CV", "R", "Bs", "Mp"])
     links = data.draw(st.lists(st.tuples(word, word, kinds).filter(lambda a: a[0] != a[1])))
     marked = data.draw(st.lists(st.tuples(word, st.sampled_from(["WV", "Wd", "Xp"]))))
-    heads, labels = tree_of(links, marked, size)
+    heads, labels = build_tree(links, marked, size)
     assert [label == "ROOT" for label in labels].count(True) == 1
     for start in range(size):
         at = start

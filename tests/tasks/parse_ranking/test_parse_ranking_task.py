@@ -19,14 +19,14 @@ from textrank.model import Model
 from textrank.tasks.base import Scored
 from textrank.tasks.parse_ranking import task as parse_trees
 from textrank.tasks.parse_ranking.features import ArcFeatures, ArcVotes, ParseSupport
-from textrank.tasks.parse_ranking.parsers import NoisyParser, Parse
+from textrank.tasks.parse_ranking.parsers import Parse, PerturbedParser
 from textrank.tasks.parse_ranking.task import (
+    CandidateParse,
     ParseRanking,
-    Tree,
-    agreements,
-    attached,
-    goodness,
-    pooled,
+    arc_f1,
+    compute_vote_shares,
+    count_correct_arcs,
+    pool_parses,
 )
 
 ROOT = Path(__file__).parents[3]
@@ -66,20 +66,20 @@ def sample() -> list[Doc]:
 
 
 def links(heads, labels):
-    return Tree("", heads, labels, []).links()
+    return CandidateParse("", heads, labels, []).arcs()
 
 
 def test_goodness_is_the_f_score_of_links():
-    assert goodness(links(*GOLD), links(*GOLD)) == 1
-    assert goodness(links(*OTHER), links(*GOLD)) == pytest.approx(0.75)  # 3 of 4 and 4
-    assert goodness(links(*WORST), links(*GOLD)) == pytest.approx(0.5)
-    assert goodness(set(), links(*GOLD)) == 0
+    assert arc_f1(links(*GOLD), links(*GOLD)) == 1
+    assert arc_f1(links(*OTHER), links(*GOLD)) == pytest.approx(0.75)  # 3 of 4 and 4
+    assert arc_f1(links(*WORST), links(*GOLD)) == pytest.approx(0.5)
+    assert arc_f1(set(), links(*GOLD)) == 0
 
 
 def test_links_to_words_that_gold_leaves_alone_do_not_count_against():
     gold = {(1, 0, "nsubj")}
-    assert goodness({(1, 0, "nsubj"), (1, 2, "punct")}, gold) == 1
-    assert goodness({(1, 0, "nsubj"), (0, 1, "punct")}, gold) == pytest.approx(2 / 3)
+    assert arc_f1({(1, 0, "nsubj"), (1, 2, "punct")}, gold) == 1
+    assert arc_f1({(1, 0, "nsubj"), (0, 1, "punct")}, gold) == pytest.approx(2 / 3)
 
 
 TREES = st.integers(2, 6).flatmap(
@@ -93,24 +93,24 @@ TREES = st.integers(2, 6).flatmap(
 
 @given(TREES)
 def test_goodness_is_one_for_equal_links_only_and_symmetric_where_all_are_linked(rows):
-    first, second = (Tree("", *zip(*arcs, strict=True), ()).links() for arcs in rows[:2])
-    value = goodness(first, second)
+    first, second = (CandidateParse("", *zip(*arcs, strict=True), ()).arcs() for arcs in rows[:2])
+    value = arc_f1(first, second)
     assert 0 <= value <= 1
-    assert goodness(second, second) == 1
+    assert arc_f1(second, second) == 1
     words = range(len(rows[0]))
     if all({w for a, b, _ in own for w in (a, b)} == set(words) for own in (first, second)):
-        assert value == pytest.approx(goodness(second, first))
+        assert value == pytest.approx(arc_f1(second, first))
         assert (value == 1) == (first == second)
 
 
 @given(TREES)
 def test_agreement_is_the_mean_over_parses_drawn_by_votes(rows):
     trees = [
-        Tree("", *zip(*arcs, strict=True), (), votes=1.0 + n, by=[1.0 + n])
+        CandidateParse("", *zip(*arcs, strict=True), (), votes=1.0 + n, votes_by_parser=[1.0 + n])
         for n, arcs in enumerate(rows)
     ]
     total = sum(tree.votes for tree in trees)
-    (agreed,) = agreements([trees])
+    (agreed,) = compute_vote_shares([trees])
     for tree, found in zip(trees, agreed.arcs.mean(axis=(1, 2)), strict=True):
         mean = 0.0
         for other in trees:
@@ -130,18 +130,25 @@ def test_sentences_together_agree_as_each_alone(sentences):
     for parsers, rows in enumerate(sentences, 1):  # as many parsers as sentences before
         by = [[float(n + parser) for parser in range(parsers)] for n in range(len(rows))]
         each = zip(rows, by, strict=True)
-        pools.append([Tree("", *zip(*arcs, strict=True), (), by=own) for arcs, own in each])
-    for pool, together in zip(pools, agreements(pools), strict=True):
-        (alone,) = agreements([pool])
+        pools.append(
+            [CandidateParse("", *zip(*arcs, strict=True), (), votes_by_parser=own) for arcs, own in each]
+        )
+    for pool, together in zip(pools, compute_vote_shares(pools), strict=True):
+        (alone,) = compute_vote_shares([pool])
         np.testing.assert_array_equal(together.arcs, alone.arcs)
         np.testing.assert_array_equal(together.heads, alone.heads)
 
 
 def test_attached_words_have_head_and_label_but_a_root_any_label():
-    gold = Tree("", *GOLD, [])
-    assert attached(Tree("", *GOLD, []), gold) == 5
-    assert attached(Tree("", *OTHER, []), gold) == 4
-    assert attached(Tree("", GOLD[0], ["nsubj", "root", "obl", "prep", "pobj"], []), gold) == 4
+    gold = CandidateParse("", *GOLD, [])
+    assert count_correct_arcs(CandidateParse("", *GOLD, []), gold) == 5
+    assert count_correct_arcs(CandidateParse("", *OTHER, []), gold) == 4
+    assert (
+        count_correct_arcs(
+            CandidateParse("", GOLD[0], ["nsubj", "root", "obl", "prep", "pobj"], []), gold
+        )
+        == 4
+    )
 
 
 def test_a_candidate_is_the_sentence_with_one_parse(doc):
@@ -261,16 +268,16 @@ def test_parsers_are_pooled_with_the_trees_that_most_votes_speak_for():
     labels = GOLD[1]
     one = [parse([1, 1, 1, 2, 3], labels, 2, own=True), parse([1, 1, 3, 1, 3], labels, 1)]
     two = [parse([1, 1, 1, 1, 2], labels, 3, own=True), parse([1, 1, 1, 2, 3], labels, 1)]
-    found = pooled([one, two])
+    found = pool_parses([one, two])
     assert [tree.name for tree in found] == ["0", "1", "2", "3"]
-    assert [tree.own for tree in found] == [True, False, False, False]
-    assert found[0].by == pytest.approx([2 / 3, 1 / 4])
+    assert [tree.is_first_choice for tree in found] == [True, False, False, False]
+    assert found[0].votes_by_parser == pytest.approx([2 / 3, 1 / 4])
     assert found[0].votes == pytest.approx((2 / 3 + 1 / 4) / 2)
     assert sum(tree.votes for tree in found) == pytest.approx(1)
     assert found[3].votes == 0
     assert list(found[3].heads) == GOLD[0]  # nobody's: the first's object, the second's "with"
-    assert list(found[3].spans) == [True, False, False]
-    assert list(found[2].spans) == [False, False, True]
+    assert list(found[3].is_spanning) == [True, False, False]
+    assert list(found[2].is_spanning) == [False, False, True]
 
 
 @given(st.integers(0, 999))
@@ -279,9 +286,9 @@ def test_a_tree_with_more_than_half_of_the_votes_is_the_spanning_tree(seed):
     words, trees = int(rng.integers(1, 7)), int(rng.integers(1, 5))
     table = {_random_tree(rng, words): votes for votes in (rng.random(trees) + 0.1).tolist()}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parse_trees, "MOST", np.inf)  # the long way
-        expected = parse_trees._spanning(table)
-    assert parse_trees._spanning(table) == expected
+        patch.setattr(parse_trees, "MAJORITY_SHARE", np.inf)  # the long way
+        expected = parse_trees._vote_tree(table)
+    assert parse_trees._vote_tree(table) == expected
 
 
 def _random_tree(rng, words):
@@ -325,10 +332,12 @@ def text() -> Doc:
 
 
 def test_parses_are_distinct_trees_with_all_votes(text):
-    for sentence, parses in zip(text.sents, NoisyParser(copies=6)(list(text.sents)), strict=True):
+    for sentence, parses in zip(
+        text.sents, PerturbedParser(copies=6)(list(text.sents)), strict=True
+    ):
         assert sum(p.votes for p in parses) == 7
         assert len({(p.heads, p.labels) for p in parses}) == len(parses)
-        assert [p.own for p in parses] == [True] + [False] * (len(parses) - 1)
+        assert [p.is_first_choice for p in parses] == [True] + [False] * (len(parses) - 1)
         for parse in parses:
             assert len(parse.heads) == len(parse.tags) == len(sentence)
             assert sum(head == i for i, head in enumerate(parse.heads)) == 1
@@ -336,19 +345,19 @@ def test_parses_are_distinct_trees_with_all_votes(text):
 
 def test_noise_is_reproducible_leaves_the_parser_alone_and_needs_sigma(text):
     sentences = list(text.sents)
-    first = NoisyParser(copies=6, sigma=0.5)(sentences)
+    first = PerturbedParser(copies=6, sigma=0.5)(sentences)
     assert len(first[0]) > 1
-    assert NoisyParser(copies=6, sigma=0.5)(sentences) == first
-    without = NoisyParser(copies=2, sigma=0.0)(sentences)
+    assert PerturbedParser(copies=6, sigma=0.5)(sentences) == first
+    without = PerturbedParser(copies=2, sigma=0.0)(sentences)
     assert [len(parses) for parses in without] == [1, 1]
     assert [p[0].heads for p in without] == [p[0].heads for p in first]
 
 
 def test_noise_may_be_on_the_last_layers_alone(text):
     sentences = list(text.sents)
-    last = NoisyParser(copies=6, sigma=0.5, layers="last")(sentences)
+    last = PerturbedParser(copies=6, sigma=0.5, layers="last")(sentences)
     assert len(last[0]) > 1
-    assert last != NoisyParser(copies=6, sigma=0.5)(sentences)
+    assert last != PerturbedParser(copies=6, sigma=0.5)(sentences)
     with pytest.raises(ValueError, match="layers must be one of all, last, got 'first'"):
         ParseRanking(layers="first")
 

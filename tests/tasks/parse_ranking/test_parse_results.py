@@ -1,6 +1,6 @@
 """The figures of docs/experiments for parse ranking, on CRAFT's dev part.
 
-``pytest -m corpus -s tests/tasks/parse_ranking/test_parse_results.py`` prints them; 15 minutes of one core.
+``pytest -m corpus -s tests/tasks/parse_ranking/test_parse_results.py`` prints them; 15 minutes.
 """
 
 from __future__ import annotations

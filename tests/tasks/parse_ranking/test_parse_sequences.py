@@ -7,7 +7,7 @@ import pytest
 from textrank.candidates import Candidate
 from textrank.kernels.sequences import LocalityConvolution
 from textrank.kernels.views import EachView
-from textrank.tasks.parse_ranking.features import TYPES, ParseSequences
+from textrank.tasks.parse_ranking.features import SEQUENCE_TYPES, ParseSequences
 from textrank.testing import check_kernel
 
 # A link grammar linkage: absence-Mp-of, absence-Ss-leads, of-Js-syntrophin, leads-MVp-to.
@@ -32,7 +32,7 @@ def tree(make_doc):
 
 def test_a_linkage_gives_seven_sequences_in_order_of_appearance(linkage):
     views = ParseSequences()([linkage])
-    assert {name: views.view(name)[0].symbols() for name in TYPES} == {
+    assert {name: views.view(name)[0].symbols() for name in SEQUENCE_TYPES} == {
         "bigram": ["absence of", "absence leads", "of syntrophin", "leads to"],
         "word_tag": ["absence/n", "of/p", "syntrophin/n", "leads/v", "to/p"],
         "link_type": ["Mp", "Ss", "Js", "MVp"],

@@ -8,7 +8,20 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from textrank.tasks.parse_ranking.parsers import spanning_tree
+from textrank.tasks.parse_ranking.parsers import HeadVotes, find_spanning_tree
+
+
+def spanning_tree(votes, roots):
+    """Return the best tree of dense votes: ``votes[h, d]`` are those for ``h`` as head of ``d``."""
+    arcs = np.array(votes, dtype=np.float64)
+    np.fill_diagonal(arcs, np.inf)
+    default = arcs.min(axis=0, initial=np.inf)
+    np.fill_diagonal(arcs, -np.inf)
+    head_votes: list[HeadVotes] = []
+    for column, low in zip(arcs.T, default.tolist(), strict=True):
+        heads = np.flatnonzero(column > low)
+        head_votes.append(dict(zip(heads.tolist(), column[heads].tolist(), strict=True)))
+    return find_spanning_tree(head_votes, roots, default.tolist())
 
 
 def trees(n, root):

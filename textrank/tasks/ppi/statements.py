@@ -1,7 +1,8 @@
-"""Statements about two names: asserted or not, of which type, in which direction.
+"""Statements about a pair of entities: asserted or not, of which type, in which direction.
 
-Each of the three is a question with several answers about a pair, learnt from corpora of events;
-a model of interactions carries models of these questions beside it (its *aspects*).
+Each *aspect* (status, type, direction) is a question about a pair with several answers, learnt from
+corpora of events with the task ``PPIStatement``. A PPI model carries one submodel per aspect;
+``AttributeModels`` applies all of them at once to pairs that are analysed only once.
 """
 
 from __future__ import annotations
@@ -51,24 +52,22 @@ LABELS: Mapping[str, tuple[str, ...]] = {
     "type": TYPES,
     "direction": DIRECTIONS,
 }
-# In figures of five classes all that changes a protein counts as modification.
+# For metrics of five coarse types.
 COARSE_TYPES = {"phosphorylation": "modification", "degradation": "modification"}
 REVERSED_DIRECTION = {"a>b": "b>a", "b>a": "a>b"}
-STATUS_PROBABILITY_GRID = np.arange(
-    0.05, 0.76, 0.01
-)  # probabilities from which a denial or doubt may count
+STATUS_PROBABILITY_GRID = np.arange(0.05, 0.76, 0.01)  # candidate thresholds
 if not Doc.has_extension("textrank_ppi_statement"):
     Doc.set_extension("textrank_ppi_statement", default=None)
 
 
 @dataclass(frozen=True)
 class PPIStatement(ChoiceTask):
-    """One aspect of the statements about pairs: ``status``, ``type`` or ``direction``.
+    """Task of choosing one aspect of the statement about a pair: its status, type or direction.
 
-    A pair has a candidate an answer. Gold is a row of ``doc.user_data["gold"]`` with the aspect as
-    a key, as ``BioNLP`` gives; pairs without one are not asked about where a Doc has gold, so that
-    figures are of pairs that are stated. A direction counts from the name that comes first in the
-    text.
+    There is one candidate per pair and answer. Gold answers are rows of ``doc.user_data["gold"]``
+    with the aspect as a key, as ``BioNLP`` reads them. If a Doc has gold annotation, pairs without
+    such a row are left out, so that metrics are about pairs that a statement is made of. Directions
+    are relative to the order in the text: "a>b" is from the first entity to the second.
     """
 
     aspect: Aspect = "status"
@@ -94,87 +93,95 @@ class PPIStatement(ChoiceTask):
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The answers there are, in the order of a pair's candidates."""
+        """Return the answers of the aspect, in the order of a pair's candidates."""
         return LABELS[self.aspect]
 
     def candidates(self, doc: Doc) -> list[Candidate]:
-        """One for each pair that is asked about and each answer."""
+        """Return one candidate per answer for every pair that is asked about."""
         gold = self._gold(doc)
-        found = []
-        for number, pair in enumerate(self._ppi.candidates(doc)):
-            right = None if gold is None else gold.get(_pair_key(pair.spans))
-            if gold is None or right is not None:
-                found += self.label_candidates(pair, f"q{number}", _gold_answer(right, pair))
-        return found
+        candidates = []
+        for index, pair in enumerate(self._ppi.candidates(doc)):
+            gold_row = None if gold is None else gold.get(_pair_key(pair.spans))
+            if gold is None or gold_row is not None:
+                candidates += self.label_candidates(pair, f"q{index}", _gold_answer(gold_row, pair))
+        return candidates
 
     def label_candidates(
-        self, pair: Candidate, query: str, right: str | None = None
+        self, pair: Candidate, query: str, gold_answer: str | None = None
     ) -> list[Candidate]:
-        """A candidate an answer for one pair."""
+        """Return one candidate per answer for a pair; ``gold_answer`` is None if it is unknown."""
         return [
             replace(
                 pair,
                 question=self.aspect,
                 answer=answer,
                 query=query,
-                label=None if right is None else 1.0 if answer == right else -1.0,
+                label=None if gold_answer is None else 1.0 if answer == gold_answer else -1.0,
             )
             for answer in self.answers
         ]
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
-        """Stated pairs without a candidate: in two sentences, or of a name no token covers."""
+        """Return the number of gold statements without a candidate.
+
+        They are across sentences or have an entity that no token covers.
+        """
         reached = {_pair_key(candidate.spans) for candidate in candidates}
         return len((self._gold(doc) or {}).keys() - reached)
 
     def threshold(self, y: Vector, heldout: Vector) -> float:
-        """Log-odds from which a pair is denied or doubted: where the mean F of both is best.
+        """Return the log-odds from which a pair is negated or speculated.
 
-        Both are rare, so the best F lies below even odds. The other aspects need none.
+        It has the best mean F1 of both on held-out scores. Both are rare, so the best F1 lies below
+        even odds. ``y`` and ``heldout`` have one entry per candidate, pair by pair. Other aspects
+        do not use the threshold: 0.
         """
         if self.aspect != "status":
             return 0.0
-        scores, right = (a.reshape(-1, len(self.answers)) for a in (heldout, y))
-        limits = logit(STATUS_PROBABILITY_GRID)
-        f = [
-            _mean_f_of_rare(choose_status(scores, limit), right.argmax(axis=1)) for limit in limits
-        ]
-        return float(limits[choose_first(f)])
+        scores, labels = (a.reshape(-1, len(self.answers)) for a in (heldout, y))
+        gold = labels.argmax(axis=1)
+        thresholds = logit(STATUS_PROBABILITY_GRID)
+        f_scores = [_mean_f_of_rare(choose_status(scores, t), gold) for t in thresholds]
+        return float(thresholds[choose_first(f_scores)])
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
-        """Puts the answers on ``doc._.textrank_ppi_statement``, in text order."""
+        """Write one row per pair to ``doc._.textrank_ppi_statement``, in text order."""
         super().annotate(doc, scored)
-        for row, given in zip(
-            doc._.textrank_ppi_statement, _predicted_and_gold(scored, self)[0], strict=True
-        ):
-            row[self.aspect] = given
+        predicted, _ = _predicted_and_gold(scored, self)
+        for row, answer in zip(doc._.textrank_ppi_statement, predicted, strict=True):
+            row[self.aspect] = answer
         return doc
 
     def row(self, text: SourceText, question: AnsweredQuestion) -> dict[str, Any]:
-        """The places of a pair's names and how likely each answer is."""
+        """Return the character offsets of both entities and the probability of each answer."""
         spans = [list(original_offsets(span)) for span in question.candidates[0].spans]
         return {"spans": spans, "probabilities": question.probabilities(self.answers)}
 
-    def choose_answers(self, scores: Matrix, limit: float) -> Indices:
-        """Which answer each pair gets, from log-odds (pairs, answers)."""
-        return choose_status(scores, limit) if self.aspect == "status" else argmax_first(scores)
+    def choose_answers(self, scores: Matrix, threshold: float) -> Indices:
+        """Return the index of the answer that each pair gets, from log-odds (pairs, answers)."""
+        return choose_status(scores, threshold) if self.aspect == "status" else argmax_first(scores)
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
-        """Accuracy, and the F of each answer."""
-        plain = super().measures(replace(scored, threshold=0.0))
-        given, right = _predicted_and_gold(scored, self)
-        more = _f_by_answer(given, right, self.answers)
-        more["accuracy"] = float(np.mean(np.array(given) == np.array(right)))
+        """Return accuracy and F1 of each answer; for types also accuracy of five coarse types."""
+        choice_metrics = super().measures(replace(scored, threshold=0.0))
+        predicted, gold = _predicted_and_gold(scored, self)
+        metrics = _f_by_answer(predicted, gold, self.answers)
+        metrics["accuracy"] = float(np.mean(np.array(predicted) == np.array(gold)))
         if self.aspect == "type":
-            coarse = [[COARSE_TYPES.get(a, a) for a in own] for own in (given, right)]
-            more["accuracy_five"] = float(np.mean(np.array(coarse[0]) == np.array(coarse[1])))
-        return {**plain, **more}
+            coarse = [[COARSE_TYPES.get(a, a) for a in answers] for answers in (predicted, gold)]
+            metrics["accuracy_five"] = float(np.mean(np.array(coarse[0]) == np.array(coarse[1])))
+        return {**choice_metrics, **metrics}
 
     @property
     def _ppi(self) -> PPI:
+        """Return the task that makes the pairs."""
         return PPI(self.entities, self.labels)
 
     def _gold(self, doc: Doc) -> dict[frozenset[str], Mapping[str, Any]] | None:
+        """Return gold rows by pair of span ids, or None if the Doc has no gold annotation.
+
+        The answer is under the key ``asked``.
+        """
         if "gold" not in doc.user_data:
             return None
         rows = [row for row in doc.user_data["gold"] if "entities" in row and self.aspect in row]
@@ -182,219 +189,264 @@ class PPIStatement(ChoiceTask):
 
 
 def _gold_answer(row: Mapping[str, Any] | None, pair: Candidate) -> str | None:
-    """The right answer, a direction from the first name of the text to the second."""
+    """Return the gold answer of a row, None without one; a direction is turned into text order."""
     if row is None:
         return None
-    turned = row["entities"][0] != pair.spans[0].id_
+    is_reversed = row["entities"][0] != pair.spans[0].id_
     answer = str(row["asked"])
-    return REVERSED_DIRECTION.get(answer, answer) if turned else answer
+    return REVERSED_DIRECTION.get(answer, answer) if is_reversed else answer
 
 
-def choose_status(scores: Matrix, limit: float) -> Indices:
-    """The likelier of denial and doubt where it reaches the limit, else the first: asserted.
+def choose_status(scores: Matrix, threshold: float) -> Indices:
+    """Return the index of the status of each pair, (pairs,), from log-odds (pairs, STATUSES).
+
+    The likelier of negated (1) and speculated (2) is chosen if it reaches the threshold, whatever
+    the log-odds of asserted (0).
 
     >>> choose_status(np.array([[1.0, -0.6, -2.0], [2.0, -2.0, -1.9]]), -1.0).tolist()
     [1, 0]
     """
     best = 1 + argmax_first(scores[:, 1:])
-    return np.where(scores[np.arange(len(scores)), best] >= limit, best, 0)
+    return np.where(scores[np.arange(len(scores)), best] >= threshold, best, 0)
 
 
-def _mean_f_of_rare(given: Indices, right: Indices) -> float:
-    """The mean F of all answers but the first."""
-    found = []
+def _mean_f_of_rare(predicted: Indices, gold: Indices) -> float:
+    """Return the mean F1 of all statuses but the first, from status indices."""
+    f_scores = []
     for answer in range(1, len(STATUSES)):
-        said, true = given == answer, right == answer
-        found.append(2 * (said & true).sum() / max(said.sum() + true.sum(), 1))
-    return float(np.mean(found))
+        is_predicted, is_gold = predicted == answer, gold == answer
+        f_scores.append(
+            2 * (is_predicted & is_gold).sum() / max(is_predicted.sum() + is_gold.sum(), 1)
+        )
+    return float(np.mean(f_scores))
 
 
 def _predicted_and_gold(scored: Scored, task: PPIStatement) -> tuple[list[str], list[str]]:
-    """For each pair the answer given and the right one."""
+    """Return the predicted and the gold answer of each pair."""
     questions = list(group_by_question(scored))
     if not questions:
         return [], []
     scores = np.array([question.scores for question in questions])
     labels = np.array([[c.label or 0.0 for c in question.candidates] for question in questions])
-    given, right = task.choose_answers(scores, scored.limit), labels.argmax(axis=1)
-    return [task.answers[i] for i in given], [task.answers[i] for i in right]
+    predicted, gold = task.choose_answers(scores, scored.limit), labels.argmax(axis=1)
+    return [task.answers[i] for i in predicted], [task.answers[i] for i in gold]
 
 
 def _f_by_answer(
-    given: Sequence[str], right: Sequence[str], answers: Sequence[str]
+    predicted: Sequence[str], gold: Sequence[str], answers: Sequence[str]
 ) -> dict[str, float | None]:
-    """The F of each answer; None where it is neither given nor right."""
-    found: dict[str, float | None] = {}
+    """Return the F1 of each answer as ``f_<answer>``; None if it is neither predicted nor gold."""
+    metrics: dict[str, float | None] = {}
     for answer in answers:
-        said = np.array([g == answer for g in given])
-        true = np.array([r == answer for r in right])
-        total = int(said.sum() + true.sum())
-        found[f"f_{answer}"] = 2 * float((said & true).sum()) / total if total else None
-    return found
+        is_predicted = np.array([g == answer for g in predicted])
+        is_gold = np.array([r == answer for r in gold])
+        total = int(is_predicted.sum() + is_gold.sum())
+        metrics[f"f_{answer}"] = (
+            2 * float((is_predicted & is_gold).sum()) / total if total else None
+        )
+    return metrics
 
 
 def _pair_key(spans: Sequence[Span]) -> frozenset[str]:
+    """Return the span ids of a pair, in any order."""
     return frozenset(span.id_ for span in spans)
 
 
-STATEMENT_PARSE: Parse = "own"  # that statements are read from
+STATEMENT_PARSE: Parse = "own"  # of all features of statements
 
 
 @dataclass(frozen=True, eq=False)
 class LabelWeights:
-    """The weights of all answers to the questions of one model."""
+    """Feature weights of all answers to the question of one submodel."""
 
-    names: FeatureNames  # d of them
-    values: Matrix  # (d, answers)
-    offsets: Vector  # (answers,)
-    threshold: float = 0.0  # log-odds from which a status other than asserted counts
+    names: FeatureNames  # d names, without the answer
+    values: Matrix  # (d, answers) weights
+    offsets: Vector  # (answers,) constant terms
+    threshold: float = 0.0  # log-odds from which a status other than asserted is chosen
 
     @classmethod
     def from_model(cls, model: Model, aspect: str) -> LabelWeights:
-        """Those of a model whose features stand under their questions, as ``Blocks`` has them."""
+        """Split the weights of a per-question model by answer.
+
+        The first part of a feature name of such a model is the label key of its answer. Raises
+        ValueError if the kernel is not a per-question kernel with features.
+        """
         kernel = model.pipeline.kernel
         if model.names is None or not isinstance(kernel, PerQuestionKernel):
             raise ValueError(
-                f"a model of {model.pipeline.task.name} with kernel {type(kernel).__name__} has no "
-                "weights by question. Train it with the kernel blocks.v1 and a feature kernel."
+                f"the submodel of {aspect} has the kernel {type(kernel).__name__}, which has no "
+                "weights per answer. Train it with the kernel blocks.v1 and a feature kernel."
             )
         words, answers = model.names.vocabulary, LABELS[aspect]
-        places = {label_key(aspect, answer): place for place, answer in enumerate(answers)}
-        question = np.array([places.get(word, -1) for word in words], dtype=np.intp)
-        asked = question[model.names.parts[:, 0]]
-        plain = FeatureNames(words, model.names.parts[:, 1:])
-        constant = _is_constant(plain)
+        column_of_key = {label_key(aspect, answer): column for column, answer in enumerate(answers)}
+        column_of_word = np.array([column_of_key.get(word, -1) for word in words], dtype=np.intp)
+        answer_column = column_of_word[model.names.parts[:, 0]]
+        names = FeatureNames(words, model.names.parts[:, 1:])
+        is_constant = _is_constant(names)
         offsets = np.zeros(len(answers))
-        offsets[asked[constant]] = model.fit.coef[constant] * kernel.constant
-        used, column = _merge_names(plain.take((~constant).nonzero()[0]))
-        values = np.zeros((len(used), len(answers)))
-        values[column, asked[~constant]] = model.fit.coef[~constant]
-        return cls(used, values, offsets, model.threshold or 0.0)
+        offsets[answer_column[is_constant]] = model.fit.coef[is_constant] * kernel.constant
+        unique_names, name_index = _merge_names(names.take((~is_constant).nonzero()[0]))
+        values = np.zeros((len(unique_names), len(answers)))
+        values[name_index, answer_column[~is_constant]] = model.fit.coef[~is_constant]
+        return cls(unique_names, values, offsets, model.threshold or 0.0)
 
-    def scale_blocks(self, blocks: Mapping[str, float]) -> LabelWeights:
-        """For features without the weights of the blocks that stand first in their names."""
-        each = np.array([blocks.get(word, 1.0) for word in self.names.vocabulary])
-        return replace(self, values=each[self.names.parts[:, :1]] * self.values)
+    def scale_blocks(self, block_weights: Mapping[str, float]) -> LabelWeights:
+        """Return the weights for blocks that are not multiplied by ``block_weights`` themselves.
+
+        The first part of a name is its block; blocks that are not listed have weight 1.
+        """
+        factors = np.array([block_weights.get(word, 1.0) for word in self.names.vocabulary])
+        return replace(self, values=factors[self.names.parts[:, :1]] * self.values)
 
 
 def _block_weights(name: str, model: Model) -> Mapping[str, float]:
-    """The weights of the blocks that a model sees."""
-    views = model.pipeline.representation
-    if not isinstance(views, StatementViews):
+    """Return the block weights of a submodel's representation; ValueError if it is another one."""
+    representation = model.pipeline.representation
+    if not isinstance(representation, StatementViews):
         raise ValueError(
-            f"the model of {name} sees pairs by {type(views).__name__}. Train it with the "
-            "representation statement_views.v1, as the others, so that a pair is looked at once."
+            f"the submodel of {name} has the representation {type(representation).__name__}. Train "
+            "it with statement_views.v1, so that all submodels share one analysis of a pair."
         )
-    return views.weights
+    return representation.weights
 
 
 def _is_constant(names: FeatureNames) -> NDArray[np.bool_]:
-    """Which names are that of the constant and nothing more."""
-    places = [place for place, word in enumerate(names.vocabulary) if word == CONSTANT_FEATURE]
-    found: NDArray[np.bool_] = np.isin(names.parts[:, 0], places)
-    at = found.nonzero()[0]
-    found[at] = (names.parts[at, 1:] < 0).all(axis=1)
-    return found
+    """Return which names are the constant feature and nothing more."""
+    constant_words = [
+        number for number, word in enumerate(names.vocabulary) if word == CONSTANT_FEATURE
+    ]
+    mask: NDArray[np.bool_] = np.isin(names.parts[:, 0], constant_words)
+    candidates = mask.nonzero()[0]
+    mask[candidates] = (names.parts[candidates, 1:] < 0).all(axis=1)
+    return mask
 
 
 def _merge_names(names: FeatureNames) -> tuple[FeatureNames, Indices]:
-    """Each name once, and where each of the given ones stands among them."""
-    once = names[: _repetition_period(names.parts)]
-    if len(once) < len(names):  # the same names in the same order under every question
-        once, column = _merge_names(once)
-        return once, np.tile(column, len(names) // len(column))
+    """Return the distinct names, and the index of each given name among them.
+
+    Fast if the same names repeat in the same order, as they do under every question.
+    """
+    unique_names = names[: _repetition_period(names.parts)]
+    if len(unique_names) < len(names):  # the same names in the same order under every question
+        unique_names, column = _merge_names(unique_names)
+        return unique_names, np.tile(column, len(names) // len(column))
     return names.unique()
 
 
 def _repetition_period(parts: NDArray[np.int32]) -> int:
-    """After how many rows all rows come again in the same order; their number where never."""
-    again = np.flatnonzero((parts[1:] == parts[:1]).all(axis=1)) + 1
-    n = len(parts)
-    if not len(again) or n % again[0] or not np.array_equal(parts[again[0] :], parts[: -again[0]]):
-        return n
-    return int(again[0])
+    """Return the first repeat p such that all rows i and i + p are equal; else the number of rows.
+
+    Only the first row that equals row 0 is tried, and only if p divides the number of rows.
+    """
+    repeats = np.flatnonzero((parts[1:] == parts[:1]).all(axis=1)) + 1
+    n_rows = len(parts)
+    if (
+        not len(repeats)
+        or n_rows % repeats[0]
+        or not np.array_equal(parts[repeats[0] :], parts[: -repeats[0]])
+    ):
+        return n_rows
+    return int(repeats[0])
 
 
 @dataclass(frozen=True, eq=False)
 class AttributeWeights:
-    """The weights of all answers to all questions, by the names that blocks give to features.
+    """Feature weights of all answers to all aspects in one table.
 
-    What is told of two names counts in two ways, as their sum and as their difference: a fact has
-    the weights of the first and beside them those of the second.
+    Facts about entities have two weights per answer: the left half of the columns is for the sum of
+    both entities' facts (and for all other features), the right half for their difference.
     """
 
     names: FeatureNames
-    values: Matrix  # (names + 1, 2 * answers); the last row is that of unknown names
+    values: Matrix  # (names + 1, 2 * answers); the last row, of unknown names, is 0
 
     @classmethod
     def from_label_weights(cls, weights: Sequence[LabelWeights]) -> AttributeWeights:
-        """The weights of several models side by side."""
+        """Join the weights of several submodels by feature name."""
         names, column = _merge_names(
             FeatureNames.concat([_merge_difference_names(w.names) for w in weights])
         )
-        width = sum(len(w.offsets) for w in weights)
-        values = np.zeros((len(names) + 1, 2 * width))
-        row, left = 0, 0
-        for own in weights:
-            n, answers = own.values.shape
-            places = left + width * _is_difference(own.names)[:, None] + np.arange(answers)
-            values[column[row : row + n, None], places] = own.values
-            row, left = row + n, left + answers
+        n_answers = sum(len(w.offsets) for w in weights)
+        values = np.zeros((len(names) + 1, 2 * n_answers))
+        row, first_column = 0, 0
+        for label_weights in weights:
+            n, answers = label_weights.values.shape
+            columns = (
+                first_column
+                + n_answers * _is_difference(label_weights.names)[:, None]
+                + np.arange(answers)
+            )
+            values[column[row : row + n, None], columns] = label_weights.values
+            row, first_column = row + n, first_column + answers
         return cls(names, values)
 
-    def sum_features(self, features: Features) -> Matrix:  # (rows, 2 * answers)
-        """What the features of each row weigh together."""
+    def sum_features(self, features: Features) -> Matrix:
+        """Return features @ weights, (rows, 2 * answers); features with unknown names count 0."""
         return np.asarray(features.values @ self.values[self.names.find(features.names)])
 
-    def pair_scores(self, sums: Matrix) -> Matrix:  # (rows, answers)
-        """Those of features that count in one way only."""
+    def pair_scores(self, sums: Matrix) -> Matrix:
+        """Return the part of the sums that is for features of pairs, (rows, answers)."""
         return sums[:, : sums.shape[1] // 2]
 
-    def entity_scores(self, sides: EntityFacts, sums: Matrix) -> Matrix:  # (pairs, answers)
-        """Those of what is told of two names, their sum and their difference of length one each.
+    def entity_scores(self, facts: EntityFacts, sums: Matrix) -> Matrix:
+        """Return the scores of the facts about both entities, (pairs, answers).
 
-        ``sums`` are of lists of length one each.
+        These are the scores of ``facts.sum`` and ``facts.difference``, each with rows of length
+        one, without computing either. ``sums`` is ``sum_features`` of the facts with rows of length
+        one.
         """
-        size = lengths(sides.features.cells.indptr)
-        weighed = (sums * np.sqrt(size)[:, None])[sides.rows].sum(axis=2)
-        one, two = weighed[:, 0], weighed[:, 1]
+        size = lengths(facts.features.cells.indptr)
+        entity_sums = (sums * np.sqrt(size)[:, None])[facts.rows].sum(axis=2)
+        first, second = entity_sums[:, 0], entity_sums[:, 1]
         half = sums.shape[1] // 2
-        same, turned = ((1.0 / np.sqrt(np.maximum(s, 1.0)))[:, None] for s in sides.squared_norms())
-        return same * (one + two)[:, :half] + turned * (one - two)[:, half:]
+        sum_scale, difference_scale = (
+            (1.0 / np.sqrt(np.maximum(norm, 1.0)))[:, None] for norm in facts.squared_norms()
+        )
+        return (
+            sum_scale * (first + second)[:, :half] + difference_scale * (first - second)[:, half:]
+        )
 
 
 def _is_difference(names: FeatureNames) -> NDArray[np.bool_]:
-    """Which features are differences."""
+    """Return which names are of the block of differences, ``turned``."""
     return np.array([word == "turned" for word in names.vocabulary], dtype=bool)[names.parts[:, 0]]
 
 
 def _merge_difference_names(names: FeatureNames) -> FeatureNames:
-    """The names with differences under the same word as sums."""
-    number = len(names.vocabulary)
+    """Return the names with the block ``turned`` renamed to ``sides``, so that both share a row."""
+    sum_number = len(names.vocabulary)
     parts = names.parts.copy()
-    parts[_is_difference(names), 0] = number
+    parts[_is_difference(names), 0] = sum_number
     return FeatureNames((*names.vocabulary, "sides"), parts)
 
 
 @dataclass(frozen=True, eq=False)
 class AttributeModels:
-    """The models of status, type and direction that stand beside a model of interactions."""
+    """Predictor of status, type and direction of pairs, from the submodels of a PPI model.
+
+    Implements ``protocols.AttributeModel``.
+    """
 
     weights: Mapping[str, LabelWeights]
-    blocks: Mapping[str, FeatureExtractor]  # that one of them sees
+    blocks: Mapping[str, FeatureExtractor]  # that at least one submodel uses
 
     @classmethod
     def from_models(cls, models: Mapping[str, Model]) -> AttributeModels:
-        """From models that see the same blocks of features, each with weights of its own."""
-        views = {name: _block_weights(name, model) for name, model in models.items()}
-        used = {block for own in views.values() for block, weight in own.items() if weight}
-        blocks: dict[str, FeatureExtractor] = {
-            name: block for name, block in STATEMENT_BLOCKS.items() if name in used
+        """Combine submodels by aspect; their representations must be ``StatementViews``."""
+        block_weights = {name: _block_weights(name, model) for name, model in models.items()}
+        used_blocks = {
+            block
+            for weights_of_model in block_weights.values()
+            for block, weight in weights_of_model.items()
+            if weight
         }
-        if not used.isdisjoint(("sides", "turned")):
+        blocks: dict[str, FeatureExtractor] = {
+            name: block for name, block in STATEMENT_BLOCKS.items() if name in used_blocks
+        }
+        if not used_blocks.isdisjoint(("sides", "turned")):
             blocks["sides"] = EntityFactExtractor()
         weights = {
-            name: LabelWeights.from_model(model, name).scale_blocks(views[name])
+            name: LabelWeights.from_model(model, name).scale_blocks(block_weights[name])
             for name, model in models.items()
         }
         return cls(weights, blocks)
@@ -408,82 +460,91 @@ class AttributeModels:
     ) -> tuple[Sequence[Any], list[dict[str, Any]]]:
         """Return ``representation(candidates)`` and ``predict(candidates)``.
 
-        With ``PairViews`` on the parse ``PARSE`` pairs are analysed once for both.
+        If the representation is ``PairViews`` with the parse STATEMENT_PARSE, pairs are analysed
+        once for both.
         """
         if not isinstance(representation, PairViews) or representation.parse != STATEMENT_PARSE:
             return representation(candidates), self.predict(candidates)
         pairs = analyze_pairs(candidates, STATEMENT_PARSE)
-        pairs.extract_jointly(
-            {**BLOCKS, **self.blocks}
-        )  # features that both need are extracted once
+        pairs.extract_jointly({**BLOCKS, **self.blocks})  # blocks of both are extracted once
         return representation.represent_batch(pairs), self.predict_batch(pairs)
 
     def predict_batch(self, pairs: PairBatch) -> list[dict[str, Any]]:
-        """Return the attributes of pairs that were analysed with the parse ``PARSE``."""
-        found = _choose_answers(
-            self.scores(pairs), {name: w.threshold for name, w in self.weights.items()}
-        )
-        triggers = _trigger_offsets(pair_trees(pairs), found.get("type", [""] * len(pairs)))
-        rows = zip(*found.values(), triggers, strict=True)
-        return [dict(zip((*found, "trigger"), row, strict=True)) for row in rows]
+        """Return the attributes of pairs that were analysed with the parse STATEMENT_PARSE.
+
+        One row per pair with the aspects that have a submodel, and ``trigger``: a list of [start,
+        end] character offsets, empty if there is none.
+        """
+        thresholds = {name: weights.threshold for name, weights in self.weights.items()}
+        answers = _choose_answers(self.scores(pairs), thresholds)
+        triggers = _trigger_offsets(pair_trees(pairs), answers.get("type", [""] * len(pairs)))
+        rows = zip(*answers.values(), triggers, strict=True)
+        return [dict(zip((*answers, "trigger"), row, strict=True)) for row in rows]
 
     @cached_property
     def _attribute_weights(self) -> AttributeWeights:
+        """Return the weights of all submodels in one table."""
         return AttributeWeights.from_label_weights(list(self.weights.values()))
 
     def scores(self, pairs: PairBatch) -> dict[str, Matrix]:
-        """Log-odds (pairs, answers) for each aspect."""
-        met, table = pairs.joint_features(self.blocks), self._attribute_weights
-        sums = table.sum_features(met.normalized.features)
-        found = table.pair_scores(sums[: len(pairs)])
-        if (lists := met.shared.get("sides")) is not None:
-            found = found + table.entity_scores(EntityFacts(met.features, lists), sums)
-        ends = np.cumsum([len(w.offsets) for w in self.weights.values()])[:-1]
-        parts = zip(self.weights.items(), np.split(found, ends, axis=1), strict=True)
-        return {name: part + w.offsets for (name, w), part in parts}
+        """Return log-odds (pairs, answers) by aspect."""
+        joint, table = pairs.joint_features(self.blocks), self._attribute_weights
+        sums = table.sum_features(joint.normalized.features)
+        scores = table.pair_scores(sums[: len(pairs)])
+        if (rows := joint.shared.get("sides")) is not None:
+            scores = scores + table.entity_scores(EntityFacts(joint.features, rows), sums)
+        bounds = np.cumsum([len(weights.offsets) for weights in self.weights.values()])[:-1]
+        parts = zip(self.weights.items(), np.split(scores, bounds, axis=1), strict=True)
+        return {name: part + weights.offsets for (name, weights), part in parts}
 
 
-# Type and direction go together, since binding has no direction and all else has one.
+# Indices of types and directions that go together: a binding has no direction, all else has one.
 _COMPATIBLE = tuple(
-    (t, d)
-    for t, kind in enumerate(LABELS["type"])
-    for d, way in enumerate(LABELS["direction"])
-    if (kind == "binding") == (way == "none")
+    (i, j)
+    for i, type_ in enumerate(LABELS["type"])
+    for j, direction in enumerate(LABELS["direction"])
+    if (type_ == "binding") == (direction == "none")
 )
 
 
 def _choose_answers(
-    scores: Mapping[str, Matrix], limits: Mapping[str, float]
+    scores: Mapping[str, Matrix], thresholds: Mapping[str, float]
 ) -> dict[str, list[str]]:
-    """The best answers to each question."""
-    best = {
-        name: choose_status(values, limits[name]) if name == "status" else argmax_first(values)
+    """Return the best answer of each pair by aspect.
+
+    Type and direction are chosen together, so that only bindings have no direction.
+    """
+    answer_index = {
+        name: choose_status(values, thresholds[name]) if name == "status" else argmax_first(values)
         for name, values in scores.items()
     }
     if {"type", "direction"} <= set(scores):
-        types, ways = np.array(_COMPATIBLE, dtype=np.intp).T
-        both = (
-            _log_probabilities(scores["type"])[:, types]
-            + _log_probabilities(scores["direction"])[:, ways]
-        )
-        fitting = argmax_first(both)
-        best |= {"type": types[fitting], "direction": ways[fitting]}
-    return {name: [LABELS[name][at] for at in own.tolist()] for name, own in best.items()}
+        type_index, direction_index = np.array(_COMPATIBLE, dtype=np.intp).T
+        log_p_type = _log_probabilities(scores["type"])[:, type_index]
+        log_p_direction = _log_probabilities(scores["direction"])[:, direction_index]
+        best = argmax_first(log_p_type + log_p_direction)
+        answer_index |= {"type": type_index[best], "direction": direction_index[best]}
+    return {
+        name: [LABELS[name][i] for i in indices.tolist()] for name, indices in answer_index.items()
+    }
 
 
 def _log_probabilities(scores: Matrix) -> Matrix:
-    """Log-probabilities of a yes to each answer alone."""
+    """Return log(sigmoid(scores)): the log-probability of yes for each answer alone."""
     return np.asarray(-np.logaddexp(0.0, -scores))
 
 
-def _trigger_offsets(told: PairTrees, kinds: Sequence[str]) -> list[list[list[int]]]:
-    """The characters of the word that says what happens in each pair; none where no word does."""
-    own = told.arrays
-    tokens = told.best_trigger(own.lexicon.encode(kinds))
-    known: dict[int, tuple[int, int]] = {}
+def _trigger_offsets(trees: PairTrees, types: Sequence[str]) -> list[list[list[int]]]:
+    """Return the character offsets of the trigger of each pair, as [[start, end]] or [].
+
+    ``types`` is the event type of each pair, "" if it is unknown.
+    """
+    arrays = trees.arrays
+    tokens = trees.best_trigger(arrays.lexicon.encode(types))
+    offsets_of_token: dict[int, tuple[int, int]] = {}
     for token in set(tokens.tolist()) - {-1}:
-        number = int(own.token_sentence[token])
-        sentence = own.contexts[number].sentence
-        place = sentence.start + token - int(own.sentence_starts[number])
-        known[token] = original_offsets(sentence.doc[place : place + 1])
-    return [[list(known[token])] if token >= 0 else [] for token in tokens.tolist()]
+        sentence_number = int(arrays.token_sentence[token])
+        sentence = arrays.contexts[sentence_number].sentence
+        position = sentence.start + token - int(arrays.sentence_starts[sentence_number])
+        offsets_of_token[token] = original_offsets(sentence.doc[position : position + 1])
+    return [[list(offsets_of_token[token])] if token >= 0 else [] for token in tokens.tolist()]

@@ -1,4 +1,9 @@
-"""Protein-protein interactions: which pairs of names in a sentence interact."""
+"""Protein-protein interactions: which pairs of entities in a sentence interact.
+
+``PPI.candidates`` pairs the entities of each sentence, ``PPI.annotate`` writes one row per pair to
+``doc._.textrank_ppi``. Representations of pairs are in the other modules of this package; status,
+type and direction of an interaction are predicted by submodels (``statements``).
+"""
 
 from __future__ import annotations
 
@@ -37,29 +42,31 @@ if TYPE_CHECKING:
 if not Doc.has_extension("textrank_ppi"):
     Doc.set_extension("textrank_ppi", default=None)
 
-MAX_SENTENCE_TOKENS = (
-    1000  # words of a sentence in which pairs are judged: graphs of it take their square
-)
-MAX_PAIR_TOKENS_SQUARED = (
-    100_000_000  # pairs of a sentence times its words squared, which is about a minute
-)
+MAX_SENTENCE_TOKENS = 1000  # of sentences in which pairs are judged: graphs take the square of it
+MAX_PAIR_TOKENS_SQUARED = 100_000_000  # pairs times tokens squared of a sentence; about a minute
 NON_PROTEIN_LABELS = frozenset({"drug", "chemical", "disease", "species", "cell_line", "cell_type"})
 DEFAULT_ATTRIBUTES = {"status": "asserted", "type": "regulation", "direction": "none"}
 
 
 @dataclass(frozen=True)
 class PPI(Task):
-    """A candidate for every two names of a sentence; the answer is whether they interact.
+    """Pairs of entities in a sentence; the answer is whether the text says that they interact.
 
-    ``entities`` is the span group that holds the names; a Doc without it gets one of its
-    ``ents``. ``labels`` restricts them to some kinds; none means all but those that are no
-    proteins by their name (drug, chemical, disease, species, cell line, cell type). A pair stands
-    in text order, so nothing can be learnt from the order in which a file lists it. Of a sentence
-    with hundreds of names only pairs of close ones are judged, with a warning.
+    A pair is in text order, so nothing can be learnt from the order in which a file lists it. In a
+    sentence with hundreds of entities only pairs of close ones are judged, with a warning.
 
-    A judged pair interacts from the probability ``level`` on; figures are at the threshold that
-    training chose. ``precision`` asks for another level: the lowest at which so large a share of
-    the yes was right among held-out scores of training.
+    Parameters
+    ----------
+    entities
+        Span group with the entities; a Doc without it gets one made from ``doc.ents``.
+    labels
+        Labels of the entities to pair. Empty means all but NON_PROTEIN_LABELS (drug, chemical,
+        disease, species, cell line, cell type).
+    level
+        Probability from which a pair interacts. (Metrics are at the threshold that training chose.)
+    precision
+        If given, ``level`` is chosen as the lowest at which this share of positive answers was
+        right among the held-out scores of training.
     """
 
     entities: str = "entities"
@@ -67,7 +74,7 @@ class PPI(Task):
     level: float = 0.5
     precision: float | None = None
     name: ClassVar[str] = "ppi"
-    required_pipes: ClassVar[tuple[str, ...]] = ("tagger", "parser")  # of the analysis
+    required_pipes: ClassVar[tuple[str, ...]] = ("tagger", "parser")
     required_pipes_raw: ClassVar[tuple[str, ...]] = ("genes", "identifiers")
     submodel_names: ClassVar[tuple[str, ...]] = ("status", "type", "direction")
     min_spans_per_sentence: ClassVar[int] = 2
@@ -75,8 +82,8 @@ class PPI(Task):
     raw_text_unit: ClassVar[Literal["pairs", "documents"] | None] = "pairs"
     exports: ClassVar[frozenset[str]] = frozenset({"network", "facts", "write", "table"})
     table_columns: ClassVar[tuple[str, ...]] = (
-        *("statement", "status", "type", "probability", "identifiers"),
-    )
+        "statement", "status", "type", "probability", "identifiers",
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", tuple(self.labels))
@@ -86,7 +93,10 @@ class PPI(Task):
             raise ValueError(f"precision must be above 0 and at most 1, got {self.precision}")
 
     def at_precision(self, y: Vector, probabilities: Vector) -> PPI:
-        """The task with the level that its precision asks for, by held-out probabilities.
+        """Return the task with the lowest level that reaches ``precision`` on held-out data.
+
+        ``y`` and ``probabilities`` are labels and held-out probabilities of training. Returns self
+        if ``precision`` is None; raises ValueError if no level reaches it.
 
         >>> y, p = np.array([-1, 1, -1, 1]), np.array([0.1, 0.4, 0.6, 0.8])
         >>> round(PPI(precision=0.6).at_precision(y, p).level, 6)
@@ -96,14 +106,14 @@ class PPI(Task):
             return self
         order, starts = sort_ties(probabilities)
         hits = np.cumsum((y[order] > 0)[::-1])[::-1]
-        right = hits[starts] / (len(y) - starts)  # candidates that are tied are answered together
-        enough = np.flatnonzero(right >= self.precision * (1 - TIE_TOLERANCE))
-        if not len(enough):
+        precisions = hits[starts] / (len(y) - starts)  # ties are answered together
+        reached = np.flatnonzero(precisions >= self.precision * (1 - TIE_TOLERANCE))
+        if not len(reached):
             raise ValueError(
                 f"no level reaches a precision of {self.precision:g} on held-out scores; the best "
-                f"is {right.max():.3f}. Ask for less."
+                f"is {precisions.max():.3f}. Choose a lower precision."
             )
-        lowest = float(probabilities[order[starts[enough[0]]]])
+        lowest = float(probabilities[order[starts[reached[0]]]])
         return replace(self, level=lowest - tie_tolerance(probabilities))
 
     def decide(
@@ -192,157 +202,172 @@ class PPI(Task):
         return statement, answer["status"], answer["type"], probability, identifiers
 
     def candidates(self, doc: Doc) -> list[Candidate]:
-        """Every pair of names that share a sentence.
+        """Return every pair of entities that share a sentence, in text order.
 
-        Where a recogniser found the names, those that cannot interact are left out: a name and its
-        own abbreviation, a name and its piece, two mentions of one identifier; and rows of names
-        and numbers, as tables and lists have them, which say nothing.
+        If the Doc has gold annotation, pairs are labelled 1 or -1. Otherwise pairs that cannot
+        interact are left out: an entity and its own abbreviation, overlapping entities, two
+        mentions of one identifier; and sentences that consist of entities and numbers only, such as
+        rows of tables.
         """
         starts, names = sentence_starts(doc), self.names(doc)
-        paired = _sentences_with_pairs(starts, names)
-        if not paired:
+        sentences = _sentences_with_pairs(starts, names)
+        if not sentences:
             return []
-        words = word_doc(doc, paired)
-        if words is not doc:
-            doc, starts, names = words, sentence_starts(words), self.names(words)
+        retokenized = word_doc(doc, sentences)
+        if retokenized is not doc:
+            doc, starts, names = retokenized, sentence_starts(retokenized), self.names(retokenized)
         document = document_id(doc)
         gold = self._gold_labels(doc)
-        same = None if gold is not None else _SameEntity.from_doc(doc)
-        found = []
-        for number, inside in enumerate(_group_by_sentence(starts, names)):
-            if same is not None and len(inside) > 1 and not _has_other_words(inside):
+        same_entity = None if gold is not None else _SameEntity.from_doc(doc)
+        candidates = []
+        for sentence, sentence_names in enumerate(_group_by_sentence(starts, names)):
+            is_raw_pair = same_entity is not None and len(sentence_names) > 1
+            if is_raw_pair and not _has_other_words(sentence_names):
                 continue
-            for pair in self._pairs_in_sentence(doc, inside):
-                if same is not None and same(*pair):
+            for pair in self._pairs_in_sentence(doc, sentence_names):
+                if same_entity is not None and same_entity(*pair):
                     continue
                 label = None if gold is None else gold.get(_pair_key(pair), -1.0)
-                found.append(Candidate(doc, pair, document, _sentence_id(doc, number), label))
-        return found
+                query = _sentence_id(doc, sentence)
+                candidates.append(Candidate(doc, pair, document, query, label))
+        return candidates
 
     def _pairs_in_sentence(self, doc: Doc, names: Sequence[Span]) -> list[tuple[Span, ...]]:
-        """All pairs of a sentence; of a monstrous one those of the closest names, or none."""
+        """Return all pairs of a sentence; in a huge one only the closest pairs, or none.
+
+        Warns if pairs are left out. ``names`` are the entities of one sentence in text order.
+        """
         if len(names) < 2:
             return []
-        words, every = len(names[0].sent), len(names) * (len(names) - 1) // 2
-        most = MAX_PAIR_TOKENS_SQUARED // words**2 if words <= MAX_SENTENCE_TOKENS else 0
-        if every <= most:
+        n_tokens, n_pairs = len(names[0].sent), len(names) * (len(names) - 1) // 2
+        max_pairs = MAX_PAIR_TOKENS_SQUARED // n_tokens**2 if n_tokens <= MAX_SENTENCE_TOKENS else 0
+        if n_pairs <= max_pairs:
             return list(combinations(names, 2))
-        near = [(n, i) for n in range(1, len(names)) for i in range(len(names) - n)][:most]
+        close = [(n, i) for n in range(1, len(names)) for i in range(len(names) - n)][:max_pairs]
         warnings.warn(
-            f"document {document_id(doc)!r}: {every - len(near):,} of {every:,} pairs left out, of "
-            f"the names farthest apart in a sentence of {words:,} words with {len(names)} names.",
+            f"document {document_id(doc)!r}: {n_pairs - len(close):,} of {n_pairs:,} pairs left "
+            f"out, of the names farthest apart in a sentence of {n_tokens:,} words with "
+            f"{len(names)} names.",
             stacklevel=2,
         )
-        return [(names[i], names[i + n]) for i, n in sorted((i, n) for n, i in near)]
+        return [(names[i], names[i + n]) for i, n in sorted((i, n) for n, i in close)]
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
-        """Gold interactions without a candidate: a name no token covers, or two sentences."""
+        """Return the number of gold interactions without a candidate.
+
+        That is, with an entity that no token covers, or across sentences.
+        """
         gold = self._gold_labels(doc) or {}
         reached = {_pair_key(candidate.spans) for candidate in candidates}
         return sum(label > 0 and pair not in reached for pair, label in gold.items())
 
     def names(self, doc: Doc) -> list[Span]:
-        """The names that are paired, in text order."""
+        """Return the entities that are paired, in text order."""
         spans = entity_spans(doc, self.entities)
         if self.labels:
             return [span for span in spans if span.label_ in self.labels]
         return [span for span in spans if span.label_.lower() not in NON_PROTEIN_LABELS]
 
     def interactions(self, doc: Doc) -> list[tuple[str, str]]:
-        """The ids of the names that interact by gold, whether or not a candidate covers them."""
+        """Return the sorted span ids of each gold interaction, even without a candidate."""
         pairs = (self._gold_labels(doc) or {}).items()
         return [(min(pair), max(pair)) for pair, label in pairs if label > 0]
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
-        """Puts the judged pairs on ``doc._.textrank_ppi``, in text order, as plain values.
+        """Write one row of plain values per pair to ``doc._.textrank_ppi``, in text order.
 
-        Status, type, direction and trigger are what a pair has that nothing more is known of;
-        a model with these aspects fills them in.
+        Without submodels, status, type, direction and trigger have default values. A pair that is
+        not asserted does not interact.
         """
         scores, probabilities = scored.scores, scored.probabilities
-        sure = self.decide(scores, probabilities, scored.limit)
-        text = doc.text if scored.candidates else ""  # a Doc puts it together each time
-        texts, sentences = _NameCache(text), _SentenceCache(text)
-        found = []
+        interacts = self.decide(scores, probabilities, scored.limit)
+        text = doc.text if scored.candidates else ""  # a Doc builds its text on each access
+        name_cache, sentence_cache = _NameCache(text), _SentenceCache(text)
+        rows = []
         for i, candidate in enumerate(scored.candidates):
-            named = [texts(span) for span in candidate.spans]
+            names = [name_cache(span) for span in candidate.spans]
             row: dict[str, Any] = {
-                "names": [name for name, _, _ in named],
-                "spans": [list(place) for _, place, _ in named],
-                "identifiers": [identifier for _, _, identifier in named],
+                "names": [name for name, _, _ in names],
+                "spans": [list(offsets) for _, offsets, _ in names],
+                "identifiers": [identifier for _, _, identifier in names],
                 "score": float(scores[i]),
-                "interacts": bool(sure[i]),
+                "interacts": bool(interacts[i]),
                 **DEFAULT_ATTRIBUTES,
                 "trigger": [],
-                "sentence": sentences(candidate.spans[0]),
+                "sentence": sentence_cache(candidate.spans[0]),
             }
             if probabilities is not None:
                 row["probability"] = float(probabilities[i])
             if scored.attributes:  # only what is asserted interacts
                 row.update(scored.attributes[i])
                 row["interacts"] = row["interacts"] and row["status"] == "asserted"
-            found.append(row)
-        doc._.textrank_ppi = found
+            rows.append(row)
+        doc._.textrank_ppi = rows
         return doc
 
     def _gold_labels(self, doc: Doc) -> dict[frozenset[str], float] | None:
+        """Return 1.0 or -1.0 by pair of span ids, or None if the Doc has no gold annotation."""
         if "gold" not in doc.user_data:
             return None
-        pairs = [row for row in doc.user_data["gold"] if "entities" in row]  # trees are gold too
+        pairs = [
+            row for row in doc.user_data["gold"] if "entities" in row
+        ]  # others are gold parses
         return {frozenset(p["entities"]): 1.0 if p["label"] else -1.0 for p in pairs}
 
 
 def _sentences_with_pairs(starts: Indices, names: Sequence[Span]) -> list[tuple[int, int]]:
-    """The sentences in which two names begin: else there is nothing to copy or to look for."""
-    number = starts.searchsorted([span.start for span in names], side="right") - 1
-    several = (np.bincount(number, minlength=len(starts) - 1) > 1).nonzero()[0]
-    return list(zip(starts[several].tolist(), starts[several + 1].tolist(), strict=True))
+    """Return (start, end) of the sentences in which at least two entities begin."""
+    sentence = starts.searchsorted([span.start for span in names], side="right") - 1
+    indices = (np.bincount(sentence, minlength=len(starts) - 1) > 1).nonzero()[0]
+    return list(zip(starts[indices].tolist(), starts[indices + 1].tolist(), strict=True))
 
 
 def _group_by_sentence(starts: Indices, names: Sequence[Span]) -> list[list[Span]]:
-    """The names of each sentence; none that reach into the next."""
+    """Return the entities of each sentence; those that extend into the next are left out."""
     sentences: list[list[Span]] = [[] for _ in starts[:-1]]
     ends = np.array([(span.start, span.end - 1) for span in names], dtype=np.intp)
-    where = starts.searchsorted(ends.reshape(-1, 2), side="right") - 1
-    for span, (first, last) in zip(names, where.tolist(), strict=True):
+    sentence_indices = starts.searchsorted(ends.reshape(-1, 2), side="right") - 1
+    for span, (first, last) in zip(names, sentence_indices.tolist(), strict=True):
         if first == last:
             sentences[first].append(span)
     return sentences
 
 
 def _has_other_words(names: Sequence[Span]) -> bool:
-    """Whether the sentence of some names has a word beside them."""
-    inside = {token for span in names for token in range(span.start, span.end)}
-    return any(token.is_alpha and token.i not in inside for token in names[0].sent)
+    """Return whether the sentence of some entities has an alphabetic token outside them."""
+    entity_tokens = {token for span in names for token in range(span.start, span.end)}
+    return any(token.is_alpha and token.i not in entity_tokens for token in names[0].sent)
 
 
-_NameInfo: TypeAlias = tuple[str, tuple[int, int], str | None]  # name, place, identifier
+_NameInfo: TypeAlias = tuple[str, tuple[int, int], str | None]  # name, offsets, identifier
 
 
 @dataclass
 class _NameCache:
-    """A name as a person reads it, its place and its identifier, once for all its pairs."""
+    """Name, character offsets and identifier of entities, computed once for all their pairs."""
 
     text: str
     cache: dict[tuple[int, int, str, int], _NameInfo] = field(default_factory=dict)
 
     def __call__(self, span: Span) -> _NameInfo:
+        """Return (name, offsets, identifier or None) of an entity."""
         key = span.start, span.end, span.id_, span.kb_id
         if key not in self.cache:
-            found = _readable_name(span, self.text), original_offsets(span), span.kb_id_ or None
-            self.cache[key] = found
+            info = _readable_name(span, self.text), original_offsets(span), span.kb_id_ or None
+            self.cache[key] = info
         return self.cache[key]
 
 
 @dataclass
 class _SentenceCache:
-    """The sentence of a name as written, one string for all pairs of it."""
+    """Text of the sentence of entities; pairs of a sentence share one string."""
 
     text: str
     cache: dict[int, str] = field(default_factory=dict)
-    sentence_of_token: dict[int, int] = field(default_factory=dict)  # by the first token of a name
+    sentence_of_token: dict[int, int] = field(default_factory=dict)  # first token -> sentence start
 
     def __call__(self, span: Span) -> str:
+        """Return the sentence of an entity as written, without surrounding white space."""
         if span.start not in self.sentence_of_token:
             sentence = span.sent
             self.sentence_of_token[span.start] = sentence.start
@@ -352,11 +377,12 @@ class _SentenceCache:
 
 
 def _pair_key(pair: Sequence[Span]) -> frozenset[str]:
+    """Return the span ids of a pair, in any order."""
     return frozenset(span.id_ for span in pair)
 
 
 def _readable_name(span: Span, text: str) -> str:
-    """The name as a person reads it in the text; without what lies in its holes."""
+    """Return the name of an entity as written, without the gaps of a discontinuous one."""
     tokens = span_tokens(span)
     if len(tokens) == span.end - span.start:
         return to_plain_text(text[slice(*original_offsets(span))])
@@ -365,34 +391,33 @@ def _readable_name(span: Span, text: str) -> str:
 
 @dataclass(frozen=True)
 class _SameEntity:
-    """Whether two names of a text are one: by place, by identifier, or by its abbreviations."""
+    """Test whether two mentions of a text are the same entity."""
 
-    pairs: frozenset[tuple[str, str]]
-    abbreviation_ends: frozenset[
-        tuple[int, int]
-    ]  # of a long form and of the short form that follows it
+    pairs: frozenset[tuple[str, str]]  # short and long form, lower case
+    abbreviation_ends: frozenset[tuple[int, int]]  # end tokens of the two forms where defined
 
     @classmethod
     def from_doc(cls, doc: Doc) -> _SameEntity:
-        found = find_abbreviations(doc)
+        """Find the abbreviations that the text defines."""
+        definitions = find_abbreviations(doc)
         return cls(
-            frozenset((short.text.lower(), long.text.lower()) for short, long in found),
-            frozenset((min(a.end, b.end), max(a.end, b.end)) for a, b in found),
+            frozenset((short.text.lower(), long.text.lower()) for short, long in definitions),
+            frozenset((min(a.end, b.end), max(a.end, b.end)) for a, b in definitions),
         )
 
-    def __call__(self, one: Span, two: Span) -> bool:
-        if one.start < two.end and two.start < one.end:
+    def __call__(self, first: Span, second: Span) -> bool:
+        """Return whether two mentions overlap, share an identifier or abbreviate each other."""
+        if first.start < second.end and second.start < first.end:
             return True
-        if one.kb_id and one.kb_id == two.kb_id:
+        if first.kb_id and first.kb_id == second.kb_id:
             return True
-        a, b = one.text.lower(), two.text.lower()
-        return (
-            (a, b) in self.pairs
-            or (b, a) in self.pairs
-            or (one.end, two.end) in self.abbreviation_ends
-        )
+        a, b = first.text.lower(), second.text.lower()
+        if (a, b) in self.pairs or (b, a) in self.pairs:
+            return True
+        return (first.end, second.end) in self.abbreviation_ends
 
 
-def _sentence_id(doc: Doc, number: int) -> str:
+def _sentence_id(doc: Doc, index: int) -> str:
+    """Return the corpus' id of a sentence, or ``s<index>`` if it has none."""
     names = doc.user_data.get("sentences", ())
-    return str(names[number]) if number < len(names) else f"s{number}"
+    return str(names[index]) if index < len(names) else f"s{index}"

@@ -1,4 +1,8 @@
-"""The views of a pair that the best PPI pipeline compares, made in one go."""
+"""Representations of a pair by several views, all computed from one analysis.
+
+``PairViews`` has the views that the best PPI pipeline combines; ``StatementViews`` has those of the
+models of status, type and direction.
+"""
 
 from __future__ import annotations
 
@@ -46,23 +50,26 @@ class PairViews:
     """Nine views of a pair of entities, each ``Features``, for ``CombinedViews``.
 
     ``dependencies`` are the label pairs of the all-paths kernel on the dependency part of
-    ``DependencyGraph``, with stems; ``path``, ``triggers``, ``words``, ``global_context``,
+    ``DependencyGraph``, with stems; ``path``, ``triggers``, ``words``, ``global_context`` and
     ``local_context`` are ``PathWalks``, ``TriggerRoles``, ``SideWords``, ``GlobalContext`` and
     ``LocalContext``; ``basic``, ``position`` and ``relation`` are the three sizes of
-    ``PairDescriptors``. The same as ``Views`` of them, but a sentence is analysed once, paths in
-    graphs are followed once and not at each comparison, and all vectors but those of descriptors
-    have length one (or none, where a pair has no feature).
+    ``PairDescriptors``. Equal to ``Views`` of these representations, but faster: a sentence is
+    analysed once, and paths in graphs are followed once instead of at each comparison. All vectors
+    but those of descriptors have length one (or zero, if a pair has no feature).
 
-    ``parse`` is as for the blocks, or ``both``: what depends on the parse then stands side by side
-    for the given parse and for spaCy's on the same words, each divided by √2, so that similarity is
-    the mean of the two (for Gaussians the geometric mean). ``all`` has a third: our parse of our
-    own words (``text.second_reading``), and all views are means over the three. Of a Doc with only
-    one of the parses, as raw text, that one stands for all.
-
-    ``entity_counts`` and ``name_equality`` leave out the descriptors that exploit how corpora are
-    annotated, see ``PairDescriptors``. With ``averaged`` descriptors are divided by the root of
-    their number, so that a squared distance is a mean and the width of a Gaussian does not depend
-    on how many are left in.
+    Parameters
+    ----------
+    parse
+        As for the blocks, or ``"both"``: views that depend on the parse are concatenated for the
+        corpus' parse and for spaCy's parse of the same words, each divided by √2, so that
+        similarity is the mean of the two (for Gaussians the geometric mean). ``"all"`` adds spaCy's
+        parse of spaCy's own tokens (``language.alignment.retokenized``), and all views are means
+        over the three. If a Doc has only one parse, as raw text has, it stands for all.
+    entity_counts, name_equality
+        Whether to use descriptors that exploit how corpora are annotated, see ``PairDescriptors``.
+    averaged
+        Whether to divide descriptors by the root of their number, so that a squared distance is a
+        mean and the width of a Gaussian does not depend on how many descriptors there are.
     """
 
     entity_counts: bool = True
@@ -74,36 +81,39 @@ class PairViews:
         check_choice("parse", [self.parse], get_args(ParseSelection))
 
     def __call__(self, candidates: Sequence[Candidate]) -> MultiView:
+        """Return the views of candidates, which must be pairs of entities."""
         if self.parse != "both" and self.parse != "all":
             return self.represent_batch(analyze_pairs(candidates, self.parse))
         pairs = analyze_pairs(candidates, PARSE_OF_NAME["given"])
-        worded, parsed = _extract_views(WORD_BLOCKS, pairs), {"given": self._parse_views(pairs)}
+        word_views = _extract_views(WORD_BLOCKS, pairs)
+        parse_views = {"given": self._parse_views(pairs)}
         docs = {id(c.doc): c.doc for c in candidates}
-        parsed["own"] = parsed["given"]
+        parse_views["own"] = parse_views["given"]
         if any(map(has_two_parses, docs.values())):
-            parsed["own"] = self._parse_views(analyze_pairs(candidates, PARSE_OF_NAME["own"]))
+            parse_views["own"] = self._parse_views(analyze_pairs(candidates, PARSE_OF_NAME["own"]))
         if self.parse == "both":
-            return MultiView({**worded, **concatenate_parses(parsed)})
-        whole = {name: {**worded, **own} for name, own in parsed.items()}
-        again = _retokenized_candidates(candidates, docs)
-        third = whole["own"]
-        if again is not None:
-            pairs = analyze_pairs(again, PARSE_OF_NAME["own"])
-            third = {**_extract_views(WORD_BLOCKS, pairs), **self._parse_views(pairs)}
-        return MultiView(concatenate_parses({**whole, "words": third}))
+            return MultiView({**word_views, **concatenate_parses(parse_views)})
+        views_by_parse = {
+            name: {**word_views, **parse_view} for name, parse_view in parse_views.items()
+        }
+        retokenized = _retokenized_candidates(candidates, docs)
+        retokenized_views = views_by_parse["own"]
+        if retokenized is not None:
+            pairs = analyze_pairs(retokenized, PARSE_OF_NAME["own"])
+            retokenized_views = {**_extract_views(WORD_BLOCKS, pairs), **self._parse_views(pairs)}
+        return MultiView(concatenate_parses({**views_by_parse, "words": retokenized_views}))
 
     def represent_batch(self, pairs: PairBatch) -> MultiView:
-        """The views of pairs that are already analysed, by one parse."""
-        return MultiView.from_joint(
-            pairs.joint_features(BLOCKS).normalized, tuple(BLOCKS), self._numeric_views(pairs)
-        )
+        """Return the views of analysed pairs, for a ``parse`` other than "both" and "all"."""
+        joint = pairs.joint_features(BLOCKS).normalized
+        return MultiView.from_joint(joint, tuple(BLOCKS), self._numeric_views(pairs))
 
     def _parse_views(self, pairs: PairBatch) -> dict[str, Features]:
-        """The views that depend on the parse."""
+        """Return the views that depend on the parse."""
         return {**_extract_views(PARSE_BLOCKS, pairs), **self._numeric_views(pairs)}
 
     def _numeric_views(self, pairs: PairBatch) -> dict[str, Features]:
-        """Those of them that are numbers: of walks in graphs, and descriptors."""
+        """Return the views with real values: label pairs of graphs, and descriptors."""
         graphs = PathGraphs(pairs.arrays).to_batch()
         return {
             "dependencies": normalize_rows(AllPathsGraph().features(graphs)),
@@ -111,82 +121,98 @@ class PairViews:
         }
 
     def _descriptor_views(self, pairs: PairBatch) -> dict[str, Features]:
-        found = self._descriptors.represent_all_sizes(pairs)
+        """Return the three sizes of descriptors, averaged if wanted."""
+        views = self._descriptors.represent_all_sizes(pairs)
         if not self.averaged:
-            return found
-        return {name: own.scale(len(own.names) ** -0.5) for name, own in found.items()}
+            return views
+        return {
+            name: features.scale(len(features.names) ** -0.5) for name, features in views.items()
+        }
 
     @cached_property
     def _descriptors(self) -> PairDescriptors:
+        """Return the representation of descriptors with the settings of this one."""
         return PairDescriptors(entity_counts=self.entity_counts, name_equality=self.name_equality)
 
 
 def _extract_views(blocks: Mapping[str, FeatureBlock], pairs: PairBatch) -> dict[str, Features]:
-    """Views of what is met in pairs."""
-    found = pairs.extract_jointly(blocks).normalized
-    return {name: found.view(name) for name in blocks}
+    """Return the features of blocks as views with rows of length one."""
+    joint = pairs.extract_jointly(blocks).normalized
+    return {name: joint.view(name) for name in blocks}
 
 
 def _retokenized_candidates(
     candidates: Sequence[Candidate], docs: Mapping[int, Doc]
 ) -> list[Candidate] | None:
-    """The candidates in the second readings of their Docs; None where no Doc has any.
+    """Return the candidates in the retokenised copies of their Docs; None if no Doc has a copy.
 
-    One whose names are not known there, by their ids, stays where it is.
+    Entities are matched by span id. A candidate whose entities the copy lacks stays unchanged.
+    ``docs`` maps ``id(doc)`` to the Doc of each candidate.
     """
-    own = {key: again for key, doc in docs.items() if (again := get_retokenized(doc)) is not None}
-    if not own:
-        return None
-    names = {
-        key: {span.id_: span for span in doc.spans["entities"] if span.id_}
-        for key, doc in own.items()
+    retokenized_docs = {
+        key: copy for key, doc in docs.items() if (copy := get_retokenized(doc)) is not None
     }
-    found = []
+    if not retokenized_docs:
+        return None
+    spans_by_id = {
+        key: {span.id_: span for span in doc.spans["entities"] if span.id_}
+        for key, doc in retokenized_docs.items()
+    }
+    moved_candidates = []
     for candidate in candidates:
-        known = names.get(id(candidate.doc), {})
-        spans = tuple(known[span.id_] for span in candidate.spans if span.id_ in known)
-        moved = len(spans) == len(candidate.spans)
-        here = replace(candidate, doc=own[id(candidate.doc)], spans=spans) if moved else candidate
-        found.append(here)
-    return found
+        doc_spans = spans_by_id.get(id(candidate.doc), {})
+        spans = tuple(doc_spans[span.id_] for span in candidate.spans if span.id_ in doc_spans)
+        if len(spans) == len(candidate.spans):
+            doc = retokenized_docs[id(candidate.doc)]
+            moved_candidates.append(replace(candidate, doc=doc, spans=spans))
+        else:
+            moved_candidates.append(candidate)
+    return moved_candidates
 
 
-def concatenate_parses(parses: Mapping[str, Mapping[str, Features]]) -> dict[str, Features]:
-    """Each view of several parses side by side, scaled so that products become their mean."""
-    first, *others = parses.values()
+def concatenate_parses(views_by_parse: Mapping[str, Mapping[str, Features]]) -> dict[str, Features]:
+    """Return each view with the features of all parses concatenated.
+
+    Features are divided by the root of the number of parses, so that products are means. The result
+    has the views of the first parse; feature names begin with the name of the parse.
+    """
+    first, *others = views_by_parse.values()
     if not others:
         return dict(first)
-    share = len(parses) ** -0.5
+    factor = len(views_by_parse) ** -0.5
     return {
-        view: _repeat_features(first[view].scale(share), list(parses))
-        if all(own[view] is first[view] for own in others)
-        else Features.hstack({name: own[view].scale(share) for name, own in parses.items()})
+        view: _repeat_features(first[view].scale(factor), list(views_by_parse))
+        if all(views[view] is first[view] for views in others)
+        else Features.hstack(
+            {name: views[view].scale(factor) for name, views in views_by_parse.items()}
+        )
         for view in first
     }
 
 
 def _repeat_features(features: Features, prefixes: Sequence[str]) -> Features:
-    """The same as ``Features.hstack`` of the features under each prefix, but quicker."""
-    F, names, times = features.values, features.names, len(prefixes)
-    row = np.repeat(np.arange(len(features)), np.diff(F.indptr))
-    first = np.arange(F.nnz) + (times - 1) * F.indptr[row]  # a row begins at a multiple
-    data = np.empty(times * F.nnz)
-    indices = np.empty(times * F.nnz, dtype=F.indices.dtype)
-    for copy in range(times):
-        at = first + copy * np.diff(F.indptr)[row]
-        data[at], indices[at] = F.data, F.indices + copy * len(names)
-    shape = len(features), times * len(names)
-    values = sp.csr_array((data, indices, times * F.indptr), shape=shape)
-    under = np.repeat(np.arange(times) + len(names.vocabulary), len(names))
-    parts = np.column_stack([under, np.vstack([names.parts] * times)]).astype(np.int32)
+    """Return ``Features.hstack`` of one set of features under each prefix, but faster."""
+    matrix, names, n_copies = features.values, features.names, len(prefixes)
+    row = np.repeat(np.arange(len(features)), np.diff(matrix.indptr))
+    # Row i begins at n_copies * indptr[i].
+    first_position = np.arange(matrix.nnz) + (n_copies - 1) * matrix.indptr[row]
+    data = np.empty(n_copies * matrix.nnz)
+    indices = np.empty(n_copies * matrix.nnz, dtype=matrix.indices.dtype)
+    for copy in range(n_copies):
+        position = first_position + copy * np.diff(matrix.indptr)[row]
+        data[position], indices[position] = matrix.data, matrix.indices + copy * len(names)
+    shape = len(features), n_copies * len(names)
+    values = sp.csr_array((data, indices, n_copies * matrix.indptr), shape=shape)
+    prefix_parts = np.repeat(np.arange(n_copies) + len(names.vocabulary), len(names))
+    parts = np.column_stack([prefix_parts, np.vstack([names.parts] * n_copies)]).astype(np.int32)
     return Features(values, FeatureNames((*names.vocabulary, *prefixes), parts))
 
 
 def normalize_rows(features: Features) -> Features:
-    """The features with every row of length one; an empty row stays empty."""
-    squared = squared_norms(features.cells)
-    squared[squared == 0] = 1.0
-    return features.scale(1.0 / np.sqrt(squared))
+    """Return the features with every row of length one; empty rows stay empty."""
+    norms = squared_norms(features.cells)
+    norms[norms == 0] = 1.0
+    return features.scale(1.0 / np.sqrt(norms))
 
 
 STATEMENT_BLOCKS: Mapping[str, FeatureBlock] = {
@@ -201,12 +227,14 @@ STATEMENT_BLOCK_NAMES = (*STATEMENT_BLOCKS, "sides", "turned")
 
 @dataclass(frozen=True, kw_only=True)
 class StatementViews:
-    """Two views: ``question``, what is asked, and ``pair``, named features of the pair.
+    """Two views of a question about a pair: ``question`` and ``pair``.
 
-    The features are ``StatementCues``, ``StatementRoles``, ``TriggerRoles``, ``PathWalks``,
-    ``SideWords`` and both of ``Sides``, a block each of length one, times its weight; a block
-    without weight is left out. Candidates that ask different things about one pair share its
-    features.
+    ``question`` is the candidate's label key, ``pair`` has named features. The features are those
+    of ``StatementCues``, ``StatementRoles``, ``TriggerRoles``, ``PathWalks``, ``SideWords`` (keys
+    ``cues``, ``roles``, ``triggers``, ``path``, ``words``) and the sum and difference of
+    ``EntityFacts`` (``sides`` and ``turned``). Each block has rows of length one, times its weight
+    in ``weights``; a block with weight 0 or no weight is left out. Candidates that ask different
+    questions about one pair share its features.
     """
 
     weights: Mapping[str, float] = field(
@@ -223,36 +251,43 @@ class StatementViews:
         object.__setattr__(self, "weights", dict(self.weights))
         if unknown := sorted(set(self.weights) - set(STATEMENT_BLOCK_NAMES)):
             raise ValueError(
-                f"no block {unknown[0]!r}; there are {', '.join(STATEMENT_BLOCK_NAMES)}"
+                f"weights: {unknown[0]!r} is not a block; available: "
+                f"{', '.join(STATEMENT_BLOCK_NAMES)}"
             )
 
     def __call__(self, candidates: Sequence[Candidate]) -> MultiView:
-        numbers: dict[tuple[object, ...], int] = {}
-        rows = [numbers.setdefault(_pair_key(c), len(numbers)) for c in candidates]
-        first = {
+        """Return the views of candidates; each distinct pair is analysed once."""
+        pair_numbers: dict[tuple[object, ...], int] = {}
+        rows = [pair_numbers.setdefault(_pair_key(c), len(pair_numbers)) for c in candidates]
+        first_candidate = {
             number: candidate
             for number, candidate in zip(reversed(rows), reversed(candidates), strict=True)
         }
-        pairs = [first[number] for number in range(len(numbers))]
+        pairs = [first_candidate[number] for number in range(len(pair_numbers))]
         features = self.represent_pairs(pairs).rows(np.array(rows, dtype=np.intp))
         return MultiView({"question": [c.label_key for c in candidates], "pair": features})
 
     def represent_pairs(self, candidates: Sequence[Candidate]) -> Features:
-        """The features of each pair, whatever is asked."""
+        """Return the features of each candidate's pair, whatever the question."""
         return self.represent_batch(analyze_pairs(candidates, "own"))
 
     def represent_batch(self, pairs: PairBatch) -> Features:
-        """The features of pairs that are already analysed."""
-        sides = cache(lambda: EntityFacts.from_trees(pair_trees(pairs)))
-        made: dict[str, Callable[[], Features]] = {
+        """Return the features of pairs that are already analysed."""
+        entity_facts = cache(lambda: EntityFacts.from_trees(pair_trees(pairs)))
+        feature_makers: dict[str, Callable[[], Features]] = {
             **{name: partial(pairs.features_of, block) for name, block in STATEMENT_BLOCKS.items()},
-            "sides": lambda: sides().sum,
-            "turned": lambda: sides().difference,
+            "sides": lambda: entity_facts().sum,
+            "turned": lambda: entity_facts().difference,
         }
         return Features.hstack(
-            {name: normalize_rows(made[name]()).scale(w) for name, w in self.weights.items() if w}
+            {
+                name: normalize_rows(feature_makers[name]()).scale(weight)
+                for name, weight in self.weights.items()
+                if weight
+            }
         )
 
 
 def _pair_key(candidate: Candidate) -> tuple[object, ...]:
+    """Return a key that is equal for candidates with the same spans of the same Doc object."""
     return id(candidate.doc), *((s.start, s.end, s.id_) for s in candidate.spans)

@@ -1,6 +1,6 @@
 """Relations of genes in BioRED from raw text, over identifiers; it trained nothing.
 
-``pytest -m corpus -s tests/tasks/test_relation_figures.py`` prints the figures.
+``pytest -m corpus -s tests/tasks/ppi/test_facts_figures.py`` prints the figures.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from textrank.language import load_nlp
 from textrank.learners.calibration import expected_threshold
 from textrank.tasks.ppi.facts import aggregate_facts
 
-DEV = Path(__file__).parents[3] / "shared" / "data" / "biored" / "dev.pubtator.gz"
+DEV = Path(__file__).parents[4] / "shared" / "data" / "biored" / "dev.pubtator.gz"
 MODEL = os.environ.get("TEXTRANK_PPI", "ppi")  # another folder, to compare
 LEVELS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.5)
 pytestmark = [

@@ -5,7 +5,7 @@ As ``statement_sentences``; a letter with a number is a further mention of the s
 
 from __future__ import annotations
 
-from tests.tasks.statement_sentences import BIND, NO, Answer, may, neg, yes
+from tests.tasks.ppi.statement_sentences import BIND, NO, Answer, may, neg, yes
 
 ALL = {"AB": yes(*BIND), "AC": yes(*BIND), "BC": yes(*BIND)}
 NONE = {"AB": NO, "AC": NO, "BC": NO}

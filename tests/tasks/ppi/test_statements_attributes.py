@@ -24,7 +24,7 @@ from textrank.tasks.ppi.pairs import analyze_pairs
 from textrank.tasks.ppi.statements import AttributeModels, PPIStatement, _merge_names
 from textrank.tasks.ppi.task import PPI
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,12 @@ def test_a_model_keeps_its_aspects_on_disk_and_in_bytes(
 
 
 def test_only_what_is_asserted_interacts(make_doc: Callable[..., Doc]) -> None:
-    doc = make_doc(["A1", "binds", "B2", "."], entities=[(0, 1), (2, 3)])
+    doc = make_doc(
+        ["A1", "binds", "B2", "."],
+        [1, 1, 1, 1],
+        ["nsubj", "ROOT", "dobj", "punct"],
+        [(0, 1), (2, 3)],
+    )
     doc.user_data["gold"] = []
     (pair,) = PPI().candidates(doc)
     answers = []

@@ -11,8 +11,7 @@ from spacy.tokens import Doc
 
 from textrank.config import load_corpus, load_pipeline
 from textrank.evaluation import cross_validate, cross_validate_dataset
-from textrank.evaluation.leave_pair_out import assess_pairs
-from textrank.evaluation.splits import DocumentFolds
+from textrank.evaluation.splits import DocumentFolds, LeavePairOut
 from textrank.evaluation.statistics import permutation_p
 from textrank.evaluation.sweep import learning_curve
 from textrank.io import pack_arrays, unpack_arrays
@@ -22,7 +21,7 @@ from textrank.learners.rls import RLS
 from textrank.model import Model
 from textrank.pipeline import Dataset, Pipeline
 
-SAMPLE = str(Path(__file__).parents[2] / "corpora" / "sample-ppi")
+SAMPLE = str(Path(__file__).parents[3] / "corpora" / "sample-ppi")
 WEIGHTS = (0.5, 1.5, 4.0)
 
 
@@ -86,7 +85,7 @@ def test_a_choice_survives_the_cache(seen):
 
 def test_what_needs_one_kernel_says_how_to_fix_it(pipeline, seen):
     with pytest.raises(ValueError, match="Fix gaussian_weight to one value"):
-        assess_pairs(pipeline, seen)
+        cross_validate_dataset(pipeline, seen, LeavePairOut())
     division = DocumentFolds(3).split(seen.candidates, seen.targets)
     with pytest.raises(ValueError, match="a permutation test works with one kernel"):
         permutation_p(pipeline.learner, seen.data, division, permutations=2)

@@ -12,8 +12,8 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 import textrank
-from tests.tasks.statement_sentences import NAMES, NO, SENTENCES, Answer, yes
-from tests.tasks.statement_templates import TEMPLATES
+from tests.tasks.ppi.statement_sentences import NAMES, NO, SENTENCES, Answer, yes
+from tests.tasks.ppi.statement_templates import TEMPLATES
 
 Told = tuple[str, str, dict[str, Answer]]
 FLIP = {"a>b": "b>a", "b>a": "a>b"}

@@ -1,6 +1,6 @@
 """Genuine misprints of the newswire: the surest proposals of the shipped spelling model.
 
-``pytest -m corpus -s tests/tasks/test_misprints.py`` prints them, to be judged by eye; the
+``pytest -m corpus -s tests/tasks/test_spelling_misprints.py`` prints them, to be judged by eye; the
 newswire itself may not be passed on. A lower precision than the shipped one is asked for, so that
 there are thirty to show; those that the model makes as shipped are marked.
 """

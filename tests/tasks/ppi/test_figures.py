@@ -45,14 +45,14 @@ def evaluated(data: Path, corpus: str, docs: list[Doc]) -> Report:
 )
 def test_documents_never_trained_on(data: Path, corpus: str, f: float, auc: float) -> None:
     report = evaluated(data, corpus, read(data, corpus))
-    assert Summary.of(report.folds, "f").mean >= f
-    assert Summary.of(report.folds, "auc").mean >= auc
+    assert Summary.from_folds(report.folds, "f").mean >= f
+    assert Summary.from_folds(report.folds, "auc").mean >= auc
 
 
 def test_the_parse_of_the_shipped_language_model_is_enough(data: Path) -> None:
     report = evaluated(data, "AImed", read(data, "AImed", "spacy"))
     given = 0.899  # with the parses of the corpus alone, see docs/experiments/interactions.md
-    assert Summary.of(report.folds, "auc").mean >= given - 0.02
+    assert Summary.from_folds(report.folds, "auc").mean >= given - 0.02
 
 
 def test_a_model_of_one_corpus_on_another(data: Path) -> None:
