@@ -109,7 +109,7 @@ def graph(theme: Theme) -> Any:
     candidate = plotting.example_pair()
     sentence_graph = DependencyGraph()([candidate])[0]
     words = [token.text for token in candidate.doc]
-    drawing = plotting._Drawing(sentence_graph, words)
+    drawing = plotting.SentenceGraphDrawing(sentence_graph, words)
     figure, axes = plt.subplots(figsize=(10, 3.6), layout="constrained")
     axes.axis("off")
     axes.set(xlim=(-0.7, len(words) - 0.3), ylim=(-1.2, 2.6))

@@ -19,5 +19,5 @@ def test_a_sentence_graph_shows_words_labels_and_weights():
 
 
 def test_a_drawing_needs_both_parts():
-    with pytest.raises(ValueError, match="needs both parts of the graph, got"):
+    with pytest.raises(ValueError, match="must have the parts dependency and linear, got"):
         draw_sentence_graph(example_pair(), DependencyGraph(parts=["linear"]))

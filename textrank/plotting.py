@@ -1,4 +1,8 @@
-"""Drawings of representations, for the documentation and for looking at one's own data."""
+"""Drawings of representations with Matplotlib: sentence graphs, parse windows, weighted contexts.
+
+Each ``draw_`` function returns a Matplotlib figure; each ``example_`` function returns an input for
+one. ``python -m textrank.plotting FILE`` draws an example of a sentence graph.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +39,12 @@ if TYPE_CHECKING:
 __all__ = ["draw_parse_windows", "draw_sentence_graph", "draw_transformed_context", "import_pyplot"]
 
 
+HIGHLIGHT_COLOR, LINE_COLOR, WINDOW_COLOR = "#c0392b", "#8a8f98", "#f9e3c4"
+SIDE_COLORS = {"before": "#e8eef6", "middle": "#f9e3c4", "after": "#e3f1e2"}
+
+
 def import_pyplot() -> Any:
-    """Matplotlib's pyplot, or how to install it."""
+    """Return ``matplotlib.pyplot``; raise ImportError with the command that installs it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -46,44 +54,42 @@ def import_pyplot() -> Any:
     return plt
 
 
-PATH_COLOR, LINE_COLOR, SIDE_COLORS = (
-    "#c0392b",
-    "#8a8f98",
-    {"before": "#e8eef6", "middle": "#f9e3c4", "after": "#e3f1e2"},
-)
-
-
 def draw_sentence_graph(
     candidate: Candidate, representation: DependencyGraph | None = None
 ) -> Figure:
-    """The graph of one candidate as a drawing; ``savefig`` writes it in any format.
+    """Draw the graph of one candidate; ``representation`` must have both parts, the default has.
 
     Dependencies are arcs over the words, those on a shortest path between the two entities in
     red; the word order is below, coloured by where a word stands. Edges carry their weights.
     """
     represent = representation or DependencyGraph()
     if set(represent.parts) != {"dependency", "linear"}:
-        raise ValueError(f"a drawing needs both parts of the graph, got {represent.parts}")
+        raise ValueError(
+            f"representation must have the parts dependency and linear, got {represent.parts}"
+        )
     graph = represent([candidate])[0]
     sentence = candidate.spans[0].sent
-    drawing = _Drawing(graph, [token.text for token in sentence])
+    drawing = SentenceGraphDrawing(graph, [token.text for token in sentence])
     return drawing.figure()
 
 
 @dataclass(frozen=True)
-class _Drawing:
+class SentenceGraphDrawing:
+    """Drawing of a sentence graph: its vertices are words, dependencies, word order."""
+
     graph: LabelledGraph
     words: list[str]
 
     @property
     def dependencies(self) -> list[tuple[int, int, str, float]]:
-        """Governor, dependent, label and weight."""
+        """Governor, dependent, label and weight of each dependency."""
         n, total = len(self.words), len(self.graph)
         into = {t: (s, w) for (s, t), w in self.graph.edges.items() if n <= t < total - n}
         out = {s: t for s, t in self.graph.edges if n <= s < total - n}
         return [(into[v][0], out[v], self.graph.labels[v][0], into[v][1]) for v in sorted(out)]
 
     def figure(self) -> Figure:
+        """Draw the graph on a new figure."""
         plt = import_pyplot()
         wide = 1.25 * len(self.words)
         height = 0.9 + 0.38 * max((abs(g - d) for g, d, *_ in self.dependencies), default=1)
@@ -93,16 +99,19 @@ class _Drawing:
         axes.set_ylim(-1.75, height)
         axes.axis("off")
         for governor, dependent, label, weight in self.dependencies:
-            self._arc(axes, governor, dependent, label, weight)
-        for place in range(len(self.words)):
-            self._word(axes, place)
+            self.draw_arc(axes, governor, dependent, label, weight)
+        for index in range(len(self.words)):
+            self.draw_word(axes, index)
         return figure
 
-    def _arc(self, axes: Axes, governor: int, dependent: int, label: str, weight: float) -> None:
+    def draw_arc(
+        self, axes: Axes, governor: int, dependent: int, label: str, weight: float
+    ) -> None:
+        """Draw one dependency as an arc."""
         from matplotlib.patches import FancyArrowPatch
         from matplotlib.path import Path
 
-        color, width = (PATH_COLOR, 2.2) if label.startswith("path:") else (LINE_COLOR, 1.1)
+        color, width = (HIGHLIGHT_COLOR, 2.2) if label.startswith("path:") else (LINE_COLOR, 1.1)
         top = 0.45 + 0.5 * abs(governor - dependent)
         left = governor + (0.12 if dependent > governor else -0.12)
         # Upright at both ends, so that arcs of one word stand side by side.
@@ -117,47 +126,48 @@ class _Drawing:
         box = {"facecolor": "white", "edgecolor": color, "boxstyle": "round,pad=0.2", "lw": 0.8}
         axes.text(middle, top, text, ha="center", va="center", fontsize=9, color=color, bbox=box)
 
-    def _word(self, axes: Axes, place: int) -> None:
-        labels = self.graph.labels[place]
+    def draw_word(self, axes: Axes, index: int) -> None:
+        """Draw one word with its labels, and its vertex of the word order below."""
+        labels = self.graph.labels[index]
         on_path = any(label.startswith("path:") for label in labels)
-        axes.text(place, 0.18, self.words[place], ha="center", fontsize=12, weight="bold")
-        color = PATH_COLOR if on_path else LINE_COLOR
-        axes.text(place, -0.12, _shown(labels), ha="center", fontsize=8.5, color=color)
+        axes.text(index, 0.18, self.words[index], ha="center", fontsize=12, weight="bold")
+        color = HIGHLIGHT_COLOR if on_path else LINE_COLOR
+        axes.text(index, -0.12, _join_labels(labels), ha="center", fontsize=8.5, color=color)
 
-        vertex = len(self.graph) - len(self.words) + place
+        vertex = len(self.graph) - len(self.words) + index
         side = self.graph.labels[vertex][0].partition(":")[0]
-        text = _shown(self.graph.labels[vertex])
+        text = _join_labels(self.graph.labels[vertex])
         box = {
             "facecolor": SIDE_COLORS[side],
             "edgecolor": LINE_COLOR,
             "boxstyle": "round,pad=0.3",
             "lw": 0.6,
         }
-        axes.text(place, -0.85, text, ha="center", va="center", fontsize=8, bbox=box)
-        axes.text(place, -1.35, side, ha="center", va="center", fontsize=8, color=LINE_COLOR)
-        if place:
+        axes.text(index, -0.85, text, ha="center", va="center", fontsize=8, bbox=box)
+        axes.text(index, -1.35, side, ha="center", va="center", fontsize=8, color=LINE_COLOR)
+        if index:
             weight = self.graph.edges[vertex - 1, vertex]
             axes.text(
-                place - 0.5, -0.68, f"{weight:g}", ha="center", fontsize=7.5, color=LINE_COLOR
+                index - 0.5, -0.68, f"{weight:g}", ha="center", fontsize=7.5, color=LINE_COLOR
             )
             axes.annotate(
                 "",
-                xy=(place - 0.42, -0.85),
-                xytext=(place - 0.58, -0.85),
+                xy=(index - 0.42, -0.85),
+                xytext=(index - 0.58, -0.85),
                 arrowprops={"arrowstyle": "-|>", "color": LINE_COLOR, "lw": 1.0},
             )
 
 
-def _shown(labels: Sequence[str]) -> str:
-    """All labels of a vertex without their prefix; the part of speech, if there is one, last."""
-    bare = [re.sub(r"^(path|before|middle|after):(?=.)", "", label) for label in labels]
+def _join_labels(labels: Sequence[str]) -> str:
+    """Return the labels of a vertex without their prefix; the part of speech, if any, last."""
+    stripped = [re.sub(r"^(path|before|middle|after):(?=.)", "", label) for label in labels]
     return " · ".join(
-        sorted(bare, key=lambda label: label.isupper() and label not in ENTITY_LABELS)
+        sorted(stripped, key=lambda label: label.isupper() and label not in ENTITY_LABELS)
     )
 
 
 def example_pair() -> Candidate:
-    """A sentence with a pair, a third entity, and dependencies as the corpora have them."""
+    """Return a candidate pair in a sentence with a third entity and collapsed dependencies."""
     words = ["Here", "KinA", "slowly", "modifies", "RecB", "and", "binds", "TraF", "."]
     tags = ["RB", "NN", "RB", "VBZ", "NN", "CC", "VBZ", "NN", "."]
     doc = Doc(spacy.blank("en").vocab, words=words, tags=tags)
@@ -176,25 +186,11 @@ def example_pair() -> Candidate:
     return Candidate(doc, (first, third), "example")
 
 
-def main() -> None:
-    """Draws the example to the file that the command line names."""
-    if len(sys.argv) != 2:
-        raise SystemExit("usage: python -m textrank.plotting FILE")
-    # The same drawing is the same file: no date, and names of parts that do not change.
-    with import_pyplot().rc_context({"svg.hashsalt": "textrank"}):
-        draw_sentence_graph(example_pair()).savefig(sys.argv[1], metadata={"Date": None})
-
-
-if __name__ == "__main__":
-    main()
-WINDOW_COLOR, CENTRE_COLOR, LINK_COLOR = "#f9e3c4", "#c0392b", "#8a8f98"
-
-
 def draw_parse_windows(candidate: Candidate, *, window: int = 1, centre: int = 2) -> Figure:
-    """The links over the words, and below the sequences; the window around one symbol is shaded.
+    """Draw the links over the words, and below them the sequences with one shaded window.
 
-    Locality kernels compare such windows: ``centre`` is the symbol in its middle, ``window`` how
-    many symbols it reaches to each side.
+    Locality kernels compare such windows: ``centre`` is the index of the symbol in the middle,
+    ``window`` the number of symbols on each side.
     """
     plt = import_pyplot()
     views = ParseSequences()([candidate])
@@ -206,34 +202,35 @@ def draw_parse_windows(candidate: Candidate, *, window: int = 1, centre: int = 2
         symbols = sequences[0].symbols()
         y = -0.75 * (row + 1)
         axes.text(-0.75, y, name.replace("_", " "), ha="right", va="center", fontsize=10)
-        for place, symbol in enumerate(symbols):
-            inside = abs(place - centre) <= window
-            edge = CENTRE_COLOR if place == centre else LINK_COLOR
+        for index, symbol in enumerate(symbols):
+            in_window = abs(index - centre) <= window
+            edge = HIGHLIGHT_COLOR if index == centre else LINE_COLOR
             box = {
                 "boxstyle": "round,pad=0.25",
                 "ec": edge,
-                "fc": WINDOW_COLOR if inside else "white",
+                "fc": WINDOW_COLOR if in_window else "white",
             }
-            x = place * 9.4 / max(len(symbols), 8)
+            x = index * 9.4 / max(len(symbols), 8)
             axes.text(x, y, symbol, ha="center", va="center", fontsize=8, bbox=box)
     axes.set_ylim(-0.75 * (len(views.views) + 0.7), 2.6)
     return figure
 
 
 def _draw_links(axes: Axes, candidate: Candidate) -> None:
+    """Draw the words of a Doc and the links between them."""
     words = [token.text for token in candidate.doc]
     step = 9.4 / max(len(words), 8)
-    for place, word in enumerate(words):
-        axes.text(place * step, 0.0, word, ha="center", va="center", fontsize=11, weight="bold")
+    for index, word in enumerate(words):
+        axes.text(index * step, 0.0, word, ha="center", va="center", fontsize=11, weight="bold")
     for left, right, kind in candidate.doc.user_data["dependencies"]:
         height = 0.55 * abs(right - left) + 0.25
         a, b = left * step, right * step
-        axes.plot([a, a, b, b], [0.22, height, height, 0.22], color=LINK_COLOR, lw=1)
-        axes.text((a + b) / 2, height + 0.05, kind, ha="center", fontsize=9, color=CENTRE_COLOR)
+        axes.plot([a, a, b, b], [0.22, height, height, 0.22], color=LINE_COLOR, lw=1)
+        axes.text((a + b) / 2, height + 0.05, kind, ha="center", fontsize=9, color=HIGHLIGHT_COLOR)
 
 
 def example_parse() -> Candidate:
-    """A link grammar linkage of five words."""
+    """Return a candidate with a link grammar linkage of six words."""
     words = ["Loss", "of", "syntrophin", "leads", "to", "weakness"]
     doc = Doc(spacy.blank("en").vocab, words=words, tags=["n", "p", "n", "v", "p", "n"])
     links = [[0, 1, "Mp"], [0, 3, "Ss"], [1, 2, "Js"], [3, 4, "MVp"], [4, 5, "Js"]]
@@ -241,8 +238,6 @@ def example_parse() -> Candidate:
     return Candidate(doc, (), "example")
 
 
-if __name__ == "__main__":
-    draw_parse_windows(example_parse()).savefig(sys.argv[1], dpi=80)
 EXAMPLE_TRANSFORMATIONS: Mapping[str, PositionTransformation] = {
     "bag of words": Bag(),
     "contextual weighting 1.5, 0.025": Weighting(1.5, 0.025),
@@ -261,11 +256,15 @@ def transform_context(
     positions: PositionTransformation | None = None,
     words: WordTransformation | None = None,
 ) -> Matrix:
-    """``Ŵ X P̂`` of one context, (words, positions): how much each occurrence counts where."""
-    places = np.array([p for p in range(-span, span + 1) if p])
+    """Return ``Ŵ X P̂`` of one context, (words, 2 span): how much each occurrence counts where.
+
+    ``X`` is the word-position matrix; None for ``positions`` or ``words`` leaves that side
+    unchanged.
+    """
+    offsets = np.array([p for p in range(-span, span + 1) if p])
     X = context.matrix(span).toarray()
     if positions is not None:
-        R = positions.factor(places).values
+        R = positions.factor(offsets).values
         X = X @ (R @ R.T).toarray()
     if words is not None:
         B = words.factor(context.vocabulary).values
@@ -279,49 +278,67 @@ def draw_transformed_context(
     positions: Mapping[str, PositionTransformation] = EXAMPLE_TRANSFORMATIONS,
     words: Mapping[str, WordTransformation] | None = None,
 ) -> Figure:
-    """One context as it is and under each transformation, a panel each; the weight curve last."""
+    """Draw one context as it is and under each transformation, and the weights of positions.
+
+    ``words`` are transformations of words by title; None shows character n-grams.
+    """
     plt = import_pyplot()
     panels = {"word-position matrix": transform_context(context, span)}
     panels |= {name: transform_context(context, span, t) for name, t in positions.items()}
-    own = {"character n-grams of words": CharacterNgrams(2, 3)} if words is None else words
-    panels |= {name: transform_context(context, span, words=t) for name, t in own.items()}
+    word_transformations = (
+        {"character n-grams of words": CharacterNgrams(2, 3)} if words is None else words
+    )
+    panels |= {
+        name: transform_context(context, span, words=t) for name, t in word_transformations.items()
+    }
     rows = -(-(len(panels) + 1) // 3)
     figure, grid = plt.subplots(rows, 3, figsize=(13, 2.7 * rows), layout="constrained")
     axes = list(grid.ravel())
-    for place, (name, matrix) in zip(axes, panels.items(), strict=False):
-        _panel(place, name, matrix, context.vocabulary, span)
-    _curve(axes[len(panels)], span)
-    for empty in axes[len(panels) + 1 :]:
-        empty.axis("off")
+    for panel, (name, matrix) in zip(axes, panels.items(), strict=False):
+        _draw_panel(panel, name, matrix, context.vocabulary, span)
+    _draw_weight_curve(axes[len(panels)], span)
+    for unused in axes[len(panels) + 1 :]:
+        unused.axis("off")
     return figure
 
 
-def _panel(axes: Axes, name: str, X: Matrix, words: tuple[str, ...], span: int) -> None:
+def _draw_panel(axes: Axes, name: str, X: Matrix, words: tuple[str, ...], span: int) -> None:
+    """Draw a word-position matrix."""
     axes.imshow(X, cmap="Blues", aspect="auto", vmin=0.0, vmax=max(float(X.max()), 1e-9))
-    axes.axvline(span - 0.5, color="#c0392b", lw=1.2)  # where the target stands
+    axes.axvline(span - 0.5, color=HIGHLIGHT_COLOR, lw=1.2)  # the target
     axes.set_title(name, fontsize=10)
     axes.set_yticks(range(len(words)), words, fontsize=8)
     labels = [f"{p:+d}" for p in range(-span, span + 1) if p]
     axes.set_xticks(range(2 * span), labels, fontsize=7)
 
 
-def _curve(axes: Axes, span: int) -> None:
-    places = np.array([p for p in range(-2 * span, 2 * span + 1) if p])
+def _draw_weight_curve(axes: Axes, span: int) -> None:
+    """Draw the weight of a position for some settings of ``Weighting``."""
+    offsets = np.array([p for p in range(-2 * span, 2 * span + 1) if p])
     for decay, base in ((1.5, 0.025), (1.0, 0.025), (0.0, 0.0)):
-        weights = Weighting(decay, base).weights(places)
-        axes.plot(places, weights, ".-", lw=1, label=f"decay {decay:g}, base {base:g}")
+        weights = Weighting(decay, base).weights(offsets)
+        axes.plot(offsets, weights, ".-", lw=1, label=f"decay {decay:g}, base {base:g}")
     axes.set_title("weight of a position, 1 / |p|^decay + base", fontsize=10)
     axes.set_yscale("log")
     axes.legend(fontsize=8)
 
 
 def example_context() -> Contexts:
-    """The words around the name in "the factor binds and activates the NAME gene ..."."""
+    """Return the words around the name in "the factor binds and activates the NAME gene ..."."""
     before = ["the", "factor", "binds", "and", "activates", "the"]
     after = ["gene", "in", "activated", "T", "cells", "and"]
-    places = [(word, i - len(before)) for i, word in enumerate(before)]
-    return Contexts.from_lists([[*places, *((word, i) for i, word in enumerate(after, 1))]])
+    pairs = [(word, i - len(before)) for i, word in enumerate(before)]
+    return Contexts.from_lists([[*pairs, *((word, i) for i, word in enumerate(after, 1))]])
+
+
+def main() -> None:
+    """Draw the example pair to the file named on the command line."""
+    if len(sys.argv) != 2:
+        raise SystemExit("usage: python -m textrank.plotting FILE")
+    # No date and a fixed salt for the ids of elements: the same drawing gives the same file.
+    with import_pyplot().rc_context({"svg.hashsalt": "textrank"}):
+        draw_sentence_graph(example_pair()).savefig(sys.argv[1], metadata={"Date": None})
 
 
 if __name__ == "__main__":
-    draw_transformed_context(example_context(), 6).savefig(sys.argv[1], dpi=80)
+    main()
