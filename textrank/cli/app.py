@@ -240,8 +240,8 @@ EXIT_INTERRUPTED, EXIT_SIGPIPE = 130, 141
 WRITE_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
-def build_app(asked: str | None) -> typer.Typer:
-    """Return the application; only the command ``asked`` is imported, the others are stubs."""
+def build_app(requested: str | None) -> typer.Typer:
+    """Return the application; only the command ``requested`` is imported, others are stubs."""
     app = typer.Typer(
         help=DESCRIPTION,
         no_args_is_help=True,
@@ -250,7 +250,7 @@ def build_app(asked: str | None) -> typer.Typer:
     )
     app.callback()(_global_options)
     for name, line in COMMANDS.items():
-        if name == asked:
+        if name == requested:
             module = import_module(f"textrank.cli.{name}")
             app.command(name, epilog=module.EXAMPLE)(with_common_options(module.command))
         else:

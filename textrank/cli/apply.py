@@ -215,19 +215,19 @@ def apply_model(
             task.check_export(kind, path)
     check_output_path(write, source=task.name)
     language = load_language(nlp, task, raw=True)
-    kept: list[Doc] = []
+    docs: list[Doc] = []
     with gc_frozen():
         for doc in iter_annotated(loaded, texts, language, keep=bool(paths), options=options):
             yield {
                 "document": document_id(doc),
                 f"textrank_{task.name}": get_answers(doc, task.name),
             }
-            kept += [doc] if paths else []
+            docs += [doc] if paths else []
     for kind, path in paths.items():
         if kind == "write":
-            write_docs(kept, path, source=task.name)
+            write_docs(docs, path, source=task.name)
         else:
-            task.export(kind, kept, path)
+            task.export(kind, docs, path)
 
 
 def iter_annotated(

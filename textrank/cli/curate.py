@@ -59,7 +59,7 @@ def command(
     )
     title = Path(input).name
     serve(
-        lambda gate: CurationApp(curation, title, gate).app(),
+        lambda credentials: CurationApp(curation, title, credentials).app(),
         port=port, browser=not no_browser, tell=typer.echo,
     )  # fmt: skip
     curation.answers.close()
@@ -87,10 +87,10 @@ def _make_curation(
     language = load_language(nlp, pipeline.task, raw=True)
     docs = list(options.load_corpus(source)(language))
     training = list(options.load_corpus(train)(language)) if train else []
-    teaching = ActiveLearner.of(pipeline, docs, prior=prior, training=training)
+    learner = ActiveLearner.from_docs(pipeline, docs, prior=prior, training=training)
     target = file or Path(f"{Path(source).name}-{pipeline.task.name}.answers.sqlite")
     about = {"task": pipeline.task.name, "texts": fingerprint_docs(docs)}
-    return Curation(teaching, docs, AnswerLog(target, about), who)
+    return Curation(learner, docs, AnswerLog(target, about), who)
 
 
 def _load_start(name: str, fresh: bool) -> tuple[Pipeline, Model | None]:

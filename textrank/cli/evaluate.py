@@ -213,6 +213,7 @@ def _warn_of_overlap(model: Model, docs: Sequence[Doc], corpus: str) -> None:
 
 
 def _gives_identifiers(model: str) -> bool:
+    """Return whether a model assigns identifiers to whole documents of raw text."""
     from textrank.config import load_model
 
     return load_model(model).pipeline.task.raw_text_unit == "documents"

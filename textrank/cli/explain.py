@@ -12,7 +12,7 @@ import typer
 from textrank.cli.app import DEFAULT_OPTIONS, CommonOptions, JsonFile, ModelName, Nlp, Texts
 
 if TYPE_CHECKING:
-    from textrank.reports.explanation import Explanation
+    from textrank.reports.explanation import ExplainedDecision
 
 BATCH_DOCS = 16  # the model's features are matched with their candidates once
 EXAMPLE = "Example: textrank explain my-model abstract.txt --html why.html"
@@ -60,7 +60,7 @@ def explain_model(
     texts: Sequence[str],
     nlp: str | None = None,
     options: CommonOptions = DEFAULT_OPTIONS,
-) -> Iterator[Explanation]:
+) -> Iterator[ExplainedDecision]:
     """Iterate over the candidates of texts, each with the contributions to its score.
 
     Arguments are as in ``apply_model``.
@@ -72,7 +72,7 @@ def explain_model(
     from textrank.cli.sources import read_texts, set_model_parser
     from textrank.config import load_model
     from textrank.evaluation.cross_validation import make_decisions
-    from textrank.reports.explanation import Explanation
+    from textrank.reports.explanation import ExplainedDecision
 
     loaded = set_model_parser(load_model(model), nlp)
     task = loaded.pipeline.task
@@ -88,5 +88,5 @@ def explain_model(
             rows, scores = [{}] * len(candidates), loaded.score(candidates)
         decisions = make_decisions(candidates, scores, loaded.threshold, paths=True)
         parts = loaded.explain_relative(candidates)
-        for decision, own, row in zip(decisions, parts, rows, strict=True):
-            yield Explanation(decision, own, row)
+        for decision, contributions, row in zip(decisions, parts, rows, strict=True):
+            yield ExplainedDecision(decision, contributions, row)

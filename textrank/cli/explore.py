@@ -98,11 +98,15 @@ def _read_report_pages(folder: Path | None) -> dict[str, str]:
 
 
 def _make_reasons(store: Store, model: str | None, nlp: str | None) -> StatementExplainer | None:
+    """Return the explanations of a model, loaded on first use; None if no model is known.
+
+    ``model`` None takes the one that the results name.
+    """
     from textrank.web.explorer import StatementExplainer
 
     settings = store.settings.get("settings")
-    named = settings.get("model") if isinstance(settings, dict) else None
-    name = model or (named if isinstance(named, str) else None)
+    recorded = settings.get("model") if isinstance(settings, dict) else None
+    name = model or (recorded if isinstance(recorded, str) else None)
     if name is None:
         return None
 

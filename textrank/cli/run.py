@@ -166,7 +166,7 @@ def run_pipeline(
     """
     from textrank.cli.sources import read_corpus, set_parser
     from textrank.config import load_pipeline, parse_setting
-    from textrank.evaluation import cross_validate_dataset, leave_pair_out
+    from textrank.evaluation import cross_validate_dataset
     from textrank.evaluation.splits import make_splitter
     from textrank.evaluation.statistics import permutation_p
     from textrank.evaluation.sweep import learning_curve
@@ -177,17 +177,11 @@ def run_pipeline(
     clock = Clock()
     table = _parse_folds(folds, source.name)
     _check_protocol(protocol)
-    holds_out_pairs = protocol == leave_pair_out.NAME
-    splitter = make_splitter(
-        PROTOCOL_NAMES[0] if holds_out_pairs else protocol, table, seed=seed, splits=splits
-    )
+    splitter = make_splitter(protocol, table, seed=seed, splits=splits)
     with clock.step("reading"):
         docs = read_corpus(source, nlp, configured.task)
     dataset = configured.prepare(docs, clock)
     titles: Any = {"corpus": source.name, "title": Path(pipeline).stem}
-    if holds_out_pairs:
-        report = leave_pair_out.assess_pairs(configured, dataset, **titles)
-        return replace(report, seconds=clock.seconds)
     report = cross_validate_dataset(configured, dataset, splitter, **titles, clock=clock)
     if permutations:
         split = splitter.split(dataset.candidates, dataset.targets)

@@ -94,15 +94,15 @@ def train_model(
     plan = load_training_plan(pipeline)
     configured = set_parser(load_pipeline(plan.pipeline, overrides), nlp)
     source = options.load_corpus(corpus)
-    excluded = [options.load_corpus(other) for other in without]
+    excluded = [options.load_corpus(test_corpus) for test_corpus in without]
     docs = read_corpus(source, nlp, configured.task)
     remaining = _drop_overlapping(
-        docs, [doc for other in excluded for doc in other(spacy.blank("en"))]
+        docs, [doc for test_corpus in excluded for doc in test_corpus(spacy.blank("en"))]
     )
     meta: dict[str, Any] = {"corpus": source.name}
     if without:
         meta |= {
-            "without": [other.name for other in excluded],
+            "without": [test_corpus.name for test_corpus in excluded],
             "left_out": len(docs) - len(remaining),
         }
     trained = train_plan(configured, remaining, plan, overrides)

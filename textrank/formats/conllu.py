@@ -163,9 +163,9 @@ def _build_doc(nlp: Language, path: str, document: str, blocks: list[_Block]) ->
 
 def _find_gold(trees: list[_Tree]) -> _Tree | None:
     """Return the gold tree among the parses of a sentence, or None."""
-    named = [tree for tree in trees if tree.parse == GOLD_PARSE]
-    if named or (len(trees) == 1 and not trees[0].parse):
-        return (named or trees)[0]
+    gold_trees = [tree for tree in trees if tree.parse == GOLD_PARSE]
+    if gold_trees or (len(trees) == 1 and not trees[0].parse):
+        return (gold_trees or trees)[0]
     return None
 
 

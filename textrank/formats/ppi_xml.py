@@ -167,8 +167,8 @@ class _DocumentBuilder:
         set_mentions(doc, self._mentions())
         return doc
 
-    def _read_sentence(self, sentence: Element, given: bool) -> None:
-        """Append a sentence: text, entities, and with ``given`` its tokens; check its pairs."""
+    def _read_sentence(self, sentence: Element, has_tokens: bool) -> None:
+        """Append a sentence: text, entities, and with ``has_tokens`` its tokens; check pairs."""
         text = self._attribute(sentence, "text")
         if not text.strip():
             raise self._error(sentence, "empty text", "Give the sentence in its text attribute.")
@@ -187,7 +187,7 @@ class _DocumentBuilder:
                         f"{side}={pair.get(side)!r} is not an entity of the sentence",
                         "Correct it.",
                     )
-        if given:
+        if has_tokens:
             self._read_analysis(sentence, text)
 
     def _has_analysis(self, sentences: Sequence[Element]) -> bool:

@@ -102,8 +102,8 @@ def iter_tar_files(
         raise ValueError(f"{path}: not a readable tar archive ({error}). Restore it.") from error
 
 
-def _read_bounded(stream: IO[bytes], place: str, limit: float) -> bytes:
-    """Read a stream to its end; raise ValueError that names ``place`` above ``limit`` bytes."""
+def _read_bounded(stream: IO[bytes], location: str, limit: float) -> bytes:
+    """Read a stream to its end; raise ValueError that names ``location`` above ``limit`` bytes."""
     chunks: list[bytes] = []
     size = 0
     while chunk := stream.read(CHUNK_BYTES):
@@ -111,7 +111,7 @@ def _read_bounded(stream: IO[bytes], place: str, limit: float) -> bytes:
         size += len(chunk)
         if size > limit:
             raise ValueError(
-                f"{place} unpacks to more than {int(limit):,} bytes. Unpack it yourself if you "
+                f"{location} unpacks to more than {int(limit):,} bytes. Unpack it yourself if you "
                 "trust it."
             )
     return b"".join(chunks)

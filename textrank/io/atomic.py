@@ -430,13 +430,13 @@ def _put_in_place(draft: Path, target: Path) -> None:
     os.rename(backup, draft)
 
 
-def swap_paths(one: Path, other: Path) -> bool:
+def swap_paths(first: Path, second: Path) -> bool:
     """Swap the names of two paths in one step; return False where the system cannot.
 
     Uses ``renameat2`` with RENAME_EXCHANGE on Linux and ``renamex_np`` with RENAME_SWAP on macOS.
     """
-    sys.audit("textrank.exchange", str(one), str(other))
-    names = os.fsencode(one), os.fsencode(other)
+    sys.audit("textrank.exchange", str(first), str(second))
+    names = os.fsencode(first), os.fsencode(second)
     try:
         libc = ctypes.CDLL(None, use_errno=True)
         if sys.platform == "darwin":

@@ -182,31 +182,31 @@ def iter_lines(path: str | Path, limit: float = MAX_ITEM_BYTES) -> Iterator[tupl
             yield number, line.decode(encoding, errors="surrogateescape")
 
 
-def check_utf8(text: str, place: str) -> str:
+def check_utf8(text: str, location: str) -> str:
     """Return ``text``; raise ValueError if ``iter_lines`` read bytes in it that are not UTF-8.
 
-    ``place`` (file and line) begins the message.
+    ``location`` (file and line) begins the message.
     """
     if match := UNDECODED_BYTE.search(text):
         start = len(text[: match.start()].encode("utf-8", errors="surrogateescape"))
         raise ValueError(
-            f"{place}, byte {start}: not UTF-8 (0x{ord(match.group()) - 0xDC00:02x}). Convert the "
-            "file to UTF-8."
+            f"{location}, byte {start}: not UTF-8 (0x{ord(match.group()) - 0xDC00:02x}). Convert "
+            "the file to UTF-8."
         )
     return text
 
 
-def load_json(text: str, place: str) -> Any:
-    """Return the value of a JSON text; raise ValueError at ``place`` if it is invalid."""
+def load_json(text: str, location: str) -> Any:
+    """Return the value of a JSON text; raise ValueError at ``location`` if it is invalid."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
         position = f", column {error.colno}" if "\n" not in text else f", line {error.lineno}"
-        raise ValueError(f"{place}{position}: not JSON ({error.msg}). Correct it.") from None
+        raise ValueError(f"{location}{position}: not JSON ({error.msg}). Correct it.") from None
     except RecursionError:
-        raise ValueError(f"{place}: JSON nested too deeply. Flatten it.") from None
+        raise ValueError(f"{location}: JSON nested too deeply. Flatten it.") from None
     except ValueError as error:  # a number of thousands of digits
-        raise ValueError(f"{place}: {error}. Correct the number.") from None
+        raise ValueError(f"{location}: {error}. Correct the number.") from None
 
 
 def read_json(path: str | Path, limit: float = MAX_ITEM_BYTES) -> Any:
@@ -240,7 +240,7 @@ class _JsonWindow:
     """Part of a JSON file that is in memory, and the position of the parser in it."""
 
     stream: BoundedStream
-    place: str
+    location: str
     text: str = ""
     position: int = 0
     decoder: codecs.IncrementalDecoder = field(
@@ -257,7 +257,7 @@ class _JsonWindow:
                 wanted -= len(data)
         except UnicodeDecodeError as error:
             raise ValueError(
-                f"{self.place}: not UTF-8 ({error.reason}). Convert the file to UTF-8."
+                f"{self.location}: not UTF-8 ({error.reason}). Convert the file to UTF-8."
             ) from None
         self.text, self.position = "".join(parts), 0
         return len(parts) > 1
@@ -270,7 +270,7 @@ class _JsonWindow:
             if self.position < len(self.text):
                 return self.text[self.position] != "]"
             if not self.read_more():
-                raise ValueError(f"{self.place}: ends inside a list. The file may be truncated.")
+                raise ValueError(f"{self.location}: ends inside a list. The file may be truncated.")
 
     def parse_item(self) -> Any:
         """Return the value at the current position, reading more of the file as needed."""
@@ -282,13 +282,13 @@ class _JsonWindow:
             except json.JSONDecodeError as error:
                 if not self.read_more():
                     raise ValueError(
-                        f"{self.place}: not JSON ({error.msg}) near "
+                        f"{self.location}: not JSON ({error.msg}) near "
                         f"{self.text[max(error.pos - 20, 0) : error.pos + 20]!r}. Correct it."
                     ) from None
             except RecursionError:
-                raise ValueError(f"{self.place}: JSON nested too deeply. Flatten it.") from None
+                raise ValueError(f"{self.location}: JSON nested too deeply. Flatten it.") from None
             except ValueError as error:  # a number of thousands of digits
-                raise ValueError(f"{self.place}: {error}. Correct the number.") from None
+                raise ValueError(f"{self.location}: {error}. Correct the number.") from None
 
 
 S = TypeVar("S")

@@ -104,11 +104,11 @@ def run_gene_protein_kernels(settings: RunSettings) -> Cells:
     """Compute the AUC of kernels on the bag of words and on contextual weighting."""
     candidates, groups = read_names(settings, 400 if settings.full else 100)
     targets = Targets.from_candidates(candidates)
-    near = WordPositions(span=60, stop_words="en")(candidates)
-    whole = WordPositions(stop_words="en")(candidates)
+    near_words = WordPositions(span=60, stop_words="en")(candidates)
+    all_words = WordPositions(stop_words="en")(candidates)
     blocks = {
-        "bag": Normalized(Positional(Bag()), "zero").features(near),
-        "weighted": Normalized(Positional(Weighting(1.5, 0.025)), "zero").features(whole),
+        "bag": Normalized(Positional(Bag()), "zero").features(near_words),
+        "weighted": Normalized(Positional(Weighting(1.5, 0.025)), "zero").features(all_words),
     }
     partitions = [make_folds(groups, 2, settings.seed + s) for s in range(2)]
     cells: dict[str, dict[str, Figure]] = {}

@@ -81,8 +81,8 @@ def run_costs(settings: RunSettings) -> Cells:
         learner = RankRLS(alphas=ALPHAS, cost=cost, ties=False)  # type: ignore[arg-type]
         figure = _cross_validated(settings, K, learner, "disagreement")
         cells[f"RankRLS {row}"] = {"pairs of a sentence": figure}
-    every = RankRLS(alphas=ALPHAS, scope="global")
-    cells["RankRLS (21)"]["all pairs"] = _cross_validated(settings, K, every, "disagreement")
+    all_pairs = RankRLS(alphas=ALPHAS, scope="global")
+    cells["RankRLS (21)"]["all pairs"] = _cross_validated(settings, K, all_pairs, "disagreement")
     cells["RLS"] = {"all pairs": _cross_validated(settings, K, _make_rls(), "disagreement")}
     return cells
 

@@ -88,7 +88,7 @@ class Analysis:
     def _parse(self, docs: Sequence[Doc]) -> None:
         """Parse the sentences that need it, and set flat trees elsewhere, in place."""
         masks = [self._needed(doc) for doc in docs]
-        parts = [_take_sentences(*one) for one in zip(docs, masks, strict=True)]
+        parts = [_take_sentences(*doc_and_mask) for doc_and_mask in zip(docs, masks, strict=True)]
         parsed = _apply_in_chunks([part for part in parts if part is not None], self.second)
         following = iter(parsed)
         for doc, mask, part in zip(docs, masks, parts, strict=True):
