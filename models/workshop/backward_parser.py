@@ -23,7 +23,7 @@ from workshop.prepare import read_treebank
 from workshop.treebanks import Sentence
 
 from textrank.language._encoder import use_numpy_products
-from textrank.tasks.parse_ranking.parsers import MIRROR
+from textrank.tasks.parse_ranking.parsers import BACKWARD_PARSER
 
 TREEBANKS = ("CRAFT, train part", "GENIA treebank")
 SETTINGS = Settings(epochs=4, rows=3000, seed=1)
@@ -64,7 +64,7 @@ def _fresh(state: dict[str, bytes], settings: Settings) -> Language:
         for label in getattr(component, "labels", ()):
             nlp.vocab.strings.add(label)
     nlp.meta.update(
-        name=MIRROR.removeprefix("en_"),
+        name=BACKWARD_PARSER.removeprefix("en_"),
         version="0.1.0",
         description="Dependencies of English biomedical sentences read backwards.",
         author="The textrank developers",

@@ -36,8 +36,8 @@ SHORT = "GRB2 binds SOS1 and activates the Ras gene in HeLa cells. MDM2 does not
 LONG = (1_000, 4_000, 16_000, 64_000)  # words of one document; parse ranking up to the third
 TASKS = ("ppi", "gene_protein", "identifiers", "spelling", "parse_ranking")
 LANGUAGE = """
-from textrank.language.load import model_path, register
-register()
+from textrank.language.load import model_path, register_components
+register_components()
 import spacy
 spacy.load(model_path())
 """

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from workshop.backward_parser import SETTINGS, main, mirrored, train_mirror
 from workshop.treebanks import Sentence
 
-from textrank.tasks.parse_ranking.parsers import NoisyParser, Parse
+from textrank.tasks.parse_ranking.parsers import Parse, PerturbedParser
 
 WORDS = ("She", "ate", "cold", "pizza", ".")
 SENTENCE = Sentence(
@@ -41,9 +41,9 @@ def test_a_sentence_read_backwards_has_the_same_arcs():
 
 
 def test_a_parse_turned_twice_is_itself():
-    parse = Parse((1, 1, 3, 1, 1), SENTENCE.labels, SENTENCE.tags, 2, own=True)
-    assert parse.turned().heads == (3, 3, 1, 3, 3)
-    assert parse.turned().turned() == parse
+    parse = Parse((1, 1, 3, 1, 1), SENTENCE.labels, SENTENCE.tags, 2, is_first_choice=True)
+    assert parse.reverse().heads == (3, 3, 1, 3, 3)
+    assert parse.reverse().reverse() == parse
 
 
 def test_a_parser_learns_to_read_backwards_and_survives_the_disk(tmp_path):
@@ -53,7 +53,7 @@ def test_a_parser_learns_to_read_backwards_and_survives_the_disk(tmp_path):
     assert len(said) == 10
     nlp.to_disk(tmp_path / "mirror")
     doc = Doc(spacy.blank("en").vocab, words=WORDS, sent_starts=[True, *[False] * 4])
-    parser = NoisyParser(str(tmp_path / "mirror"), copies=2, sigma=0.01, backwards=True)
+    parser = PerturbedParser(str(tmp_path / "mirror"), copies=2, sigma=0.01, backwards=True)
     ((first, *_),) = parser([doc[:]])
     assert first.heads == (1, 1, 3, 1, 1)
     assert first.labels == SENTENCE.labels

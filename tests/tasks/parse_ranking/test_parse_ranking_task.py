@@ -131,7 +131,10 @@ def test_sentences_together_agree_as_each_alone(sentences):
         by = [[float(n + parser) for parser in range(parsers)] for n in range(len(rows))]
         each = zip(rows, by, strict=True)
         pools.append(
-            [CandidateParse("", *zip(*arcs, strict=True), (), votes_by_parser=own) for arcs, own in each]
+            [
+                CandidateParse("", *zip(*arcs, strict=True), (), votes_by_parser=own)
+                for arcs, own in each
+            ]
         )
     for pool, together in zip(pools, compute_vote_shares(pools), strict=True):
         (alone,) = compute_vote_shares([pool])

@@ -1,12 +1,22 @@
-"""Forest: the parses of many candidates as arrays, what they share told apart once."""
+"""Representations of dependency parses.
+
+- ``ParseSupport`` and ``ArcVotes``: votes of an ensemble of parsers for a parse and its arcs
+  (``ParseInfo`` in ``doc.user_data["parse"]``, set by the task).
+- ``ArcFeatures``: counts of arcs, and of pairs of arcs, by labels, tags, words and lengths.
+- ``ParseSequences`` and ``ParseGraph``: a parse as feature sequences, and as a labelled graph.
+
+``ParseForest`` and ``PartCounter`` compute the counts of the first group. Parses of one sentence
+share most arcs, so each distinct arc is described once. A *place* is a word of a parse; places of
+all parses are numbered consecutively.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from itertools import combinations
-from typing import Any, TypeAlias, cast, get_args
+from typing import Any, TypeAlias, TypedDict, cast, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,92 +41,98 @@ from textrank.tasks.ppi.sentences import (
 )
 
 Hashes: TypeAlias = NDArray[np.uint64]
-NEAR = (4, 7, 12)  # distances are told apart up to the first, then up to each
+LENGTH_BOUNDS = (4, 7, 12)  # arc lengths up to the first are distinguished, longer ones binned
 
 
 @dataclass(frozen=True, eq=False)
-class Arcs:
-    """The distinct arcs of sentences: a word, its head, their label; a root is its own head."""
+class DistinctArcs:
+    """Distinct arcs of a forest as three arrays; a root is its own head."""
 
-    word: Indices
-    head: Indices
-    label: Indices
+    word: Indices  # (arcs,) word index in the forest
+    head: Indices  # (arcs,) word index of the head
+    label: Indices  # (arcs,) string number
 
     def __len__(self) -> int:
+        """Return the number of arcs."""
         return len(self.word)
 
 
 @dataclass(frozen=True, eq=False)
-class Forest:
-    """The parses of candidates; each word of each parse has a place, parse after parse.
+class ParseForest:
+    """Parses of candidates as arrays.
 
-    Parses of a sentence that follow one another share its words, which are kept once, sentence
-    after sentence. Tags and labels are numbers of ``strings``, which names may add theirs to.
+    Each word of each parse has a place; places are numbered parse after parse. Words are stored
+    once for consecutive parses of the same sentence. Tags and labels are numbers of ``strings``, to
+    which more strings can be added.
     """
 
-    begins: Indices  # (parses + 1,) the first place of each, and the end
-    word: Indices  # (places,) the word that stands there
-    head: Indices  # (places,) the place of its head
-    label: Indices  # (places,)
-    tag: Indices  # (words,)
-    written: Hashes  # (words, 2): as it stands, and its lemma
-    stores: Sequence[Any]  # what knows the strings of hashes
-    strings: dict[str, int]
+    offsets: Indices  # (parses + 1,) first place of each parse, then the number of places
+    word: Indices  # (places,) word of the place
+    head: Indices  # (places,) place of its head
+    label: Indices  # (places,) string number
+    tag: Indices  # (words,) string number
+    word_hashes: Hashes  # (words, 2) ORTH and LEMMA
+    stores: Sequence[Any]  # spaCy string stores of the hashes
+    strings: dict[str, int]  # string -> number
 
     @classmethod
-    def of(cls, candidates: Sequence[Candidate]) -> Forest:
-        """That of the parses of some candidates."""
-        tables = [_table(candidate) for candidate in candidates]
-        begins = offsets([len(table) for table in tables])
-        sentences, first = _sentences(tables)
-        whole = np.concatenate([_NOTHING, *tables])
-        here = np.arange(len(whole))
+    def from_candidates(cls, candidates: Sequence[Candidate]) -> ParseForest:
+        """Build the forest of the candidates' parses, in order."""
+        tables = [_parse_table(candidate) for candidate in candidates]
+        parse_offsets = offsets([len(table) for table in tables])
+        sentences, first_words = _collect_sentences(tables)
+        all_rows = np.concatenate([_EMPTY_TABLE, *tables])
+        places = np.arange(len(all_rows))
         stores = list({id(c.doc.vocab): c.doc.vocab.strings for c in candidates}.values())
         strings: dict[str, int] = {}
         return cls(
-            begins,
-            here + np.repeat(first - begins[:-1], np.diff(begins)),
-            here + whole[:, 3].astype(np.intp),
-            _number(whole[:, 4], stores, strings),
-            _number(sentences[:, 2], stores, strings),
+            parse_offsets,
+            places + np.repeat(first_words - parse_offsets[:-1], np.diff(parse_offsets)),
+            places + all_rows[:, 3].astype(np.intp),
+            _number_strings(all_rows[:, 4], stores, strings),
+            _number_strings(sentences[:, 2], stores, strings),
             sentences[:, :2],
             stores,
             strings,
         )
 
     @cached_property
-    def arcs(self) -> Arcs:
-        """The arcs, each once however many parses of its sentence have it."""
+    def arcs(self) -> DistinctArcs:
+        """Return the distinct arcs: one for all parses of a sentence that have it."""
         return self._arcs[0]
 
     @cached_property
     def arc(self) -> Indices:  # (places,)
-        """The arc that leads to each place."""
+        """Return the distinct arc that leads to each place, shape (places,)."""
         return self._arcs[1]
 
     @cached_property
-    def _arcs(self) -> tuple[Arcs, Indices]:
-        words, kinds = max(len(self.tag), 1), max(len(self.strings), 1)
-        ends = self.word * words + self.word[self.head]
-        known, number = factorize(ends * kinds + self.label)
-        ends, label = np.divmod(known, kinds)
-        return Arcs(*np.divmod(ends, words), label), number
+    def _arcs(self) -> tuple[DistinctArcs, Indices]:
+        """Return the distinct arcs and the arc of each place."""
+        n_words, n_strings = max(len(self.tag), 1), max(len(self.strings), 1)
+        word_pairs = self.word * n_words + self.word[self.head]
+        distinct, arc_of_place = factorize(word_pairs * n_strings + self.label)
+        word_pairs, label = np.divmod(distinct, n_strings)
+        return DistinctArcs(*np.divmod(word_pairs, n_words), label), arc_of_place
 
-    def number(self, string: str) -> int:
-        """The number of a string, a new one where it has none yet."""
+    def string_number(self, string: str) -> int:
+        """Return the number of a string; a new string is added."""
         return self.strings.setdefault(string, len(self.strings))
 
-    def numbers(self, strings: Iterable[str]) -> Indices:
-        """The same for several."""
-        return np.array([self.number(string) for string in strings], dtype=np.intp)
+    def string_numbers(self, strings: Iterable[str]) -> Indices:
+        """Return the numbers of strings; new strings are added."""
+        return np.array([self.string_number(string) for string in strings], dtype=np.intp)
 
 
 _COLUMNS = [ORTH, LEMMA, TAG, HEAD, DEP]
-_NOTHING = np.zeros((0, 5), dtype=np.uint64)
+_EMPTY_TABLE = np.zeros((0, 5), dtype=np.uint64)
 
 
-def _table(candidate: Candidate) -> Hashes:  # (words, 5)
-    """Word, lemma, tag, steps to the head and label; asking every token takes far longer."""
+def _parse_table(candidate: Candidate) -> Hashes:  # (words, 5)
+    """Return ORTH, LEMMA, TAG, relative HEAD and DEP of a candidate's tokens, shape (words, 5).
+
+    Cached per Doc. Raises ValueError if the Doc has no parse.
+    """
     doc = candidate.doc
     if len(doc) and not doc.has_annotation("DEP"):
         raise ValueError(
@@ -126,422 +142,539 @@ def _table(candidate: Candidate) -> Hashes:  # (words, 5)
     return compute_once(doc, "parse", lambda: cast(Hashes, doc.to_array(_COLUMNS).reshape(-1, 5)))
 
 
-def _sentences(tables: Sequence[Hashes]) -> tuple[Hashes, Indices]:
-    """The words of all sentences, and where the one of each parse begins among them."""
-    found, first = [_NOTHING[:, :3]], []
-    seen, start, end = None, 0, 0
+def _collect_sentences(tables: Sequence[Hashes]) -> tuple[Hashes, Indices]:
+    """Return the word columns of all sentences, and the first word of each parse's sentence.
+
+    Consecutive tables with the same words are one sentence.
+    """
+    sentences, first_words = [_EMPTY_TABLE[:, :3]], []
+    previous, start, end = None, 0, 0
     for table in tables:
-        own = table[:, :3].tobytes()
-        if own != seen:
-            seen, start, end = own, end, end + len(table)
-            found.append(table[:, :3])
-        first.append(start)
-    return np.concatenate(found), np.array(first, dtype=np.intp)
+        content = table[:, :3].tobytes()
+        if content != previous:
+            previous, start, end = content, end, end + len(table)
+            sentences.append(table[:, :3])
+        first_words.append(start)
+    return np.concatenate(sentences), np.array(first_words, dtype=np.intp)
 
 
-def _number(hashes: Hashes, stores: Sequence[Any], strings: dict[str, int]) -> Indices:
-    """The numbers of the strings that these are the hashes of."""
-    known, which = np.unique(hashes, return_inverse=True)
-    found = [strings.setdefault(string, len(strings)) for string in spelt(known, stores)]
-    return np.array(found, dtype=np.intp)[which]
+def _number_strings(hashes: Hashes, stores: Sequence[Any], strings: dict[str, int]) -> Indices:
+    """Return the number of each hash's string; new strings are added to ``strings``, in place."""
+    distinct, inverse = np.unique(hashes, return_inverse=True)
+    numbers = [
+        strings.setdefault(string, len(strings)) for string in lookup_strings(distinct, stores)
+    ]
+    return np.array(numbers, dtype=np.intp)[inverse]
 
 
-def spelt(hashes: Hashes, stores: Sequence[Any]) -> list[str]:
-    """The strings of hashes, each from the first store that knows it."""
+def lookup_strings(hashes: Hashes, stores: Sequence[Any]) -> list[str]:
+    """Return the string of each hash, from the first store that has it."""
     return [next(store[key] for store in stores if key in store) for key in hashes.tolist()]
 
 
-def lengths(forest: Forest, steps: Indices) -> Indices:
-    """How far and on which side of their heads words stand, see ``far``."""
-    known, which = np.unique(steps, return_inverse=True)
-    return forest.numbers(map(far, known.tolist()))[which]
+def length_numbers(forest: ParseForest, relative: Indices) -> Indices:
+    """Return the string numbers of ``describe_length`` for relative positions (word minus head)."""
+    distinct, inverse = np.unique(relative, return_inverse=True)
+    return forest.string_numbers(map(describe_length, distinct.tolist()))[inverse]
 
 
-def far(steps: int) -> str:
-    """How far and on which side of its head a word stands; large distances are put together."""
-    size = abs(steps)
-    if size > NEAR[0]:
-        size = next((most for most in NEAR[1:] if size <= most), 0)
-    return ("+" if steps > 0 else "-") + (str(size) if size else "far")
+def describe_length(relative: int) -> str:
+    """Describe the distance and side of a word from its head; long distances are binned.
+
+    >>> [describe_length(relative) for relative in (-1, 3, 6, 40)]
+    ['-1', '+3', '+7', '+far']
+    """
+    distance = abs(relative)
+    if distance > LENGTH_BOUNDS[0]:
+        distance = next((bound for bound in LENGTH_BOUNDS[1:] if distance <= bound), 0)
+    return ("+" if relative > 0 else "-") + (str(distance) if distance else "far")
 
 
 @dataclass(eq=False)
-class Parts:
-    """What the parses of a forest are made of, such as arcs and arcs that meet, each with names.
+class PartCounter:
+    """Counter of named parts of parses, such as arcs and pairs of arcs.
 
-    Parts are added a kind at a time; of each kind there is at most one at a place.
+    Parts are added one kind at a time; at each place there is at most one part of a kind. Each part
+    has any number of feature names, which are counted per parse.
     """
 
-    forest: Forest
-    count: int = 0
-    _at: list[Indices] = field(default_factory=list)  # of a kind, the part at each place; or -1
-    _named: list[Indices] = field(default_factory=list)  # the parts that names are of
-    _names: list[NDArray[np.int32]] = field(default_factory=list)
+    forest: ParseForest
+    n_parts: int = 0
+    # Per kind, the part at each place, or -1.
+    _part_at_place: list[Indices] = field(default_factory=list)
+    # Per call of ``add_names``, the parts and their names as rows of string numbers.
+    _named_parts: list[Indices] = field(default_factory=list)
+    _part_names: list[NDArray[np.int32]] = field(default_factory=list)
 
-    def add(self, places: Indices, which: Indices, count: int) -> Indices:
-        """Numbers of so many parts of a new kind, given which of them stands at some places."""
-        at = np.full(len(self.forest.word), -1)
-        at[places] = self.count + which
-        self._at.append(at)
-        self.count += count
-        return np.arange(self.count - count, self.count)
+    def add(self, places: Indices, part_of_place: Indices, n_new: int) -> Indices:
+        """Add ``n_new`` parts of a new kind and return their numbers.
 
-    def name(self, parts: Indices, what: str, *words: Indices) -> None:
-        """Gives each of some parts a name: what is said, then numbers of strings, -1 for none."""
-        names = np.empty((len(parts), 1 + len(words)), dtype=np.int32)
-        names[:, 0] = self.forest.number(what)
-        for column, word in enumerate(words, start=1):
-            names[:, column] = word
-        self._named.append(parts)
-        self._names.append(names)
+        ``part_of_place`` says which of them (from 0) is at each of ``places``; a place occurs at
+        most once.
+        """
+        parts = np.full(len(self.forest.word), -1)
+        parts[places] = self.n_parts + part_of_place
+        self._part_at_place.append(parts)
+        self.n_parts += n_new
+        return np.arange(self.n_parts - n_new, self.n_parts)
 
-    def counted(self) -> Features:
-        """The names of the parts of each parse counted, over the root of its number of words."""
-        names, columns = self._distinct()
-        parts = np.concatenate(self._named)
-        each = sp.csr_array((np.ones(len(parts)), (parts, columns)), (self.count + 1, len(names)))
-        values = self._parses() @ each
-        roots = np.sqrt(np.maximum(np.diff(self.forest.begins), 1))
-        values.data /= np.repeat(roots, np.diff(values.indptr))
+    def add_names(self, parts: Indices, template: str, *values: Indices) -> None:
+        """Give each of some parts a feature name.
+
+        A template, then string numbers, -1 for no value.
+        """
+        names = np.empty((len(parts), 1 + len(values)), dtype=np.int32)
+        names[:, 0] = self.forest.string_number(template)
+        for column, value in enumerate(values, start=1):
+            names[:, column] = value
+        self._named_parts.append(parts)
+        self._part_names.append(names)
+
+    def to_features(self) -> Features:
+        """Return the counts of names per parse, divided by the root of its number of words."""
+        names, columns = self._distinct_names()
+        parts = np.concatenate(self._named_parts)
+        names_of_parts = sp.csr_array(
+            (np.ones(len(parts)), (parts, columns)), (self.n_parts + 1, len(names))
+        )
+        values = self._parse_parts() @ names_of_parts
+        norms = np.sqrt(np.maximum(np.diff(self.forest.offsets), 1))
+        values.data /= np.repeat(norms, np.diff(values.indptr))
         return Features(values, names)
 
-    def _distinct(self) -> tuple[FeatureNames, Indices]:
-        wide = max(own.shape[1] for own in self._names)
-        table = np.full((sum(map(len, self._names)), wide), -1, dtype=np.int32)
+    def _distinct_names(self) -> tuple[FeatureNames, Indices]:
+        """Return the distinct names and the index of each part's name in them."""
+        width = max(names.shape[1] for names in self._part_names)
+        table = np.full((sum(map(len, self._part_names)), width), -1, dtype=np.int32)
         end = 0
-        for own in self._names:
-            table[end : end + len(own), : own.shape[1]] = own
-            end += len(own)
+        for names in self._part_names:
+            table[end : end + len(names), : names.shape[1]] = names
+            end += len(names)
         return FeatureNames(tuple(self.forest.strings), table).unique()
 
-    def _parses(self) -> sp.csr_array:  # (parses, parts + 1)
-        """Which parts each parse has; the last stands for none."""
-        at = np.stack(self._at, axis=1)
-        at[at < 0] = self.count
-        begins = self.forest.begins
-        cells = (np.ones(at.size), at.ravel(), begins * at.shape[1])
-        return sp.csr_array(cells, (len(begins) - 1, self.count + 1))
+    def _parse_parts(self) -> sp.csr_array:  # (parses, parts + 1)
+        """Return the (parses, parts + 1) counts of parts; the last column is of no part."""
+        parts = np.stack(self._part_at_place, axis=1)
+        parts[parts < 0] = self.n_parts
+        begins = self.forest.offsets
+        cells = (np.ones(parts.size), parts.ravel(), begins * parts.shape[1])
+        return sp.csr_array(cells, (len(begins) - 1, self.n_parts + 1))
 
 
-SUPPORT = ("own", "votes", "consensus", "attachment")
-LEAST = 0.02  # a share of votes that stands for none, whose logarithm would be infinite
+PARSE_INFO_KEY = "parse"  # in doc.user_data
+MIN_VOTE_SHARE = 0.02  # smaller shares count as this one in logarithms
+
+
+class ParseInfo(TypedDict):
+    """What ``doc.user_data["parse"]`` of a candidate says about its parse."""
+
+    name: str
+    start: int  # first token of the sentence in its document
+    own: bool  # whether it is the parser's first choice
+    votes: float  # share of parser copies that found it
+    consensus: float  # mean share of votes for its arcs
+    attachment: float  # mean share of votes for its heads
+    by: NDArray[np.float64]  # (parsers,) share of votes for it
+    arcs: NDArray[np.float32]  # (words, parsers) share of votes for the head and label
+    heads: NDArray[np.float32]  # (words, parsers) share of votes for the head
+    spans: list[bool]  # whether it is the spanning tree of all votes, then of each parser's
+
+
+def get_parse_info(candidate: Candidate) -> ParseInfo:
+    """Return what is known about a candidate's parse besides its tree.
+
+    Raises ValueError if the candidate does not come from the task ``parse_ranking``.
+    """
+    info: ParseInfo | None = candidate.doc.user_data.get(PARSE_INFO_KEY)
+    if info is None:
+        raise ValueError(
+            f"a candidate of document {candidate.document!r} is not one of several parses. "
+            "Use this representation with the task parse_ranking."
+        )
+    return info
 
 
 @dataclass(frozen=True)
 class ParseSupport:
-    """What ``doc.user_data["parse"]`` says of a parse, in numbers from 0 to 1 and a logarithm.
+    """Support of a parse by an ensemble of parsers, as a few numbers.
 
-    ``own``: whether it is the first choice of the parser; ``votes``: the share of parsers that
-    found it; ``consensus``: the share of its arcs that a parse drawn by the votes has too;
-    ``attachment``: the same without labels; ``doubt``: the mean logarithm of the votes for its
-    arcs. Of each parser: votes, consensus and attachment among its copies. ``spanning``: whether it
-    is the tree that most votes speak for, of all and of each parser.
+    ``own``: whether it is the parser's first choice; ``votes``: share of parser copies that found
+    it; ``consensus``: mean share of votes for its arcs; ``attachment``: the same without labels;
+    ``doubt``: mean logarithm of the share of votes for its arcs. Votes, consensus and attachment
+    also per parser. ``spanning``: whether it is the spanning tree of the votes, of all parsers and
+    of each.
     """
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        known = [known_parse(candidate) for candidate in candidates]
-        alike: dict[tuple[int, ...], list[int]] = {}  # parses of as many words and parsers
-        for i, own in enumerate(known):
-            alike.setdefault(np.shape(own["arcs"]), []).append(i)
-        bags: dict[int, Bag] = {}
-        for members in alike.values():
-            some = [known[i] for i in members]
-            bags.update(zip(members, map(_support, some, _means(some)), strict=True))
-        return Features.from_dicts(bags[i] for i in range(len(known)))
+        """Return the features of candidates, which must come from the task ``parse_ranking``."""
+        infos = [get_parse_info(candidate) for candidate in candidates]
+        rows_by_shape: dict[tuple[int, ...], list[int]] = {}  # by (words, parsers)
+        for i, info in enumerate(infos):
+            rows_by_shape.setdefault(np.shape(info["arcs"]), []).append(i)
+        values: dict[int, Bag] = {}
+        for members in rows_by_shape.values():
+            group = [infos[i] for i in members]
+            values.update(
+                zip(members, map(_support_values, group, _vote_means(group)), strict=True)
+            )
+        return Features.from_dicts(values[i] for i in range(len(infos)))
 
 
-def known_parse(candidate: Candidate) -> Mapping[str, Any]:
-    """What is known of a parse beside its tree."""
-    known = candidate.doc.user_data.get("parse")
-    if known is None:
-        raise ValueError(
-            f"a candidate of document {candidate.document!r} is not one of several parses. "
-            "Use this representation with the task that ranks parses."
-        )
-    return dict(known)
+def _vote_means(infos: Sequence[ParseInfo]) -> list[tuple[float, list[float], list[float]]]:
+    """Return (doubt, consensus per parser, attachment per parser) of each parse.
 
-
-def _means(known: Sequence[Mapping[str, Any]]) -> list[tuple[float, list[float], list[float]]]:
-    """Of each parse of some with as many words: doubt, consensus and attachment of each parser."""
-    arcs, heads = (np.array([own[name] for own in known]) for name in ("arcs", "heads"))
+    All parses must have the same numbers of words and parsers. Zeros without words or parsers.
+    """
+    arcs, heads = (np.array([info[name] for info in infos]) for name in ("arcs", "heads"))
     if not arcs.size:
-        return [(0.0, [], [])] * len(known)
-    doubt = np.log(np.maximum(arcs.mean(axis=2), LEAST)).mean(axis=1)  # (parses, words, parsers)
-    each = (np.ascontiguousarray(t.transpose(0, 2, 1)).mean(axis=2).tolist() for t in (arcs, heads))
-    return list(zip(doubt.tolist(), *each, strict=True))
+        return [(0.0, [], [])] * len(infos)
+    mean_shares = arcs.mean(axis=2)  # of (parses, words, parsers)
+    doubt = np.log(np.maximum(mean_shares, MIN_VOTE_SHARE)).mean(axis=1)
+    means_by_parser = (
+        np.ascontiguousarray(table.transpose(0, 2, 1)).mean(axis=2).tolist()
+        for table in (arcs, heads)
+    )
+    return list(zip(doubt.tolist(), *means_by_parser, strict=True))
 
 
-def _support(
-    known: Mapping[str, Any], means: tuple[float, Sequence[float], Sequence[float]]
-) -> Bag:
-    found: dict[tuple[str, ...], float] = {(name,): float(known[name]) for name in SUPPORT}
-    doubt, *each = means
-    if len(each[0]):
-        found["doubt",] = doubt
-        for number, own in enumerate(zip(known["by"], *each, strict=True), 1):
-            votes, consensus, attachment = own
-            found["votes", f"parser {number}"] = float(votes)
-            found["consensus", f"parser {number}"] = consensus
-            found["attachment", f"parser {number}"] = attachment
-    for number, spans in enumerate(known["spans"]):
-        found["spanning", f"parser {number}" if number else "all"] = float(spans)
-    return found
+def _support_values(info: ParseInfo, means: tuple[float, Sequence[float], Sequence[float]]) -> Bag:
+    """Return name and value of each feature of a parse; ``means`` is its row of ``_vote_means``."""
+    values: dict[tuple[str, ...], float] = {
+        ("own",): float(info["own"]),
+        ("votes",): float(info["votes"]),
+        ("consensus",): float(info["consensus"]),
+        ("attachment",): float(info["attachment"]),
+    }
+    doubt, *means_by_parser = means
+    if len(means_by_parser[0]):
+        values["doubt",] = doubt
+        for number, parser_values in enumerate(zip(info["by"], *means_by_parser, strict=True), 1):
+            votes, consensus, attachment = parser_values
+            values["votes", f"parser {number}"] = float(votes)
+            values["consensus", f"parser {number}"] = consensus
+            values["attachment", f"parser {number}"] = attachment
+    for number, is_spanning in enumerate(info["spans"]):
+        values["spanning", f"parser {number}" if number else "all"] = float(is_spanning)
+    return values
 
 
-LONG = 64  # words between the ends of an arc from which on they are not looked at one by one
+MIN_LONG_ARC_WORDS = 64  # words between the ends of a long arc, see ``_tags_between``
 
 
 @dataclass(frozen=True)
 class ArcFeatures:
-    """Counts of properties of the arcs of the Doc's tree, over the root of the number of words.
+    """Counts of properties of a parse's arcs, divided by the root of the number of words.
 
-    Of an arc: its label; label with the tags of its ends, with its length, with the word of the
-    dependent, of the head; both tags with the length; both words; each tag between its ends, with
-    both tags and with the label. Of arcs that meet: labels of neighbouring dependents of a head;
-    an arc with the one above it, by labels, tags and sides; an arc with the next one inside it on
-    the same side, by labels and tags. Most tell the side on which the head stands. ``form`` is the
-    form of words: "raw", "lower", "lemma", "porter" or "snowball".
+    Of an arc: its label; the label with the tags of its ends, with its length, with the dependent's
+    word, with the head's word; both tags with the length; both words; each tag between its ends,
+    with both tags and with the label. Of pairs of arcs: labels of neighbouring dependents of a
+    head; an arc with that of its head, by labels, tags and sides; an arc with the next inner one on
+    the same side, by labels and tags. Of heads: tag and number of dependents. Most include the side
+    of the head.
+
+    Parameters
+    ----------
+    form
+        Form of words: "raw", "lower", "lemma", "porter" or "snowball".
     """
 
     form: str = "lower"
 
     def __post_init__(self) -> None:
+        """Check the form of words."""
         validate_form(self.form)
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        forest = Forest.of(list(track(candidates, "arcs", len(candidates))))
-        parts = Parts(forest)
-        looks = _Looks.of(forest, self.form)
-        _tell_arcs(parts, looks)
-        _tell_above(parts, looks)
-        _tell_beside(parts, looks)
-        _tell_dependents(parts)
-        return parts.counted()
+        """Return the features of the candidates' parses."""
+        forest = ParseForest.from_candidates(list(track(candidates, "arcs", len(candidates))))
+        parts = PartCounter(forest)
+        attributes = _ArcAttributes.from_forest(forest, self.form)
+        _add_arc_features(parts, attributes)
+        _add_head_arc_features(parts, attributes)
+        _add_sibling_features(parts, attributes)
+        _add_dependent_counts(parts)
+        return parts.to_features()
 
 
 @dataclass(frozen=True, eq=False)
-class _Looks:
-    """What the distinct arcs of a forest look like, by numbers of strings; last that of no arc.
+class _ArcAttributes:
+    """Attributes of arcs as string numbers; the last row stands for a missing arc.
 
-    The head of a root is no word: its tag is empty, and so is the side on which it stands.
+    The head of a root is no word: its tag and side are empty strings.
     """
 
-    at: Indices  # which arcs these are
+    arc_indices: Indices  # of the distinct arcs of the forest
     label: Indices
-    tag: Indices
-    above: Indices  # the tag of the head
-    word: Indices
-    head: Indices  # the word of the head
-    length: Indices
-    side: Indices
+    tag: Indices  # of the dependent
+    head_tag: Indices
+    word: Indices  # form of the dependent
+    head: Indices  # form of the head
+    length: Indices  # see ``describe_length``
+    side: Indices  # "+" if the head is to the left
 
     @classmethod
-    def of(cls, forest: Forest, form: str) -> _Looks:
-        arcs, empty = forest.arcs, forest.number("")
-        root = arcs.word == arcs.head
-        words = _words(forest, form)
-        side = np.where(arcs.word > arcs.head, forest.number("+"), forest.number("-"))
+    def from_forest(cls, forest: ParseForest, form: str) -> _ArcAttributes:
+        """Compute the attributes of all distinct arcs of a forest."""
+        arcs, empty = forest.arcs, forest.string_number("")
+        is_root = arcs.word == arcs.head
+        words = _word_numbers(forest, form)
+        side = np.where(arcs.word > arcs.head, forest.string_number("+"), forest.string_number("-"))
         columns = (
             arcs.label,
             forest.tag[arcs.word],
-            np.where(root, empty, forest.tag[arcs.head]),
+            np.where(is_root, empty, forest.tag[arcs.head]),
             words[arcs.word],
             words[arcs.head],
-            lengths(forest, arcs.word - arcs.head),
-            np.where(root, empty, side),
+            length_numbers(forest, arcs.word - arcs.head),
+            np.where(is_root, empty, side),
         )
         return cls(np.arange(len(arcs)), *(np.append(column, empty) for column in columns))
 
-    def take(self, arcs: Indices) -> _Looks:
-        """Those of some arcs; of no arc where the number is -1."""
-        return _Looks(arcs, *(getattr(self, f.name)[arcs] for f in fields(self)[1:]))
+    def take(self, arcs: Indices) -> _ArcAttributes:
+        """Return the attributes of some arcs; index -1 gives those of the missing arc."""
+        return _ArcAttributes(arcs, *(getattr(self, f.name)[arcs] for f in fields(self)[1:]))
 
 
-def _words(forest: Forest, form: str) -> Indices:  # (words,)
-    """The form of each word; distinct ones are looked at once."""
-    orth, lemma = (np.unique(own, return_inverse=True) for own in forest.written.T)
-    known, which = factorize(orth[1] * max(len(lemma[0]), 1) + lemma[1])
-    texts, lemmas = (spelt(own[0], forest.stores) for own in (orth, lemma))
-    pairs = zip(*(at.tolist() for at in np.divmod(known, max(len(lemmas), 1))), strict=True)
-    return forest.numbers(apply_form(texts[i], lemmas[j], form) for i, j in pairs)[which]
+def _word_numbers(forest: ParseForest, form: str) -> Indices:  # (words,)
+    """Return the string number of each word's form, shape (words,).
 
-
-def _tell_arcs(parts: Parts, looks: _Looks) -> None:
-    arcs = parts.forest.arcs
-    numbers = parts.add(np.arange(len(parts.forest.arc)), parts.forest.arc, len(arcs))
-    own = looks.take(np.flatnonzero(arcs.word == arcs.head))
-    parts.name(numbers[own.at], "root", own.tag)
-    parts.name(numbers[own.at], "root word", own.word)
-    own = looks.take(np.flatnonzero(arcs.word != arcs.head))
-    name = partial(parts.name, numbers[own.at])
-    name("label", own.label, own.side)
-    name("label, tags", own.label, own.side, own.above, own.tag)
-    name("label, length", own.label, own.length)
-    name("tags, length", own.above, own.tag, own.length)
-    name("label, dependent", own.label, own.word)
-    name("label, head", own.label, own.head)
-    name("words", own.head, own.word)
-    start, end = np.minimum(arcs.word, arcs.head) + 1, np.maximum(arcs.word, arcs.head)
-    arc, tag = _between(parts.forest.tag, start, end)
-    own = looks.take(arc)
-    parts.name(numbers[arc], "tags, between", own.above, own.tag, own.side, tag)
-    parts.name(numbers[arc], "label, between", own.label, own.side, tag)
-
-
-def _between(tags: Indices, start: Indices, end: Indices) -> tuple[Indices, Indices]:
-    """The tags of stretches of words, each once a stretch: whose it is, and which.
-
-    Of a long one by where each tag stands, for many arcs may be long.
+    Distinct words are done once.
     """
-    size = np.maximum(end - start, 0)
-    short, long = np.flatnonzero(size < LONG), np.flatnonzero(size >= LONG)
-    owner, at = expand(start[short], size[short])
-    kinds = int(tags.max(initial=0)) + 1
-    known, _ = factorize(short[owner] * kinds + tags[at])
-    found = [np.divmod(known, kinds)]
+    orth, lemma = (np.unique(column, return_inverse=True) for column in forest.word_hashes.T)
+    distinct, inverse = factorize(orth[1] * max(len(lemma[0]), 1) + lemma[1])
+    texts, lemmas = (lookup_strings(column[0], forest.stores) for column in (orth, lemma))
+    pairs = zip(
+        *(indices.tolist() for indices in np.divmod(distinct, max(len(lemmas), 1))), strict=True
+    )
+    return forest.string_numbers(apply_form(texts[i], lemmas[j], form) for i, j in pairs)[inverse]
+
+
+def _add_arc_features(parts: PartCounter, attributes: _ArcAttributes) -> None:
+    """Add the features of single arcs to ``parts``, in place."""
+    arcs = parts.forest.arcs
+    part_numbers = parts.add(np.arange(len(parts.forest.arc)), parts.forest.arc, len(arcs))
+    selected = attributes.take(np.flatnonzero(arcs.word == arcs.head))
+    parts.add_names(part_numbers[selected.arc_indices], "root", selected.tag)
+    parts.add_names(part_numbers[selected.arc_indices], "root word", selected.word)
+    selected = attributes.take(np.flatnonzero(arcs.word != arcs.head))
+    name = partial(parts.add_names, part_numbers[selected.arc_indices])
+    name("label", selected.label, selected.side)
+    name("label, tags", selected.label, selected.side, selected.head_tag, selected.tag)
+    name("label, length", selected.label, selected.length)
+    name("tags, length", selected.head_tag, selected.tag, selected.length)
+    name("label, dependent", selected.label, selected.word)
+    name("label, head", selected.label, selected.head)
+    name("words", selected.head, selected.word)
+    start, end = np.minimum(arcs.word, arcs.head) + 1, np.maximum(arcs.word, arcs.head)
+    arc, tag = _tags_between(parts.forest.tag, start, end)
+    selected = attributes.take(arc)
+    parts.add_names(
+        part_numbers[arc], "tags, between", selected.head_tag, selected.tag, selected.side, tag
+    )
+    parts.add_names(part_numbers[arc], "label, between", selected.label, selected.side, tag)
+
+
+def _tags_between(tags: Indices, start: Indices, end: Indices) -> tuple[Indices, Indices]:
+    """Return the distinct tags in each range of words ``start:end``, as (range, tag) arrays.
+
+    Short ranges are enumerated. For long ones each tag's positions are searched, so that many long
+    arcs do not take quadratic time.
+    """
+    n_words = np.maximum(end - start, 0)
+    short, long = (
+        np.flatnonzero(n_words < MIN_LONG_ARC_WORDS),
+        np.flatnonzero(n_words >= MIN_LONG_ARC_WORDS),
+    )
+    owner, words = expand(start[short], n_words[short])
+    n_tags = int(tags.max(initial=0)) + 1
+    distinct, _ = factorize(short[owner] * n_tags + tags[words])
+    pairs = [np.divmod(distinct, n_tags)]
     for tag in np.unique(tags).tolist() if len(long) else ():
         places = np.flatnonzero(tags == tag)
-        within = np.searchsorted(places, start[long]) < np.searchsorted(places, end[long])
-        found.append((long[within], np.full(within.sum(), tag)))
-    arc, tag = (np.concatenate(own) for own in zip(*found, strict=True))
+        is_inside = np.searchsorted(places, start[long]) < np.searchsorted(places, end[long])
+        pairs.append((long[is_inside], np.full(is_inside.sum(), tag)))
+    arc, tag = (np.concatenate(columns) for columns in zip(*pairs, strict=True))
     return arc, tag
 
 
-def _meeting(
-    parts: Parts, looks: _Looks, places: Indices, others: Indices
-) -> tuple[Indices, _Looks, _Looks]:
-    """New parts: arcs to some places, each with another one, or none where its place is -1."""
-    arc, size = parts.forest.arc, len(parts.forest.arcs) + 1
-    other = np.where(others < 0, -1, arc[others])
-    known, which = factorize(arc[places] * size + other + 1)
-    first, second = np.divmod(known, size)
-    return parts.add(places, which, len(known)), looks.take(first), looks.take(second - 1)
+def _add_arc_pairs(
+    parts: PartCounter, attributes: _ArcAttributes, places: Indices, other_places: Indices
+) -> tuple[Indices, _ArcAttributes, _ArcAttributes]:
+    """Add parts for pairs of arcs; return part numbers and the attributes of both arcs.
+
+    The pairs are the arcs to ``places`` and to ``other_places``; -1 there means a missing arc.
+    """
+    arc_of_place, n_codes = parts.forest.arc, len(parts.forest.arcs) + 1
+    other_arcs = np.where(other_places < 0, -1, arc_of_place[other_places])
+    distinct, inverse = factorize(arc_of_place[places] * n_codes + other_arcs + 1)
+    first, second = np.divmod(distinct, n_codes)
+    return (
+        parts.add(places, inverse, len(distinct)),
+        attributes.take(first),
+        attributes.take(second - 1),
+    )
 
 
-def _tell_above(parts: Parts, looks: _Looks) -> None:
-    """Names of an arc with the one above it."""
+def _add_head_arc_features(parts: PartCounter, attributes: _ArcAttributes) -> None:
+    """Add the features of each arc together with its head's arc."""
     head = parts.forest.head
-    below = np.flatnonzero(head != np.arange(len(head)))
-    numbers, low, high = _meeting(parts, looks, below, head[below])
-    parts.name(numbers, "labels above", low.label, high.label)
-    parts.name(numbers, "sides above", low.label, high.label, low.side, high.side)
-    parts.name(numbers, "tags above", low.label, high.label, low.tag, low.above, high.above)
+    non_roots = np.flatnonzero(head != np.arange(len(head)))
+    part_numbers, lower, upper = _add_arc_pairs(parts, attributes, non_roots, head[non_roots])
+    parts.add_names(part_numbers, "labels above", lower.label, upper.label)
+    parts.add_names(part_numbers, "sides above", lower.label, upper.label, lower.side, upper.side)
+    parts.add_names(
+        part_numbers,
+        "tags above",
+        lower.label,
+        upper.label,
+        lower.tag,
+        lower.head_tag,
+        upper.head_tag,
+    )
 
 
-def _tell_beside(parts: Parts, looks: _Looks) -> None:
-    """Names of neighbouring dependents of a head, and of each with the next one inside it."""
+def _add_sibling_features(parts: PartCounter, attributes: _ArcAttributes) -> None:
+    """Add the features of neighbouring dependents, and of each with the next inner one."""
     head = parts.forest.head
-    below = np.flatnonzero(head != np.arange(len(head)))
-    order = below[np.argsort(head[below], kind="stable")]
-    same = head[order[1:]] == head[order[:-1]]
-    left, right = order[:-1][same], order[1:][same]
-    numbers, one, two = _meeting(parts, looks, left, right)
-    parts.name(numbers, "labels beside", one.above, one.label, two.label)
-    inside = np.full(len(head), -1)
-    after, before = left > head[left], right < head[right]  # both on one side of the head
-    inside[right[after]], inside[left[before]] = left[after], right[before]
-    numbers, own, inner = _meeting(parts, looks, below, inside[below])
-    parts.name(numbers, "tags inside", own.above, own.tag, inner.tag, own.side)
-    parts.name(numbers, "labels inside", own.above, own.label, inner.label, own.side)
+    non_roots = np.flatnonzero(head != np.arange(len(head)))
+    order = non_roots[np.argsort(head[non_roots], kind="stable")]
+    is_same_head = head[order[1:]] == head[order[:-1]]
+    left, right = order[:-1][is_same_head], order[1:][is_same_head]
+    part_numbers, first, second = _add_arc_pairs(parts, attributes, left, right)
+    parts.add_names(part_numbers, "labels beside", first.head_tag, first.label, second.label)
+    inner_sibling = np.full(len(head), -1)
+    is_right, is_left = (
+        left > head[left],
+        right < head[right],
+    )  # both siblings on one side of the head
+    inner_sibling[right[is_right]], inner_sibling[left[is_left]] = left[is_right], right[is_left]
+    part_numbers, outer, inner = _add_arc_pairs(
+        parts, attributes, non_roots, inner_sibling[non_roots]
+    )
+    parts.add_names(part_numbers, "tags inside", outer.head_tag, outer.tag, inner.tag, outer.side)
+    parts.add_names(
+        part_numbers, "labels inside", outer.head_tag, outer.label, inner.label, outer.side
+    )
 
 
-def _tell_dependents(parts: Parts) -> None:
-    """How many of them a head has."""
+def _add_dependent_counts(parts: PartCounter) -> None:
+    """Add the number of dependents of each head, with its tag."""
     forest = parts.forest
-    below = forest.head[forest.head != np.arange(len(forest.head))]
-    count = np.bincount(below, minlength=len(forest.head))
-    heads = np.flatnonzero(count)
-    size = int(count.max(initial=0)) + 1
-    known, which = factorize(forest.tag[forest.word[heads]] * size + count[heads])
-    tag, size_of = np.divmod(known, size)
-    numbers = parts.add(heads, which, len(known))
-    parts.name(numbers, "dependents", tag, forest.numbers(map(str, size_of.tolist())))
+    heads_of_words = forest.head[forest.head != np.arange(len(forest.head))]
+    counts = np.bincount(heads_of_words, minlength=len(forest.head))
+    heads = np.flatnonzero(counts)
+    n_counts = int(counts.max(initial=0)) + 1
+    distinct, inverse = factorize(forest.tag[forest.word[heads]] * n_counts + counts[heads])
+    tag, distinct_counts = np.divmod(distinct, n_counts)
+    part_numbers = parts.add(heads, inverse, len(distinct))
+    parts.add_names(
+        part_numbers, "dependents", tag, forest.string_numbers(map(str, distinct_counts.tolist()))
+    )
 
 
-ROUNDING = 1e-5  # shares are sums of thirds and the like
+ROUNDING_TOLERANCE = 1e-5  # of vote shares
 
 
 @dataclass(frozen=True)
 class ArcVotes:
-    """Counts of the arcs of a parse by the votes for them, over the root of the number of words.
+    """Counts of a parse's arcs by their share of votes, divided by the root of the number of words.
 
-    An arc that most parses have is mostly right, but how often depends on what arc it is and on
-    which parser speaks for it. Counted are shares of votes, in ``steps`` and none and all of them:
-    of each parser for the arc, and for the head alone; of all of them with the label, with the tag
-    of the dependent, with both tags, and with label and length.
+    An arc that most parsers have is mostly right, but how often depends on the arc and on the
+    parser. Counted are shares of votes in bins: of each parser for the arc, and for the head alone;
+    the mean share of all parsers with the label, with the dependent's tag, with both tags, and with
+    label and length.
+
+    Parameters
+    ----------
+    steps
+        Number of bins between no votes and all votes, which have bins of their own.
     """
 
     steps: int = 4
 
     def __post_init__(self) -> None:
+        """Check the number of bins."""
         if self.steps < 1:
             raise ValueError(f"steps must be at least 1, got {self.steps}")
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        forest = Forest.of(list(track(candidates, "votes", len(candidates))))
-        known = [known_parse(candidate) for candidate in candidates]
+        """Return the features of candidates, which must come from the task ``parse_ranking``."""
+        forest = ParseForest.from_candidates(list(track(candidates, "votes", len(candidates))))
+        infos = [get_parse_info(candidate) for candidate in candidates]
         arcs, heads = (
-            _shares([np.asarray(own[key]) for own in known]) for key in ("arcs", "heads")
+            _stack_shares([np.asarray(info[key]) for info in infos]) for key in ("arcs", "heads")
         )
-        parsers = (arcs >= 0).sum(axis=1, dtype=arcs.dtype)
-        together = np.maximum(arcs, 0).sum(axis=1) / np.maximum(parsers, 1)
-        steps = self._steps(np.column_stack([arcs, heads, together]))
-        parts = Parts(forest)
-        self._tell(parts, steps, arcs.shape[1])
-        return parts.counted()
+        n_parsers = (arcs >= 0).sum(axis=1, dtype=arcs.dtype)
+        mean_shares = np.maximum(arcs, 0).sum(axis=1) / np.maximum(n_parsers, 1)
+        steps = self._to_steps(np.column_stack([arcs, heads, mean_shares]))
+        parts = PartCounter(forest)
+        self._add_vote_features(parts, steps, arcs.shape[1])
+        return parts.to_features()
 
-    def _tell(self, parts: Parts, steps: Indices, parsers: int) -> None:
+    def _add_vote_features(self, parts: PartCounter, steps: Indices, n_parsers: int) -> None:
+        """Add a part per distinct (arc, bins) and its feature names to ``parts``, in place.
+
+        ``steps`` is (places, 2 * parsers + 1): bins for arcs, for heads, and of the mean share.
+        """
         forest = parts.forest
-        which = forest.arc
+        part_of_place = forest.arc
         for column in steps.T:
-            which = factorize(which * (self.steps + 3) + column)[1]
-        first = np.empty(int(which.max(initial=-1)) + 1, dtype=np.intp)
-        first[which] = np.arange(len(which))  # any place of a part tells what it is
-        numbers = parts.add(np.arange(len(which)), which, len(first))
-        name = partial(parts.name, numbers)
-        *each, all_votes = self._told(forest)[steps[first]].T
-        label, tag, above, length = _looks(forest, first)
-        name("votes", *each[:parsers])
-        name("head's votes", *each[parsers:])
+            part_of_place = factorize(part_of_place * (self.steps + 3) + column)[1]
+        example_place = np.empty(int(part_of_place.max(initial=-1)) + 1, dtype=np.intp)
+        example_place[part_of_place] = np.arange(len(part_of_place))
+        part_numbers = parts.add(np.arange(len(part_of_place)), part_of_place, len(example_place))
+        name = partial(parts.add_names, part_numbers)
+        *vote_numbers, all_votes = self._step_numbers(forest)[steps[example_place]].T
+        label, tag, head_tag, length = _arc_attributes(forest, example_place)
+        name("votes", *vote_numbers[:n_parsers])
+        name("head's votes", *vote_numbers[n_parsers:])
         name("label, votes", label, all_votes)
         name("tag, votes", tag, all_votes)
-        name("tags, votes", above, tag, all_votes)
+        name("tags, votes", head_tag, tag, all_votes)
         name("label, length, votes", label, length, all_votes)
 
-    def _steps(self, shares: Vector) -> Indices:
-        """The step of each share: 0 where none is told, 1 for no votes, the last for all."""
+    def _to_steps(self, shares: Vector) -> Indices:
+        """Return the bin of each share.
+
+        0 if missing (-1), 1 for no votes, ``steps + 2`` for all.
+        """
         steps = np.minimum(np.floor(shares * self.steps), self.steps - 1) + 2
-        steps[shares < ROUNDING] = 1
+        steps[shares < ROUNDING_TOLERANCE] = 1
         steps[shares < 0] = 0
-        steps[shares > 1 - ROUNDING] = self.steps + 2
+        steps[shares > 1 - ROUNDING_TOLERANCE] = self.steps + 2
         return steps.astype(np.intp)
 
-    def _told(self, forest: Forest) -> Indices:
-        """What each step is called."""
-        words = ["none", *map(str, range(self.steps)), "all"]
-        return np.append(-1, forest.numbers(words))
+    def _step_numbers(self, forest: ParseForest) -> Indices:
+        """Return the string number of each bin's name; -1 for missing."""
+        names = ["none", *map(str, range(self.steps)), "all"]
+        return np.append(-1, forest.string_numbers(names))
 
 
-def _shares(tables: Sequence[Vector]) -> Vector:  # each (words, parsers)
-    """Those of all parses, one below the other; -1 for parsers that one of them does not know."""
-    wide = max(table.shape[1] for table in tables)
-    missing = [((0, 0), (0, wide - table.shape[1])) for table in tables]
-    each = zip(tables, missing, strict=True)
+def _stack_shares(tables: Sequence[Vector]) -> Vector:  # each (words, parsers)
+    """Stack (words, parsers) tables of all parses; -1 for parsers that a table lacks."""
+    n_parsers = max(table.shape[1] for table in tables)
+    padding = [((0, 0), (0, n_parsers - table.shape[1])) for table in tables]
+    tables_and_padding = zip(tables, padding, strict=True)
     return np.concatenate(
-        [np.pad(own, more, constant_values=-1) if more[1][1] else own for own, more in each]
+        [
+            np.pad(table, pad, constant_values=-1) if pad[1][1] else table
+            for table, pad in tables_and_padding
+        ]
     )
 
 
-def _looks(forest: Forest, places: Indices) -> tuple[Indices, Indices, Indices, Indices]:
-    """Label, tag, tag of the head and length of the arcs to some places."""
+def _arc_attributes(
+    forest: ParseForest, places: Indices
+) -> tuple[Indices, Indices, Indices, Indices]:
+    """Return string numbers of label, tag, head's tag and length of the arcs to some places."""
     word, head = forest.word[places], forest.word[forest.head[places]]
-    root = word == head
-    label = np.where(root, forest.number("ROOT"), forest.label[places])
-    above = np.where(root, forest.number(""), forest.tag[head])
-    return label, forest.tag[word], above, lengths(forest, word - head)
+    is_root = word == head
+    label = np.where(is_root, forest.string_number("ROOT"), forest.label[places])
+    head_tag = np.where(is_root, forest.string_number(""), forest.tag[head])
+    return label, forest.tag[word], head_tag, length_numbers(forest, word - head)
 
 
-TYPES = (
+SEQUENCE_TYPES = (
     "bigram",
     "word_tag",
     "link_type",
@@ -550,156 +683,172 @@ TYPES = (
     "length_type",
     "link_bigram",
 )
-Link = tuple[int, int, str]  # left token, right token, type
+Link = tuple[int, int, str]  # left word, right word, type
 
 
 @dataclass(frozen=True)
 class ParseSequences:
-    """Seven views of a parse, each the sequence of one type of feature in order of appearance.
+    """A parse as seven views, each the sequence of one type of feature in order of appearance.
 
     ``bigram``: two linked words; ``word_tag``: a word and its part of speech; ``link_type``;
-    ``word_link``: a word and the type of each link it has; ``link_length``: words a link spans;
-    ``length_type``: both; ``link_bigram``: two links that meet in a word, leftmost first. Features
-    of links are ordered by their left, then their right word.
+    ``word_link``: a word and the type of each of its links; ``link_length``: number of words a link
+    spans; ``length_type``: both; ``link_bigram``: two links that share a word, leftmost first.
+    Features of links are ordered by the left, then the right word.
 
     The links are those of the candidate's sentence: given ones (``doc.user_data["dependencies"]``,
-    such as a link grammar linkage) or those of the tree in the Doc. A kernel on all of them is
-    ``EachView(LocalityConvolution())``; ``Sum`` and ``OnView`` give each type its own settings.
+    such as a link grammar linkage) or the tree of the Doc. A kernel on all views is
+    ``EachView(LocalityConvolution())``; ``Sum`` and ``OnView`` give each view its own settings.
 
     Tsivtsivadze et al. (2009), Applied Intelligence 31:81-88.
 
     Parameters
     ----------
     types
-        The views to make.
+        Views to make.
     form
-        The form of words: "raw", "lower", "lemma", "porter" or "snowball".
+        Form of words: "raw", "lower", "lemma", "porter" or "snowball".
     directed
-        Whether the type of a link tells on which side its governor stands; the published features
-        do not.
+        Whether the type of a link says on which side its governor is; not so in the published
+        features.
     """
 
-    types: Sequence[str] = TYPES
+    types: Sequence[str] = SEQUENCE_TYPES
     form: str = "lower"
     directed: bool = False
 
     def __post_init__(self) -> None:
+        """Check the settings; raise ValueError if one is not valid."""
         object.__setattr__(self, "types", tuple(self.types))
         validate_form(self.form)
-        unknown = [name for name in self.types if name not in TYPES]
+        unknown = [name for name in self.types if name not in SEQUENCE_TYPES]
         if unknown or not self.types:
-            raise ValueError(f"types must be some of {TYPES}, got {self.types}")
+            raise ValueError(f"types must be some of {SEQUENCE_TYPES}, got {self.types}")
 
     def __call__(self, candidates: Sequence[Candidate]) -> MultiView:
+        """Return the views of the candidates' sentences."""
         sequences: dict[str, list[list[str]]] = {name: [] for name in self.types}
         for candidate in track(candidates, "parses", len(candidates)):
-            parse = _Parse.of(candidate, self)
+            parse = _LinkedSentence.from_candidate(candidate, self)
             for name in self.types:
                 sequences[name].append(getattr(parse, name)())
         return MultiView({name: Sequences.from_lists(lists) for name, lists in sequences.items()})
 
 
 @dataclass(frozen=True)
-class _Parse:
-    """Words, tags and links of one sentence."""
+class _LinkedSentence:
+    """Words, tags and sorted links of a sentence; one method per view."""
 
     words: list[str]
     tags: list[str]
     links: list[Link]
 
     @classmethod
-    def of(cls, candidate: Candidate, settings: ParseSequences) -> _Parse:
-        sentence = _sentence(candidate)
+    def from_candidate(cls, candidate: Candidate, settings: ParseSequences) -> _LinkedSentence:
+        """Collect them for a candidate's sentence."""
+        sentence = _candidate_sentence(candidate)
         words = [apply_form(token.text, token.lemma_, settings.form) for token in sentence]
         start = sentence.start
         links = []
-        for governor, dependent, kind in _dependencies(candidate, sentence):
+        for governor, dependent, kind in _sentence_dependencies(candidate, sentence):
             left, right = sorted((governor - start, dependent - start))
             side = (">" if governor < dependent else "<") if settings.directed else ""
             links.append((left, right, kind + side))
         return cls(words, [token.tag_ for token in sentence], sorted(links))
 
     def bigram(self) -> list[str]:
+        """Return the two words of each link."""
         return [f"{self.words[left]} {self.words[right]}" for left, right, _ in self.links]
 
     def word_tag(self) -> list[str]:
+        """Return each word with its tag."""
         return [f"{word}/{tag}" for word, tag in zip(self.words, self.tags, strict=True)]
 
     def link_type(self) -> list[str]:
+        """Return the type of each link."""
         return [kind for _, _, kind in self.links]
 
     def word_link(self) -> list[str]:
+        """Return each word with the type of each of its links."""
         return [
             f"{word} {kind}"
-            for word, at in zip(self.words, self._at_words(), strict=True)
-            for _, kind in at
+            for word, links in zip(self.words, self._links_of_words(), strict=True)
+            for _, kind in links
         ]
 
     def link_length(self) -> list[str]:
+        """Return the length of each link."""
         return [str(right - left) for left, right, _ in self.links]
 
     def length_type(self) -> list[str]:
+        """Return the length and type of each link."""
         return [f"{right - left} {kind}" for left, right, kind in self.links]
 
     def link_bigram(self) -> list[str]:
+        """Return the types of each two links that share a word."""
         return [
             f"{first} {second}"
-            for at in self._at_words()
-            for (_, first), (_, second) in combinations(at, 2)
+            for links in self._links_of_words()
+            for (_, first), (_, second) in combinations(links, 2)
         ]
 
-    def _at_words(self) -> list[list[tuple[int, str]]]:
-        """The links of each word, leftmost other end first."""
-        at: list[list[tuple[int, str]]] = [[] for _ in self.words]
+    def _links_of_words(self) -> list[list[tuple[int, str]]]:
+        """Return (other word, type) of the links of each word, leftmost other word first."""
+        links_of_word: list[list[tuple[int, str]]] = [[] for _ in self.words]
         for left, right, kind in self.links:
-            at[left].append((right, kind))
-            at[right].append((left, kind))
-        return [sorted(links) for links in at]
+            links_of_word[left].append((right, kind))
+            links_of_word[right].append((left, kind))
+        return [sorted(links) for links in links_of_word]
 
 
-def _sentence(candidate: Candidate) -> Span:
-    """The sentence of the candidate's span; the whole Doc for a parse without one."""
+def _candidate_sentence(candidate: Candidate) -> Span:
+    """Return the sentence of the candidate's first span; the whole Doc if it has no span."""
     doc = candidate.doc
     if candidate.spans and doc.has_annotation("SENT_START"):
         return candidate.spans[0].sent
     return doc[0 : len(doc)]
 
 
-def _dependencies(candidate: Candidate, sentence: Span) -> list[tuple[int, int, str]]:
-    """(governor, dependent, type) within the sentence; roots and self-loops link nothing."""
+def _sentence_dependencies(candidate: Candidate, sentence: Span) -> list[tuple[int, int, str]]:
+    """Return (governor, dependent, type) of the arcs within the sentence, without roots.
+
+    Raises ValueError if the Doc has neither given dependencies nor a parse.
+    """
     doc: Doc = candidate.doc
     if "dependencies" in doc.user_data:
-        given = [(g, d, kind) for g, d, kind in doc.user_data["dependencies"]]
+        dependencies = [(g, d, kind) for g, d, kind in doc.user_data["dependencies"]]
     elif len(doc) == 0 or doc.has_annotation("DEP"):
-        given = [(token.head.i, token.i, token.dep_) for token in sentence]
+        dependencies = [(token.head.i, token.i, token.dep_) for token in sentence]
     else:
         raise ValueError(
             f"document {candidate.document!r} has no parse. Add a parser to the spaCy pipeline, "
             "or read a corpus with dependencies."
         )
     inside = range(sentence.start, sentence.end)
-    return [(g, d, kind) for g, d, kind in given if g != d and g in inside and d in inside]
+    return [(g, d, kind) for g, d, kind in dependencies if g != d and g in inside and d in inside]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ParseGraph:
-    """The parse that a candidate's Doc carries, as a graph.
+    """The parse of a candidate's Doc as a labelled graph.
 
-    A vertex per token and per dependency, and edges governor -> dependency -> dependent, all of
-    ``weight``. A token that nothing governs hangs on a vertex of its own, labelled ``ROOT``.
+    There is a vertex per token and per dependency, with edges governor -> dependency -> dependent,
+    all of ``weight``. A token without governor is attached to a vertex of its own, labelled
+    ``ROOT``.
 
     Parameters
     ----------
+    weight
+        Weight of all edges, at least 0.
     labels
-        What labels a token: ``"text"``, ``"pos"``, both or none of them.
+        Labels of a token: ``"text"``, ``"pos"``, both or neither.
     words
-        The text as written (``"raw"``), ``"lower"``, ``"lemma"`` or ``"stem"``.
+        Form of the text: ``"raw"``, ``"lower"``, ``"lemma"`` or ``"stem"``.
     parse
-        Dependencies ``"given"`` with the corpus, of ``"spacy"``, or the former where there are any
-        (``"auto"``); ``"collapsed"`` is auto with prepositions and coordinations of spaCy's joined,
-        ``"own"`` the same with spaCy's parse preferred.
+        Dependencies that are ``"given"`` with the corpus, those of ``"spacy"``, or the given ones
+        if there are any (``"auto"``). ``"collapsed"`` is auto with prepositions and coordinations
+        of spaCy's collapsed, ``"own"`` the same but prefers spaCy's parse.
     drop
-        Types of dependencies that are left out.
+        Types of dependencies to leave out.
     """
 
     weight: float = 0.5
@@ -709,6 +858,7 @@ class ParseGraph:
     drop: Sequence[str] = ()
 
     def __post_init__(self) -> None:
+        """Check the settings; raise ValueError if one is not valid."""
         for name in ("labels", "drop"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         if not 0 <= self.weight < np.inf:
@@ -718,26 +868,29 @@ class ParseGraph:
         check_choice("parse", [self.parse], get_args(Parse))
 
     def __call__(self, candidates: Sequence[Candidate]) -> GraphBatch:
-        """One graph a candidate."""
+        """Return one graph per candidate."""
         words = LabelIndex()
         tracked = track(candidates, "parse graphs", len(candidates))
         families = [self._family(c, i, words) for i, c in enumerate(tracked)]
         return GraphBatch(tuple(words.ids), tuple(families), len(candidates))
 
     def _family(self, candidate: Candidate, index: int, words: LabelIndex) -> GraphFamily:
+        """Return the graph of one candidate; new labels are added to ``words``."""
         doc = candidate.doc
-        own, n = Dependencies.from_doc(doc, self.parse, self.drop), len(doc)
-        edges = own.edges(n)
-        roots = np.setdiff1d(np.arange(n), own.dependent)
-        hung = np.column_stack([np.arange(len(roots)) + n + len(own), roots])
+        dependencies, n_tokens = Dependencies.from_doc(doc, self.parse, self.drop), len(doc)
+        edges = dependencies.edges(n_tokens)
+        roots = np.setdiff1d(np.arange(n_tokens), dependencies.dependent)
+        root_edges = np.column_stack([np.arange(len(roots)) + n_tokens + len(dependencies), roots])
 
-        labels = np.full((1, n + len(own) + len(roots), 2), -1, dtype=np.int32)
+        labels = np.full((1, n_tokens + len(dependencies) + len(roots), 2), -1, dtype=np.int32)
         if "text" in self.labels:
             forms = [word_form(token, self.words) for token in doc]
-            labels[0, :n, 0] = words.prefixed_ids(forms, ("",))
+            labels[0, :n_tokens, 0] = words.prefixed_ids(forms, ("",))
         if "pos" in self.labels:
             tags = words.prefixed_ids([token.tag_ or token.pos_ for token in doc], ("",))[0]
-            labels[0, :n, 1] = np.where(tags == labels[0, :n, 0], -1, tags)
-        labels[0, n:, 0] = words.prefixed_ids([*own.types, *["ROOT"] * len(roots)], ("",))
-        weights = np.full((1, len(edges) + len(hung)), self.weight)
-        return GraphFamily(np.array([index]), np.vstack([edges, hung]), weights, labels)
+            labels[0, :n_tokens, 1] = np.where(tags == labels[0, :n_tokens, 0], -1, tags)
+        labels[0, n_tokens:, 0] = words.prefixed_ids(
+            [*dependencies.types, *["ROOT"] * len(roots)], ("",)
+        )
+        weights = np.full((1, len(edges) + len(root_edges)), self.weight)
+        return GraphFamily(np.array([index]), np.vstack([edges, root_edges]), weights, labels)

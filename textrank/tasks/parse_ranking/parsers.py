@@ -1,4 +1,11 @@
-"""Several parses of a sentence from one parser: its own, and those with noise on its weights."""
+"""Generate several dependency parses of a sentence.
+
+- ``PerturbedParser``: a spaCy parser and copies of it with noise on their parameters.
+- ``LinkGrammar``: the linkages of the program link-parser, converted to trees.
+- ``find_spanning_tree``: the tree with the most votes (Chu-Liu/Edmonds).
+
+Parsers are callables from sentences (spans) to a list of ``Parse`` objects per sentence.
+"""
 
 from __future__ import annotations
 
@@ -18,130 +25,151 @@ from spacy.language import Language
 from spacy.strings import StringStore
 from spacy.tokens import Doc, Span
 
-from textrank.features import Matrix
 from textrank.language._parser import ArcArrays as Arcs
 from textrank.language.alignment import arcs_to_tokens
 from textrank.language.load import load_nlp, model_path
 from textrank.language.syntax import WordParser, upper_layer_params
 
-MIRROR = "en_textrank_mirror"  # the shipped parser that reads backwards
-TOGETHER = 256  # sentences that networks see at a time
-BIAS = 2.5  # times as much noise as other weights of the last layers: biases are small numbers
-Layers: TypeAlias = Literal["all", "last"]
-Weights: TypeAlias = Mapping[tuple[int, str], Any]  # of a node of the network, by its id and name
+BACKWARD_PARSER = "en_textrank_mirror"  # shipped parser that reads sentences backwards
+BATCH_SENTENCES = 256
+BIAS_NOISE_FACTOR = 2.5  # of the hidden layer's bias, which has small values
+NoiseLayers: TypeAlias = Literal["all", "last"]
+NetworkParams: TypeAlias = Mapping[tuple[int, str], Any]  # (node id, name) -> array
 
 
 @dataclass(frozen=True)
 class Parse:
-    """One tree of a sentence: heads count its words from 0, the root's is its own."""
+    """A dependency tree of a sentence; heads are word indices in it, a root is its own head."""
 
     heads: tuple[int, ...]
     labels: tuple[str, ...]
     tags: tuple[str, ...]
-    votes: int  # how many parsers found it
-    own: bool  # whether the one without noise did
+    votes: int  # number of parser copies that found it
+    is_first_choice: bool  # whether the parser without noise found it
 
-    def turned(self) -> Parse:
-        """The same tree over the words from the last to the first."""
+    def reverse(self) -> Parse:
+        """Return the same tree over the words in reverse order."""
         last = len(self.heads) - 1
         heads = tuple(last - head for head in self.heads[::-1])
         return replace(self, heads=heads, labels=self.labels[::-1], tags=self.tags[::-1])
 
 
 @dataclass(frozen=True)
-class NoisyParser:
-    """The distinct parses that a spaCy parser and noisy copies of it find.
+class PerturbedParser:
+    """Distinct parses of a spaCy parser and of copies with noise on their parameters.
 
-    A beam over a parser that was trained greedily is worse than its greedy parse; copies with
-    Gaussian noise on each array of the parser's weights, ``sigma`` times the array's standard
-    deviation, err differently and are nearly as good. The network below is run once for all
-    copies; where noise is on the last layers alone, so is what words add to a state, and a copy
-    costs about a third. Words and sentence are kept as given, tags are those of the pipeline.
+    A beam search over a parser that was trained greedily is worse than its greedy parse. Copies
+    with Gaussian noise on each parameter array, ``sigma`` times the array's standard deviation,
+    make different errors and are nearly as good. The network below the parser runs once for all
+    copies; with noise on the last layers only, so does the table of word contributions, and a copy
+    costs about a third. Words and sentence boundaries are kept as given; tags are those of the
+    pipeline.
 
     Parameters
     ----------
     name
-        A spaCy pipeline with a ``parser``, by name or path; the shipped one where empty.
+        spaCy pipeline with a component ``parser``, by name or path; empty for the shipped one.
     sigma, copies, seed
-        The amount of noise, how many noisy copies there are, and what makes them reproducible.
+        Size of the noise, number of perturbed copies, and seed of the random generator.
     layers
-        Whose weights have noise: ``"all"`` of the parser, or the ``"last"``: those that score, and
-        the bias of the numbers they see, with ``BIAS`` times as much.
+        Parameters that get noise: ``"all"`` of the parser, or the ``"last"``, that is, the scoring
+        layers and, ``BIAS_NOISE_FACTOR`` times as much, the bias of the hidden layer.
     backwards
-        Whether the parser reads sentences from their last word to their first, see ``mirror``.
+        Whether the parser reads sentences from the last word to the first.
     """
 
     name: str = ""
     sigma: float = 0.2
     copies: int = 24
     seed: int = 0
-    layers: Layers = "all"
+    layers: NoiseLayers = "all"
     backwards: bool = False
 
     def __post_init__(self) -> None:
+        """Check the settings; raise ValueError if one is out of range."""
         if not 0 <= self.sigma < math.inf:
             raise ValueError(f"sigma must be finite and not below 0, got {self.sigma}")
         if self.copies < 0 or self.seed < 0:
             raise ValueError(
                 f"copies and seed must not be below 0, got {self.copies} and {self.seed}"
             )
-        if self.layers not in get_args(Layers):
+        if self.layers not in get_args(NoiseLayers):
             raise ValueError(
-                f"layers must be one of {', '.join(get_args(Layers))}, got {self.layers!r}"
+                f"layers must be one of {', '.join(get_args(NoiseLayers))}, got {self.layers!r}"
             )
 
     def __call__(self, sentences: Sequence[Span]) -> list[list[Parse]]:
-        """For each sentence its distinct parses, the parser's own first, then by votes."""
-        nlp = _language(self.name)
-        docs = [_alone(sentence, nlp, self.backwards) for sentence in sentences]
-        before = nlp.pipe_names[: nlp.pipe_names.index("parser")]
-        with nlp.select_pipes(enable=before):
-            docs = list(nlp.pipe(docs, batch_size=TOGETHER))
+        """Return the distinct parses of each sentence: the unperturbed one first, then by votes."""
+        nlp = _load_pipeline(self.name)
+        docs = [_copy_sentence(sentence, nlp, self.backwards) for sentence in sentences]
+        upstream = nlp.pipe_names[: nlp.pipe_names.index("parser")]
+        with nlp.select_pipes(enable=upstream):
+            docs = list(nlp.pipe(docs, batch_size=BATCH_SENTENCES))
         strings = nlp.vocab.strings
         tags = [tuple(strings[tag] for tag in doc.to_array(TAG).tolist()) for doc in docs]
-        noise = _noise(self.name, self.sigma, self.copies, self.seed, self.layers)
-        own, *noisy = _trees(nlp, docs, [{}, *noise])
-        found = []
-        for i, first in enumerate(own):
-            votes = Counter([first, *(trees[i] for trees in noisy)])
-            best = sorted(votes.items(), key=lambda item: (item[0] != first, -item[1]))
-            parses = [Parse(*t, tags[i], count, own=t == first) for t, count in best]
-            found.append([parse.turned() for parse in parses] if self.backwards else parses)
-        return found
+        param_sets = _draw_params(self.name, self.sigma, self.copies, self.seed, self.layers)
+        unperturbed, *perturbed = _parse_with_params(nlp, docs, [{}, *param_sets])
+        parses_by_sentence = []
+        for i, first in enumerate(unperturbed):
+            votes = Counter([first, *(trees[i] for trees in perturbed)])
+            by_votes = sorted(votes.items(), key=lambda item: (item[0] != first, -item[1]))
+            parses = [
+                Parse(*tree, tags[i], count, is_first_choice=tree == first)
+                for tree, count in by_votes
+            ]
+            parses_by_sentence.append(
+                [parse.reverse() for parse in parses] if self.backwards else parses
+            )
+        return parses_by_sentence
 
 
 LabelledHeads: TypeAlias = tuple[tuple[int, ...], tuple[str, ...]]
 
 
-def _trees(
-    nlp: Language, docs: Sequence[Doc], copies: Sequence[Weights]
+def _parse_with_params(
+    nlp: Language, docs: Sequence[Doc], param_sets: Sequence[NetworkParams]
 ) -> list[list[LabelledHeads]]:
-    """What the parser finds with each of these weights; most of it more than once."""
+    """Return the tree of each Doc for each parameter set.
+
+    Members of the ensemble mostly agree, so that distinct results are converted once.
+    """
     parser: Any = nlp.get_pipe("parser")
     states = [
-        [(n, _arcs(s), s) for n, s in enumerate(own)] for own in _states(parser, docs, copies)
+        [(n, _arc_key(s), s) for n, s in enumerate(member)]
+        for member in _predict_states(parser, docs, param_sets)
     ]
-    distinct = {(n, arcs): state for own in states for n, arcs, state in own}
-    parses = _parsed(parser, [docs[n] for n, _ in distinct], list(distinct.values()))
-    names = _Strings(nlp.vocab.strings)
-    known = {key: _tree(*parse, names) for key, parse in zip(distinct, parses, strict=True)}
-    return [[known[n, arcs] for n, arcs, _ in own] for own in states]
+    distinct = {(n, arcs): state for member in states for n, arcs, state in member}
+    parses = _iter_arcs(parser, [docs[n] for n, _ in distinct], list(distinct.values()))
+    string_cache = _StringCache(nlp.vocab.strings)
+    trees = {
+        key: _to_labelled_heads(*parse, string_cache)
+        for key, parse in zip(distinct, parses, strict=True)
+    }
+    return [[trees[n, arcs] for n, arcs, _ in member] for member in states]
 
 
-def _states(parser: Any, docs: Sequence[Doc], copies: Sequence[Weights]) -> Iterator[Any]:
+def _predict_states(
+    parser: Any, docs: Sequence[Doc], param_sets: Sequence[NetworkParams]
+) -> Iterator[Any]:
+    """Yield the parser's predictions for all Docs, one list per parameter set."""
     if isinstance(parser, WordParser):
-        yield from parser.predict_ensemble(docs, copies)
+        yield from parser.predict_ensemble(docs, param_sets)
         return
-    for weights in copies:
-        with parser.model.use_params(weights):
+    for params in param_sets:
+        with parser.model.use_params(params):
             yield parser.predict(docs)
 
 
-def _parsed(parser: Any, docs: Sequence[Doc], states: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-    """Steps to the head and labels of the tokens; our parser says them without setting them."""
+def _iter_arcs(
+    parser: Any, docs: Sequence[Doc], states: Sequence[Any]
+) -> Iterator[tuple[Any, Any]]:
+    """Yield relative heads and label hashes of the tokens of each Doc, given the predictions.
+
+    ``WordParser`` gives them directly; with spaCy's parser they are set on a copy of the Doc.
+    """
     if isinstance(parser, WordParser) and all(isinstance(state, Arcs) for state in states):
         parses = parser.deprojectivize(docs, states)
-        yield from (arcs_to_tokens(doc, *own) for doc, own in zip(docs, parses, strict=True))
+        yield from (arcs_to_tokens(doc, *arcs) for doc, arcs in zip(docs, parses, strict=True))
         return
     for doc, state in zip(docs, states, strict=True):
         copy = doc.copy()
@@ -150,36 +178,41 @@ def _parsed(parser: Any, docs: Sequence[Doc], states: Sequence[Any]) -> Iterator
         yield table[:, 0], table[:, 1]
 
 
-def _arcs(state: Any) -> Hashable:
-    """What tells apart what our parser found, or spaCy's own."""
+def _arc_key(state: Any) -> Hashable:
+    """Return a hashable key of a prediction, equal for equal arcs."""
     if isinstance(state, Arcs):
         return state.heads.tobytes(), state.labels.tobytes()
     return frozenset((arc["child"], arc["head"], arc["label"]) for arc in state.arcs)
 
 
-def _tree(steps: Any, kinds: Any, strings: Mapping[int, str]) -> LabelledHeads:
-    """The tree of arrays of steps to the head and labels."""
-    heads = (steps.astype(np.int64) + np.arange(len(steps))).tolist()
-    labels = [strings[label] for label in kinds.tolist()]
+def _to_labelled_heads(
+    relative_heads: Any, label_hashes: Any, strings: Mapping[int, str]
+) -> LabelledHeads:
+    """Convert relative heads and label hashes to a single tree; further roots become dependents."""
+    heads = (relative_heads.astype(np.int64) + np.arange(len(relative_heads))).tolist()
+    labels = [strings[label] for label in label_hashes.tolist()]
     roots = [i for i, head in enumerate(heads) if head == i]
-    for extra in roots[1:]:  # a sentence is one tree, whatever the parser left unattached
+    for extra in roots[1:]:
         heads[extra], labels[extra] = roots[0], "dep"
     return tuple(heads), tuple(labels)
 
 
-class _Strings(dict[int, str]):
-    """Strings by hash, each asked for once."""
+class _StringCache(dict[int, str]):
+    """Dictionary from hash to string that looks up each string once."""
 
     def __init__(self, store: StringStore) -> None:
+        """Take the string store of a vocabulary."""
         super().__init__()
         self._store = store
 
     def __missing__(self, key: int) -> str:
-        found = self[key] = str(self._store[key])
-        return found
+        """Look up a string and keep it."""
+        string = self[key] = str(self._store[key])
+        return string
 
 
-def _alone(sentence: Span, nlp: Language, backwards: bool) -> Doc:
+def _copy_sentence(sentence: Span, nlp: Language, backwards: bool) -> Doc:
+    """Return a sentence as a Doc of its own, its words reversed if ``backwards``."""
     words = [token.text for token in sentence]
     starts: Any = [i == 0 for i in range(len(sentence))]
     if backwards:
@@ -188,78 +221,87 @@ def _alone(sentence: Span, nlp: Language, backwards: bool) -> Doc:
     return Doc(nlp.vocab, words=words, spaces=spaces, sent_starts=starts)
 
 
-# Loading takes a second or two, and texts come one after the other.
 @lru_cache(maxsize=4)
-def _language(name: str) -> Language:
-    nlp = load_nlp(model_path(MIRROR) if name == MIRROR else name or None)
+def _load_pipeline(name: str) -> Language:
+    """Load a pipeline with a parser. Cached, since loading takes a second or two.
+
+    Raises ValueError if the pipeline has no parser.
+    """
+    nlp = load_nlp(model_path(BACKWARD_PARSER) if name == BACKWARD_PARSER else name or None)
     if "parser" not in nlp.pipe_names:
         raise ValueError(
-            f"the spaCy pipeline {name!r} has no component 'parser', only "
-            f"{', '.join(nlp.pipe_names) or 'none'}. Name one that parses."
+            f"the spaCy pipeline {name!r} has no component 'parser'; available: "
+            f"{', '.join(nlp.pipe_names) or 'none'}. Use a pipeline with a parser."
         )
     return nlp
 
 
 @lru_cache(maxsize=4)
-def _noise(name: str, sigma: float, copies: int, seed: int, layers: Layers) -> tuple[Weights, ...]:
-    parser: Any = _language(name).get_pipe("parser")
+def _draw_params(
+    name: str, sigma: float, n_copies: int, seed: int, layers: NoiseLayers
+) -> tuple[NetworkParams, ...]:
+    """Draw the parameter sets of perturbed copies of a pipeline's parser; see ``PerturbedParser``.
+
+    Cached by all arguments, so that copies are the same for every batch of sentences.
+    """
+    parser: Any = _load_pipeline(name).get_pipe("parser")
     model = parser.model
-    own = {
+    params = {
         (node.id, param): np.asarray(node.get_param(param))
         for node in model.walk()
         for param in node.param_names
         if node.has_param(param)
     }
-    amounts = {key: sigma * array.std() for key, array in own.items()}
+    noise_sizes = {key: sigma * array.std() for key, array in params.items()}
     if layers == "last":
-        bias, last = (model.layers[1].id, "b"), upper_layer_params(model)
-        amounts = {key: amount for key, amount in amounts.items() if key in last}
-        amounts[bias] *= BIAS
+        bias, upper = (model.layers[1].id, "b"), upper_layer_params(model)
+        noise_sizes = {key: size for key, size in noise_sizes.items() if key in upper}
+        noise_sizes[bias] *= BIAS_NOISE_FACTOR
     rng = np.random.default_rng(seed)
     return tuple(
         {
-            key: own[key] + amount * rng.standard_normal(own[key].shape, np.float32)
-            for key, amount in amounts.items()
+            key: params[key] + size * rng.standard_normal(params[key].shape, np.float32)
+            for key, size in noise_sizes.items()
         }
-        for _ in range(copies)
+        for _ in range(n_copies)
     )
 
 
-Link: TypeAlias = tuple[int, int, str]  # two words of a linkage, the left one first, and its type
-COMMANDS = ("!", "%", "*")  # a line that begins so is no sentence to link-parser
-ABSENT = (
-    "{command!r} is not to be found. Install Link Grammar (the Debian package is called "
-    "link-grammar), or take the parses of another source."
+Link: TypeAlias = tuple[int, int, str]  # left word, right word, type
+COMMAND_PREFIXES = ("!", "%", "*")  # link-parser does not parse lines that begin with these
+MISSING_PROGRAM = (
+    "the program {command!r} was not found. Install Link Grammar (Debian package link-grammar), "
+    "or use another source of parses."
 )
 _LINKAGE = re.compile(r"\[(\(LEFT-WALL\).*?)\]\n\[(.*?)\]\n\[0\]", re.DOTALL)
-_LINK = re.compile(r"\[(\d+) (\d+) \d+ \(([^)]*)\)\]")
-_MARKS = re.compile(r"(\[[!?~&].*\])?(\.[\w-]+)?")  # ``p53[?].n``: guessed, and a noun
+_PRINTED_LINK = re.compile(r"\[(\d+) (\d+) \d+ \(([^)]*)\)\]")
+_WORD_MARKS = re.compile(r"(\[[!?~&].*\])?(\.[\w-]+)?")  # ``p53[?].n`` is guessed, and a noun
 _WALL = re.compile(r"\((?:LEFT|RIGHT)-WALL\)")
-# Links beside the ones that carry the sentence: taken only for words nothing else reaches.
-_BESIDE = re.compile(r"C[a-z*]*$|R[a-z*]*$|B[a-z*]*$")
+# Secondary links, used only for words that no other link reaches.
+_SECONDARY_LINK = re.compile(r"C[a-z*]*$|R[a-z*]*$|B[a-z*]*$")
 
 
 @dataclass(frozen=True)
 class LinkGrammar:
-    """The linkages that Link Grammar finds, as trees over the words of the sentence.
+    """Linkages of the program link-parser (Link Grammar) as dependency trees.
 
-    A linkage has neither heads nor a root, and may have cycles. The root is the word that
-    the left wall marks as the main verb, else the first one it marks; every other word hangs from
-    the next one on the way there, so links that only close a cycle are left out. Labels are
-    types of links (``Ss``, ``Os``, ``MVp``), words that no link reaches hang from the root as
-    ``null``. These are not the labels of spaCy's pipelines: compare such parses with gold
-    trees of the same kind, or without labels.
+    A linkage has neither heads nor a root and may have cycles. The root is the word that the left
+    wall marks as the main verb, else the first word it marks. Every other word is attached to the
+    next word on the shortest path to the root; links that only close a cycle are dropped. Labels
+    are link types (``Ss``, ``Os``, ``MVp``); words that no link reaches are attached to the root as
+    ``null``. These are not spaCy's labels: compare such parses with gold trees of the same kind, or
+    without labels.
 
-    Sentences that link-parser cannot align with the given words have no parse.
+    Sentences whose words cannot be aligned with those of link-parser have no parse.
 
     Parameters
     ----------
     command
-        The program, by name or path.
+        Program, by name or path.
     linkages
-        At most how many of the best linkages of a sentence are taken.
+        Largest number of linkages of a sentence.
     seconds
-        How long it may search a sentence before it looks for less.
+        Time limit per sentence, after which link-parser searches less thoroughly.
     """
 
     command: str = "link-parser"
@@ -267,344 +309,391 @@ class LinkGrammar:
     seconds: int = 5
 
     def __post_init__(self) -> None:
+        """Check the settings; raise ValueError if one is below 1."""
         if self.linkages < 1 or self.seconds < 1:
             raise ValueError(
                 f"linkages and seconds must be at least 1, got {self.linkages} and {self.seconds}"
             )
 
     def __call__(self, sentences: Sequence[Span]) -> list[list[Parse]]:
-        """For each sentence its distinct parses, the program's first choice first."""
-        lines = [" ".join(_words(sentence)) for sentence in sentences]
-        asked = [i for i, line in enumerate(lines) if line and not line.startswith(COMMANDS)]
-        found: list[list[Parse]] = [[] for _ in sentences]
-        if asked:
-            printed = self._run([lines[i] for i in asked])
-            for i, block in zip(asked, _blocks(printed, [lines[i] for i in asked]), strict=True):
-                found[i] = _parses(block, sentences[i], self.linkages)
-        return found
+        """Return the distinct parses of each sentence, link-parser's first choice first.
+
+        Raises FileNotFoundError if the program is not installed, OSError if it fails.
+        """
+        lines = [" ".join(_sentence_words(sentence)) for sentence in sentences]
+        parsed_indices = [
+            i for i, line in enumerate(lines) if line and not line.startswith(COMMAND_PREFIXES)
+        ]
+        parses: list[list[Parse]] = [[] for _ in sentences]
+        if parsed_indices:
+            output = self._run([lines[i] for i in parsed_indices])
+            for i, block in zip(
+                parsed_indices,
+                _split_output(output, [lines[i] for i in parsed_indices]),
+                strict=True,
+            ):
+                parses[i] = _read_parses(block, sentences[i], self.linkages)
+        return parses
 
     def _run(self, lines: Sequence[str]) -> str:
+        """Run link-parser on lines of text and return what it prints."""
         program = shutil.which(self.command)
         if program is None:
-            raise FileNotFoundError(ABSENT.format(command=self.command))
+            raise FileNotFoundError(MISSING_PROGRAM.format(command=self.command))
         options = {
             "postscript": 1, "graphics": 0, "walls": 1, "echo": 1, "verbosity": 1, "spell": 0,
             "limit": max(100, self.linkages), "timeout": self.seconds,
         }  # fmt: skip
-        # An empty line asks for the next linkage, and is passed over where there is none.
+        # An empty line asks for the next linkage; it is ignored if there is none.
         text = "".join(line + "\n" * self.linkages for line in lines)
-        given = [program, "en", "--quiet", *(f"-{k}={value}" for k, value in options.items())]
-        patience = 60 + 4 * self.seconds * len(lines)  # it looks again for less when time is up
+        arguments = [program, "en", "--quiet", *(f"-{k}={value}" for k, value in options.items())]
+        timeout = 60 + 4 * self.seconds * len(lines)  # it may search several times
         try:
-            done = subprocess.run(
-                given, input=text, capture_output=True, timeout=patience,
+            process = subprocess.run(
+                arguments, input=text, capture_output=True, timeout=timeout,
                 encoding="utf-8", errors="replace", check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired as error:
             raise OSError(
-                f"{self.command} gave no answer to {len(lines)} sentences in {patience} s. "
-                "Take fewer linkages or shorter sentences."
+                f"{self.command} did not finish {len(lines)} sentences in {timeout} s. "
+                "Use fewer linkages or shorter sentences."
             ) from error
-        if done.returncode:
-            last = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
-            raise OSError(f"{self.command} failed with exit code {done.returncode}: {last}")
-        return done.stdout
+        if process.returncode:
+            message = (process.stderr.strip().splitlines() or ["no error message"])[-1]
+            raise OSError(f"{self.command} failed with exit code {process.returncode}: {message}")
+        return process.stdout
 
 
-def _words(sentence: Span) -> list[str]:
+def _sentence_words(sentence: Span) -> list[str]:
+    """Return the words of a sentence without white space tokens, as link-parser reads them."""
     return [text for text in (" ".join(token.text.split()) for token in sentence) if text]
 
 
-def _blocks(printed: str, lines: Sequence[str]) -> list[str]:
-    """What was printed for each line: it begins with the line itself."""
-    found, at = list[re.Match[str] | None](), 0
+def _split_output(output: str, lines: Sequence[str]) -> list[str]:
+    """Return what was printed for each line; the output echoes the line before its linkages."""
+    echoes, position = list[re.Match[str] | None](), 0
     for line in lines:
-        echo = re.compile(rf"^{re.escape(line)}$", re.MULTILINE).search(printed, at)
-        found.append(echo)
-        at = echo.end() if echo else at
-    blocks, end = list[str](), len(printed)
-    for echo in reversed(found):
-        blocks.append(printed[echo.end() : end] if echo else "")
+        echo = re.compile(rf"^{re.escape(line)}$", re.MULTILINE).search(output, position)
+        echoes.append(echo)
+        position = echo.end() if echo else position
+    blocks, end = list[str](), len(output)
+    for echo in reversed(echoes):
+        blocks.append(output[echo.end() : end] if echo else "")
         end = echo.start() if echo else end
     return blocks[::-1]
 
 
-def _parses(block: str, sentence: Span, limit: int) -> list[Parse]:
+def _read_parses(block: str, sentence: Span, limit: int) -> list[Parse]:
+    """Return the distinct parses in the output for a sentence, at most ``limit`` linkages."""
     tags = tuple(token.tag_ for token in sentence)
     trees: Counter[LabelledHeads] = Counter()
-    for found in list(_LINKAGE.finditer(block))[:limit]:
-        tree = _link_grammar_tree(found[1].replace("\n", ""), found[2], sentence)
+    for linkage in list(_LINKAGE.finditer(block))[:limit]:
+        tree = _read_tree(linkage[1].replace("\n", ""), linkage[2], sentence)
         if tree is not None:
-            trees[tree] += 1  # a Counter keeps the order in which its items came
+            trees[tree] += 1  # insertion order is that of the output
     first = next(iter(trees), None)
-    return [Parse(*tree, tags, votes, own=tree == first) for tree, votes in trees.items()]
+    return [
+        Parse(*tree, tags, votes, is_first_choice=tree == first) for tree, votes in trees.items()
+    ]
 
 
-def _link_grammar_tree(
-    printed_words: str, printed_links: str, sentence: Span
-) -> LabelledHeads | None:
+def _read_tree(printed_words: str, printed_links: str, sentence: Span) -> LabelledHeads | None:
+    """Return the tree of a printed linkage; None if its words cannot be aligned."""
     words = _WALL.sub("", printed_words)[1:-1].split(")(")
-    tokens = align(words, [token.text for token in sentence])
+    tokens = align_words(words, [token.text for token in sentence])
     if tokens is None:
         return None
-    place = {number + 1: token for number, token in enumerate(tokens)}  # the left wall is 0
+    token_of_word = {
+        number + 1: token for number, token in enumerate(tokens)
+    }  # word 0 is the left wall
     links = [
         (int(left), int(right), kind)
-        for left, right, kind in _LINK.findall(printed_links.replace("\n", ""))
+        for left, right, kind in _PRINTED_LINK.findall(printed_links.replace("\n", ""))
     ]
-    return tree_of(
-        [(place[a], place[b], k) for a, b, k in links if a in place and b in place],
-        [(place[b], k) for a, b, k in links if a == 0 and b in place],
+    return build_tree(
+        [
+            (token_of_word[a], token_of_word[b], k)
+            for a, b, k in links
+            if a in token_of_word and b in token_of_word
+        ],
+        [(token_of_word[b], k) for a, b, k in links if a == 0 and b in token_of_word],
         len(sentence),
     )
 
 
-def align(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None:
-    """The token that each word of a linkage is, or is a part of; None where they differ.
+def align_words(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None:
+    """Return the token that each word of a linkage is, or is part of; None if they do not match.
 
-    >>> align(["we", "show.v", "IL[!]", "-.r", "2", "[of]", ")"], ["We", "show", "IL-2", "of", ")"])
+    Link-parser may split tokens and adds marks to words.
+
+    >>> words = ["we", "show.v", "IL[!]", "-.r", "2", "[of]", ")"]
+    >>> align_words(words, ["We", "show", "IL-2", "of", ")"])
     [0, 1, 2, 2, 2, 3, 4]
     """
-    found, at, offset = list[int](), 0, 0
+    aligned, token_index, offset = list[int](), 0, 0
     for word in words:
-        while at < len(tokens) and not tokens[at].strip():
-            at += 1
-        if at == len(tokens):
+        while token_index < len(tokens) and not tokens[token_index].strip():
+            token_index += 1
+        if token_index == len(tokens):
             return None
-        left = tokens[at][offset:]
-        used = _used(word, left)
-        if used == 0:
+        remaining = tokens[token_index][offset:]
+        n_matched = _match_length(word, remaining)
+        if n_matched == 0:
             return None
-        found.append(at)
-        offset += used
-        if used == len(left):
-            at, offset = at + 1, 0
-    rest = "".join(tokens[at:])[offset:]
-    return found if not rest.strip() else None
+        aligned.append(token_index)
+        offset += n_matched
+        if n_matched == len(remaining):
+            token_index, offset = token_index + 1, 0
+    rest = "".join(tokens[token_index:])[offset:]
+    return aligned if not rest.strip() else None
 
 
-def _used(word: str, text: str) -> int:
-    """How many characters of the text this word of a linkage stands for; 0 if it does not."""
-    for name in (word, word[1:-1] if word[:1] == "[" and word[-1:] == "]" else ""):
-        if name.lower().startswith(text.lower()) and _MARKS.fullmatch(name[len(text) :]):
+def _match_length(word: str, text: str) -> int:
+    """Return how many characters of ``text`` a word of a linkage covers; 0 if it does not match."""
+    for form in (word, word[1:-1] if word[:1] == "[" and word[-1:] == "]" else ""):
+        if form.lower().startswith(text.lower()) and _WORD_MARKS.fullmatch(form[len(text) :]):
             return len(text)
-        for cut in range(len(name), 0, -1):
-            if text.lower().startswith(name[:cut].lower()) and _MARKS.fullmatch(name[cut:]):
-                return cut
+        for length in range(len(form), 0, -1):
+            if text.lower().startswith(form[:length].lower()) and _WORD_MARKS.fullmatch(
+                form[length:]
+            ):
+                return length
     return 0
 
 
-def tree_of(links: Sequence[Link], marked: Sequence[tuple[int, str]], size: int) -> LabelledHeads:
-    """Heads and labels of the words; ``marked`` are those linked to the left wall."""
-    verbs = [word for word, kind in marked if kind.startswith("WV")]
-    others = [word for word, kind in marked if kind.startswith("W")]
+def build_tree(
+    links: Sequence[Link], wall_links: Sequence[tuple[int, str]], size: int
+) -> LabelledHeads:
+    """Convert the links of a linkage to heads and labels of ``size`` words by breadth-first search.
+
+    ``wall_links`` are (word, type) of the links to the left wall, which mark the root.
+    """
+    verbs = [word for word, kind in wall_links if kind.startswith("WV")]
+    others = [word for word, kind in wall_links if kind.startswith("W")]
     root = next(iter([*verbs, *others, *(word for link in links for word in link[:2])]), 0)
     heads, labels = [-1] * size, ["null"] * size
     heads[root], labels[root] = root, "ROOT"
-    reached = [root]
-    for kept in (
-        [link for link in links if not _BESIDE.match(link[2])],
+    attached = [root]
+    for allowed_links in (
+        [link for link in links if not _SECONDARY_LINK.match(link[2])],
         links,
     ):
-        beside: dict[int, list[tuple[int, str]]] = defaultdict(list)
-        for a, b, kind in kept:
-            beside[a].append((b, kind))
-            beside[b].append((a, kind))
-        queue = list(reached)
+        neighbours_of: dict[int, list[tuple[int, str]]] = defaultdict(list)
+        for a, b, kind in allowed_links:
+            neighbours_of[a].append((b, kind))
+            neighbours_of[b].append((a, kind))
+        queue = list(attached)
         for word in queue:
-            for neighbour, kind in sorted(beside[word]):
+            for neighbour, kind in sorted(neighbours_of[word]):
                 if heads[neighbour] < 0:
                     heads[neighbour], labels[neighbour] = word, kind
                     queue.append(neighbour)
-        reached = queue
+        attached = queue
     return tuple(root if head < 0 else head for head in heads), tuple(labels)
 
 
-Column = dict[int, float]  # the heads that a word has votes for
+HeadVotes = dict[int, float]  # head -> votes, of one word
 
 
-def spanning_tree(votes: Matrix, roots: Sequence[float]) -> list[int]:  # (n, n), (n,)
-    """Heads of the tree with the largest sum of votes; the root's is itself.
+def find_spanning_tree(
+    head_votes: Sequence[HeadVotes],
+    roots: Sequence[float],
+    default_votes: Sequence[float] | None = None,
+) -> list[int]:
+    """Return the heads of the tree with the largest sum of votes; the root is its own head.
 
-    ``votes[h, d]`` speak for ``h`` as head of ``d``, ``roots[d]`` for ``d`` as root. There is one
-    root: every word with votes for it is tried, or every word where none has any.
+    All words with votes as root are tried as the root, or all words if none has any. Of equal heads
+    the lowest index is chosen.
 
-    Chu and Liu (1965), Edmonds (1967).
+    Chu and Liu (1965), Science Sinica 14:1396; Edmonds (1967), J. Res. NBS 71B:233. Linear in
+    memory and, except for words that many cycles lead to, in time: sentences may have thousands of
+    words.
 
-    >>> votes = np.array([[0, 1, 0], [2, 0, 3], [0, 2, 0]])
-    >>> spanning_tree(votes, [1, 2, 0])
+    Parameters
+    ----------
+    head_votes
+        Per word, the votes of heads that have more than the default.
+    roots
+        Per word, the votes for it as root.
+    default_votes
+        Per word, the votes of all other heads; None means 0.
+
+    >>> find_spanning_tree([{1: 2.0}, {0: 1.0, 2: 2.0}, {1: 3.0}], [1, 2, 0])
     [1, 1, 1]
     """
-    arcs = np.array(votes, dtype=np.float64)
-    np.fill_diagonal(arcs, np.inf)
-    least = arcs.min(axis=0, initial=np.inf)
-    np.fill_diagonal(arcs, -np.inf)
-    columns: list[Column] = []
-    for own, low in zip(arcs.T, least.tolist(), strict=True):
-        more = np.flatnonzero(own > low)
-        columns.append(dict(zip(more.tolist(), own[more].tolist(), strict=True)))
-    return sparse_tree(columns, roots, least.tolist())
-
-
-def sparse_tree(
-    columns: Sequence[Column], roots: Sequence[float], others: Sequence[float] | None = None
-) -> list[int]:
-    """The same where few heads of a word have any votes; ``others`` is what all others have, or 0.
-
-    Linear in memory and, but for words that many cycles lead to, in time: a sentence may have
-    thousands of words.
-    """
-    n = len(columns)
-    others = [0.0] * n if others is None else others
-    best, most = [0] * n, -np.inf
+    n = len(head_votes)
+    default_votes = [0.0] * n if default_votes is None else default_votes
+    best_heads, best_total = [0] * n, -np.inf
     for root in [d for d in range(n) if roots[d] > 0] or range(n):
-        heads = _Arborescence.of(columns, others, root).heads()
-        arcs = (columns[d].get(h, others[d]) for d, h in enumerate(heads) if d != root)
+        heads = _SpanningTreeSearch.from_votes(head_votes, default_votes, root).heads()
+        arcs = (head_votes[d].get(h, default_votes[d]) for d, h in enumerate(heads) if d != root)
         total = roots[root] + sum(arcs)
-        if total > most:
-            best, most = heads, total
-    return best
+        if total > best_total:
+            best_heads, best_total = heads, total
+    return best_heads
 
 
 @dataclass(frozen=True, eq=False)
-class _Cycle:
-    """A cycle of best heads that became one node: its members, each the dependent of the next."""
+class _ContractedCycle:
+    """A cycle of best heads that was contracted to one node; each member's head is the next."""
 
     node: int
     members: list[int]
-    kept: list[float]  # what the arc of each inside the cycle is worth
-    leave: dict[int, int]  # of nodes outside, the member that is their best head
+    arc_values: list[float]  # votes of each member's arc inside the cycle
+    member_of_dependent: dict[int, int]  # outside node -> member that is its best head
 
 
 @dataclass(eq=False)
-class _Arborescence:
-    """Best heads where the root is given: every cycle of best heads is contracted and opened.
+class _SpanningTreeSearch:
+    """Search for the best heads for a given root by contracting and expanding cycles.
 
-    Of heads that are worth the same the lowest is taken, a contracted cycle last. Words whose heads
-    lead to the root are done: no cycle can reach them any more.
+    Of heads with equal votes the lowest is chosen, contracted cycles last. Words whose heads lead
+    to the root are finished: no later cycle can contain them.
     """
 
     root: int
-    into: dict[int, Column]  # of each node, the heads that are worth more than all others
-    others: dict[int, float]  # and what those are worth
-    out: dict[int, set[int]]  # the nodes that know one as such a head
-    alive: list[bool]  # by node
-    first: int = 0  # no node before this one is alive
-    chosen: dict[int, int] = field(default_factory=dict)
-    cycles: list[_Cycle] = field(default_factory=list)
+    incoming: dict[int, HeadVotes]  # node -> votes of heads that have more than the default
+    default_value: dict[int, float]  # node -> votes of all other heads
+    outgoing: dict[int, set[int]]  # head -> nodes that list it in ``incoming``
+    is_active: list[bool]  # by node; members of a contracted cycle are not
+    first_active: int = 0  # no earlier node is active
+    best_head: dict[int, int] = field(default_factory=dict)
+    cycles: list[_ContractedCycle] = field(default_factory=list)
 
     @classmethod
-    def of(cls, columns: Sequence[Column], others: Sequence[float], root: int) -> _Arborescence:
-        into = {d: dict(own) for d, own in enumerate(columns) if d != root}
-        out: dict[int, set[int]] = {d: set() for d in range(len(columns))}
-        for d, own in into.items():
-            for head in own:
-                out[head].add(d)
-        return cls(root, into, dict(enumerate(others)), out, [True] * len(columns))
+    def from_votes(
+        cls, head_votes: Sequence[HeadVotes], default_votes: Sequence[float], root: int
+    ) -> _SpanningTreeSearch:
+        """Set up the search; arguments as ``find_spanning_tree``."""
+        incoming = {d: dict(votes) for d, votes in enumerate(head_votes) if d != root}
+        outgoing: dict[int, set[int]] = {d: set() for d in range(len(head_votes))}
+        for d, votes in incoming.items():
+            for head in votes:
+                outgoing[head].add(d)
+        return cls(
+            root, incoming, dict(enumerate(default_votes)), outgoing, [True] * len(head_votes)
+        )
 
     def heads(self) -> list[int]:
-        """The head of each word."""
-        words = len(self.alive)
-        self._contract()
-        self.chosen[self.root] = self.root
+        """Run the search and return the head of each word; may be called once."""
+        n_words = len(self.is_active)
+        self._contract_cycles()
+        self.best_head[self.root] = self.root
         dependents: dict[int, list[int]] = {}
-        for node, alive in enumerate(self.alive):
-            if alive:
-                dependents.setdefault(self.chosen[node], []).append(node)
+        for node, is_active in enumerate(self.is_active):
+            if is_active:
+                dependents.setdefault(self.best_head[node], []).append(node)
         for cycle in reversed(self.cycles):
-            self._open(cycle, dependents)
-        return [self.chosen[d] for d in range(words)]
+            self._expand(cycle, dependents)
+        return [self.best_head[d] for d in range(n_words)]
 
-    def _contract(self) -> None:
-        """Walks from head to head until all lead to the root; the cycles on the way are nodes."""
-        done = {self.root}
+    def _contract_cycles(self) -> None:
+        """Follow best heads from every node to the root and contract each cycle met on the way."""
+        finished = {self.root}
         start = 0
-        while start < len(self.alive):
+        while start < len(self.is_active):
             path: list[int] = []
-            place: dict[int, int] = {}
+            position_in_path: dict[int, int] = {}
             node = start
-            while self.alive[start] and node not in done:
-                if node in place:
-                    members = path[place[node] :]
-                    del path[place[node] :]
-                    self._join(members)
-                    if not path:  # the node has its turn as a start
+            while self.is_active[start] and node not in finished:
+                if node in position_in_path:
+                    members = path[position_in_path[node] :]
+                    del path[position_in_path[node] :]
+                    self._contract(members)
+                    if not path:  # the new node is visited later as a start
                         break
                     node = path.pop()
-                place[node] = len(path)
+                position_in_path[node] = len(path)
                 path.append(node)
-                self.chosen[node] = self._best(node)
-                node = self.chosen[node]
-            done.update(path)
+                self.best_head[node] = self._choose_head(node)
+                node = self.best_head[node]
+            finished.update(path)
             start += 1
 
-    def _best(self, node: int) -> int:
-        own, least = self.into[node], self.others[node]
-        most = max(own.values(), default=least)
-        if most > least:
-            return min(head for head, value in own.items() if value == most)
-        while not self.alive[self.first]:
-            self.first += 1
-        lowest = self.first
-        while not self.alive[lowest] or lowest == node:
+    def _choose_head(self, node: int) -> int:
+        """Return the active head with the most votes for a node; the lowest of equals."""
+        votes, default = self.incoming[node], self.default_value[node]
+        best = max(votes.values(), default=default)
+        if best > default:
+            return min(head for head, value in votes.items() if value == best)
+        while not self.is_active[self.first_active]:
+            self.first_active += 1
+        lowest = self.first_active
+        while not self.is_active[lowest] or lowest == node:
             lowest += 1
         return lowest
 
-    def _join(self, members: list[int]) -> None:
-        """Makes one node of a cycle."""
-        node, inside = len(self.alive), set(members)
-        self.alive.append(True)
+    def _contract(self, members: list[int]) -> None:
+        """Replace a cycle by one new node."""
+        node, inside = len(self.is_active), set(members)
+        self.is_active.append(True)
         for member in members:
-            self.alive[member] = False
-        kept = [self._worth(self.chosen[member], member) for member in members]
-        self.others[node] = max(
-            self.others[member] - worth for member, worth in zip(members, kept, strict=True)
+            self.is_active[member] = False
+        arc_values = [self._arc_value(self.best_head[member], member) for member in members]
+        self.default_value[node] = max(
+            self.default_value[member] - value
+            for member, value in zip(members, arc_values, strict=True)
         )
-        self._enter(node, members, kept, inside)
-        self.cycles.append(_Cycle(node, members, kept, self._leave(node, members, inside)))
+        self._merge_incoming(node, members, arc_values, inside)
+        self.cycles.append(
+            _ContractedCycle(node, members, arc_values, self._merge_outgoing(node, members, inside))
+        )
 
-    def _enter(
-        self, node: int, members: Sequence[int], kept: Sequence[float], inside: set[int]
+    def _merge_incoming(
+        self, node: int, members: Sequence[int], arc_values: Sequence[float], inside: set[int]
     ) -> None:
-        """What it is worth to open a cycle from outside, at its best member."""
-        least = self.others[node]
-        own: Column = {}
-        for member, worth in zip(members, kept, strict=True):
-            for head, value in self.into[member].items():
+        """Set the votes of outside heads for a contracted node: the best gain over its members."""
+        default = self.default_value[node]
+        votes: HeadVotes = {}
+        for member, arc_value in zip(members, arc_values, strict=True):
+            for head, value in self.incoming[member].items():
                 if head not in inside:
-                    own[head] = max(own.get(head, least), value - worth)
-                    self.out[head].discard(member)
-                    self.out[head].add(node)
-        self.into[node] = own
+                    votes[head] = max(votes.get(head, default), value - arc_value)
+                    self.outgoing[head].discard(member)
+                    self.outgoing[head].add(node)
+        self.incoming[node] = votes
 
-    def _leave(self, node: int, members: Sequence[int], inside: set[int]) -> dict[int, int]:
-        """The nodes that have a head in a cycle now have the node, worth as much as the best."""
-        best: dict[int, int] = {}
+    def _merge_outgoing(
+        self, node: int, members: Sequence[int], inside: set[int]
+    ) -> dict[int, int]:
+        """Redirect arcs from members to the contracted node.
+
+        Return each dependent's best member.
+        """
+        member_of_dependent: dict[int, int] = {}
         for member in members:
-            for d in self.out.pop(member):
-                if d in inside:
+            for dependent in self.outgoing.pop(member):
+                if dependent in inside:
                     continue
-                value = self.into[d].pop(member)
-                if value > self.into[d].get(node, self.others[d]):
-                    self.into[d][node] = value
-                    best[d] = member
-        self.out[node] = set(best)
-        return best
+                value = self.incoming[dependent].pop(member)
+                if value > self.incoming[dependent].get(node, self.default_value[dependent]):
+                    self.incoming[dependent][node] = value
+                    member_of_dependent[dependent] = member
+        self.outgoing[node] = set(member_of_dependent)
+        return member_of_dependent
 
-    def _worth(self, head: int, node: int) -> float:
-        return self.into[node].get(head, self.others[node])
+    def _arc_value(self, head: int, node: int) -> float:
+        """Return the votes for an arc."""
+        return self.incoming[node].get(head, self.default_value[node])
 
-    def _open(self, cycle: _Cycle, dependents: dict[int, list[int]]) -> None:
-        """Gives the members their own heads again, but for the one where the cycle is entered."""
-        head = self.chosen.pop(cycle.node)
-        entered = [
-            self._worth(head, member) - worth
-            for member, worth in zip(cycle.members, cycle.kept, strict=True)
+    def _expand(self, cycle: _ContractedCycle, dependents: dict[int, list[int]]) -> None:
+        """Restore the members' heads, except for the member at which the cycle is entered.
+
+        ``dependents`` maps nodes to their current dependents and is updated in place.
+        """
+        head = self.best_head.pop(cycle.node)
+        gains = [
+            self._arc_value(head, member) - value
+            for member, value in zip(cycle.members, cycle.arc_values, strict=True)
         ]
-        self.chosen[cycle.members[entered.index(max(entered))]] = head
-        for d in dependents.pop(cycle.node, ()):
-            if self.chosen.get(d) == cycle.node:  # not so of a node that was opened before
-                self.chosen[d] = cycle.leave.get(d, cycle.members[0])
-                dependents.setdefault(self.chosen[d], []).append(d)
+        self.best_head[cycle.members[gains.index(max(gains))]] = head
+        for dependent in dependents.pop(cycle.node, ()):
+            if (
+                self.best_head.get(dependent) == cycle.node
+            ):  # false for a node that was expanded before
+                self.best_head[dependent] = cycle.member_of_dependent.get(
+                    dependent, cycle.members[0]
+                )
+                dependents.setdefault(self.best_head[dependent], []).append(dependent)
         for member in cycle.members:
-            dependents.setdefault(self.chosen[member], []).append(member)
+            dependents.setdefault(self.best_head[member], []).append(member)

@@ -1,10 +1,15 @@
-"""Parse ranking: which of several dependency parses of a sentence is the best."""
+"""Task ``parse_ranking``: choose the best of several dependency parses of a sentence.
+
+``ParseRanking`` makes a candidate of every parse of a sentence; its label is the F1 of the arcs
+against the gold tree (``arc_f1``). ``pool_parses`` merges the outputs of several parsers, and
+``compute_vote_shares`` says how many votes each arc of a parse has; both feed the features.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
 
@@ -18,69 +23,76 @@ from textrank.features import Indices, Matrix, Vector
 from textrank.metrics import merge_ties, ranking_metrics
 from textrank.protocols import Task
 from textrank.tasks.base import Scored
+from textrank.tasks.parse_ranking.features import PARSE_INFO_KEY, ParseInfo, get_parse_info
 from textrank.tasks.parse_ranking.parsers import (
-    Layers,
     LinkGrammar,
-    NoisyParser,
+    NoiseLayers,
     Parse,
-    sparse_tree,
+    PerturbedParser,
+    find_spanning_tree,
 )
 
 if not Doc.has_extension("textrank_parse_ranking"):
     Doc.set_extension("textrank_parse_ranking", default=None)
 
+Arc: TypeAlias = tuple[int, int, str]  # head, dependent, label
+MAJORITY_SHARE = 0.5 + 1e-9  # of votes, with a margin for rounding
+T = TypeVar("T")
+_ParseKey: TypeAlias = tuple[tuple[int, ...], tuple[str, ...]]
+Source: TypeAlias = Literal["auto", "given", "parser", "link_grammar"]
+
 
 @dataclass(frozen=True)
-class Tree:
-    """One parse of a sentence; heads count its words from 0, a root's is its own."""
+class CandidateParse:
+    """A parse of a sentence; heads are word indices in it, a root is its own head."""
 
     name: str
     heads: Sequence[int]
     labels: Sequence[str]
     tags: Sequence[str]
-    votes: float = 1.0  # the share of parsers that found it
-    own: bool = False  # whether it is the first choice of the parser
-    by: Sequence[float] = field(default=())  # that share among the copies of each parser
-    spans: Sequence[bool] = field(default=())  # whether most votes of all, of each, speak for it
+    votes: float = 1.0  # share of parser copies that found it
+    is_first_choice: bool = False  # whether it is the parser's unperturbed output
+    votes_by_parser: Sequence[float] = ()  # that share among the copies of each parser
+    # Whether it is the spanning tree of the votes: of all parsers together, then of each.
+    is_spanning: Sequence[bool] = ()
 
-    def links(self) -> set[Arc]:
-        """Every arc; a root hangs from nothing."""
+    def arcs(self) -> set[Arc]:
+        """Return all arcs; a root has none."""
         arcs = zip(self.heads, self.labels, strict=True)
         return {(head, i, label) for i, (head, label) in enumerate(arcs) if head != i}
 
 
-Parsed: TypeAlias = list[tuple[Span, list[Tree]]]
-Source: TypeAlias = Literal["auto", "given", "parser", "link_grammar"]
+SentenceParses: TypeAlias = list[tuple[Span, list[CandidateParse]]]
 
 
 @dataclass(frozen=True)
 class ParseRanking(Task):
-    """A candidate for every parse of a sentence; the answer is how near it is to the gold tree.
+    """Task of ranking the parses of a sentence by closeness to the gold tree.
 
-    That is the F-score of its links, see ``goodness``. Candidates are those given with the
-    document (CoNLL-U with several parses a sentence), or those of a parser and noisy copies of it,
-    see ``NoisyParser``, of a second parser likewise, and the trees that most of their votes speak
-    for, see ``pooled``; every candidate then has the tags of the first parser's pipeline. Or they
-    are the linkages of Link Grammar, see ``LinkGrammar``, with their spanning tree. A
-    candidate is a Doc of its own: the sentence with that parse. Ranked together are the parses of
-    a sentence, held out together those of a document.
+    A candidate is a Doc of its own: the sentence with one parse. Its label is ``arc_f1`` against
+    the gold tree. The parses of a sentence form a query; those of a document are held out together.
+
+    Parses come with the document (CoNLL-U with several parses per sentence), from a parser and
+    perturbed copies of it (``PerturbedParser``), optionally from a second parser likewise, with the
+    spanning trees of their votes (``pool_parses``), or from Link Grammar (``LinkGrammar``).
+    Generated parses have the tags of the first parser's pipeline.
 
     Parameters
     ----------
     source
-        Where parses come from: ``"given"``, the ``"parser"``, ``"link_grammar"`` (which needs the
-        program link-parser), or ``"auto"``: those given where there are any, else the parser's.
+        Where parses come from: ``"given"``, ``"parser"``, ``"link_grammar"`` (needs the program
+        link-parser), or ``"auto"``: the given ones if there are any, else those of the parser.
     parser
-        A spaCy pipeline by name or path; the shipped one where empty.
+        spaCy pipeline, by name or path; empty for the shipped one.
     sigma, copies, seed, layers
-        The noise, see ``NoisyParser``.
+        Noise, see ``PerturbedParser``.
     mirror
-        A second parser, which reads sentences backwards, by name or path; none where empty.
+        Second parser, which reads sentences backwards, by name or path; empty for none.
     linkages
-        At most how many linkages of Link Grammar are taken.
+        Largest number of linkages of Link Grammar.
     labelled
-        Whether the types of links count when a parse is compared with the gold tree. Say no where
-        parses and gold trees name them differently, as Link Grammar and most treebanks do.
+        Whether arc labels count in the comparison with the gold tree. Use False if parses and gold
+        trees have different label sets, as Link Grammar and most treebanks do.
     """
 
     source: Source = "auto"
@@ -88,7 +100,7 @@ class ParseRanking(Task):
     sigma: float = 0.2
     copies: int = 24
     seed: int = 0
-    layers: Layers = "all"
+    layers: NoiseLayers = "all"
     mirror: str = ""
     linkages: int = 20
     labelled: bool = True
@@ -102,69 +114,87 @@ class ParseRanking(Task):
     is_ranking: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        """Check the settings; raise ValueError if one is not valid."""
         if self.source not in get_args(Source):
             raise ValueError(
                 f"source must be one of {', '.join(get_args(Source))}, got {self.source!r}"
             )
-        self._parsers()  # which check their settings
+        self._make_parsers()  # these check their settings
 
     def candidates(self, doc: Doc) -> list[Candidate]:
-        """Every parse of every sentence."""
-        (found,) = self.find_candidates([doc])
-        return found
+        """Return every parse of every sentence as a candidate."""
+        (candidates,) = self.find_candidates([doc])
+        return candidates
 
     def find_candidates(self, docs: Sequence[Doc]) -> list[list[Candidate]]:
-        """The same for several Docs; parsers see the sentences of all of them at once."""
-        parsed = self._trees_of(docs)
-        agreed = iter(agreements([trees for own in parsed for _, trees in own]))
-        return [self._asked(doc, own, agreed) for doc, own in zip(docs, parsed, strict=True)]
+        """Return the candidates of several Docs.
 
-    def _asked(self, doc: Doc, parsed: Parsed, agreed: Iterator[Agreement]) -> list[Candidate]:
-        document, gold = document_id(doc), _rows(doc, "gold")
-        found = []
-        for number, (sentence, trees) in enumerate(parsed):
-            right = gold.get(sentence.start, [])
-            best = self._comparable(_tree(right[0], sentence)) if right else None
+        Parsers process the sentences of all Docs together.
+        """
+        parsed = self._collect_parses(docs)
+        vote_shares = iter(
+            compute_vote_shares(
+                [trees for sentence_parses in parsed for _, trees in sentence_parses]
+            )
+        )
+        return [
+            self._make_candidates(doc, sentence_parses, vote_shares)
+            for doc, sentence_parses in zip(docs, parsed, strict=True)
+        ]
+
+    def _make_candidates(
+        self, doc: Doc, sentence_parses: SentenceParses, vote_shares: Iterator[VoteShares]
+    ) -> list[Candidate]:
+        """Return the candidates of a Doc; takes one item of ``vote_shares`` per sentence."""
+        document, gold = document_id(doc), _rows_by_sentence(doc, "gold")
+        candidates = []
+        for number, (sentence, trees) in enumerate(sentence_parses):
+            gold_rows = gold.get(sentence.start, [])
+            gold_parse = (
+                self._drop_labels(_read_parse(gold_rows[0], sentence)) if gold_rows else None
+            )
             query = _sentence_name(doc, number)
-            for own in _docs(doc, sentence, trees, next(agreed)):
-                own.user_data["document"] = document
-                tree: Tree = own.user_data.pop("tree")
+            for parse_doc in _make_docs(doc, sentence, trees, next(vote_shares)):
+                parse_doc.user_data["document"] = document
+                parse: CandidateParse = parse_doc.user_data.pop("tree")
                 label = None
-                if best is not None:
-                    tree = self._comparable(tree)
-                    label = goodness(tree.links(), best.links())
-                    own.user_data["attached"] = attached(tree, best)
-                found.append(Candidate(own, (), document, query, label))
-        return found
+                if gold_parse is not None:
+                    parse = self._drop_labels(parse)
+                    label = arc_f1(parse.arcs(), gold_parse.arcs())
+                    parse_doc.user_data["attached"] = count_correct_arcs(parse, gold_parse)
+                candidates.append(Candidate(parse_doc, (), document, query, label))
+        return candidates
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
-        """Sentences with a gold tree but no parse to choose."""
-        if self._given(doc):
-            parsed = _rows(doc, "parses")
-            return sum(start not in parsed for start in _rows(doc, "gold"))
-        if self.source == "link_grammar":  # which need not find a parse
-            gold = _rows(doc, "gold")
-            (found,) = self._trees_of([doc])
-            return sum(not trees and part.start in gold for part, trees in found)
+        """Return the number of sentences with a gold tree but without any parse."""
+        if self._has_given_parses(doc):
+            parsed_rows = _rows_by_sentence(doc, "parses")
+            return sum(start not in parsed_rows for start in _rows_by_sentence(doc, "gold"))
+        if self.source == "link_grammar":  # may find no parse
+            gold = _rows_by_sentence(doc, "gold")
+            (sentence_parses,) = self._collect_parses([doc])
+            return sum(
+                not parses and sentence.start in gold for sentence, parses in sentence_parses
+            )
         return 0
 
     def threshold(self, y: Vector, heldout: Vector) -> float | None:
-        """None: parses are compared with each other."""
+        """Return None: parses are compared with each other."""
         return None
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
-        """Sets the best parse of each sentence on the Doc.
+        """Set the best parse of each sentence on the Doc, in place.
 
-        ``doc._.textrank_parse_ranking`` has a row a sentence, with all its parses, best first;
-        heads count the words of the sentence from 0.
+        ``doc._.textrank_parse_ranking`` gets one row per sentence with all its parses, best first;
+        heads are word indices in the sentence. Sentences without candidates keep their parse.
         """
         candidates, scores = scored.candidates, scored.scores
-        merged = merge_ties(scores)
-        found = []
-        heads, labels = _parse_of(doc)
-        for members in _by_query(candidates):
-            order = sorted(members, key=lambda i: (-merged[i], i))
-            start = int(candidates[order[0]].doc.user_data["parse"]["start"])
+        ranking_scores = merge_ties(scores)
+        rows = []
+        heads, labels = _current_parse(doc)
+        for query_rows in _group_by_query(candidates):
+            order = sorted(query_rows, key=lambda i: (-ranking_scores[i], i))
+            start = get_parse_info(candidates[order[0]])["start"]
             best = candidates[order[0]].doc
             for token in best:
                 heads[start + token.i] = start + token.head.i
@@ -172,103 +202,132 @@ class ParseRanking(Task):
             row = {
                 "sentence": best.text.strip(),
                 "words": [token.text for token in best],
-                "parses": [_shown(candidates[i].doc, float(scores[i])) for i in order],
+                "parses": [_parse_row(candidates[i], float(scores[i])) for i in order],
             }
-            found.append(row)
-        if found:
-            _set_parse(doc, heads, labels)
-        doc._.textrank_parse_ranking = found
+            rows.append(row)
+        if rows:
+            _set_arcs(doc, heads, labels)
+        doc._.textrank_parse_ranking = rows
         return doc
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
-        """The measures of one test fold.
+        """Return the metrics of one test fold.
 
-        With tau_b and the like over sentences, the labelled attachment score over all words: of
-        the chosen parse (``las``), of the parser's first choice (``las_parser``), of the best
-        parse there is (``las_oracle``), and what the choice gains (``las_gain``).
+        Besides the ranking metrics per sentence these are labelled attachment scores over all
+        words: ``las`` of the chosen parse, ``las_parser`` of the parser's first choice,
+        ``las_oracle`` of the best parse available, and ``las_gain``, the difference of the first
+        two.
         """
         candidates, scores = scored.candidates, scored.scores
         queries = [(c.document, c.query) for c in candidates]
-        found = ranking_metrics(scored.y, scores, queries)
-        return {**found, **_attachment(candidates, scores)}
+        metrics = ranking_metrics(scored.y, scores, queries)
+        return {**metrics, **_attachment_scores(candidates, scores)}
 
     def with_parser(self, language: str) -> ParseRanking:
-        """The same with the parses of another spaCy pipeline; the mirror reads ours backwards."""
+        """Return a copy that parses with another spaCy pipeline, without the backward parser."""
         return replace(self, parser=language, mirror="")
 
-    def _given(self, doc: Doc) -> bool:
-        has = bool(doc.user_data.get("parses"))
-        if self.source == "given" and not has:
+    def _has_given_parses(self, doc: Doc) -> bool:
+        """Return whether to use parses that come with the Doc.
+
+        Raise ValueError if required but absent.
+        """
+        has_parses = bool(doc.user_data.get("parses"))
+        if self.source == "given" and not has_parses:
             raise ValueError(
-                f"document {document_id(doc)!r} comes with no parses to rank. Read CoNLL-U with "
-                "several parses a sentence, or set source to 'parser'."
+                f"document {document_id(doc)!r} comes without parses to rank. Read CoNLL-U with "
+                "several parses per sentence, or set source to 'parser'."
             )
-        return has and self.source in ("auto", "given")
+        return has_parses and self.source in ("auto", "given")
 
-    def _comparable(self, tree: Tree) -> Tree:
-        return tree if self.labelled else replace(tree, labels=[""] * len(tree.labels))
+    def _drop_labels(self, parse: CandidateParse) -> CandidateParse:
+        """Return the parse, with empty labels unless ``labelled``."""
+        return parse if self.labelled else replace(parse, labels=[""] * len(parse.labels))
 
-    def _trees_of(self, docs: Sequence[Doc]) -> list[Parsed]:
-        """The sentences of each Doc with their trees."""
+    def _collect_parses(self, docs: Sequence[Doc]) -> list[SentenceParses]:
+        """Return the sentences of each Doc with their parses, given or generated."""
         sentences = [list(_sentences(doc)) for doc in docs]
-        given = [self._given(doc) for doc in docs]
-        asked = [s for own, has in zip(sentences, given, strict=True) if not has for s in own]
-        pools = iter(self._parsed(asked))
-        found = []
-        for doc, own, has in zip(docs, sentences, given, strict=True):
-            rows = _rows(doc, "parses") if has else {}
-            found.append(
-                [(s, _given_trees(rows.get(s.start, []), s) if has else next(pools)) for s in own]
+        has_parses = [self._has_given_parses(doc) for doc in docs]
+        to_parse = [
+            sentence
+            for doc_sentences, is_given in zip(sentences, has_parses, strict=True)
+            if not is_given
+            for sentence in doc_sentences
+        ]
+        new_parses = iter(self._parse_sentences(to_parse))
+        parses_by_doc = []
+        for doc, doc_sentences, is_given in zip(docs, sentences, has_parses, strict=True):
+            rows = _rows_by_sentence(doc, "parses") if is_given else {}
+            parses_by_doc.append(
+                [
+                    (
+                        sentence,
+                        _given_trees(rows.get(sentence.start, []), sentence)
+                        if is_given
+                        else next(new_parses),
+                    )
+                    for sentence in doc_sentences
+                ]
             )
-        return found
+        return parses_by_doc
 
-    def _parsed(self, sentences: Sequence[Span]) -> list[list[Tree]]:
+    def _parse_sentences(self, sentences: Sequence[Span]) -> list[list[CandidateParse]]:
+        """Return the pooled parses of each sentence; empty if the first parser finds none."""
         if not sentences:
             return []
-        parses = zip(*(parser(sentences) for parser in self._parsers()), strict=True)
-        return [pooled(own) if own[0] else [] for own in parses]
+        parses = zip(*(parser(sentences) for parser in self._make_parsers()), strict=True)
+        return [
+            pool_parses(parses_of_sentence) if parses_of_sentence[0] else []
+            for parses_of_sentence in parses
+        ]
 
-    def _parsers(self) -> Sequence[Callable[[Sequence[Span]], list[list[Parse]]]]:
+    def _make_parsers(self) -> Sequence[Callable[[Sequence[Span]], list[list[Parse]]]]:
+        """Return the configured parsers."""
         if self.source == "link_grammar":
             return [LinkGrammar(linkages=self.linkages)]
-        first = NoisyParser(self.parser, self.sigma, self.copies, self.seed, self.layers)
+        first = PerturbedParser(self.parser, self.sigma, self.copies, self.seed, self.layers)
         if not self.mirror:
             return [first]
         return [first, replace(first, name=self.mirror, backwards=True)]
 
 
-def _docs(doc: Doc, sentence: Span, trees: Sequence[Tree], agreed: Agreement) -> Iterator[Doc]:
-    """A Doc for each tree, which knows how much the others speak for it."""
-    if not trees:
+def _make_docs(
+    doc: Doc, sentence: Span, parses: Sequence[CandidateParse], vote_shares: VoteShares
+) -> Iterator[Doc]:
+    """Yield a Doc of the sentence for each parse.
+
+    Its ``user_data`` holds the parse itself (``"tree"``) and its ``ParseInfo``.
+    """
+    if not parses:
         return
-    votes = agreed.arcs, agreed.heads  # each (trees, words, parsers)
-    agreement, attachment = (each.mean(axis=(1, 2)).tolist() for each in votes)
-    arcs, heads = (each.astype(np.float32) for each in votes)
-    plain: dict[tuple[str, ...], Doc] = {}
-    for i, tree in enumerate(trees):
-        tags = tuple(tree.tags)
-        if tags not in plain:
-            plain[tags] = _tagged(doc, sentence, tags)
-        own = plain[tags].copy()
-        _set_parse(own, tree.heads, tree.labels)
-        own.user_data["tree"] = tree
-        own.user_data["parse"] = {
-            "name": tree.name,
-            "start": sentence.start,
-            "own": tree.own,
-            "votes": tree.votes,
-            "consensus": agreement[i],
-            "attachment": attachment[i],
-            "by": np.array(tree.by),
-            "arcs": arcs[i],
-            "heads": heads[i],
-            "spans": list(tree.spans),
-        }
-        yield own
+    votes = vote_shares.arcs, vote_shares.heads  # each (trees, words, parsers)
+    consensus, attachment = (table.mean(axis=(1, 2)).tolist() for table in votes)
+    arcs, heads = (table.astype(np.float32) for table in votes)
+    tagged_docs: dict[tuple[str, ...], Doc] = {}
+    for i, parse in enumerate(parses):
+        tags = tuple(parse.tags)
+        if tags not in tagged_docs:
+            tagged_docs[tags] = _tag_sentence(doc, sentence, tags)
+        parse_doc = tagged_docs[tags].copy()
+        _set_arcs(parse_doc, parse.heads, parse.labels)
+        parse_doc.user_data["tree"] = parse
+        parse_doc.user_data[PARSE_INFO_KEY] = ParseInfo(
+            name=parse.name,
+            start=sentence.start,
+            own=parse.is_first_choice,
+            votes=parse.votes,
+            consensus=consensus[i],
+            attachment=attachment[i],
+            by=np.array(parse.votes_by_parser),
+            arcs=arcs[i],
+            heads=heads[i],
+            spans=list(parse.is_spanning),
+        )
+        yield parse_doc
 
 
-def _tagged(doc: Doc, sentence: Span, tags: Sequence[str]) -> Doc:
-    """The sentence as a Doc with tags, for parses to be set on copies of it."""
+def _tag_sentence(doc: Doc, sentence: Span, tags: Sequence[str]) -> Doc:
+    """Return the sentence as a Doc with tags and lemmas, of which parses get copies."""
     return Doc(
         doc.vocab,
         words=[token.text for token in sentence],
@@ -279,98 +338,115 @@ def _tagged(doc: Doc, sentence: Span, tags: Sequence[str]) -> Doc:
 
 
 def _sentences(doc: Doc) -> Iterator[Span]:
+    """Yield the sentences of a Doc; raise ValueError if their boundaries are not known."""
     if len(doc) and not doc.has_annotation("SENT_START"):
         raise ValueError(
-            f"document {document_id(doc)!r} has no sentences. Run a parser or a sentencizer before."
+            f"document {document_id(doc)!r} has no sentence boundaries. "
+            "Run a parser or a sentencizer first."
         )
     yield from doc.sents if len(doc) else ()
 
 
 def _sentence_name(doc: Doc, number: int) -> str:
+    """Return the corpus's name of a sentence, or ``s`` and its number."""
     names = doc.user_data.get("sentences", ())
     return str(names[number]) if number < len(names) else f"s{number}"
 
 
-def _rows(doc: Doc, key: str) -> dict[int, list[Mapping[str, Any]]]:
-    """The trees of each sentence, by its first token."""
-    found: dict[int, list[Mapping[str, Any]]] = {}
+def _rows_by_sentence(doc: Doc, key: str) -> dict[int, list[Mapping[str, Any]]]:
+    """Return the parse rows of ``doc.user_data[key]`` by the first token of their sentence."""
+    rows: dict[int, list[Mapping[str, Any]]] = {}
     for row in doc.user_data.get(key, ()):
-        if "heads" in row:  # gold answers of other tasks have none
-            found.setdefault(int(row["start"]), []).append(row)
-    return found
+        if "heads" in row:  # gold rows of other tasks have no heads
+            rows.setdefault(int(row["start"]), []).append(row)
+    return rows
 
 
-def _given_trees(rows: Sequence[Mapping[str, Any]], sentence: Span) -> list[Tree]:
-    """The parser's first choice is the one with the highest score, or the first of the file."""
+def _given_trees(rows: Sequence[Mapping[str, Any]], sentence: Span) -> list[CandidateParse]:
+    """Return the parses that come with a sentence.
+
+    The first choice is the one with the highest score, or the first if there are no scores.
+    """
     scores = [float(row.get("score", 0.0)) for row in rows]
     first = int(np.argmax(scores)) if rows else 0
     share = 1.0 / max(len(rows), 1)
     return [
-        replace(_tree(row, sentence), votes=share, own=i == first, by=[share])
+        replace(
+            _read_parse(row, sentence),
+            votes=share,
+            is_first_choice=i == first,
+            votes_by_parser=[share],
+        )
         for i, row in enumerate(rows)
     ]
 
 
-def _tree(row: Mapping[str, Any], sentence: Span) -> Tree:
+def _read_parse(row: Mapping[str, Any], sentence: Span) -> CandidateParse:
+    """Return the parse of a row; raise ValueError if it does not fit the sentence."""
     heads = [int(head) - sentence.start for head in row["heads"]]
     size = len(sentence)
     if len(heads) != size or any(not 0 <= head < size for head in heads):
         raise ValueError(
             f"parse {row['parse']!r} of document {document_id(sentence.doc)!r} does not fit its "
-            f"sentence of {size} words at token {sentence.start}. Heads are tokens of the Doc, "
-            "one a word."
+            f"sentence of {size} words at token {sentence.start}. Give one head per word, as a "
+            "token index of the Doc."
         )
     tags = row.get("tags") or [token.tag_ for token in sentence]
-    return Tree(str(row["parse"]), heads, list(row["labels"]), list(tags))
+    return CandidateParse(str(row["parse"]), heads, list(row["labels"]), list(tags))
 
 
-def _by_query(candidates: Sequence[Candidate]) -> list[list[int]]:
-    found: dict[tuple[str, str], list[int]] = {}
+def _group_by_query(candidates: Sequence[Candidate]) -> list[list[int]]:
+    """Return the candidate indices of each sentence, in order of appearance."""
+    groups: dict[tuple[str, str], list[int]] = {}
     for i, candidate in enumerate(candidates):
-        found.setdefault((candidate.document, candidate.query), []).append(i)
-    return list(found.values())
+        groups.setdefault((candidate.document, candidate.query), []).append(i)
+    return list(groups.values())
 
 
-def _attachment(candidates: Sequence[Candidate], scores: Vector) -> dict[str, float | None]:
+def _attachment_scores(candidates: Sequence[Candidate], scores: Vector) -> dict[str, float | None]:
+    """Return the ``las`` metrics of ``ParseRanking.measures``; None without words."""
     scores = merge_ties(scores)
-    words = sum(len(candidates[members[0]].doc) for members in _by_query(candidates))
-    right = {"las": 0, "las_parser": 0, "las_oracle": 0}
-    for members in _by_query(candidates):
+    n_words = sum(len(candidates[members[0]].doc) for members in _group_by_query(candidates))
+    n_correct = {"las": 0, "las_parser": 0, "las_oracle": 0}
+    for members in _group_by_query(candidates):
         counts = {i: int(candidates[i].doc.user_data["attached"]) for i in members}
-        first = (i for i in members if candidates[i].doc.user_data["parse"]["own"])
-        right["las"] += counts[max(members, key=lambda i: scores[i])]
-        right["las_parser"] += counts[next(first, members[0])]
-        right["las_oracle"] += max(counts.values())
-    found: dict[str, float | None] = {
-        name: count / words if words else None for name, count in right.items()
+        first = (i for i in members if get_parse_info(candidates[i])["own"])
+        n_correct["las"] += counts[max(members, key=lambda i: scores[i])]
+        n_correct["las_parser"] += counts[next(first, members[0])]
+        n_correct["las_oracle"] += max(counts.values())
+    scores_by_name: dict[str, float | None] = {
+        name: count / n_words if n_words else None for name, count in n_correct.items()
     }
-    gain = (right["las"] - right["las_parser"]) / words if words else None
-    return {**found, "las_gain": gain}
+    gain = (n_correct["las"] - n_correct["las_parser"]) / n_words if n_words else None
+    return {**scores_by_name, "las_gain": gain}
 
 
-def _shown(doc: Doc, score: float) -> dict[str, Any]:
-    known = doc.user_data["parse"]
+def _parse_row(candidate: Candidate, score: float) -> dict[str, Any]:
+    """Return the row of a parse in ``doc._.textrank_parse_ranking``."""
+    info = get_parse_info(candidate)
+    doc = candidate.doc
     table: Any = doc.to_array([HEAD, DEP])
     strings = doc.vocab.strings
     return {
-        "parse": known["name"],
+        "parse": info["name"],
         "score": score,
-        "votes": known["votes"],
-        "parser": bool(known["own"]),
+        "votes": info["votes"],
+        "parser": bool(info["own"]),
         "heads": (table[:, 0].astype(np.int64) + np.arange(len(doc))).tolist(),
         "labels": [strings[label] for label in table[:, 1].tolist()],
     }
 
 
-def _parse_of(doc: Doc) -> tuple[list[int], list[str]]:
-    """The parse that is there, for sentences without a candidate."""
+def _current_parse(doc: Doc) -> tuple[list[int], list[str]]:
+    """Return heads and labels of the Doc's parse; without one, flat trees of its sentences."""
     if doc.has_annotation("DEP"):
         return [token.head.i for token in doc], [token.dep_ for token in doc]
     heads = [token.sent.start for token in doc]
     return heads, ["ROOT" if head == i else "dep" for i, head in enumerate(heads)]
 
 
-def _set_parse(doc: Doc, heads: Sequence[int], labels: Sequence[str]) -> None:
+def _set_arcs(doc: Doc, heads: Sequence[int], labels: Sequence[str]) -> None:
+    """Set heads (token indices) and labels of a Doc, in place."""
     add = doc.vocab.strings.add
     hashes = {label: add(label) for label in set(labels)}
     columns: Any = np.empty((len(doc), 2), dtype=np.uint64)
@@ -379,166 +455,191 @@ def _set_parse(doc: Doc, heads: Sequence[int], labels: Sequence[str]) -> None:
     doc.from_array([HEAD, DEP], columns)
 
 
-MOST = 0.5 + 1e-9  # of all votes: so many that rounding does not matter
-Arc: TypeAlias = tuple[int, int, str]  # head, dependent, type
+def arc_f1(arcs: set[Arc], gold: set[Arc]) -> float:
+    """Return the F1 of the arcs of a parse; arcs are equal with the same words and label.
 
-
-def goodness(links: set[Arc], gold: set[Arc]) -> float:
-    """F-score of the links of a parse; equal are links of the same type between the same words.
-
-    A link to a word that the gold parse leaves unlinked counts neither for nor against.
+    An arc to a word that has no arc in the gold parse counts neither for nor against. Without gold
+    arcs the score is 1.
 
     >>> gold = {(1, 0, "nsubj"), (1, 2, "obl")}
-    >>> goodness({(1, 0, "nsubj"), (1, 2, "dobj"), (1, 3, "punct")}, gold)
+    >>> arc_f1({(1, 0, "nsubj"), (1, 2, "dobj"), (1, 3, "punct")}, gold)
     0.5
     """
     if not gold:
         return 1.0
-    linked = {word for head, dependent, _ in gold for word in (head, dependent)}
-    right = len(links & gold)
-    wrong = sum(head in linked and dependent in linked for head, dependent, _ in links - gold)
-    return 2 * right / (len(gold) + right + wrong)
+    gold_words = {word for head, dependent, _ in gold for word in (head, dependent)}
+    n_correct = len(arcs & gold)
+    n_wrong = sum(
+        head in gold_words and dependent in gold_words for head, dependent, _ in arcs - gold
+    )
+    return 2 * n_correct / (len(gold) + n_correct + n_wrong)
 
 
-def attached(tree: Tree, gold: Tree) -> int:
-    """How many words have the right head and label; the label of a root does not matter."""
-    rows = zip(tree.heads, gold.heads, tree.labels, gold.labels, strict=True)
+def count_correct_arcs(parse: CandidateParse, gold: CandidateParse) -> int:
+    """Return how many words have the gold head and label; the label of a root is ignored."""
+    rows = zip(parse.heads, gold.heads, parse.labels, gold.labels, strict=True)
     return sum(
-        head == right and (head == i or label == wanted)
-        for i, (head, right, label, wanted) in enumerate(rows)
+        head == gold_head and (head == i or label == gold_label)
+        for i, (head, gold_head, label, gold_label) in enumerate(rows)
     )
 
 
 @dataclass(frozen=True, eq=False)
-class Agreement:
-    """For each tree and word of a sentence the share of each parser's votes for the same there."""
+class VoteShares:
+    """Share of each parser's votes that agree with each parse of a sentence, word by word."""
 
-    arcs: Matrix  # (trees, words, parsers): for the same head and label
-    heads: Matrix  # (trees, words, parsers): for the same head
+    arcs: Matrix  # (parses, words, parsers) share of votes for the same head and label
+    heads: Matrix  # (parses, words, parsers) share of votes for the same head
 
 
-def agreements(pools: Sequence[Sequence[Tree]]) -> list[Agreement]:
-    """How much the trees of a sentence agree, by their votes; of many sentences at once."""
+def compute_vote_shares(pools: Sequence[Sequence[CandidateParse]]) -> list[VoteShares]:
+    """Return the vote shares of each sentence, given its parses; all sentences at once."""
     trees = [tree for pool in pools for tree in pool]
-    counts, widths = [len(pool) for pool in pools], [_width(pool) for pool in pools]
+    counts, widths = [len(pool) for pool in pools], [_n_words(pool) for pool in pools]
     first = np.repeat(offsets(widths)[:-1], counts)
     owner, word = expand(first, np.repeat(np.array(widths, dtype=np.intp), counts))
     numbers: dict[str, int] = {}
     labels = concat([numbers.setdefault(k, len(numbers)) for k in tree.labels] for tree in trees)
     heads = word * max(widths, default=0) + concat(tree.heads for tree in trees)
-    weights = _weights(pools)
+    weights = _vote_weights(pools)
     arcs = heads * max(len(numbers), 1) + labels
-    found = zip(*(_split(_shares(c, weights, owner), pools) for c in (arcs, heads)), strict=True)
-    return [Agreement(*own) for own in found]
+    shares = zip(
+        *(_split_by_sentence(_sum_equal(c, weights, owner), pools) for c in (arcs, heads)),
+        strict=True,
+    )
+    return [VoteShares(*tables) for tables in shares]
 
 
-def _width(pool: Sequence[Tree]) -> int:
+def _n_words(pool: Sequence[CandidateParse]) -> int:
+    """Return the number of words of a sentence, given its parses."""
     return len(pool[0].heads) if pool else 0
 
 
-def _parsers(pool: Sequence[Tree]) -> int:
-    return len(pool[0].by) if pool else 0
+def _n_parsers(pool: Sequence[CandidateParse]) -> int:
+    """Return the number of parsers that voted on a sentence, given its parses."""
+    return len(pool[0].votes_by_parser) if pool else 0
 
 
-def _weights(pools: Sequence[Sequence[Tree]]) -> Matrix:  # (trees, parsers)
-    """The share of each tree in the votes of each parser, 0 of one that its sentence lacks."""
+def _vote_weights(pools: Sequence[Sequence[CandidateParse]]) -> Matrix:  # (trees, parsers)
+    """Return each parse's share in the votes of each parser, shape (parses, parsers).
+
+    0 for a parser that did not parse the sentence.
+    """
     tables = [np.zeros((0, 0))]
     for pool in filter(None, pools):
-        votes = np.array([tree.by for tree in pool])
+        votes = np.array([tree.votes_by_parser for tree in pool])
         tables.append(votes / np.maximum(votes.sum(axis=0), 1e-300))
-    found = np.zeros((sum(map(len, tables)), max(table.shape[1] for table in tables)))
+    weights = np.zeros((sum(map(len, tables)), max(table.shape[1] for table in tables)))
     begins = offsets([len(table) for table in tables]).tolist()
     for table, start in zip(tables, begins[:-1], strict=True):
-        found[start : start + len(table), : table.shape[1]] = table
-    return found
+        weights[start : start + len(table), : table.shape[1]] = table
+    return weights
 
 
-def _shares(codes: Indices, weights: Matrix, owner: Indices) -> Matrix:  # (codes, parsers)
-    """The sum of the weights of equal codes, given whose they are."""
-    which = factorize(codes)[1]
-    found = np.empty((len(codes), weights.shape[1]))
-    for column, own in zip(found.T, weights.T, strict=True):
-        column[:] = np.bincount(which, weights=own[owner])[which]
-    return found
+def _sum_equal(codes: Indices, weights: Matrix, owner: Indices) -> Matrix:  # (codes, parsers)
+    """Return the sum of the weights of equal codes, shape (codes, parsers).
+
+    ``owner`` is the parse of each code, ``weights`` the rows of the parses.
+    """
+    code_numbers = factorize(codes)[1]
+    sums = np.empty((len(codes), weights.shape[1]))
+    for column, parser_weights in zip(sums.T, weights.T, strict=True):
+        column[:] = np.bincount(code_numbers, weights=parser_weights[owner])[code_numbers]
+    return sums
 
 
-def _split(shares: Matrix, pools: Sequence[Sequence[Tree]]) -> Iterator[Matrix]:
-    """Those of each sentence, (trees, words, parsers)."""
+def _split_by_sentence(
+    shares: Matrix, pools: Sequence[Sequence[CandidateParse]]
+) -> Iterator[Matrix]:
+    """Yield the rows of each sentence, shape (parses, words, parsers)."""
     start = 0
     for pool in pools:
-        shape = len(pool), _width(pool), _parsers(pool)
+        shape = len(pool), _n_words(pool), _n_parsers(pool)
         end = start + shape[0] * shape[1]
         yield np.ascontiguousarray(shares[start:end, : shape[2]]).reshape(shape)
         start = end
 
 
-def pooled(parsers: Sequence[Sequence[Parse]]) -> list[Tree]:
-    """The distinct parses of several parsers and the trees that most of their votes speak for.
+def pool_parses(parsers: Sequence[Sequence[Parse]]) -> list[CandidateParse]:
+    """Merge the parses of one sentence by several parsers and add spanning trees of their votes.
 
-    Parsers count alike. The first parse of the first parser is the own one, and tags are its. To
-    what the parsers found come the maximum spanning trees of the arcs by votes, of all parsers
-    together and of each, where nobody found them.
+    Parsers have equal weight. The first parse of the first parser is the first choice, and its tags
+    apply to all. Added are the maximum spanning trees of the arc votes of all parsers together and
+    of each parser, if no parser found them.
     """
-    tables = [_votes(parses) for parses in parsers]
-    spanning = [_spanning(table) for table in [_together(tables), *tables]]
-    keys = dict.fromkeys([key for table in tables for key in table] + spanning)
+    tables = [_vote_table(parses) for parses in parsers]
+    spanning = [_vote_tree(table) for table in [_sum_tables(tables), *tables]]
+    keys = dict.fromkeys([parse_key for table in tables for parse_key in table] + spanning)
     first = parsers[0][0]
-    own = first.heads, first.labels
-    found = []
-    for number, key in enumerate(keys):
-        by = [table.get(key, 0.0) for table in tables]
-        votes = sum(by) / len(by)
-        spans = [key == tree for tree in spanning]
-        found.append(Tree(str(number), *key, first.tags, votes, key == own, by, spans))
-    return found
+    first_choice = first.heads, first.labels
+    pool = []
+    for number, parse_key in enumerate(keys):
+        votes_by_parser = [table.get(parse_key, 0.0) for table in tables]
+        votes = sum(votes_by_parser) / len(votes_by_parser)
+        is_spanning = [parse_key == tree for tree in spanning]
+        pool.append(
+            CandidateParse(
+                str(number),
+                *parse_key,
+                first.tags,
+                votes,
+                parse_key == first_choice,
+                votes_by_parser,
+                is_spanning,
+            )
+        )
+    return pool
 
 
-_Key: TypeAlias = tuple[tuple[int, ...], tuple[str, ...]]
-
-
-def _votes(parses: Sequence[Parse]) -> dict[_Key, float]:
+def _vote_table(parses: Sequence[Parse]) -> dict[_ParseKey, float]:
+    """Return the share of votes of each distinct parse of a parser."""
     total = sum(parse.votes for parse in parses)
     return {(parse.heads, parse.labels): parse.votes / total for parse in parses}
 
 
-def _together(tables: Sequence[dict[_Key, float]]) -> dict[_Key, float]:
-    found: Counter[_Key] = Counter()
+def _sum_tables(tables: Sequence[dict[_ParseKey, float]]) -> dict[_ParseKey, float]:
+    """Return the sum of the vote shares of several parsers."""
+    total: Counter[_ParseKey] = Counter()
     for table in tables:
         for key, votes in table.items():
-            found[key] += votes  # type: ignore[assignment]
-    return dict(found)
+            total[key] += votes  # type: ignore[assignment]
+    return dict(total)
 
 
-def _spanning(table: Mapping[_Key, float]) -> _Key:
-    """The spanning tree of some parses; each arc has the label that most votes give it."""
+def _vote_tree(table: Mapping[_ParseKey, float]) -> _ParseKey:
+    """Return the maximum spanning tree of the arcs by votes, with majority labels."""
     shares = list(table.values())
-    first = max(table, key=lambda key: table[key])
-    if table[first] > MOST * sum(shares):  # of no other arc or label can be as many
-        return first
-    heads = list(zip(*(heads for heads, _ in table), strict=True))  # by word, of each parse
+    top_parse = max(table, key=lambda key: table[key])
+    if table[top_parse] > MAJORITY_SHARE * sum(shares):  # no arc can have more votes
+        return top_parse
+    heads = list(
+        zip(*(heads for heads, _ in table), strict=True)
+    )  # per word, the heads in each parse
     labels = zip(*(labels for _, labels in table), strict=True)
-    votes = [_summed(own, shares) for own in heads]
-    roots = [own.pop(word, 0.0) for word, own in enumerate(votes)]
-    tree = sparse_tree(votes, roots)
-    each = zip(tree, heads, labels, strict=True)
-    return tuple(tree), tuple(_most(kinds, shares, own, head) for head, own, kinds in each)
+    votes = [_sum_votes(word_heads, shares) for word_heads in heads]
+    roots = [word_heads.pop(word, 0.0) for word, word_heads in enumerate(votes)]
+    tree = find_spanning_tree(votes, roots)
+    columns = zip(tree, heads, labels, strict=True)
+    return tuple(tree), tuple(
+        _majority_label(word_labels, shares, word_heads, head)
+        for head, word_heads, word_labels in columns
+    )
 
 
-def _most(labels: Sequence[str], shares: Sequence[float], heads: Sequence[int], head: int) -> str:
-    """The label that most votes for a head give its arc."""
+def _majority_label(
+    labels: Sequence[str], shares: Sequence[float], heads: Sequence[int], head: int
+) -> str:
+    """Return the label with the most votes among parses with this head; "dep" if there are none."""
     if len(set(labels)) == 1 and head in heads:
         return labels[0]
-    some = [own == head for own in heads]
-    votes = _summed(list(compress(labels, some)), list(compress(shares, some)))
+    has_head = [other == head for other in heads]
+    votes = _sum_votes(list(compress(labels, has_head)), list(compress(shares, has_head)))
     return max(votes, key=lambda label: votes[label], default="dep")
 
 
-T = TypeVar("T")
-
-
-def _summed(keys: Sequence[T], shares: Sequence[float]) -> dict[T, float]:
-    """The votes for each key; one after the other, so that equal votes are equal numbers."""
-    found: dict[T, float] = {}
+def _sum_votes(keys: Sequence[T], shares: Sequence[float]) -> dict[T, float]:
+    """Return the votes for each key, added in order, so that equal votes give equal floats."""
+    votes: dict[T, float] = {}
     for key, share in zip(keys, shares, strict=True):
-        found[key] = found.get(key, 0.0) + share
-    return found
+        votes[key] = votes.get(key, 0.0) + share
+    return votes
