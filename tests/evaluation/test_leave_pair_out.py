@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
 
-from textrank.evaluation.leave_pair_out import assess_pairs, document_pair_auc
+from textrank.evaluation import cross_validate_dataset
+from textrank.evaluation.leave_pair_out import group_pair_auc
+from textrank.evaluation.splits import LeavePairOut
 from textrank.kernels.algebra import Normalized
 from textrank.kernels.graphs import AllPathsGraph
 from textrank.learners.rls import RLS
@@ -34,17 +36,17 @@ def test_every_pair_is_scored_without_its_two_documents(seed):
     X = rng.normal(size=(24, 4))
     y = np.where(X[:, 0] + rng.normal(size=24) > 0, 1.0, -1.0)
     documents = rng.integers(0, 9, 24)  # of different sizes
-    ours = document_pair_auc(X @ X.T, y, documents, 0.5)
+    ours = group_pair_auc(X @ X.T, y, documents, 0.5)
     assert ours == pytest.approx(by_retraining(X @ X.T, y, documents, 0.5), abs=1e-12)
 
 
 def test_one_class_has_no_pairs():
-    assert document_pair_auc(np.eye(4), np.ones(4), np.arange(4), 1.0) is None
+    assert group_pair_auc(np.eye(4), np.ones(4), np.arange(4), 1.0) is None
 
 
 def test_the_report_names_the_procedure_and_marks_the_choice_of_alpha(docs):
     pipeline = Pipeline(PPI(), DependencyGraph(), Normalized(AllPathsGraph()), RLS((0.25, 1.0)))
-    report = assess_pairs(pipeline, pipeline.prepare(docs), corpus="c")
+    report = cross_validate_dataset(pipeline, pipeline.prepare(docs), LeavePairOut(), corpus="c")
     assert 0.5 < report.measures["auc"].mean <= 1
     assert report.procedure.startswith("leave-pair-out")
     assert "alpha was chosen on all documents" in report.notes[-1]

@@ -61,8 +61,8 @@ def test_undefined_folds_are_counted_and_left_out_of_the_mean():
 
 def test_means_over_folds_and_spread_between_splits():
     folds = [Fold({"f": value}, fold=i % 2, split=i // 2) for i, value in enumerate([0, 1, 1, 1])]
-    assert Summary.of(folds, "f") == Summary(0.75, float(np.std([0, 1, 1, 1])), 0, 0.25)
-    assert Summary.of(folds, "auc") == Summary(None, None, 4)
+    assert Summary.from_folds(folds, "f") == Summary(0.75, float(np.std([0, 1, 1, 1])), 0, 0.25)
+    assert Summary.from_folds(folds, "auc") == Summary(None, None, 4)
 
 
 def test_decisions_are_written_only_when_asked_for():

@@ -8,8 +8,9 @@ import spacy
 from spacy.tokens import Doc
 
 from textrank.candidates import Candidate, Targets
+from textrank.cli.run import PROTOCOL_NAMES
 from textrank.evaluation.splits import (
-    PROTOCOLS,
+    SPLITTERS,
     DocumentFolds,
     FiveByTwo,
     GivenFolds,
@@ -89,21 +90,25 @@ def test_five_by_two_has_five_halvings_and_train_test_one_measured_fold(candidat
 
 
 @pytest.mark.filterwarnings("ignore:LEAKY")
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("name", SPLITTERS)
 def test_every_name_gives_a_protocol(candidates, name):
     division = make_splitter(name, folds=2).split(candidates, Targets.from_candidates(candidates))
     assert all(len(p) == len(candidates) for p in division.partitions)
     assert division.procedure
 
 
+def test_the_command_line_has_the_same_protocols():
+    assert set(PROTOCOL_NAMES) == set(SPLITTERS)
+
+
 def test_wrong_protocols_are_explained(candidates):
-    with pytest.raises(ValueError, match="no protocol 'loo'; there are: documents"):
+    with pytest.raises(ValueError, match="unknown protocol 'loo'; available: documents"):
         make_splitter("loo")
-    with pytest.raises(ValueError, match="do not go with protocol 'leaky'"):
+    with pytest.raises(ValueError, match="cannot be used with protocol 'leaky'"):
         make_splitter("leaky", folds={"d0": 1})
     with pytest.raises(ValueError, match="splits must be at least 1"):
         DocumentFolds(splits=0)
     with pytest.raises(ValueError, match="between 0 and 1, got 25"):
         TrainTest(share=25)
-    with pytest.raises(ValueError, match="needs at least 2, the corpus has 1"):
+    with pytest.raises(ValueError, match="needs at least 2, but the corpus has 1"):
         LeaveDocumentOut().split(candidates[:3], Targets.from_candidates(candidates[:3]))

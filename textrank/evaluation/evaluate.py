@@ -62,7 +62,7 @@ def evaluate(
     scores = model.score(candidates)
     threshold, words = choose_threshold(model, scores, positives)
     test = single_fold(model, candidates, scores, threshold, unreachable)
-    fold = test.measured(task)
+    fold = test.measure(task)
     probabilities = model.probability(scores)
     if probabilities is not None:
         attributes = model.attributes(candidates)
@@ -220,7 +220,7 @@ def _with_mean(test: FoldScores, fold: Fold) -> Fold:
 
 
 def _report(model: Model, cell: _Cell, train: str, test: str) -> Report:
-    fold = _with_mean(cell.test, cell.test.measured(model.pipeline.task))
+    fold = _with_mean(cell.test, cell.test.measure(model.pipeline.task))
     size = len(cell.test.index)
     return Report(
         task=model.pipeline.task.name,

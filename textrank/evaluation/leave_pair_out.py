@@ -29,8 +29,8 @@ def group_pair_auc(K: Matrix, y: Vector, groups: Indices, alpha: float) -> float
     """Return the share of (positive, negative) pairs in the right order, ties counted one half.
 
     Both candidates are scored by the RLS model of all groups but theirs,
-    ``f_U = y_U - G_UU^-1 a_U`` with ``G = (K + alpha I)^-1``, ``a = G y`` and ``U`` the candidates of
-    the two groups. Nearly unbiased on small corpora, where the AUC of folds is coarse and the
+    ``f_U = y_U - G_UU^-1 a_U`` with ``G = (K + alpha I)^-1``, ``a = G y`` and ``U`` the candidates
+    of the two groups. Nearly unbiased on small corpora, where the AUC of folds is coarse and the
     pooled one pessimistic. None if all labels are of one class.
 
     Parameters
@@ -131,9 +131,10 @@ def leave_pair_out_auc(
     Y = check_targets(y, len(K))
     for k, labels in enumerate(Y.T):
         positives = int((labels > 0).sum())
-        if not 0 < positives < len(labels):
+        negatives = len(labels) - positives
+        if not (positives and negatives):
             raise ValueError(
-                f"AUC needs positive and negative labels, got {positives} and {len(labels) - positives}"
+                f"AUC needs positive and negative labels, got {positives} and {negatives}"
                 + (f" in output {k}" if Y.shape[1] > 1 else "")
             )
     values = np.empty((len(alphas), Y.shape[1]))

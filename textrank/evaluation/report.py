@@ -71,7 +71,7 @@ class Summary:
     between: float | None = None
 
     @classmethod
-    def of(cls, folds: Sequence[Fold], measure: str) -> Summary:
+    def from_folds(cls, folds: Sequence[Fold], measure: str) -> Summary:
         """Of one measure; folds that do not know it count as undefined."""
         found: dict[int, list[float]] = {}
         for fold in folds:
@@ -164,7 +164,7 @@ class Report:
     def measures(self) -> dict[str, Summary]:
         """Each measure that some fold knows, over all folds."""
         names = dict.fromkeys(name for fold in self.folds for name in fold.measures)
-        return {name: Summary.of(self.folds, name) for name in names}
+        return {name: Summary.from_folds(self.folds, name) for name in names}
 
     @property
     def title(self) -> str:

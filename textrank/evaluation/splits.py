@@ -1,4 +1,9 @@
-"""Divisions into folds that keep what belongs together on one side."""
+"""Splitters: divide candidates into folds that keep together what must not be separated.
+
+By default folds consist of whole groups (``Candidate.group``: documents that share text are one
+group). Splitters that separate documents exist to measure what that leak is worth, and label
+their reports. ``make_splitter`` builds a splitter by its name on the command line.
+"""
 
 from __future__ import annotations
 
@@ -8,43 +13,62 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from textrank.candidates import Candidate, Targets, document_id
+from textrank.candidates import Candidate, Targets, document_id, number_keys
 from textrank.features import Indices
 from textrank.protocols import Splitter
 
+INNER_SELECTION = "alpha and threshold by leave-{unit}-out inside the training folds"
 
-def make_folds(documents: Sequence[str], k: int, seed: int) -> Indices:
-    """The fold of each entry, 0 .. k - 1; entries of one document share it.
 
-    The distinct documents are shuffled with the seed and dealt out, so that folds hold equally
-    many, give or take one. Documents are sorted first: the folds depend on their names alone, not
-    on the order of a file.
+@dataclass(frozen=True, eq=False)
+class Split:
+    """The folds of n candidates, once per repetition, and a description for the report."""
+
+    targets: Targets  # whose groups are held out together inside the training folds
+    partitions: Sequence[Indices]  # (n,) the fold of each candidate, 0 .., for each repetition
+    procedure: str  # one line for the report
+    seed: int | None = None  # None: nothing was drawn at random
+    notes: Sequence[str] = ()  # further sentences for the report
+    tested: frozenset[int] | None = None  # folds that are evaluated; None: all
+    holds_out_pairs: bool = False  # leave-pair-out: no partitions, see LeavePairOut
+
+
+# Folds --------------------------------------------------------------------------------------------
+
+
+def make_folds(groups: Sequence[str], k: int, seed: int) -> Indices:
+    """Return the fold of each entry, 0 .. k - 1; entries of one group have the same fold.
+
+    The distinct groups are sorted, shuffled with the seed and dealt out, so that folds have equally
+    many groups, give or take one. The folds depend on names and seed alone, not on their order.
+    Raises ValueError unless ``2 <= k <= number of groups``.
 
     >>> make_folds(["a", "a", "b", "c", "d"], k=2, seed=1)
     array([0, 0, 1, 0, 1])
     """
-    names = sorted(set(documents))
+    names = sorted(set(groups))
     if not 2 <= k <= len(names):
         raise ValueError(
-            f"cannot deal {len(names)} documents out into {k} folds: at least 2 folds and no more "
-            "than documents. Choose another number of folds. (Documents that share a sentence or "
-            "an original count as one, for they are held out together.)"
+            f"cannot divide {len(names)} documents into {k} folds: choose at least 2 folds and at "
+            "most as many as documents. (Documents that share a sentence or an original count as "
+            "one, because they are held out together.)"
         )
     order = np.random.default_rng(seed).permutation(len(names))
-    fold = {names[document]: place % k for place, document in enumerate(order)}
-    return np.array([fold[document] for document in documents], dtype=np.intp)
+    fold = {names[group]: position % k for position, group in enumerate(order)}
+    return np.array([fold[group] for group in groups], dtype=np.intp)
 
 
 def folds_from_table(documents: Sequence[str], table: Mapping[str, int]) -> Indices:
-    """The fold of each entry as a table of documents gives it, renumbered from 0 without gaps.
+    """Return the fold of each entry by a table ``{document: fold}``, renumbered without gaps.
 
-    Every document must be in the table; documents that only the table knows do no harm.
+    Raises ValueError if a document is not in the table, or if all are in one fold. Documents that
+    only the table has are ignored.
     """
     missing = sorted(set(documents) - set(table))
     if missing:
         raise ValueError(
             f"{len(missing)} documents are in no fold, the first is {missing[0]!r}. "
-            "Name every document of the corpus in the fold file."
+            "Add every document of the corpus to the fold file."
         )
     given = [table[document] for document in documents]
     numbers = {fold: i for i, fold in enumerate(sorted(set(given)))}
@@ -56,46 +80,34 @@ def folds_from_table(documents: Sequence[str], table: Mapping[str, int]) -> Indi
     return np.array([numbers[fold] for fold in given], dtype=np.intp)
 
 
-INSIDE = "alpha and threshold by leave-{unit}-out inside the training folds"
-
-
-@dataclass(frozen=True, eq=False)
-class Split:
-    """The fold of each candidate, for every repetition, and how it came about."""
-
-    targets: Targets  # whose documents are the units held out together inside training
-    partitions: Sequence[Indices]
-    procedure: str
-    seed: int | None = None
-    notes: Sequence[str] = ()
-    tested: frozenset[int] | None = None  # the folds that are measured; None: all of them
+# Splitters that keep groups together --------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class DocumentFolds:
-    """Whole documents, shuffled with the seed and dealt out evenly; repeated with further seeds.
+    """Whole groups of documents, shuffled and dealt out evenly; repeated with the next seeds.
 
     >>> import spacy
     >>> docs = [spacy.blank('en')(word) for word in ('one', 'two', 'three')]
-    >>> found = [Candidate(doc, (doc[:1],), doc.text, label=1.0) for doc in docs for _ in range(2)]
-    >>> (fold,) = DocumentFolds(folds=3).split(found, Targets.from_candidates(found)).partitions
+    >>> pairs = [Candidate(doc, (doc[:1],), doc.text, label=1.0) for doc in docs for _ in range(2)]
+    >>> (fold,) = DocumentFolds(folds=3).split(pairs, Targets.from_candidates(pairs)).partitions
     >>> bool((fold[::2] == fold[1::2]).all())  # candidates of a document stay together
     True
     """
 
     folds: int = 10
     seed: int = 0
-    splits: int = 1
+    splits: int = 1  # repetitions
 
     def __post_init__(self) -> None:
         _check_splits(self.splits)
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """The same folds for the same documents, whatever their order."""
-        names = [candidate.group for candidate in candidates]
-        partitions = [make_folds(names, self.folds, self.seed + s) for s in range(self.splits)]
-        words = _words(f"{self.folds} folds by document", self.splits, "document")
-        return Split(targets, partitions, words, self.seed)
+        """Return folds that depend on the names of the groups and the seed alone."""
+        groups = [candidate.group for candidate in candidates]
+        partitions = [make_folds(groups, self.folds, self.seed + s) for s in range(self.splits)]
+        procedure = _describe(f"{self.folds} folds by document", self.splits, "document")
+        return Split(targets, partitions, procedure, self.seed)
 
 
 @dataclass(frozen=True)
@@ -105,12 +117,12 @@ class GivenFolds:
     table: Mapping[str, int]
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """The given folds, refused where they would train on a copy of a test document."""
-        fold: dict[str, tuple[str, int]] = {}
+        """Return the given folds; ValueError if documents of one group have different folds."""
+        fold_of_group: dict[str, tuple[str, int]] = {}
         for candidate in candidates:
             name = document_id(candidate.doc)
             if name in self.table:
-                first = fold.setdefault(candidate.group, (name, self.table[name]))
+                first = fold_of_group.setdefault(candidate.group, (name, self.table[name]))
                 if first[1] != self.table[name]:
                     raise ValueError(
                         f"the given folds put {first[0]!r} in fold {first[1]} and {name!r}, which "
@@ -118,74 +130,105 @@ class GivenFolds:
                         "Move one to the other's fold."
                     )
         partition = folds_from_table([document_id(c.doc) for c in candidates], self.table)
-        return Split(targets, [partition], _words("given folds by document", 1, "document"))
+        return Split(targets, [partition], _describe("given folds by document", 1, "document"))
 
 
 @dataclass(frozen=True)
 class LeaveDocumentOut:
-    """Every document a fold of its own; single documents seldom have an AUC, so see ``pooled``."""
+    """One fold per group; single documents seldom have an AUC, so see ``Report.pooled``."""
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """As many folds as documents."""
-        names = [candidate.group for candidate in candidates]
-        _check_units(len(set(names)), "document")
-        words = _words("leave-document-out", 1, "document")
-        return Split(targets, [_numbered(names)], words)
+        """Return as many folds as groups."""
+        groups = [candidate.group for candidate in candidates]
+        _check_units(len(set(groups)), "document")
+        procedure = _describe("leave-document-out", 1, "document")
+        return Split(targets, [number_keys(groups)], procedure)
 
 
 @dataclass(frozen=True)
-class LeaveQueryOut:
-    """Every query a fold of its own, as rankings are tested; documents are split."""
+class LeavePairOut:
+    """Every positive against every negative, the groups of both held out.
+
+    Gives an AUC that is nearly unbiased on small corpora, where that of folds is coarse. Works with
+    RLS only, see ``textrank.evaluation.leave_pair_out``.
+    """
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """As many folds as queries."""
-        _check_units(len(np.unique(targets.queries)), "query")
-        several = len(np.unique(targets.queries)) > len(np.unique(targets.groups))
-        notes = ["Queries of one document stand on both sides."] if several else []
-        units = replace(targets, groups=targets.queries)
-        words = _words("leave-query-out", 1, "query")
-        return Split(units, [_numbered(targets.queries.tolist())], words, notes=notes)
+        """Return a Split without folds, marked as ``holds_out_pairs``."""
+        return Split(
+            targets,
+            [],
+            "leave-pair-out, the documents of both held out; alpha by leave-document-out",
+            notes=["alpha was chosen on all documents of this corpus."],
+            holds_out_pairs=True,
+        )
 
 
 @dataclass(frozen=True)
 class FiveByTwo:
-    """Five divisions into two halves of the documents, for the combined 5×2cv F-test."""
+    """Five divisions into two halves of the groups, for the combined 5×2cv F-test."""
 
     seed: int = 0
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """Ten folds in five pairs."""
+        """Return five partitions into two folds."""
         split = DocumentFolds(2, self.seed, 5).split(candidates, targets)
-        return replace(split, procedure=_words("5×2 folds by document", 1, "document"))
+        return replace(split, procedure=_describe("5×2 folds by document", 1, "document"))
 
 
 @dataclass(frozen=True)
 class TrainTest:
-    """A share of the documents is tested once, on a model of the rest."""
+    """A share of the groups, tested once on a model of the rest."""
 
     share: float = 0.25
     seed: int = 0
 
     def __post_init__(self) -> None:
         if not 0 < self.share < 1:
-            raise ValueError(f"share of test documents lies between 0 and 1, got {self.share}")
+            raise ValueError(
+                f"the share of test documents must be between 0 and 1, got {self.share}"
+            )
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """Fold 0 is the test part, fold 1 is trained on."""
-        names = [candidate.group for candidate in candidates]
-        number = len(set(names))
-        _check_units(number, "document")
-        tests = min(max(round(self.share * number), 1), number - 1)
-        order = make_folds(names, number, self.seed)  # a random rank for each document
-        words = f"{tests} of {number} documents tested on a model of the rest; " + INSIDE
-        partition = np.where(order < tests, 0, 1).astype(np.intp)
-        return Split(targets, [partition], words.format(unit="document"), self.seed,
-                        tested=frozenset({0}))  # fmt: skip
+        """Return fold 0, which is tested, and fold 1, which is trained on."""
+        groups = [candidate.group for candidate in candidates]
+        total = len(set(groups))
+        _check_units(total, "document")
+        tests = min(max(round(self.share * total), 1), total - 1)
+        rank = make_folds(groups, total, self.seed)  # a random rank for each group
+        inner = INNER_SELECTION.format(unit="document")
+        return Split(
+            targets,
+            [np.where(rank < tests, 0, 1).astype(np.intp)],
+            f"{tests} of {total} documents tested on a model of the rest; {inner}",
+            self.seed,
+            tested=frozenset({0}),
+        )
+
+
+# Splitters that separate documents ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LeaveQueryOut:
+    """One fold per query, as rankings are tested; queries of one document are separated."""
+
+    def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
+        """Return as many folds as queries, with a note if that separates documents."""
+        queries = len(np.unique(targets.queries))
+        _check_units(queries, "query")
+        separates = queries > len(np.unique(targets.groups))
+        return Split(
+            replace(targets, groups=targets.queries),
+            [number_keys(targets.queries.tolist())],
+            _describe("leave-query-out", 1, "query"),
+            notes=["Queries of one document stand on both sides."] if separates else [],
+        )
 
 
 @dataclass(frozen=True)
 class SentenceFolds:
-    """Whole sentences (queries) dealt out, documents split: shows what that leak is worth."""
+    """Folds of whole queries (sentences), documents separated: shows what that leak is worth."""
 
     folds: int = 10
     seed: int = 0
@@ -195,13 +238,13 @@ class SentenceFolds:
         _check_splits(self.splits)
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """Folds of sentences; also inside training, sentences are held out alone."""
-        return _leak(self, targets, targets.queries, "sentence")
+        """Return folds of queries, which are also the units held out inside training."""
+        return _split_leaky(self, targets, targets.queries, "sentence")
 
 
 @dataclass(frozen=True)
 class LeakyFolds:
-    """Single candidates dealt out: pairs of one sentence on both sides. Never report this."""
+    """Folds of single candidates, so that a sentence is in several folds. Never report this."""
 
     folds: int = 10
     seed: int = 0
@@ -211,14 +254,40 @@ class LeakyFolds:
         _check_splits(self.splits)
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """Folds of candidates; also inside training, candidates are held out alone."""
-        return _leak(self, targets, np.arange(len(targets), dtype=np.intp), "candidate")
+        """Return folds of candidates, which are also the units held out inside training."""
+        return _split_leaky(self, targets, np.arange(len(targets), dtype=np.intp), "candidate")
 
 
-PROTOCOLS = (
-    *("documents", "leave-document-out", "leave-query-out", "5x2", "train-test"),
-    *("sentences", "leaky"),
-)
+def _split_leaky(
+    settings: SentenceFolds | LeakyFolds, targets: Targets, units: Indices, unit: str
+) -> Split:
+    """Return folds of units that are smaller than documents, with a warning and a note."""
+    note = (
+        f"LEAKY: folds by {unit} put text of one document on both sides. The figures are inflated; "
+        "they show the size of the leak and must not be reported as a result."
+    )
+    warnings.warn(note, stacklevel=3)
+    names = [f"{number:08d}" for number in units]
+    partitions = [
+        make_folds(names, settings.folds, settings.seed + repetition)
+        for repetition in range(settings.splits)
+    ]
+    procedure = _describe(f"{settings.folds} folds by {unit}", settings.splits, unit)
+    return Split(replace(targets, groups=units), partitions, procedure, settings.seed, [note])
+
+
+# Splitters by name --------------------------------------------------------------------------------
+
+SPLITTERS: Mapping[str, Callable[[int, int, int], Splitter]] = {  # of folds, seed and splits
+    "documents": DocumentFolds,
+    "leave-document-out": lambda folds, seed, splits: LeaveDocumentOut(),
+    "leave-query-out": lambda folds, seed, splits: LeaveQueryOut(),
+    "leave-pair-out": lambda folds, seed, splits: LeavePairOut(),
+    "5x2": lambda folds, seed, splits: FiveByTwo(seed),
+    "train-test": lambda folds, seed, splits: TrainTest(seed=seed),
+    "sentences": SentenceFolds,
+    "leaky": LeakyFolds,
+}
 
 
 def make_splitter(
@@ -228,7 +297,10 @@ def make_splitter(
     seed: int = 0,
     splits: int = 1,
 ) -> Splitter:
-    """A protocol by its name on the command line.
+    """Build a splitter by its name on the command line; settings it does not have are ignored.
+
+    ``folds`` is a number or, for ``documents`` only, a table ``{document: fold}``. Raises
+    ValueError for an unknown name.
 
     >>> make_splitter("leaky", folds=5)
     LeakyFolds(folds=5, seed=0, splits=1)
@@ -236,48 +308,19 @@ def make_splitter(
     if isinstance(folds, Mapping):
         if name != "documents" or splits != 1:
             raise ValueError(
-                f"given folds are one split of documents, so they do not go with protocol "
-                f"{name!r} or {splits} splits. Leave out the folds, or the others."
+                f"given folds are one split of documents, so they cannot be used with protocol "
+                f"{name!r} and {splits} splits. Leave out the folds, or the other options."
             )
         return GivenFolds(folds)
-    known: dict[str, Callable[[], Splitter]] = {
-        "documents": lambda: DocumentFolds(folds, seed, splits),
-        "leave-document-out": LeaveDocumentOut,
-        "leave-query-out": LeaveQueryOut,
-        "5x2": lambda: FiveByTwo(seed),
-        "train-test": lambda: TrainTest(seed=seed),
-        "sentences": lambda: SentenceFolds(folds, seed, splits),
-        "leaky": lambda: LeakyFolds(folds, seed, splits),
-    }
-    if name not in known:
-        raise ValueError(f"no protocol {name!r}; there are: {', '.join(PROTOCOLS)}.")
-    return known[name]()
+    if name not in SPLITTERS:
+        raise ValueError(f"unknown protocol {name!r}; available: {', '.join(SPLITTERS)}.")
+    return SPLITTERS[name](folds, seed, splits)
 
 
-def _leak(
-    settings: SentenceFolds | LeakyFolds, targets: Targets, units: Indices, unit: str
-) -> Split:
-    note = (
-        f"LEAKY: folds by {unit} put text of one document on both sides. The figures are inflated; "
-        "they show the size of the leak and must not be reported as a result."
-    )
-    warnings.warn(note, stacklevel=3)
-    names = [f"{number:08d}" for number in units]
-    partitions = [
-        make_folds(names, settings.folds, settings.seed + split) for split in range(settings.splits)
-    ]
-    words = _words(f"{settings.folds} folds by {unit}", settings.splits, unit)
-    return Split(replace(targets, groups=units), partitions, words, settings.seed, [note])
-
-
-def _words(what: str, splits: int, unit: str) -> str:
-    times = f", {splits} divisions" if splits > 1 else ""
-    return f"{what}{times}; {INSIDE.format(unit=unit)}"
-
-
-def _numbered(names: Sequence[object]) -> Indices:
-    numbers: dict[object, int] = {}
-    return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.intp)
+def _describe(folds: str, splits: int, unit: str) -> str:
+    """Return the procedure of a split in one line."""
+    repetitions = f", {splits} divisions" if splits > 1 else ""
+    return f"{folds}{repetitions}; {INNER_SELECTION.format(unit=unit)}"
 
 
 def _check_splits(splits: int) -> None:
@@ -287,4 +330,4 @@ def _check_splits(splits: int) -> None:
 
 def _check_units(number: int, unit: str) -> None:
     if number < 2:
-        raise ValueError(f"leaving a {unit} out needs at least 2, the corpus has {number}")
+        raise ValueError(f"leaving a {unit} out needs at least 2, but the corpus has {number}")

@@ -16,7 +16,11 @@ import numpy as np
 from spacy.tokens import Doc
 
 from textrank.config import to_config
-from textrank.evaluation.cross_validation import HEADLINES, FoldScores, cross_validate_dataset
+from textrank.evaluation.cross_validation import (
+    HEADLINE_METRICS,
+    FoldScores,
+    cross_validate_dataset,
+)
 from textrank.evaluation.report import Fold, Report, Summary
 from textrank.evaluation.splits import Split
 from textrank.features import (
@@ -289,13 +293,13 @@ def _fold(pipeline: Pipeline, dataset: Dataset, split: Split, out: Indices, rest
     candidates = [dataset.candidates[i] for i in out]
     missed = sum(dataset.unreachable.get(d, 0) for d in {c.group for c in candidates})
     test = FoldScores(out, candidates, [fit.alpha], scores[None], [threshold], 0, missed, 0, 0)
-    return test.measured(pipeline.task)
+    return test.measure(pipeline.task)
 
 
 def _point(documents: float, folds: Sequence[Fold]) -> dict[str, Any]:
     point: dict[str, Any] = {"x": documents}
-    for name in HEADLINES:
+    for name in HEADLINE_METRICS:
         if name in folds[0].measures:
-            summary = Summary.of(folds, name)
+            summary = Summary.from_folds(folds, name)
             point[name] = {"mean": summary.mean, "std": summary.std}
     return point

@@ -10,7 +10,7 @@ import pytest
 
 from tests.tasks.ppi.pair_docs import at_random
 from textrank.candidates import Candidate, span_tokens
-from textrank.features import LabelledGraph
+from textrank.graphs import LabelledGraph
 from textrank.tasks.ppi.graphs import DependencyGraph, PathGraphs
 from textrank.tasks.ppi.pairs import analyze_pairs
 

@@ -115,7 +115,7 @@ def test_what_is_found_together_is_what_blocks_find(make_doc, seed):
         assert rows(together.view(name)) == rows(blocks[name].represent(list(pairs)))
     assert not any(rows(together.view("sides")))  # what is told of names stands below
     expected = rows(EntityFacts.from_trees(pair_trees(pairs)).sum)
-    found = EntityFacts(together.features, together.shared["sides"]).sum
+    found = EntityFacts(together.features, together.shared_rows["sides"]).sum
     assert rows(found) == [{("sides", *name): v for name, v in row.items()} for row in expected]
 
 

@@ -112,7 +112,7 @@ def test_models_may_weigh_blocks_differently(docs: list[Doc], models: dict[str, 
 
 def test_models_that_see_pairs_by_something_else_are_refused(models: dict[str, Model]) -> None:
     other = replace(models["status"].pipeline, representation=SideWords())
-    with pytest.raises(ValueError, match="model of status sees pairs by SideWords"):
+    with pytest.raises(ValueError, match="submodel of status has the representation SideWords"):
         AttributeModels.from_models({**models, "status": replace(models["status"], pipeline=other)})
 
 

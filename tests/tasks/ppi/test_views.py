@@ -190,7 +190,7 @@ def test_a_single_parse_stands_for_both(candidates):
 
 
 def test_an_unknown_parse_is_refused():
-    with pytest.raises(ValueError, match="'neither' is not known"):
+    with pytest.raises(ValueError, match="'neither' is not available"):
         PairViews(parse="neither")
 
 
