@@ -97,7 +97,7 @@ def test_shared_words_are_the_features_of_texts():
 
 
 def test_what_is_no_document_is_named():
-    with pytest.raises(ValueError, match=r"query 'd1' lists .* which is no document"):
+    with pytest.raises(ValueError, match=r"query 'd1' lists .* which is not a document"):
         Retrieve().candidates(told(judged=[{"relevance": 1}]))
 
 

@@ -1,4 +1,4 @@
-"""Text categorisation: which of some topics a document is about, any number of them."""
+"""Tasks about whole documents: ``Categorise`` assigns topics, ``Retrieve`` ranks search results."""
 
 from __future__ import annotations
 
@@ -28,33 +28,36 @@ from textrank.metrics import (
 from textrank.protocols import Task
 from textrank.tasks.base import Scored
 
-if not Doc.has_extension("textrank_categorise"):
-    Doc.set_extension("textrank_categorise", default=None)
+for _extension in ("textrank_categorise", "textrank_retrieve"):
+    if not Doc.has_extension(_extension):
+        Doc.set_extension(_extension, default=None)
+_WORD_PATTERN = re.compile(r"[^\W_]+")
+BM25_K1, BM25_B = 1.2, 0.75  # usual parameters of BM25
 
 
 @dataclass(frozen=True)
 class Categorise(Task):
-    """The topics of each document, each asked for by itself.
+    """Documents and topics; the answer is which topics a document has, each asked separately.
 
-    ``topics`` are those to tell; others that a document has are not asked for. Gold topics stand
-    in ``doc.user_data["meta"]["topics"]``, where the readers of JSON lines and of Reuters put
-    them. What is judged is the first word, so that positions count from the beginning: a kernel
-    that weights positions gives the title more say, one over a bag of words does not.
+    ``topics`` are those to assign; other topics of a document are ignored. Gold topics are in
+    ``doc.user_data["meta"]["topics"]``, where the readers of JSON lines and Reuters put them. The
+    span of a candidate is the first word, so that positions count from the beginning: a kernel that
+    weights positions gives the title more influence, a bag of words does not.
     """
 
     topics: Sequence[str]
     name: ClassVar[str] = "categorise"
-    required_pipes: ClassVar[tuple[str, ...]] = ()  # of the analysis: words are enough
+    required_pipes: ClassVar[tuple[str, ...]] = ()  # words are enough
     required_pipes_raw: ClassVar[tuple[str, ...]] = ()
     is_ranking: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "topics", tuple(self.topics))
         if not self.topics or len(set(self.topics)) < len(self.topics):
-            raise ValueError(f"topics must be different ones, at least one, got {self.topics}")
+            raise ValueError(f"topics must be one or more different names, got {self.topics}")
 
     def candidates(self, doc: Doc) -> list[Candidate]:
-        """One a topic; none for a document without words."""
+        """Return one candidate per topic; none for a document without words."""
         words = word_doc(doc)
         gold = _gold_topics(doc)
         if not len(words):
@@ -72,15 +75,15 @@ class Categorise(Task):
         ]
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
-        """The topics of a document without words; those that are not asked for do not count."""
+        """Return the number of gold topics of a document without words."""
         return 0 if candidates else len(set(self.topics) & set(_gold_topics(doc) or ()))
 
     def threshold(self, y: Vector, heldout: Vector) -> float:
-        """Log-odds of zero, since scores are calibrated topic by topic."""
+        """Return log-odds of zero, since scores are calibrated topic by topic."""
         return 0.0
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
-        """Puts a row a topic on ``doc._.textrank_categorise``, the likeliest first."""
+        """Write one row per topic to ``doc._.textrank_categorise``, the most probable first."""
         rows: list[dict[str, Any]] = [
             {
                 "topic": candidate.query,
@@ -95,50 +98,51 @@ class Categorise(Task):
         return doc
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
-        """Those of yes and no over all topics, their means over topics, and AUC and F of each."""
-        found = scored.measures()
-        each = {topic: _topic_metrics(topic, scored) for topic in self.topics}
+        """Return metrics over all topics, means over topics, and AUC and F1 of each topic."""
+        metrics = scored.measures()
+        metrics_by_topic = {topic: _topic_metrics(topic, scored) for topic in self.topics}
         for measure in ("auc", "f"):
-            own = [v for row in each.values() if (v := row[measure]) is not None]
-            found[f"{measure}_of_topics"] = float(np.mean(own)) if own else None
-        return found | {f"{m} {topic}": v for topic, row in each.items() for m, v in row.items()}
+            values = [v for row in metrics_by_topic.values() if (v := row[measure]) is not None]
+            metrics[f"{measure}_of_topics"] = float(np.mean(values)) if values else None
+        return metrics | {
+            f"{m} {topic}": v for topic, row in metrics_by_topic.items() for m, v in row.items()
+        }
 
 
 def _topic_metrics(topic: str, scored: Scored) -> Mapping[str, float | None]:
-    """AUC and F of one topic; none where no document of the fold has it."""
-    rows = np.array([c.query == topic for c in scored.candidates], dtype=bool)
-    y, scores = scored.y[rows], np.asarray(scored.scores)[rows]
+    """Return AUC and F1 of one topic; None if no document of the fold has it."""
+    is_topic = np.array([c.query == topic for c in scored.candidates], dtype=bool)
+    y, scores = scored.y[is_topic], np.asarray(scored.scores)[is_topic]
     if not (y > 0).any():
         return {"auc": None, "f": None}
     return {"auc": auc(y, scores), "f": precision_recall_f(y, decide(scores, scored.limit)).f}
 
 
 def _gold_topics(doc: Doc) -> Sequence[str] | None:
+    """Return the gold topics of a document, or None if it has no annotation.
+
+    Raises ValueError if they are not a list of strings.
+    """
     meta = doc.user_data.get("meta")
     topics = meta.get("topics") if isinstance(meta, Mapping) else None
     if topics is None:
         return None
     if not isinstance(topics, list) or not all(isinstance(topic, str) for topic in topics):
         raise ValueError(
-            f"topics of document {document_id(doc)!r} are {topics!r:.60}. Write a list of names."
+            f"topics of document {document_id(doc)!r} are {topics!r:.60}. Expected a list of names."
         )
     return topics
 
 
-if not Doc.has_extension("textrank_retrieve"):
-    Doc.set_extension("textrank_retrieve", default=None)
-_WORD_PATTERN = re.compile(r"[^\W_]+")
-BM25_K1, BM25_B = 1.2, 0.75  # the usual constants of BM25
-
-
 @dataclass(frozen=True)
 class Retrieve(Task):
-    """The documents of each query in order; a Doc is the query, its text what is asked.
+    """Documents listed for a query; the answer is their order of relevance.
 
-    ``doc.user_data["judged"]``, or ``["meta"]["judged"]`` of JSON lines, lists
-    ``{"id", "relevance", "features"}``, as the reader of LETOR does, or ``{"id", "relevance",
-    "title", "text"}``, whose features are then found here: how much of the query the document
-    holds. Words are as rare as they are among the documents of their query.
+    A Doc is a query. ``doc.user_data["judged"]``, or ``["meta"]["judged"]`` of JSON lines, lists
+    the documents of the query: ``{"id", "relevance", "features"}``, as the reader of LETOR gives
+    them, or ``{"id", "relevance", "title", "text"}``, from which features are computed: how much of
+    the query the document contains. Inverse document frequencies are over the documents of the
+    query.
     """
 
     name: ClassVar[str] = "retrieve"
@@ -147,12 +151,12 @@ class Retrieve(Task):
     is_ranking: ClassVar[bool] = True
 
     def candidates(self, doc: Doc) -> list[Candidate]:
-        """One a document of the query."""
-        given = listed_documents(doc)
-        words = [_count_words(row) for row in given]
-        asked = _WORD_PATTERN.findall(doc.text.lower())
-        rarity = _inverse_document_frequencies(words)
-        mean = sum(sum(bag.values()) for bag in words) / max(len(words), 1)
+        """Return one candidate per listed document, with its features."""
+        documents = listed_documents(doc)
+        word_counts = [_count_words(row) for row in documents]
+        query_words = _WORD_PATTERN.findall(doc.text.lower())
+        idf = _inverse_document_frequencies(word_counts)
+        mean_length = sum(sum(counts.values()) for counts in word_counts) / max(len(word_counts), 1)
         name = document_id(doc)
         return [
             Candidate(
@@ -161,95 +165,104 @@ class Retrieve(Task):
                 name,
                 name,
                 _relevance(row),
-                _ranking_features(row, bag, asked, rarity, mean),
+                _ranking_features(row, counts, query_words, idf, mean_length),
             )
-            for row, bag in zip(given, words, strict=True)
+            for row, counts in zip(documents, word_counts, strict=True)
         ]
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
-        """None: every document is judged."""
+        """Return 0: every listed document is judged."""
         return 0
 
     def threshold(self, y: Vector, heldout: Vector) -> None:
-        """None: documents are compared, nobody says yes or no."""
+        """Return None: documents are compared, not answered with yes or no."""
         return None
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
-        """Puts the documents on ``doc._.textrank_retrieve``, the best first."""
-        given = listed_documents(doc)
+        """Write one row per document to ``doc._.textrank_retrieve``, the best first."""
+        documents = listed_documents(doc)
         rows: list[dict[str, Any]] = [
-            {"id": row.get("id", str(number)), "score": float(score)}
-            for number, (row, score) in enumerate(zip(given, scored.scores, strict=True))
+            {"id": row.get("id", str(index)), "score": float(score)}
+            for index, (row, score) in enumerate(zip(documents, scored.scores, strict=True))
         ]
         rows.sort(key=lambda row: -row["score"])
         doc._.textrank_retrieve = [{**row, "rank": rank} for rank, row in enumerate(rows, 1)]
         return doc
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
-        """Pairs in the right order, NDCG, MAP and tau_b, each a mean over queries."""
+        """Return pairwise accuracy, NDCG, MAP and tau_b, each a mean over queries."""
         y, scores = scored.y, scored.scores
         queries = [(c.document, c.query) for c in scored.candidates]
-        found = ranking_metrics(y, scores, queries)
-        wrong = found["disagreement"]
-        found["pairwise_accuracy"] = None if wrong is None else 1.0 - wrong
-        found["map"] = mean_average_precision(y, scores, queries).mean
-        return found
+        metrics = ranking_metrics(y, scores, queries)
+        disagreement = metrics["disagreement"]
+        metrics["pairwise_accuracy"] = None if disagreement is None else 1.0 - disagreement
+        metrics["map"] = mean_average_precision(y, scores, queries).mean
+        return metrics
 
 
 def listed_documents(doc: Doc) -> list[Mapping[str, Any]]:
-    """What a query's Doc lists; an entry that is none is named."""
+    """Return the documents that a query's Doc lists; ValueError if an entry is not a document."""
     meta = doc.user_data.get("meta")
-    inside = meta.get("judged") if isinstance(meta, Mapping) else None
-    given = doc.user_data.get("judged", inside) or []
-    for row in given if isinstance(given, list) else [given]:
+    from_meta = meta.get("judged") if isinstance(meta, Mapping) else None
+    documents = doc.user_data.get("judged", from_meta) or []
+    for row in documents if isinstance(documents, list) else [documents]:
         if not isinstance(row, Mapping) or not ({"features", "text", "title"} & set(row)):
             raise ValueError(
-                f"query {document_id(doc)!r} lists {row!r:.60}, which is no document. Give it "
-                '"features", or "title" and "text".'
+                f"query {document_id(doc)!r} lists {row!r:.60}, which is not a document. "
+                'Expected a mapping with "features", or with "title" and "text".'
             )
-    return list(given)
+    return list(documents)
 
 
 def _relevance(row: Mapping[str, Any]) -> float | None:
+    """Return the relevance of a listed document, None if it is unknown."""
     value = row.get("relevance")
     return None if value is None else float(value)
 
 
 def _count_words(row: Mapping[str, Any]) -> Counter[str]:
+    """Return the word counts of title and text of a document, in lower case."""
     return Counter(_WORD_PATTERN.findall(f"{row.get('title', '')} {row.get('text', '')}".lower()))
 
 
-def _inverse_document_frequencies(bags: Sequence[Counter[str]]) -> dict[str, float]:
-    """How rare a word is among the documents of a query, as in BM25; never negative."""
-    counts = Counter(word for bag in bags for word in bag)
-    n = len(bags)
+def _inverse_document_frequencies(word_counts: Sequence[Counter[str]]) -> dict[str, float]:
+    """Return log(1 + (n - k + 0.5) / (k + 0.5)) for each word that k of n documents contain."""
+    counts = Counter(word for document in word_counts for word in document)
+    n = len(word_counts)
     return {word: log1p((n - k + 0.5) / (k + 0.5)) for word, k in counts.items()}
 
 
 def _ranking_features(
     row: Mapping[str, Any],
-    bag: Counter[str],
-    asked: Sequence[str],
-    rarity: Mapping[str, float],
-    mean: float,
+    word_counts: Counter[str],
+    query_words: Sequence[str],
+    idf: Mapping[str, float],
+    mean_length: float,
 ) -> dict[str, float]:
-    """The given features by number, or what the words of query and document have in common."""
+    """Return the given features of a document, or features of its overlap with the query.
+
+    BM25 is divided by 1 + the number of query words; ``mean_length`` is in words.
+    """
     if "features" in row:
         return {str(name): float(value) for name, value in row["features"].items()}
-    size = sum(bag.values())
+    size = sum(word_counts.values())
     title = set(_WORD_PATTERN.findall(str(row.get("title", "")).lower()))
-    weights = {word: rarity.get(word, 0.0) for word in set(asked)}
-    whole = sum(weights.values()) or 1.0
-    pull = BM25_K1 * (1 - BM25_B + BM25_B * size / max(mean, 1.0))
-    bm25 = sum(w * bag[word] * (BM25_K1 + 1) / (bag[word] + pull) for word, w in weights.items())
-    pairs = set(pairwise(asked))
+    weights = {word: idf.get(word, 0.0) for word in set(query_words)}
+    total_weight = sum(weights.values()) or 1.0
+    matched_weight = sum(weight for word, weight in weights.items() if word in word_counts)
+    length_norm = BM25_K1 * (1 - BM25_B + BM25_B * size / max(mean_length, 1.0))
+    bm25 = sum(
+        w * word_counts[word] * (BM25_K1 + 1) / (word_counts[word] + length_norm)
+        for word, w in weights.items()
+    )
+    pairs = set(pairwise(query_words))
     text = _WORD_PATTERN.findall(f"{row.get('title', '')} {row.get('text', '')}".lower())
     return {
-        "words of the query": sum(word in bag for word in weights) / max(len(weights), 1),
-        "rare words of the query": sum(w for word, w in weights.items() if word in bag) / whole,
+        "words of the query": sum(word in word_counts for word in weights) / max(len(weights), 1),
+        "rare words of the query": matched_weight / total_weight,
         "words in the title": sum(word in title for word in weights) / max(len(weights), 1),
         "pairs of words": len(pairs & set(pairwise(text))) / max(len(pairs), 1),
         "BM25": bm25 / (1 + len(weights)),
-        "occurrences": log(1 + sum(bag[word] for word in weights)),
+        "occurrences": log(1 + sum(word_counts[word] for word in weights)),
         "length": log(1 + size) / 10,
     }

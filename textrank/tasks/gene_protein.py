@@ -1,4 +1,4 @@
-"""Gene and protein names: whether a name means the gene, its protein or its RNA here."""
+"""Gene and protein names: whether a name means the gene, its protein or its RNA in the text."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ UNDECIDED_LABELS = ("", "gene", "Gene", "GENE", "GGP", "GeneOrGeneProduct", "gen
 
 @dataclass(frozen=True)
 class GeneProtein(ChoiceTask):
-    """What each gene or protein name stands for; the label of an annotated name is the answer.
+    """Gene and protein names; the answer is what a name means here, such as protein or DNA.
+
+    The label of an annotated name is its gold answer.
 
     Parameters
     ----------
     answers
-        The kinds to tell apart. Of two, the second is the positive class.
+        Kinds to distinguish. Of two, the second is the positive class.
     also
-        Kinds of names that are judged too, though their label says nothing, as a recogniser
-        gives them. They have no gold answer.
+        Labels of names that are judged too although they say nothing about the kind, as those of a
+        recogniser. These names have no gold answer.
     entities
-        The span group that holds the names.
+        Span group with the names.
     """
 
     answers: Sequence[str] = ("protein", "DNA")
     also: Sequence[str] = UNDECIDED_LABELS
     entities: str = "entities"
     name: ClassVar[str] = "gene_protein"
-    required_pipes: ClassVar[
-        tuple[str, ...]
-    ] = ()  # of the analysis: words and sentences are enough
+    required_pipes: ClassVar[tuple[str, ...]] = ()  # words and sentences are enough
     required_pipes_raw: ClassVar[tuple[str, ...]] = ("genes",)
     is_ranking: ClassVar[bool] = False
 
@@ -49,10 +49,13 @@ class GeneProtein(ChoiceTask):
         for setting in ("answers", "also"):
             object.__setattr__(self, setting, tuple(getattr(self, setting)))
         if len(set(self.answers)) < 2 or len(set(self.answers)) < len(self.answers):
-            raise ValueError(f"answers must be at least two different ones, got {self.answers}")
+            raise ValueError(f"answers must be at least two different labels, got {self.answers}")
 
     def candidates(self, doc: Doc) -> list[Candidate]:
-        """One for each name, or one for each name and answer where there are more than two."""
+        """Return one candidate per name; with three answers or more, one per name and answer.
+
+        A Doc without the span group gets one made from ``doc.ents``.
+        """
         ensure_span_group(doc, self.entities)
         labelled = [(s, s.label_) for s in entity_spans(word_doc(doc), self.entities)]
         return candidates_from_questions(
@@ -64,13 +67,13 @@ class GeneProtein(ChoiceTask):
         )
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
-        """None: every marked name is judged."""
+        """Return 0: every annotated name is judged."""
         return 0
 
     def row(self, text: SourceText, question: AnsweredQuestion) -> dict[str, Any]:
-        """What a name stands for, with its place and sentence."""
-        p = question.probabilities(self.answers)
-        best = list(p)[int(argmax_first(list(p.values())))]
+        """Return the most probable kind of a name, with its offsets and sentence."""
+        probabilities = question.probabilities(self.answers)
+        best = list(probabilities)[int(argmax_first(list(probabilities.values())))]
         span = question.span
         start, end = original_offsets(span)
         return {
@@ -78,9 +81,10 @@ class GeneProtein(ChoiceTask):
             "span": [start, end],
             "sentence": text.sentence(span),
             "label": best,
-            "probability": p[best],
-            "probabilities": p,
+            "probability": probabilities[best],
+            "probabilities": probabilities,
         }
 
     def _gold_answer(self, label: str) -> str | None:
+        """Return the label if it is one of the answers, else None."""
         return label if label in self.answers else None

@@ -1,4 +1,9 @@
-"""Real-word spelling errors: a wrong word that is a word, such as "then" for "than"."""
+"""Real-word spelling errors: a wrong word that is a word, such as "then" for "than".
+
+``Spelling`` is the task: each occurrence of a word of a confusion set is a question which word of
+the set belongs there. ``PrintedWords`` finds the occurrences. (The linter in ``textrank.lint`` has
+a faster model of its own.)
+"""
 
 from __future__ import annotations
 
@@ -56,30 +61,31 @@ CONFUSION_SETS: tuple[tuple[str, ...], ...] = (
     ("weather", "whether"),
     ("your", "you're"),
 )
-UNREACHABLE_LOG_ODDS = 1e9  # log-odds that nothing reaches; infinity cannot be written as JSON
-MAX_REASONS = 3  # features that are told with a proposal
+UNREACHABLE_LOG_ODDS = 1e9  # instead of infinity, which JSON does not have
+MAX_REASONS = 3  # features shown with a proposal
+CONTEXT_TOKENS = 2  # on either side of a match, to see that it is a whole word
 
 
 @dataclass(frozen=True)
 class Spelling(Task):
-    """Which word of a confusion set belongs here; the printed one is the answer in training.
+    """Words of confusion sets; the answer is which word of the set belongs in the text.
 
-    Only words of the sets are judged, as they stand there: lower case, so that no name is
-    touched, and "I". Words inside a recognised name are left alone. Training needs no annotation
-    but text that is mostly right.
+    Only words that are written as in the sets are judged: in lower case, so that no name is
+    touched, and "I". Words inside recognised entities are skipped. Training needs no annotation but
+    text that is mostly correct: the printed word is the gold answer.
 
     Parameters
     ----------
     sets
-        The confusion sets, each with two words or more; a word may be two, as "may be".
+        Confusion sets, each with two words or more; a word may have two parts, as "may be".
     more
-        Sets of your own beside them.
+        Further sets.
     precision
-        The share of proposals that shall be right. The threshold is set on held-out training
-        text; where it cannot be reached there, nothing is proposed.
+        Share of proposals that should be correct. The threshold is chosen on held-out training
+        text; if the precision cannot be reached there, nothing is proposed.
     error_rate
-        The share of wrong words that is assumed among the occurrences. Precision means nothing
-        without it: with rare errors the same threshold gives more false alarms a find.
+        Assumed share of wrong words among the occurrences. Precision depends on it: with rare
+        errors the same threshold gives more false alarms per find.
     """
 
     sets: Sequence[Sequence[str]] = CONFUSION_SETS
@@ -87,9 +93,7 @@ class Spelling(Task):
     precision: float = 0.9
     error_rate: float = 0.05
     name: ClassVar[str] = "spelling"
-    required_pipes: ClassVar[
-        tuple[str, ...]
-    ] = ()  # of the analysis: words and sentences are enough
+    required_pipes: ClassVar[tuple[str, ...]] = ()  # words and sentences are enough
     required_pipes_raw: ClassVar[tuple[str, ...]] = ()
     fixed_settings: ClassVar[tuple[str, ...]] = ("sets", "more")
     exports: ClassVar[frozenset[str]] = frozenset({"diff"})
@@ -104,31 +108,32 @@ class Spelling(Task):
                 raise ValueError(f"words of a confusion set must be lower case, got {words}")
         if not 0 < self.precision <= 1 or not 0 < self.error_rate < 1:
             raise ValueError(
-                "precision must lie above 0 and up to 1, error_rate between 0 and 1, "
+                "precision must be above 0 and at most 1, error_rate between 0 and 1, "
                 f"got {self.precision} and {self.error_rate}"
             )
 
     def candidates(self, doc: Doc) -> list[Candidate]:
-        """One for each occurrence, or one for each occurrence and word in larger sets."""
+        """Return one candidate per occurrence; for sets of three or more one per word as well."""
         return self.find_candidates([doc])[0]
 
     def find_candidates(self, docs: Sequence[Doc]) -> list[list[Candidate]]:
-        """Those of each Doc."""
-        printed = self._word_finder.find(docs) if docs else []
+        """Return the candidates of each Doc; all Docs are searched at once."""
+        occurrences_by_doc = self._word_finder.find(docs) if docs else []
         return [
-            candidates_from_questions(list(self._questions(doc, found)))
-            for doc, found in zip(docs, printed, strict=True)
+            candidates_from_questions(list(self._questions(doc, occurrences)))
+            for doc, occurrences in zip(docs, occurrences_by_doc, strict=True)
         ]
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
-        """None: an occurrence that is not judged is no gold answer."""
+        """Return 0: an occurrence that is not judged is not a gold answer."""
         return 0
 
     def threshold(self, y: Vector, heldout: Vector) -> float:
-        """The lowest log-odds at which proposals are as precise as asked for, or ``NEVER``.
+        """Return the lowest log-odds at which proposals reach ``precision``.
 
-        The context does not know which word was printed, so each held-out occurrence serves
-        twice: printed right, where a proposal is a false alarm, and printed wrong.
+        The context does not depend on the printed word, so each held-out occurrence counts twice:
+        as printed, where a proposal is a false alarm, and as an error. UNREACHABLE_LOG_ODDS if no
+        threshold reaches the precision.
         """
         tie = tie_tolerance(heldout)
         size = merge_ties(np.abs(heldout))
@@ -139,8 +144,8 @@ class Spelling(Task):
         alarms = np.searchsorted(ordered, -levels, side="right")
         weighted = self.error_rate * finds
         share = weighted / np.maximum(weighted + (1 - self.error_rate) * alarms, 1e-300)
-        enough = np.flatnonzero((share >= self.precision) & (finds > 0))
-        return float(levels[enough[0]]) - tie if len(enough) else UNREACHABLE_LOG_ODDS
+        reached = np.flatnonzero((share >= self.precision) & (finds > 0))
+        return float(levels[reached[0]]) - tie if len(reached) else UNREACHABLE_LOG_ODDS
 
     def decide(
         self, scores: Vector, probabilities: Vector | None, threshold: float | None
@@ -153,99 +158,114 @@ class Spelling(Task):
         return diff(doc)
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
-        """Puts the proposals on ``doc._.textrank_spelling``, in text order, as plain values."""
+        """Write the proposals to ``doc._.textrank_spelling``, in text order, as plain values."""
         doc._.textrank_spelling = self._proposals(doc, scored) if self._may_propose(scored) else []
         return doc
 
     def _may_propose(self, scored: Scored) -> bool:
-        """Whether any score may speak for another word than the printed one, which is labelled."""
+        """Return whether any score may favour another word than the printed one.
+
+        The printed word is the label of a candidate, so this is a fast filter for Docs without
+        errors.
+        """
         return any(
             candidate.label is None or -candidate.label * score >= scored.limit
             for candidate, score in zip(scored.candidates, scored.scores.tolist(), strict=True)
         )
 
     def _proposals(self, doc: Doc, scored: Scored) -> list[dict[str, Any]]:
-        asked = (
+        """Return the rows of all proposals of a Doc."""
+        answers = (
             (question, self._best_proposal(question, scored.limit))
             for question in group_by_question(scored)
         )
-        found = [(question, word) for question, word in asked if word is not None]
-        text = SourceText.from_doc(doc, doc) if found else SourceText("", [])
-        return [self._proposal(text, *proposed) for proposed in found]
+        proposals = [(question, word) for question, word in answers if word is not None]
+        text = SourceText.from_doc(doc, doc) if proposals else SourceText("", [])
+        return [self._proposal(text, question, word) for question, word in proposals]
 
     def add_explanations(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
-        """Adds to each proposal the features that speak most for it."""
+        """Add to each proposal, under ``because``, the features that support it most."""
         if not doc._.textrank_spelling:
             return doc
-        by_place: dict[tuple[int, int, str], list[Candidate]] = {}
+        candidates_by_key: dict[tuple[int, int, str], list[Candidate]] = {}
         for candidate in candidates:
             span = candidate.spans[0]
-            place = span.start_char, span.end_char, candidate.question
-            by_place.setdefault(place, []).append(candidate)
+            key = span.start_char, span.end_char, candidate.question
+            candidates_by_key.setdefault(key, []).append(candidate)
         rows = doc._.textrank_spelling
-        asked = [self._deciding_candidate(row, by_place[*row["span"], row["set"]]) for row in rows]
-        parts = explain([candidate for candidate, _ in asked])
-        for row, (_, sign), own in zip(rows, asked, parts, strict=True):
-            row["because"] = _top_reasons(sign, own)
+        deciding = [
+            self._deciding_candidate(row, candidates_by_key[*row["span"], row["set"]])
+            for row in rows
+        ]
+        explanations = explain([candidate for candidate, _ in deciding])
+        for row, (_, sign), parts in zip(rows, deciding, explanations, strict=True):
+            row["because"] = _top_reasons(sign, parts)
         return doc
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
-        """Accuracy of the best word, pooled and over sets, and of proposals at the threshold.
+        """Return accuracy of the best word, pooled and over sets, and metrics of proposals.
 
-        ``flag_precision`` and ``flag_recall`` show each occurrence once as printed and once with
-        each other word of its set, so half or more of what is judged is wrong. Sets of three words
-        or more have a precision of their own beside it, for there a proposal may also be wrong
+        ``flag_precision`` and ``flag_recall`` try each occurrence once as printed and once with
+        every other word of its set, so that half or more of the trials are errors. Sets of three
+        words or more also have a precision of their own, since there a proposal may be wrong
         because a third word was meant.
         """
-        plain = choice_metrics(replace(scored, threshold=0.0))
-        limit = UNREACHABLE_LOG_ODDS if scored.threshold is None else scored.threshold
+        choice = choice_metrics(replace(scored, threshold=0.0))
+        threshold = UNREACHABLE_LOG_ODDS if scored.threshold is None else scored.threshold
         questions = list(group_by_question(scored))
-        found = [self._count_outcomes(question, limit) for question in questions]
-        return {**plain, **_proposal_metrics(found, [question.title for question in questions])}
+        outcomes = [self._count_outcomes(question, threshold) for question in questions]
+        return {**choice, **_proposal_metrics(outcomes, [question.title for question in questions])}
 
     def log_odds(self, question: AnsweredQuestion) -> dict[str, float]:
-        """The log-odds of each word of the set against all others."""
+        """Return the log-odds of each word of the set against all others."""
         words = self.words_of_set(question.title)
         if len(words) == 2:
             return {words[0]: -float(question.scores[0]), words[1]: float(question.scores[0])}
         return dict(zip(words, map(float, question.scores), strict=True))
 
     def words_of_set(self, title: str) -> tuple[str, ...]:
-        """The words of a set by its title."""
+        """Return the words of a set by its title, the words joined by slashes."""
         return self._words_by_title[title]
 
-    def _questions(self, doc: Doc, found: Sequence[tuple[Span, str]]) -> Iterator[Question]:
-        taken = _entity_tokens(doc) if found else set()
-        for span, printed in found:
-            if not taken.intersection(range(span.start, span.end)):
+    def _questions(self, doc: Doc, occurrences: Sequence[tuple[Span, str]]) -> Iterator[Question]:
+        """Yield one question per occurrence and set, except inside entities."""
+        entity_tokens = _entity_tokens(doc) if occurrences else set()
+        for span, printed in occurrences:
+            if not entity_tokens.intersection(range(span.start, span.end)):
                 for title, words in self._sets_of[printed]:
                     yield Question(span, words, title, printed)
 
     @cached_property
     def _word_finder(self) -> PrintedWords:
+        """Return the finder of all words of all sets."""
         return PrintedWords(tuple(self._sets_of))
 
     @cached_property
     def _sets_of(self) -> dict[str, list[tuple[str, tuple[str, ...]]]]:
-        """The sets that each word is in, with their titles."""
-        found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+        """Return, by word, the title and words of the sets that it belongs to."""
+        sets_of: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
         for title, words in self._words_by_title.items():
             for word in words:
-                found.setdefault(word, []).append((title, words))
-        return found
+                sets_of.setdefault(word, []).append((title, words))
+        return sets_of
 
     @cached_property
     def _words_by_title(self) -> dict[str, tuple[str, ...]]:
+        """Return the words of each set by its title."""
         return {"/".join(words): tuple(words) for words in (*self.sets, *self.more)}
 
     def _best_proposal(self, question: AnsweredQuestion, threshold: float) -> str | None:
-        """The word to propose, if any."""
+        """Return the best word other than the printed one, or None if it is not convincing.
+
+        It must reach the threshold and be more probable than the printed word.
+        """
         odds = self.log_odds(question)
         printed = normalize_word(question.span.text)
         best = max((word for word in odds if word != printed), key=odds.__getitem__)
         return best if odds[best] >= threshold and odds[best] > odds[printed] else None
 
     def _proposal(self, text: SourceText, question: AnsweredQuestion, best: str) -> dict[str, Any]:
+        """Return a proposal as plain values."""
         span = question.span
         return {
             "printed": span.text,
@@ -258,45 +278,57 @@ class Spelling(Task):
         }
 
     def _posterior(self, question: AnsweredQuestion, printed: str, proposal: str) -> float:
-        """That the proposal is meant, given the context and how rarely a word is wrong."""
+        """Return the probability of the proposal given the context and the printed word.
+
+        The prior is that a word is wrong with ``error_rate``, any other word of the set alike.
+        """
         words = self.words_of_set(question.title)
-        p = question.probabilities(words)
-        slip = self.error_rate / (len(words) - 1)
-        share = {w: p[w] * (1 - self.error_rate if w == printed else slip) for w in words}
-        return share[proposal] / sum(share.values())
+        context_probabilities = question.probabilities(words)
+        error_share = self.error_rate / (len(words) - 1)
+        joint = {
+            w: context_probabilities[w] * (1 - self.error_rate if w == printed else error_share)
+            for w in words
+        }
+        return joint[proposal] / sum(joint.values())
 
     def _count_outcomes(
         self, question: AnsweredQuestion, threshold: float
     ) -> tuple[int, int, int, int]:
-        """False alarm as printed; finds, wrong proposals and trials with other words printed."""
+        """Return false alarms, finds, wrong proposals and trials of an occurrence.
+
+        Each word of the set is tried as the printed one; the truly printed one is taken as correct.
+        """
         odds = self.log_odds(question)
-        right = normalize_word(question.span.text)
-        found = wrong = alarm = 0
+        correct = normalize_word(question.span.text)
+        n_found = n_wrong = n_alarms = 0
         for printed in odds:
             best = max((w for w in odds if w != printed), key=lambda w: odds[w])
             if odds[best] >= threshold and odds[best] > odds[printed]:
-                alarm += printed == right
-                found += printed != right and best == right
-                wrong += printed != right and best != right
-        return alarm, found, wrong, len(odds) - 1
+                n_alarms += printed == correct
+                n_found += printed != correct and best == correct
+                n_wrong += printed != correct and best != correct
+        return n_alarms, n_found, n_wrong, len(odds) - 1
 
     def _deciding_candidate(
-        self, row: Mapping[str, Any], own: Sequence[Candidate]
+        self, row: Mapping[str, Any], candidates: Sequence[Candidate]
     ) -> tuple[Candidate, int]:
-        """The candidate that speaks for a proposal, or with -1 the one that speaks against it."""
-        asked = {c.answer: c for c in own}
-        direct = asked.get(row["proposal"])
-        return (direct, 1) if direct else (asked[self.words_of_set(row["set"])[1]], -1)
+        """Return the candidate of a proposal and 1, or the one of the other word and -1."""
+        candidate_of_answer = {c.answer: c for c in candidates}
+        candidate = candidate_of_answer.get(row["proposal"])
+        if candidate:
+            return candidate, 1
+        return candidate_of_answer[self.words_of_set(row["set"])[1]], -1
 
 
 def _top_reasons(sign: int, parts: Sequence[tuple[tuple[str, ...], float]]) -> list[dict[str, Any]]:
-    told = ((list(name[1:]), sign * value) for name, value in parts)
-    raising = ((name, value) for name, value in told if value > 0 and name != ["constant"])
-    return [{"feature": name, "adds": value} for name, value in islice(raising, MAX_REASONS)]
+    """Return the features that raise the score most, at most MAX_REASONS, without the constant."""
+    signed = ((list(name[1:]), sign * value) for name, value in parts)
+    supporting = ((name, value) for name, value in signed if value > 0 and name != ["constant"])
+    return [{"feature": name, "adds": value} for name, value in islice(supporting, MAX_REASONS)]
 
 
 def apply_proposals(doc: Doc) -> str:
-    """The text with all proposals put in; an apostrophe stays as the text writes it."""
+    """Return the text of a Doc with all proposals applied; the style of apostrophes is kept."""
     text = doc.text
     for row in sorted(doc._.textrank_spelling or [], key=lambda row: -row["span"][0]):
         start, end = row["span"]
@@ -306,7 +338,7 @@ def apply_proposals(doc: Doc) -> str:
 
 
 def diff(doc: Doc) -> str:
-    """The proposals as a unified diff of the text; empty where there are none."""
+    """Return the proposals as a unified diff of the text; empty if there are none."""
     name = document_id(doc)
     before, after = doc.text.splitlines(), apply_proposals(doc).splitlines()
     lines = difflib.unified_diff(before, after, name, f"{name} (proposed)", lineterm="")
@@ -314,107 +346,117 @@ def diff(doc: Doc) -> str:
 
 
 def _entity_tokens(doc: Doc) -> set[int]:
+    """Return the tokens of all entities of a Doc."""
     spans: list[Span] = [*doc.ents, *doc.spans.get("entities", ())]
     return {i for span in spans for i in range(span.start, span.end)}
 
 
 def _proposal_metrics(
-    found: Sequence[tuple[int, int, int, int]], titles: Sequence[str]
+    outcomes: Sequence[tuple[int, int, int, int]], titles: Sequence[str]
 ) -> dict[str, float | None]:
-    alarms, finds, wrong, trials = np.array(found).sum(axis=0)
+    """Return precision and recall of proposals.
+
+    ``outcomes`` are those of ``Spelling._count_outcomes``, ``titles`` the sets, per occurrence.
+    """
+    alarms, finds, wrong, trials = np.array(outcomes).sum(axis=0)
     proposals = alarms + finds + wrong
     recalls: dict[str, list[tuple[int, int]]] = {}
-    for title, (_, hit, _, tried) in zip(titles, found, strict=True):
-        recalls.setdefault(title, []).append((hit, tried))
-    means = [sum(h for h, _ in own) / sum(t for _, t in own) for own in recalls.values()]
+    for title, (_, n_found, _, n_trials) in zip(titles, outcomes, strict=True):
+        recalls.setdefault(title, []).append((n_found, n_trials))
+    means = [
+        sum(n_found for n_found, _ in counts) / sum(n_trials for _, n_trials in counts)
+        for counts in recalls.values()
+    ]
     measures = {
         "flag_precision": float(finds / proposals) if proposals else None,
         "flag_recall": float(finds / trials),
         "flag_recall_of_sets": float(np.mean(means)),
     }
-    large = [row for row in found if row[3] > 1]  # sets of three words or more
-    if large:
-        alarms, finds, wrong, _ = np.array(large).sum(axis=0)
+    outcomes_of_large = [row for row in outcomes if row[3] > 1]  # sets of three words or more
+    if outcomes_of_large:
+        alarms, finds, wrong, _ = np.array(outcomes_of_large).sum(axis=0)
         total = alarms + finds + wrong
         measures["flag_precision_of_large_sets"] = float(finds / total) if total else None
     return measures
 
 
-CONTEXT_TOKENS = 2  # tokens on either side that tell whether a word is a whole one
-
-
 class TokenPrefix(NamedTuple):
-    """What a token may be that words begin with."""
+    """Token text that a word of the list may begin with."""
 
-    key: int  # of its text, the same in all vocabularies
-    word: str | None  # one it is all of and that begins no longer one
-    may_precede_blank: (
-        bool  # or what a blank may follow; else only what comes without one makes it a word
-    )
-    max_rest: int  # letters of the longest word that come after it
+    key: int  # spaCy's hash of the text
+    word: str | None  # the word that it is, unless it also begins a longer one
+    may_precede_blank: bool  # it is a word, or a blank follows inside a word
+    max_rest: int  # most characters that may follow to complete a word
 
 
 @dataclass(frozen=True)
 class PrintedWords:
-    """Words to look for: as they stand in the list, with either apostrophe, any blanks inside.
+    """Finder of words in Docs: as in the list, with either apostrophe and any white space inside.
 
-    Only whole words that are whole tokens count, neither part of a hyphenated one nor the beginning
-    of "there's"; of several that begin at a place the longest.
+    Only whole words that are whole tokens count, not parts of hyphenated words and not the
+    beginning of "there's"; of several words that begin at a token the longest is found.
 
     >>> import spacy
     >>> doc = spacy.blank("en")("It may  be less than-less, it’s more than that.")
-    >>> PrintedWords(("may be", "it's", "than")).found([doc])
+    >>> PrintedWords(("may be", "it's", "than")).find([doc])
     [[(may  be, 'may be'), (it’s, "it's"), (than, 'than')]]
     """
 
     words: tuple[str, ...]
 
     def find(self, docs: Sequence[Doc]) -> list[list[tuple[Span, str]]]:
-        """The words of each Doc in order, none inside another; each as the list has it."""
-        found: list[list[tuple[Span, str]]] = [[] for _ in docs]
-        for owner, start, number, free in self._find_starts(docs):
-            doc, own = docs[owner], found[owner]
-            if own and start < own[-1][0].end:
+        """Return (span, word of the list) of the occurrences in each Doc, in order, not nested."""
+        occurrences: list[list[tuple[Span, str]]] = [[] for _ in docs]
+        for owner, start, prefix_index, is_isolated in self._find_starts(docs):
+            doc, doc_occurrences = docs[owner], occurrences[owner]
+            if doc_occurrences and start < doc_occurrences[-1][0].end:
                 continue
-            beginning = self._prefixes[number]
-            word = beginning.word if free else None
-            span = doc[start : start + 1] if word else self._match(doc, start, beginning.max_rest)
+            prefix = self._prefixes[prefix_index]
+            word = prefix.word if is_isolated else None
+            span = doc[start : start + 1] if word else self._match(doc, start, prefix.max_rest)
             if span is not None:
-                own.append((span, word or normalize_word(span.text)))
-        return found
+                doc_occurrences.append((span, word or normalize_word(span.text)))
+        return occurrences
 
     def _find_starts(self, docs: Sequence[Doc]) -> Iterable[tuple[int, int, int, bool]]:
-        """Docs and tokens with which words may begin, how they do, and if they stand in blanks."""
+        """Return (doc, token, prefix index, is isolated) of tokens that may begin a word.
+
+        A token is isolated if white space surrounds it. This is a vectorised filter by token
+        hashes; ``_match`` decides.
+        """
         tables = [token_table(doc) for doc in docs]
         keys = np.concatenate([table["ORTH"] for table in tables])
-        blank = np.concatenate([table["SPACY"] for table in tables]) == 1
-        number = np.searchsorted(self._keys, keys)
-        places = np.flatnonzero(self._keys[number] == keys)
-        places = places[self._may_precede_blank[number[places]] | ~blank[places]]
-        if not len(places):
+        has_space = np.concatenate([table["SPACY"] for table in tables]) == 1
+        prefix_index = np.searchsorted(self._keys, keys)
+        positions = np.flatnonzero(self._keys[prefix_index] == keys)
+        positions = positions[
+            self._may_precede_blank[prefix_index[positions]] | ~has_space[positions]
+        ]
+        if not len(positions):
             return ()
-        following = keys.take(places + 1, mode="clip")
-        goes_on = self._inner_keys[np.searchsorted(self._inner_keys, following)] == following
-        places = places[self._may_precede_blank[number[places]] | goes_on]
-        number, after = number[places], blank[places]
+        following = keys.take(positions + 1, mode="clip")
+        continues = self._inner_keys[np.searchsorted(self._inner_keys, following)] == following
+        positions = positions[self._may_precede_blank[prefix_index[positions]] | continues]
+        prefix_index, space_after = prefix_index[positions], has_space[positions]
 
-        begins = offsets([len(doc) for doc in docs])
-        owner = np.searchsorted(begins, places, side="right") - 1
-        start = places - begins[owner]
-        free = after & (blank[places - 1] | (start == 0))
-        return zip(*(column.tolist() for column in (owner, start, number, free)), strict=True)
+        doc_starts = offsets([len(doc) for doc in docs])
+        owner = np.searchsorted(doc_starts, positions, side="right") - 1
+        start = positions - doc_starts[owner]
+        is_isolated = space_after & (has_space[positions - 1] | (start == 0))
+        columns = owner, start, prefix_index, is_isolated
+        return zip(*(column.tolist() for column in columns), strict=True)
 
-    def _match(self, doc: Doc, start: int, left: int) -> Span | None:
-        """The word that begins with a token, by the letters there and around it."""
+    def _match(self, doc: Doc, start: int, max_rest: int) -> Span | None:
+        """Return the word that begins at a token, by the text there and around it, or None."""
         first = max(start - CONTEXT_TOKENS, 0)
-        text = doc[first : start + 1 + left + CONTEXT_TOKENS].text
+        text = doc[first : start + 1 + max_rest + CONTEXT_TOKENS].text
         begin = doc[start].idx
         match = self._pattern.match(text, begin - doc[first].idx)
         return None if match is None else doc.char_span(begin, begin + len(match[0]))
 
     @cached_property
     def _prefixes(self) -> list[TokenPrefix]:
-        """By their keys."""
+        """Return all texts of tokens that words may begin with, sorted by key."""
         whole: dict[str, str] = {}
         rests: dict[str, list[str]] = {}
         for word in self.words:
@@ -422,39 +464,42 @@ class PrintedWords:
                 whole[printed] = word
                 for size in range(1, len(printed) + 1):
                     rests.setdefault(printed[:size], []).append(printed[size:])
-        strings, found = StringStore(), list[TokenPrefix]()
-        for text, own in rests.items():
-            apart = any(rest.startswith(" ") for rest in own)
-            alone = None if apart else whole.get(text)
-            ends, left = apart or text in whole, max(map(len, own))
-            found.append(TokenPrefix(strings.add(text), alone, ends, left))
-        return sorted(found)
+        strings, prefixes = StringStore(), list[TokenPrefix]()
+        for text, endings in rests.items():
+            has_blank = any(rest.startswith(" ") for rest in endings)
+            whole_word = None if has_blank else whole.get(text)
+            may_precede_blank, max_rest = has_blank or text in whole, max(map(len, endings))
+            prefixes.append(TokenPrefix(strings.add(text), whole_word, may_precede_blank, max_rest))
+        return sorted(prefixes)
 
     @cached_property
     def _keys(self) -> NDArray[np.uint64]:
-        return _sorted_keys(one.key for one in self._prefixes)
+        """Return the sorted keys of prefixes."""
+        return _sorted_keys(prefix.key for prefix in self._prefixes)
 
     @cached_property
     def _may_precede_blank(self) -> NDArray[np.bool_]:
-        return np.array([*(one.may_precede_blank for one in self._prefixes), False])
+        """Return by prefix whether a blank may follow it, and False for no prefix."""
+        return np.array([*(prefix.may_precede_blank for prefix in self._prefixes), False])
 
     @cached_property
     def _inner_keys(self) -> NDArray[np.uint64]:
-        """Keys of all that may follow in a word after its beginning."""
-        strings, found = StringStore(), set[int]()
+        """Return the sorted keys of texts that may follow the first token inside a word."""
+        strings, keys = StringStore(), set[int]()
         for printed in (each for word in self.words for each in _variants(word)):
             ends = combinations(range(1, len(printed) + 1), 2)
-            found.update(strings.add(printed[start:end]) for start, end in ends)
-        return _sorted_keys(found)
+            keys.update(strings.add(printed[start:end]) for start, end in ends)
+        return _sorted_keys(keys)
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
+        """Return the regular expression of all words, longest first, as whole words only."""
         each = (_word_pattern(word) for word in sorted(self.words, key=lambda w: (-len(w), w)))
         return re.compile(rf"(?<!\w)(?<!\w[-'’./@])(?:{'|'.join(each)})(?!\w|[-'’./@]\w)")
 
 
 def normalize_word(text: str) -> str:
-    """A printed word as lists have it: straight apostrophe, one blank.
+    """Return a printed word as in lists: straight apostrophe, one blank.
 
     >>> normalize_word("it’s"), normalize_word("may  be")
     ("it's", 'may be')
@@ -463,15 +508,16 @@ def normalize_word(text: str) -> str:
 
 
 def _sorted_keys(keys: Iterable[int]) -> NDArray[np.uint64]:
-    """Keys to be searched among: in order, then one that no token has."""
+    """Return sorted keys followed by the largest uint64, which no token has, for binary search."""
     return np.array([*sorted(keys), np.iinfo(np.uint64).max], dtype=np.uint64)
 
 
 def _variants(word: str) -> Iterator[str]:
-    """The word with each apostrophe in both forms."""
+    """Yield the word with each apostrophe in both forms."""
     letters = ["'’" if letter == "'" else letter for letter in " ".join(word.split())]
     return map("".join, product(*letters))
 
 
 def _word_pattern(word: str) -> str:
+    """Return a regular expression for a word: any white space inside, either apostrophe."""
     return r"\s+".join(re.escape(part).replace("'", "['’]") for part in word.split())

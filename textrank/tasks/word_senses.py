@@ -1,4 +1,4 @@
-"""Word senses: which sense of a word is meant, learnt from a lexical sample."""
+"""Word senses: which sense a word has in the text, learnt from a lexical sample."""
 
 from __future__ import annotations
 
@@ -25,58 +25,70 @@ if not Doc.has_extension("textrank_wsd"):
 
 @dataclass(frozen=True)
 class WordSenses(ChoiceTask):
-    """The sense of each marked word, or of each word with known senses where none is marked.
+    """Ambiguous words; the answer is the sense that a word has in the text.
 
-    ``senses`` are the senses of each word, ``{"line": ["cord", "text", ...]}``. A marked word
-    names its entry in ``span.kb_id_``, or is spelt like it, and its label is the right sense.
+    ``senses`` maps a word to its senses, ``{"line": ["cord", "text", ...]}``. If the Doc has the
+    span group ``entities``, its spans are judged: a span names its entry of ``senses`` in
+    ``span.kb_id_`` or by its text, and its label is the gold sense. Otherwise every token with an
+    entry is judged.
     """
 
     senses: Mapping[str, Sequence[str]]
     entities: str = "entities"
     name: ClassVar[str] = "wsd"
-    required_pipes: ClassVar[
-        tuple[str, ...]
-    ] = ()  # of the analysis: words and sentences are enough
+    required_pipes: ClassVar[tuple[str, ...]] = ()  # words and sentences are enough
     required_pipes_raw: ClassVar[tuple[str, ...]] = ()
     is_ranking: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        senses = {str(word): tuple(own) for word, own in self.senses.items()}
-        object.__setattr__(self, "senses", senses)
-        for word, own in senses.items():
-            if len(own) < 2 or len(set(own)) < len(own):
-                raise ValueError(f"{word!r} needs at least two different senses, got {own}")
+        all_senses = {str(word): tuple(senses) for word, senses in self.senses.items()}
+        object.__setattr__(self, "senses", all_senses)
+        for word, senses in all_senses.items():
+            if len(senses) < 2 or len(set(senses)) < len(senses):
+                raise ValueError(f"{word!r} needs at least two different senses, got {senses}")
 
     def candidates(self, doc: Doc) -> list[Candidate]:
-        """One for each word with two senses, one for each sense of other words."""
+        """Return one candidate per word with two senses, and one per sense of other words."""
         return candidates_from_questions(
             [self._question(span) for span in self._target_spans(word_doc(doc))]
         )
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
-        """Marked words without known senses."""
+        """Return the number of annotated words without known senses."""
         return len(doc.spans.get(self.entities, ())) - len(self._marked_spans(doc))
 
     def row(self, text: SourceText, question: AnsweredQuestion) -> dict[str, Any]:
-        """The sense of a word, with its place."""
-        p = question.probabilities(self.senses[question.title])
-        best = list(p)[int(argmax_first(list(p.values())))]
+        """Return the most probable sense of a word, with its offsets."""
+        probabilities = question.probabilities(self.senses[question.title])
+        best = list(probabilities)[int(argmax_first(list(probabilities.values())))]
         row = {"word": span_text(question.span), "span": list(original_offsets(question.span))}
-        return {**row, "sense": best, "probability": p[best], "probabilities": p}
+        return {
+            **row,
+            "sense": best,
+            "probability": probabilities[best],
+            "probabilities": probabilities,
+        }
 
     def _target_spans(self, doc: Doc) -> list[Span]:
+        """Return the annotated words.
+
+        Or all words with known senses if the Doc has no span group.
+        """
         if self.entities in doc.spans:
             return self._marked_spans(doc)
         return [doc[token.i : token.i + 1] for token in doc if token.lower_ in self.senses]
 
     def _marked_spans(self, doc: Doc) -> list[Span]:
+        """Return the annotated words with known senses, in text order."""
         marked = sorted(doc.spans.get(self.entities, ()), key=lambda s: (s.start, s.end))
         return [span for span in marked if self._lexical_entry(span) in self.senses]
 
     def _question(self, span: Span) -> Question:
+        """Return the question for a word; its label is the gold answer if it is a known sense."""
         word = self._lexical_entry(span)
         senses = tuple(self.senses[word])
         return Question(span, senses, word, span.label_ if span.label_ in senses else None)
 
     def _lexical_entry(self, span: Span) -> str:
+        """Return the key of a word in ``senses``: its ``kb_id_``, or its text in lower case."""
         return span.kb_id_ or span.text.lower()
