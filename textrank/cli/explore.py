@@ -104,7 +104,7 @@ def _make_reasons(store: Store, model: str | None, nlp: str | None) -> Statement
     """
     from textrank.web.explorer import StatementExplainer
 
-    settings = store.settings.get("settings")
+    settings = store.manifest.get("settings")
     recorded = settings.get("model") if isinstance(settings, dict) else None
     name = model or (recorded if isinstance(recorded, str) else None)
     if name is None:

@@ -16,7 +16,8 @@ import typer
 from textrank.cli.app import refuse_ignored
 
 if TYPE_CHECKING:
-    from textrank.results.store import Filter, Results, Row
+    from textrank.results.schema import Row
+    from textrank.results.store import Filter, Results
 
 SHOWN_COLUMNS = {
     "statements": "document year name_a name_b probability status type direction sentence",
@@ -91,7 +92,7 @@ def parse_years(text: str | None) -> tuple[int | None, int | None]:
 
 def answer_question(
     results: Results, question: str, where: Filter, limit: int
-) -> tuple[str, list[Row]]:
+) -> tuple[str, Sequence[Row]]:
     """Return the kind of answer ("partners", "statements", "pairs" or "sql") and its rows.
 
     Parameters

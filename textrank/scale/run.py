@@ -161,7 +161,7 @@ class Run:
             if self.folder.is_dir() and not _has_no_result(self.folder):
                 raise ValueError(f"{self.folder} exists and is not a result. Choose another name.")
             return Manifest(dict(self.settings))
-        recorded.check(self.settings, self.folder)
+        recorded.check_settings(self.settings, self.folder)
         return recorded
 
     def _make_folders(self) -> None:
