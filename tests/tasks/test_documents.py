@@ -45,7 +45,7 @@ def test_topics_that_are_no_names_are_refused(topics):
 
 
 def test_topics_must_differ():
-    with pytest.raises(ValueError, match="different ones"):
+    with pytest.raises(ValueError, match="different names"):
         Categorise(["a", "a"])
 
 
