@@ -19,7 +19,7 @@ from textrank.web.active_learner import ActiveLearner, Question
 TRAINED, POOL, FEATURES, EACH = 5_000, 2_000, 300_000, 200
 
 
-def _teaching(rng: np.random.Generator) -> tuple[ActiveLearner, Any]:
+def _learner(rng: np.random.Generator) -> tuple[ActiveLearner, Any]:
     n = TRAINED + POOL
     columns = (FEATURES * rng.random((n, EACH)) ** 3).astype(int).clip(max=FEATURES - 1)
     rows = np.repeat(np.arange(n), EACH)
@@ -44,17 +44,17 @@ def _teaching(rng: np.random.Generator) -> tuple[ActiveLearner, Any]:
 @pytest.mark.benchmark
 def test_a_click_costs_a_fraction_of_training() -> None:
     """Seconds of one core, so that others at work on the machine do not count."""
-    teaching, y = _teaching(np.random.default_rng(0))
+    learner, y = _learner(np.random.default_rng(0))
     start = process_time()
-    teaching.retrain({i: float(y[i]) for i in range(TRAINED)}, 1.0)
+    learner.retrain({i: float(y[i]) for i in range(TRAINED)}, 1.0)
     training = process_time() - start
     seconds = []
-    question = teaching.next_question()
+    question = learner.next_question()
     for _ in range(40):
         assert question is not None
         start = process_time()
-        teaching.answer(question, "yes" if y[question.rows[0]] > 0 else "no")
-        question = teaching.next_question()
+        learner.answer(question, "yes" if y[question.rows[0]] > 0 else "no")
+        question = learner.next_question()
         seconds.append(process_time() - start)
     click = float(np.median(seconds))
     print(f"\nclick {1000 * click:.0f} ms, training {training:.1f} s, ratio {training / click:.0f}")

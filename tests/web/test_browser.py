@@ -136,9 +136,9 @@ def test_exports_are_downloaded(browser: Any, folder: Path) -> None:
 def test_thirty_answers_by_keys_with_undo_equal_training_anew(browser: Any, tmp_path: Path) -> None:
     found = load_corpus(CORPUS)(spacy.blank("en"))
     docs = [doc for _, doc in zip(range(14), found, strict=False)]
-    teaching = ActiveLearner.of(load_pipeline("ppi-linear"), docs)
+    learner = ActiveLearner.from_docs(load_pipeline("ppi-linear"), docs)
     answers = AnswerLog(tmp_path / "a.sqlite", {"texts": fingerprint_docs(docs)})
-    curation = Curation(teaching, docs, answers, "ada")
+    curation = Curation(learner, docs, answers, "ada")
     with served(lambda gate: CurationApp(curation, "sample", gate).app()) as address:
         browser.get(address)
         until(lambda: css(browser, "#buttons button"))
@@ -150,7 +150,7 @@ def test_thirty_answers_by_keys_with_undo_equal_training_anew(browser: Any, tmp_
                 _agrees(curation)
                 _press(browser, "n", count)
                 _agrees(curation)
-        assert len(teaching.answered) == 30
+        assert len(learner.answered) == 30
         quiet(browser)
 
 
@@ -160,19 +160,19 @@ def _press(browser: Any, key: str, answered: int) -> None:
 
 
 def _agrees(curation: Curation) -> None:
-    teaching = curation.learner
-    with teaching.lock:
-        index = teaching.index
-        K = teaching.rows.gram(index) + teaching.online.alpha * np.eye(len(index))
-        coef = np.linalg.solve(K, teaching.targets(teaching.labels))
-        np.testing.assert_allclose(teaching.online.coef, coef, atol=1e-8)
+    learner = curation.learner
+    with learner.lock:
+        index = learner.index
+        K = learner.rows.gram(index) + learner.online.alpha * np.eye(len(index))
+        coef = np.linalg.solve(K, learner.targets(learner.labels))
+        np.testing.assert_allclose(learner.online.coef, coef, atol=1e-8)
 
 
 def test_a_name_is_marked_by_keys_alone(browser: Any, tmp_path: Path) -> None:
     docs = list(load_corpus(CORPUS)(spacy.blank("en")))[:3]
-    teaching = ActiveLearner.of(load_pipeline("ppi-linear"), docs)
-    curation = Curation(teaching, docs, AnswerLog(tmp_path / "a.sqlite", {}), "ada")
-    before = len(teaching.questions)
+    learner = ActiveLearner.from_docs(load_pipeline("ppi-linear"), docs)
+    curation = Curation(learner, docs, AnswerLog(tmp_path / "a.sqlite", {}), "ada")
+    before = len(learner.questions)
     with served(lambda gate: CurationApp(curation, "sample", gate).app()) as address:
         browser.get(address)
         until(lambda: css(browser, ".word"))
@@ -182,7 +182,7 @@ def test_a_name_is_marked_by_keys_alone(browser: Any, tmp_path: Path) -> None:
         while css(browser, ".word.chosen:is(.e1, .e2, .name)"):
             body.send_keys("\ue014")  # on to a word that is no name
         body.send_keys("\ue007")
-        until(lambda: len(teaching.questions) > before)
+        until(lambda: len(learner.questions) > before)
         quiet(browser)
 
 
@@ -241,8 +241,8 @@ def test_explorer_passes_an_audit_of_accessibility(browser: Any, folder: Path) -
 
 def test_curation_passes_an_audit_of_accessibility(browser: Any, tmp_path: Path) -> None:
     docs = list(load_corpus(CORPUS)(spacy.blank("en")))[:6]
-    teaching = ActiveLearner.of(load_pipeline("ppi-linear"), docs)
-    curation = Curation(teaching, docs, AnswerLog(tmp_path / "a.sqlite", {}), "ada")
+    learner = ActiveLearner.from_docs(load_pipeline("ppi-linear"), docs)
+    curation = Curation(learner, docs, AnswerLog(tmp_path / "a.sqlite", {}), "ada")
     with served(lambda gate: CurationApp(curation, "sample", gate).app()) as address:
         browser.get(address)
         until(lambda: css(browser, "#buttons button"))

@@ -1,4 +1,10 @@
-"""Candidates as rows to compare: by explicit features where the kernel has them, else by it."""
+"""Kernel values between candidates, for active learning.
+
+``build_rows`` wraps the represented candidates of a pipeline: as ``FeatureRows`` if the kernel has
+explicit features, so that values with all candidates are one sparse product, else as
+``KernelRows``, which calls the kernel and keeps its answers. Both have the same methods; a
+candidate is addressed by its row number.
+"""
 
 from __future__ import annotations
 
@@ -15,174 +21,189 @@ from textrank.linalg import gram, squared_norms
 from textrank.protocols import AdditiveKernel, Explanation, Kernel, has_features
 
 Rows: TypeAlias = "FeatureRows | KernelRows"
-AVERAGE_SAMPLE_SIZE = 50  # candidates that an average is taken over, where each has to be compared
+MEAN_SAMPLE_SIZE = 50  # candidates whose mean contributions are computed, if it takes the kernel
+MIN_SQUARED_NORM = 1e-300  # instead of 0, to divide by
 
 
 def build_rows(kernel: Kernel[Any], X: Sequence[Any]) -> Rows:
-    """The rows of what a representation gave."""
+    """Return the rows of represented candidates ``X``."""
     if has_features(kernel):
-        found = kernel.features(X)
-        return FeatureRows(sp.csr_array(found.values), found.names)
+        features = kernel.features(X)
+        return FeatureRows(sp.csr_array(features.values), features.names)
     return KernelRows(kernel, X)
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureRows:
-    """Rows of a sparse matrix: a comparison with all others is one product with a vector."""
+    """Candidates as rows of a sparse feature matrix with the linear kernel."""
 
-    values: sp.csr_array
-    names: FeatureNames
-    squared_norms: Vector = field(init=False, repr=False)
-    _averages: dict[str, Vector] = field(default_factory=dict, init=False, repr=False)
-    _found: dict[int, Indices] = field(default_factory=dict, init=False, repr=False)
+    values: sp.csr_array  # (n, d)
+    names: FeatureNames  # (d,)
+    squared_norms: Vector = field(init=False, repr=False)  # (n,), k(x, x)
+    _means: dict[str, Vector] = field(default_factory=dict, init=False, repr=False)
+    _columns: dict[int, Indices] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "own", squared_norms(self.values))
+        object.__setattr__(self, "squared_norms", squared_norms(self.values))
 
     def __len__(self) -> int:
         return int(self.values.shape[0])
 
-    def mean_features(self, asked: str, alike: Sequence[int]) -> Vector:
-        """The average value of each feature that many of the rows asking the same have; kept."""
-        if asked not in self._averages:
-            values = self.values if len(alike) == len(self) else self.values[np.array(alike)]
-            self._averages[asked] = mean_features(Features(values, self.names))
-        return self._averages[asked]
+    def mean_features(self, question: str, rows: Sequence[int]) -> Vector:
+        """Return the mean features (d,) of the candidates that ask a question; cached.
+
+        ``rows`` are their row numbers. See ``textrank.explanation.mean_features`` for the features
+        that are left out.
+        """
+        if question not in self._means:
+            values = self.values if len(rows) == len(self) else self.values[np.array(rows)]
+            self._means[question] = mean_features(Features(values, self.names))
+        return self._means[question]
 
     def find_columns(self, names: FeatureNames) -> Indices:
-        """Where the names of a model stand among these, or -1; kept."""
-        if id(names) not in self._found:
-            self._found[id(names)] = self.names.find(names)
-        return self._found[id(names)]
+        """Return the column of each of ``names``, or -1; cached by the identity of ``names``."""
+        if id(names) not in self._columns:
+            self._columns[id(names)] = self.names.find(names)
+        return self._columns[id(names)]
 
-    def contributions_of(self, row: int, weights: Vector, average: Vector) -> Explanation:
-        """What each feature adds to the score of a row, less what it adds to the average one."""
-        own = self.values[[row]]
-        parts = sp.csr_array((own.data * weights[own.indices], own.indices, own.indptr), own.shape)
-        return subtract_mean(Features(parts, self.names), average * weights)[0]
+    def explain(self, row: int, weights: Vector, mean: Vector) -> Explanation:
+        """Return what each feature adds to the score of a row, relative to the mean candidate.
+
+        ``weights`` and ``mean`` have shape (d,). The values sum to the score ``weights @ x``.
+        """
+        x = self.values[[row]]
+        added = sp.csr_array((x.data * weights[x.indices], x.indices, x.indptr), x.shape)
+        return subtract_mean(Features(added, self.names), mean * weights)[0]
 
     def dense_row(self, row: int) -> Vector:
-        """One row with its zeros."""
-        found = np.zeros(self.values.shape[1])
+        """Return the features of one candidate as a dense vector (d,)."""
+        dense = np.zeros(self.values.shape[1])
         span = slice(self.values.indptr[row], self.values.indptr[row + 1])
-        found[self.values.indices[span]] = self.values.data[span]
-        return found
+        dense[self.values.indices[span]] = self.values.data[span]
+        return dense
 
     def kernel_row(self, row: int) -> Vector:
-        """Kernel values of one candidate with all."""
+        """Return the kernel values (n,) of one candidate with all."""
         return np.asarray(self.values @ self.dense_row(row))
 
     def kernel_columns(self, rows: Indices) -> Matrix:
-        """Kernel values of all with a few, a column each."""
-        found = np.zeros((self.values.shape[1], len(rows)))
-        few = self.values[rows].tocoo()
-        found[few.col, few.row] = few.data
-        return np.asarray(self.values @ found)
+        """Return the kernel values (n, len(rows)) of all candidates with a few."""
+        dense = np.zeros((self.values.shape[1], len(rows)))
+        selected = self.values[rows].tocoo()
+        dense[selected.col, selected.row] = selected.data
+        return np.asarray(self.values @ dense)
 
-    def cross_gram(self, some: Indices, others: Indices) -> Matrix:
-        """Kernel values of some with others."""
-        if not len(some) or not len(others):
-            return np.empty((len(some), len(others)))
-        return np.asarray(gram(self.values[some], self.values[others]))
+    def cross_gram(self, rows: Indices, others: Indices) -> Matrix:
+        """Return the kernel values (len(rows), len(others)) between two sets of candidates."""
+        if not len(rows) or not len(others):
+            return np.empty((len(rows), len(others)))
+        return np.asarray(gram(self.values[rows], self.values[others]))
 
     def gram(self, rows: Indices) -> Matrix:
-        """The Gram matrix of some."""
+        """Return the Gram matrix of some candidates."""
         return gram(self.values[rows])
 
     def feature_weights(self, rows: Indices, coef: Vector) -> Vector:
-        """A weight per feature: the sum of the rows times their coefficients."""
-        spread = np.zeros(len(self))
-        spread[rows] = coef
-        return np.asarray(self.values.T @ spread)
+        """Return the weight of each feature (d,): the sum of ``coef`` times the given rows."""
+        all_coef = np.zeros(len(self))
+        all_coef[rows] = coef
+        return np.asarray(self.values.T @ all_coef)
 
     def scores(self, rows: Indices, coef: Vector) -> Vector:
-        """Scores of all by coefficients on some."""
+        """Return ``sum_i coef_i k(x_i, x)`` for all candidates x, with x_i the given rows."""
         return np.asarray(self.values @ self.feature_weights(rows, coef))
 
     def density(self) -> Vector:
-        """The mean cosine with all others, divided by the largest."""
-        lengths = np.sqrt(np.maximum(self.squared_norms, 1e-300))
-        mean = np.asarray(self.values.T @ (1 / lengths)) / max(len(self), 1)
-        return _scaled(np.asarray(self.values @ mean) / lengths)
+        """Return the mean cosine of each candidate with all, divided by the largest of them."""
+        norms = np.sqrt(np.maximum(self.squared_norms, MIN_SQUARED_NORM))
+        mean = np.asarray(self.values.T @ (1 / norms)) / max(len(self), 1)
+        return _divide_by_max(np.asarray(self.values @ mean) / norms)
 
-    def append(self, more: Features) -> FeatureRows:
-        """These rows with others behind them, which may have features of their own."""
-        both = Features.vstack([Features(self.values, self.names), more])
+    def append(self, features: Features) -> FeatureRows:
+        """Return these rows followed by others, which may have other features."""
+        both = Features.vstack([Features(self.values, self.names), features])
         return FeatureRows(sp.csr_array(both.values), both.names)
 
 
 @dataclass(eq=False)
 class KernelRows:
-    """Rows that only a kernel can compare; comparisons once made are kept."""
+    """Candidates that only a kernel can compare; kernel rows are cached once computed."""
 
     kernel: Kernel[Any]
     X: Sequence[Any]
-    own: Vector = field(init=False, repr=False)
-    _known: dict[int, Vector] = field(default_factory=dict, repr=False)
+    squared_norms: Vector = field(init=False, repr=False)  # (n,), k(x, x)
+    _kernel_rows: dict[int, Vector] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        self.own = np.asarray(self.kernel.diag(self.X))
+        self.squared_norms = np.asarray(self.kernel.diag(self.X))
 
     def __len__(self) -> int:
-        return len(self.own)
+        return len(self.squared_norms)
 
-    def against(self, row: int) -> Vector:
-        """Kernel values of one candidate with all."""
-        if row not in self._known:
-            one = take_rows(self.X, np.array([row], dtype=np.intp))
-            self._known[row] = np.asarray(self.kernel(one, self.X))[0]
-        return self._known[row]
+    def kernel_row(self, row: int) -> Vector:
+        """Return the kernel values (n,) of one candidate with all; cached."""
+        if row not in self._kernel_rows:
+            x = take_rows(self.X, np.array([row], dtype=np.intp))
+            self._kernel_rows[row] = np.asarray(self.kernel(x, self.X))[0]
+        return self._kernel_rows[row]
 
-    def columns(self, rows: Indices) -> Matrix:
-        """Kernel values of all with a few, a column each."""
-        new = np.array([row for row in rows.tolist() if row not in self._known], dtype=np.intp)
+    def kernel_columns(self, rows: Indices) -> Matrix:
+        """Return the kernel values (n, len(rows)) of all candidates with a few; cached."""
+        new = np.array([row for row in rows.tolist() if row not in self._kernel_rows], np.intp)
         if len(new):
-            found = np.asarray(self.kernel(take_rows(self.X, new), self.X))
-            self._known.update(zip(new.tolist(), found, strict=True))
-        return np.column_stack([self._known[row] for row in rows.tolist()])
+            values = np.asarray(self.kernel(take_rows(self.X, new), self.X))
+            self._kernel_rows.update(zip(new.tolist(), values, strict=True))
+        return np.column_stack([self._kernel_rows[row] for row in rows.tolist()])
 
-    def between(self, some: Indices, others: Indices) -> Matrix:
-        """Kernel values of some with others."""
-        if not len(some) or not len(others):
-            return np.empty((len(some), len(others)))
-        return np.asarray(self.kernel(take_rows(self.X, some), take_rows(self.X, others)))
+    def cross_gram(self, rows: Indices, others: Indices) -> Matrix:
+        """Return the kernel values (len(rows), len(others)) between two sets of candidates."""
+        if not len(rows) or not len(others):
+            return np.empty((len(rows), len(others)))
+        return np.asarray(self.kernel(take_rows(self.X, rows), take_rows(self.X, others)))
 
     def gram(self, rows: Indices) -> Matrix:
-        """The Gram matrix of some."""
+        """Return the Gram matrix of some candidates."""
         if not len(rows):
             return np.empty((0, 0))
-        some = take_rows(self.X, rows)
-        return np.asarray(self.kernel(some))
+        return np.asarray(self.kernel(take_rows(self.X, rows)))
 
     def scores(self, rows: Indices, coef: Vector) -> Vector:
-        """Scores of all by coefficients on some."""
-        found = np.zeros(len(self))
+        """Return ``sum_i coef_i k(x_i, x)`` for all candidates x, with x_i the given rows."""
+        scores = np.zeros(len(self))
         for row, value in zip(rows.tolist(), coef, strict=True):
-            found += value * self.against(row)
-        return found
+            scores += value * self.kernel_row(row)
+        return scores
 
-    def density(self, sample: int = 100) -> Vector:
-        """The mean similarity to some of the others, divided by the largest."""
-        step = max(1, len(self) // sample)
-        lengths = np.sqrt(np.maximum(self.own, 1e-300))
-        some = np.arange(0, len(self), step)
-        cosines = np.asarray(self.kernel(take_rows(self.X, some), self.X)) / lengths[some][:, None]
-        return _scaled(cosines.sum(axis=0) / lengths)
+    def density(self, sample_size: int = 100) -> Vector:
+        """Return the mean cosine of each candidate with a sample, divided by the largest."""
+        step = max(1, len(self) // sample_size)
+        norms = np.sqrt(np.maximum(self.squared_norms, MIN_SQUARED_NORM))
+        sample = np.arange(0, len(self), step)
+        cosines = np.asarray(self.kernel(take_rows(self.X, sample), self.X))
+        cosines = cosines / norms[sample][:, None]
+        return _divide_by_max(cosines.sum(axis=0) / norms)
 
-    def reasons(self, row: int, rows: Indices, coef: Vector) -> Explanation:
-        """What each named part adds to a score, where the kernel can tell, less the average."""
+    def explain(self, row: int, rows: Indices, coef: Vector) -> Explanation:
+        """Return what each named part of the kernel adds to a score, relative to the mean.
+
+        The score is ``sum_i coef_i k(x_i, x)`` with x_i the candidates ``rows``. The mean is over
+        at most ``MEAN_SAMPLE_SIZE`` candidates. Empty if the kernel cannot split its values.
+        """
         if not isinstance(self.kernel, AdditiveKernel) or not len(rows):
             return []
         support = take_rows(self.X, rows)
-        some = np.unique(np.linspace(0, len(self) - 1, AVERAGE_SAMPLE_SIZE).astype(np.intp))
-        average = mean_row(self.kernel.contributions(take_rows(self.X, some), support, coef))
-        one = take_rows(self.X, np.array([row], dtype=np.intp))
-        both = Features.vstack([self.kernel.contributions(one, support, coef), average])
+        sample = np.unique(np.linspace(0, len(self) - 1, MEAN_SAMPLE_SIZE).astype(np.intp))
+        mean = mean_row(self.kernel.contributions(take_rows(self.X, sample), support, coef))
+        x = take_rows(self.X, np.array([row], dtype=np.intp))
+        both = Features.vstack([self.kernel.contributions(x, support, coef), mean])
         return subtract_mean(both[:-1], both.values[[-1]].toarray()[0])[0]
 
 
 def concat_representations(one: Any, other: Any) -> Any:
-    """Representations of the same kind, one behind the other."""
+    """Return two batches of represented candidates of the same kind, one after the other.
+
+    Raises ValueError for kinds that cannot be concatenated.
+    """
     if isinstance(one, MultiView) and isinstance(other, MultiView):
         return MultiView(
             {name: concat_representations(one.view(name), other.view(name)) for name in one.views}
@@ -192,11 +213,12 @@ def concat_representations(one: Any, other: Any) -> Any:
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return np.concatenate([one, other])
     raise ValueError(
-        f"a model of {type(one).__name__} can be taught, but not exported with its answers. "
-        "Begin with the pipeline and a corpus instead."
+        f"a model whose candidates are {type(one).__name__} can be curated, but not exported with "
+        "the answers. Begin with the pipeline and a corpus instead."
     )
 
 
-def _scaled(values: Vector) -> Vector:
+def _divide_by_max(values: Vector) -> Vector:
+    """Return values divided by the largest and clipped to [0, 1]; ones if none is positive."""
     largest = float(values.max(initial=0.0))
     return np.clip(values / largest, 0.0, 1.0) if largest > 0 else np.ones(len(values))

@@ -1,4 +1,10 @@
-"""What people answered: an SQLite file to which every answer is written before it counts."""
+"""Curation of texts by people: answers on disk, the pages that ask, and what can be exported.
+
+``AnswerLog`` is an SQLite file to which every event is written before it takes effect.
+``Curation`` connects it with an ``ActiveLearner``: it replays the log at start, takes answers and
+marked names, and describes its state for the page. ``build_model`` and ``export_corpus`` export
+the result, and ``CurationApp`` serves all of it.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +17,14 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock, RLock, Thread
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -25,8 +32,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from textrank.candidates import document_id
-from textrank.features import FeatureNames as TrainedNames
+from textrank.candidates import Candidate, document_id
+from textrank.features import FeatureNames, Vector
 from textrank.formats.detection import WRITERS, write_docs
 from textrank.learners.base import Fit
 from textrank.learners.calibration import fit_calibration
@@ -39,7 +46,6 @@ from textrank.web.active_learner import (
     LABEL_OF_ANSWER,
     NEGATED,
     ActiveLearner,
-    Quality,
     Question,
     advise,
     can_explain,
@@ -47,6 +53,8 @@ from textrank.web.active_learner import (
 )
 from textrank.web.app import Credentials, common_routes, not_found, render_page
 from textrank.web.explorer import summarize_contributions
+
+# Answers on disk
 
 LOG_FORMAT = 1  # rises when an older textrank could not read a new file
 _TABLES = """
@@ -66,23 +74,26 @@ CREATE TABLE IF NOT EXISTS events (
 
 @dataclass(frozen=True)
 class Event:
-    """One thing somebody did: answered a question, marked a name, or took something back."""
+    """One action of a person: an answer, a marked name, or an undo."""
 
     id: int
-    at: str
+    at: str  # time in UTC, ISO format
     who: str
-    kind: str
+    kind: str  # answer, name or undo
     document: str
-    question: str  # the key of the question; of a name the characters, as JSON
+    question: str  # key of the question; for a name its characters, as JSON
     value: str
-    undoes: int | None = None
+    undoes: int | None = None  # id of the event that an undo takes back
 
 
 class AnswerLog:
-    """The log of one curation. Nothing is ever changed in it: taking back is an event too.
+    """Append-only log of one curation in an SQLite file; an undo is an event too.
 
-    SQLite writes ahead and waits for the disk at every event, so that a killed process, or a
-    machine without power, loses no answer that was acknowledged.
+    SQLite writes ahead and waits for the disk at every event, so a killed process or a power
+    failure loses no answer that was acknowledged.
+
+    ``about`` describes the curation (task, checksum of the texts). Raises ValueError if the file
+    is not an SQLite file or has another description.
     """
 
     def __init__(self, path: str | Path, about: Mapping[str, str]) -> None:
@@ -94,27 +105,28 @@ class AnswerLog:
             self._db.executescript(_TABLES)
         except sqlite3.DatabaseError as error:
             raise ValueError(
-                f"{self.path}: not usable for answers ({error}). Name another with --answers."
+                f"{self.path}: cannot be used for answers ({error}). "
+                "Give another file with --answers."
             ) from error
         self._lock = Lock()
-        self._check({"format": str(LOG_FORMAT), **about})
+        self._check_description({"format": str(LOG_FORMAT), **about})
 
-    def _check(self, about: Mapping[str, str]) -> None:
-        """Refuses a file that belongs to other texts or another task."""
-        known = dict(self._db.execute("SELECT key, value FROM about").fetchall())
+    def _check_description(self, about: Mapping[str, str]) -> None:
+        """Store the description of a new file; raise ValueError if an old one differs."""
+        stored = dict(self._db.execute("SELECT key, value FROM about").fetchall())
         for key, value in about.items():
-            if known.setdefault(key, value) != value:
+            if stored.setdefault(key, value) != value:
                 raise ValueError(
-                    f"{self.path}: its answers have {key} {known[key]!r}, not {value!r}. "
-                    "Name another file with --answers."
+                    f"{self.path}: its answers have {key} {stored[key]!r}, not {value!r}. "
+                    "Give another file with --answers."
                 )
             self._db.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (key, value))
 
     def close(self) -> None:
-        """Lets go of the file."""
+        """Close the file."""
         self._db.close()
 
-    def put(
+    def append(
         self,
         kind: str,
         who: str,
@@ -124,7 +136,7 @@ class AnswerLog:
         value: str = "",
         undoes: int | None = None,
     ) -> Event:
-        """Writes an event; it is on the disk when this returns."""
+        """Append an event with the present time; it is on the disk when this returns."""
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
         with self._lock:
             cursor = self._db.execute(
@@ -136,7 +148,7 @@ class AnswerLog:
         return Event(number, at, who, kind, document, question, value, undoes)
 
     def events(self) -> list[Event]:
-        """All events in their order."""
+        """Return all events in their order."""
         with self._lock:
             rows = self._db.execute(
                 "SELECT id, at, who, kind, document, question, value, undoes FROM events "
@@ -144,101 +156,110 @@ class AnswerLog:
             ).fetchall()
         return [Event(*row) for row in rows]
 
-    def standing(self) -> list[Event]:
-        """Answers and names that were not taken back, in their order."""
+    def active_events(self) -> list[Event]:
+        """Return the answers and names that were not undone, in their order."""
         events = self.events()
-        gone = {event.undoes for event in events if event.kind == "undo"}
-        return [event for event in events if event.kind != "undo" and event.id not in gone]
+        undone = {event.undoes for event in events if event.kind == "undo"}
+        return [event for event in events if event.kind != "undo" and event.id not in undone]
 
-    def lines(self) -> Iterator[str]:
-        """The log as JSON lines."""
+    def to_json_lines(self) -> Iterator[str]:
+        """Yield each event as a line of JSON."""
         for event in self.events():
-            row: dict[str, Any] = {
-                name: getattr(event, name)
-                for name in ("id", "at", "who", "kind", "document", "question", "value", "undoes")
-            }
-            yield json.dumps(row, ensure_ascii=False) + "\n"
+            yield json.dumps(asdict(event), ensure_ascii=False) + "\n"
 
+
+# Names that people mark
 
 SPANS_KEY = "entities"
+MAX_NAME_TOKENS = 60
 
 
 @dataclass(frozen=True)
 class NameMark:
-    """Characters that are a name, or with ``remove`` are none."""
+    """Characters that are a name, or with ``remove`` are not one."""
 
     start: int
     end: int
     remove: bool = False
-    id: str = "m0"
+    id: str = "m0"  # id of the span
 
 
 @dataclass(frozen=True, eq=False)
 class EditableNames:
-    """The names a Doc came with, to which marks are applied."""
+    """Names that a Doc came with, to which marks are applied."""
 
     doc: Doc
     given: Sequence[Span]
 
     @classmethod
-    def of(cls, doc: Doc) -> EditableNames:
-        """As the Doc has them now."""
+    def from_doc(cls, doc: Doc) -> EditableNames:
+        """Take the present names of a Doc as the given ones."""
         return cls(doc, list(doc.spans.get(SPANS_KEY, ())))
 
     def apply(self, marks: Sequence[NameMark]) -> None:
-        """The names with all marks, each in the place of those it overlaps."""
+        """Set the names of the Doc to the given ones with all marks applied in order.
+
+        A mark replaces the names that it overlaps. New names get the most common label.
+        """
         spans = list(self.given)
-        label = Counter(span.label_ for span in spans).most_common(1)
-        kind = label[0][0] if label else "protein"
+        most_common = Counter(span.label_ for span in spans).most_common(1)
+        label = most_common[0][0] if most_common else "protein"
         for mark in marks:
-            own = self.span(mark.start, mark.end)
-            spans = [s for s in spans if s.end <= own.start or own.end <= s.start]
+            marked = self.find_span(mark.start, mark.end)
+            spans = [s for s in spans if s.end <= marked.start or marked.end <= s.start]
             if not mark.remove:
-                spans.append(Span(self.doc, own.start, own.end, label=kind, span_id=mark.id))
+                spans.append(Span(self.doc, marked.start, marked.end, label=label, span_id=mark.id))
         self.doc.spans[SPANS_KEY] = sorted(spans, key=lambda span: (span.start, span.end))
 
-    def span(self, start: int, end: int) -> Span:
-        """The words that characters touch; refused where there are none."""
-        size = len(self.doc.text)
-        found = None
-        if 0 <= start < end <= size:
-            found = self.doc.char_span(start, end, alignment_mode="expand")
-        if found is None or not found.text.strip() or len(found) > 60:
-            raise ValueError(f"characters {start} to {end} hold no name. Mark a few words.")
-        return found
+    def find_span(self, start: int, end: int) -> Span:
+        """Return the tokens that characters touch.
+
+        Raises ValueError if they are outside of the text, only white space, or more than
+        ``MAX_NAME_TOKENS``.
+        """
+        span = None
+        if 0 <= start < end <= len(self.doc.text):
+            span = self.doc.char_span(start, end, alignment_mode="expand")
+        if span is None or not span.text.strip() or len(span) > MAX_NAME_TOKENS:
+            raise ValueError(f"characters {start} to {end} are not a name. Mark a few words.")
+        return span
 
 
-MAX_CURVE_POINTS = 300  # points of a curve
-MAX_LISTED_ANSWERS = 8  # last answers on the page
+# Curation
+
+MAX_CURVE_POINTS = 300
+MAX_LISTED_ANSWERS = 8
 
 
 class Curation:
-    """A Teaching whose every change is on disk before it counts.
+    """An ActiveLearner whose every change is on disk before it takes effect.
 
-    Started again with the same texts and file, it takes all answers in and goes on.
+    Started again with the same texts and log, it replays all answers and continues. ``who`` is
+    written into the log with every event. Methods that change it are thread-safe and return
+    ``state()`` after the change.
     """
 
     def __init__(
-        self, teaching: ActiveLearner, docs: Sequence[Doc], answers: AnswerLog, who: str
+        self, learner: ActiveLearner, docs: Sequence[Doc], answers: AnswerLog, who: str
     ) -> None:
-        self.learner, self.answers, self.who = teaching, answers, who
+        self.learner, self.answers, self.who = learner, answers, who
         self.docs = {document_id(doc, number): doc for number, doc in enumerate(docs)}
-        self.names = {name: EditableNames.of(doc) for name, doc in self.docs.items()}
+        self.names = {name: EditableNames.from_doc(doc) for name, doc in self.docs.items()}
         self.active_events: list[Event] = []
-        self.lost_answers: list[str] = []
+        self.lost_answers: list[str] = []  # keys of answered questions that do not exist any more
         self._lock = RLock()
-        self._since = 0
+        self._answers_since_tuning = 0
         self._tuning: Thread | None = None
         self._replay()
-        self.current_question = teaching.next_question()
+        self.current_question = learner.next_question()
 
     def _replay(self) -> None:
-        """Takes in what was answered before, all at once."""
-        self.active_events = self.answers.standing()
-        for name in {e.document for e in self.active_events if e.kind == "name"}:
-            self._rename(name)
+        """Apply the marks and answers of the log, with one training at the end."""
+        self.active_events = self.answers.active_events()
+        for name in {event.document for event in self.active_events if event.kind == "name"}:
+            self._update_names(name)
         labels = dict(self.learner.labels)
-        for event in [e for e in self.active_events if e.kind == "answer"]:
+        for event in [event for event in self.active_events if event.kind == "answer"]:
             question = self.learner.questions.get(event.question)
             if question is None:
                 self.lost_answers.append(event.question)
@@ -250,146 +271,155 @@ class Curation:
             self.learner.tune()
             self.learner.record_quality()
 
-    # What people do
+    # Actions of people
 
     def answer(self, key: str, value: str) -> dict[str, Any]:
-        """Takes an answer in; the state after it."""
+        """Take an answer to the question of a key; ValueError if it cannot be answered so."""
         with self._lock:
-            question = self._open(key)
-            question.labels(value)  # refused before anything is written
-            event = self.answers.put(
+            question = self._get_open_question(key)
+            question.labels(value)  # raises before anything is written
+            event = self.answers.append(
                 "answer", self.who, document=question.document, question=key, value=value
             )
             self.learner.answer(question, value)
             self.active_events.append(event)
-            self._since += 1
+            self._answers_since_tuning += 1
             self.current_question = self.learner.next_question()
-            self._tune()
+            self._tune_if_due()
             return self.state()
 
     def undo(self) -> dict[str, Any]:
-        """Takes the last answer or mark back; its question is asked again."""
+        """Undo the last answer or mark; its question is asked again."""
         with self._lock:
             if not self.active_events:
-                raise ValueError("there is nothing to take back.")
+                raise ValueError("there is nothing to undo.")
             event = self.active_events[-1]
-            self.answers.put("undo", self.who, document=event.document, undoes=event.id)
+            self.answers.append("undo", self.who, document=event.document, undoes=event.id)
             self.active_events.pop()
             if event.kind == "name":
-                self._rename(event.document)
+                self._update_names(event.document)
                 self.current_question = self.learner.next_question()
             else:
-                self._forget(event.question)
+                self._remove_answer(event.question)
             return self.state()
 
-    def _forget(self, key: str) -> None:
+    def _remove_answer(self, key: str) -> None:
         question = self.learner.questions.get(key)
         if question is not None:
             self.learner.remove_answer(question)
         self.current_question = question or self.learner.next_question()
 
-    def mark(self, name: str, start: int, end: int, *, remove: bool = False) -> dict[str, Any]:
-        """Marks a name, or says that there is none; pairs of the text are made anew."""
+    def mark(self, document: str, start: int, end: int, *, remove: bool = False) -> dict[str, Any]:
+        """Mark characters of a document as a name, or with ``remove`` as not one.
+
+        The questions of the document are built again. Raises ValueError for an unknown document
+        or characters that cannot be a name.
+        """
         with self._lock:
-            if name not in self.names:
-                raise ValueError(f"no document {name!r} is being curated.")
-            self.names[name].span(start, end)
-            place = json.dumps([start, end])
-            value = "none" if remove else "name"
-            self.active_events.append(
-                self.answers.put("name", self.who, document=name, question=place, value=value)
+            if document not in self.names:
+                raise ValueError(f"document {document!r} is not being curated.")
+            self.names[document].find_span(start, end)
+            event = self.answers.append(
+                "name",
+                self.who,
+                document=document,
+                question=json.dumps([start, end]),
+                value="none" if remove else "name",
             )
-            self._rename(name)
-            if (
-                self.current_question is None
-                or self.current_question.key not in self.learner.questions
-            ):
+            self.active_events.append(event)
+            self._update_names(document)
+            current = self.current_question
+            if current is None or current.key not in self.learner.questions:
                 self.current_question = self.learner.next_question()
             return self.state()
 
-    def _rename(self, name: str) -> None:
+    def _update_names(self, document: str) -> None:
+        """Apply all marks of a document and build its questions again."""
+        if document not in self.names:
+            return
         marks = []
         for event in self.active_events:
-            if event.kind == "name" and event.document == name and name in self.names:
+            if event.kind == "name" and event.document == document:
                 start, end = json.loads(event.question)
                 marks.append(NameMark(start, end, event.value == "none", f"m{event.id}"))
-        if name in self.names:
-            self.names[name].apply(marks)
-            self.lost_answers += self.learner.update_doc(self.docs[name])
+        self.names[document].apply(marks)
+        self.lost_answers += self.learner.update_doc(self.docs[document])
 
-    def _open(self, key: str) -> Question:
+    def _get_open_question(self, key: str) -> Question:
         question = self.learner.questions.get(key)
         if question is None or key in self.learner.answered:
-            raise ValueError("this question was answered or is gone. Reload the page.")
+            raise ValueError("this question was answered or does not exist. Reload the page.")
         return question
 
     # Alpha in the background
 
-    def _tune(self) -> None:
-        busy = self._tuning is not None and self._tuning.is_alive()
-        if self._since >= ANSWERS_PER_TUNING and not busy:
-            self._since = 0
+    def _tune_if_due(self) -> None:
+        is_tuning = self._tuning is not None and self._tuning.is_alive()
+        if self._answers_since_tuning >= ANSWERS_PER_TUNING and not is_tuning:
+            self._answers_since_tuning = 0
             self._tuning = Thread(target=self.learner.tune, daemon=True)
             self._tuning.start()
 
     def wait(self) -> None:
-        """Until alpha is chosen, where that is under way."""
+        """Wait until alpha is chosen, if that is in progress."""
         if self._tuning is not None:
             self._tuning.join()
 
-    # What the page shows
+    # State for the page
 
     def state(self) -> dict[str, Any]:
-        """Everything the page shows, as plain values."""
-        teaching = self.learner
-        word, why = advise(teaching.history, teaching.kappas)
+        """Return everything the page shows, as plain values."""
+        learner = self.learner
+        word, why = advise(learner.history, learner.kappas)
+        question = self.current_question
+        last_events = self.active_events[: -MAX_LISTED_ANSWERS - 1 : -1]
         return {
-            "question": None
-            if self.current_question is None
-            else self.shown(self.current_question),
-            "quality": [_figures(q) for q in teaching.history[-MAX_CURVE_POINTS:]],
+            "question": None if question is None else self.describe_question(question),
+            "quality": [asdict(quality) for quality in learner.history[-MAX_CURVE_POINTS:]],
             "advice": {"word": word, "why": why},
-            "alpha": teaching.online.alpha,
-            "answered": len(teaching.answered),
-            "open": len(teaching.questions) - len(teaching.answered),
-            "taught": len(teaching.online),
+            "alpha": learner.online.alpha,
+            "answered": len(learner.answered),
+            "open": len(learner.questions) - len(learner.answered),
+            "labelled": len(learner.online),
             "lost": len(self.lost_answers),
-            "last": [
-                self._line(event) for event in self.active_events[: -MAX_LISTED_ANSWERS - 1 : -1]
-            ],
+            "last": [self._describe_event(event) for event in last_events],
         }
 
-    def shown(self, question: Question) -> dict[str, Any]:
-        """A question with its sentence in words, what the model thinks, and why."""
-        teaching = self.learner
-        row = self._favoured(question)
-        candidate = teaching.candidates[row]
-        p = teaching.probability(teaching.scores[list(question.rows)])
+    def describe_question(self, question: Question) -> dict[str, Any]:
+        """Return a question with its sentence in words and the model's answer, as plain values."""
+        learner = self.learner
+        row = self._favoured_row(question)
+        candidate = learner.candidates[row]
+        p = learner.probability(learner.scores[list(question.rows)])
         return {
             "key": question.key,
             "document": question.document,
-            "title": _title(question, candidate, teaching.pipeline.task.name),
+            "title": _title(question, candidate, learner.pipeline.task.name),
             "choices": list(question.answers) if len(question.rows) > 1 else [],
             "words": _words(candidate),
-            "around": _around(candidate),
-            "score": float(teaching.scores[row]),
+            "around": _text_around(candidate),
+            "score": float(learner.scores[row]),
             "probability": None if p is None else [float(value) for value in p],
             "favoured": question.rows.index(row),
-            "explains": can_explain(teaching),
+            "explains": can_explain(learner),
         }
 
-    def _favoured(self, question: Question) -> int:
-        """The row of the answer that the model would give, or the only one."""
+    def _favoured_row(self, question: Question) -> int:
+        """Return the row of a question with the highest score."""
         return max(question.rows, key=lambda row: float(self.learner.scores[row]))
 
-    def reasons(self, key: str) -> dict[str, Any]:
-        """Why the model thinks so; asked for once the question is on the page."""
+    def explain(self, key: str) -> dict[str, Any]:
+        """Return the contributions to the score of a question's favoured answer.
+
+        Raises ValueError if the question does not exist or the kernel cannot be explained.
+        """
         question = self.learner.questions.get(key)
         if question is None or not can_explain(self.learner):
-            raise ValueError("nothing can be said about why.")
-        return summarize_contributions(explain_row(self.learner, self._favoured(question)))
+            raise ValueError("this question cannot be explained.")
+        return summarize_contributions(explain_row(self.learner, self._favoured_row(question)))
 
-    def _line(self, event: Event) -> dict[str, Any]:
+    def _describe_event(self, event: Event) -> dict[str, Any]:
+        """Return an event with the text it is about: names, or marked characters."""
         text = event.question
         question = self.learner.questions.get(event.question)
         if question is not None:
@@ -398,130 +428,155 @@ class Curation:
         elif event.kind == "name":
             start, end = json.loads(event.question)
             text = self.docs[event.document].text[start:end] if event.document in self.docs else ""
-        return {"text": text, "value": event.value, "who": event.who, "at": event.at,
-                "document": event.document}  # fmt: skip
+        return {
+            "text": text,
+            "value": event.value,
+            "who": event.who,
+            "at": event.at,
+            "document": event.document,
+        }
 
 
 def fingerprint_docs(docs: Sequence[Doc]) -> str:
-    """A checksum of the texts, by which answers know them again."""
+    """Return a checksum of ids and texts, by which a log recognises its texts."""
     digest = hashlib.sha256()
     for number, doc in enumerate(docs):
         digest.update(f"{document_id(doc, number)}\0{doc.text}\0".encode())
     return digest.hexdigest()[:16]
 
 
-def _figures(quality: Quality) -> dict[str, Any]:
-    names = ("auc", "f", "calibration", "answers")
-    return {name: getattr(quality, name) for name in names}
-
-
-def _title(question: Question, candidate: Any, task: str) -> str:
+def _title(question: Question, candidate: Candidate, task: str) -> str:
+    """Return a question in words."""
     texts = [span.text for span in candidate.spans]
     if len(texts) == 2:
         return f"{texts[0]} – {texts[1]}: do they interact?" if task == "ppi" else " – ".join(texts)
     if len(question.rows) > 1:
         return f"{texts[0]}: which is meant?"
-    return f"{texts[0]}: {candidate.current_question}?"
+    return f"{texts[0]}: {candidate.label_key}?"
 
 
-def _words(candidate: Any) -> list[dict[str, Any]]:
-    """The sentences of a candidate word by word, with what marks each."""
-    doc, first, last = candidate.doc, *_extent(candidate)
-    names = list(doc.spans.get("entities", ()))
+def _words(candidate: Candidate) -> list[dict[str, Any]]:
+    """Return the tokens of a candidate's sentences with their CSS classes.
+
+    ``joined`` says that the token and the next one are within the same name.
+    """
+    doc = candidate.doc
+    first, last = _sentence_range(candidate)
+    names = list(doc.spans.get(SPANS_KEY, ()))
     named = {i for span in names for i in range(span.start, span.end)}
     joined = {i for span in (*names, *candidate.spans) for i in range(span.start, span.end - 1)}
-    found = []
+    words = []
     for token in doc[first:last]:
         marks = [f"e{n + 1}" for n, s in enumerate(candidate.spans) if s.start <= token.i < s.end]
         marks += ["name"] if token.i in named and not marks else []
-        found.append({"text": token.text, "space": token.whitespace_, "start": token.idx,
-                      "end": token.idx + len(token), "marks": " ".join(marks),
-                      "joined": token.i in joined})  # fmt: skip
-    return found
+        words.append(
+            {
+                "text": token.text,
+                "space": token.whitespace_,
+                "start": token.idx,
+                "end": token.idx + len(token),
+                "marks": " ".join(marks),
+                "joined": token.i in joined,
+            }
+        )
+    return words
 
 
-def _extent(candidate: Any) -> tuple[int, int]:
+def _sentence_range(candidate: Candidate) -> tuple[int, int]:
+    """Return the tokens [first, last) of the sentences of a candidate, or of the whole text."""
     if not candidate.doc.has_annotation("SENT_START"):
         return 0, len(candidate.doc)
     sentences = [span.sent for span in candidate.spans]
     return min(s.start for s in sentences), max(s.end for s in sentences)
 
 
-def _around(candidate: Any, size: int = 400) -> list[str]:
-    """What stands before and after the sentence, some words of it."""
-    doc, first, last = candidate.doc, *_extent(candidate)
+def _text_around(candidate: Candidate, size: int = 400) -> list[str]:
+    """Return up to ``size`` characters before and after the sentences of a candidate."""
+    doc = candidate.doc
+    first, last = _sentence_range(candidate)
     return [doc[:first].text[-size:], doc[last:].text[:size]]
 
 
-MIN_ANSWERS_FOR_THRESHOLD = (
-    50  # answers from which on they set the threshold, not the model one began with
-)
-CORPUS_SUFFIXES = {"text": ".txt", "json_lines": ".jsonl", "doc_bin": ".spacy", "bioc_xml": ".bioc.xml",
-            "bioc_json": ".json", "pubtator": ".pubtator", "conllu": ".conllu",
-            "ppi_xml": ".xml"}  # fmt: skip
+# Exports
+
+MIN_ANSWERS_FOR_THRESHOLD = 50  # with fewer, the threshold of the prior stays
+CORPUS_SUFFIXES = {
+    "text": ".txt",
+    "json_lines": ".jsonl",
+    "doc_bin": ".spacy",
+    "bioc_xml": ".bioc.xml",
+    "bioc_json": ".json",
+    "pubtator": ".pubtator",
+    "conllu": ".conllu",
+    "ppi_xml": ".xml",
+}
 
 
-def build_model(teaching: ActiveLearner) -> Model:
-    """The model of all answers so far, to apply, to evaluate or to go on with."""
-    prior, rows = teaching.prior, teaching.rows
-    with teaching.lock:
-        alpha, y, heldout = teaching.online.alpha, teaching.answers, teaching.heldout
-        few = len(y) < MIN_ANSWERS_FOR_THRESHOLD and prior is not None
-        threshold = prior.threshold if few and prior is not None else teaching.threshold
-        meta = {"curated": len(teaching.answered), **(prior.meta if prior is not None else {})}
-        fit = Fit((alpha,), alpha, teaching.online.coef, heldout[None])
+def build_model(learner: ActiveLearner) -> Model:
+    """Return the model of all answers so far, with the prior included.
+
+    With fewer than ``MIN_ANSWERS_FOR_THRESHOLD`` answers, threshold and calibration are those of
+    the prior. Raises ValueError if the prior has a second stage.
+    """
+    prior, rows = learner.prior, learner.rows
+    with learner.lock:
+        alpha, y, heldout = learner.online.alpha, learner.answers, learner.heldout
+        keep_prior = prior if len(y) < MIN_ANSWERS_FOR_THRESHOLD else None
+        threshold = learner.threshold if keep_prior is None else keep_prior.threshold
+        meta = {"curated": len(learner.answered), **(prior.meta if prior is not None else {})}
+        fit = Fit((alpha,), alpha, learner.online.coef, heldout[None])
         if prior is not None and prior.fit.second_stage is not None:
             raise ValueError("a model with a second stage over the document cannot be exported.")
         if isinstance(rows, FeatureRows):
-            names, coef = _weights(teaching, rows)
+            names, coef = _all_feature_weights(learner, rows)
             support = None
             fit = replace(fit, coef=coef)
         else:
             names = None
-            taught = [teaching.candidates[row] for row in teaching.labelled]
-            support = teaching.pipeline.representation(taught)
+            labelled = [learner.candidates[row] for row in learner.labelled]
+            support = learner.pipeline.representation(labelled)
             if prior is not None:
-                support = (
-                    concat_representations(prior.support, support) if taught else prior.support
-                )
+                both = concat_representations(prior.support, support) if labelled else None
+                support = prior.support if both is None else both
                 fit = replace(fit, coef=np.concatenate([prior.fit.coef, fit.coef]))
-    if prior is not None:  # few answers alone would say little about probabilities
+    if prior is not None:  # few answers alone would not calibrate probabilities well
         heldout, y = np.concatenate([prior.heldout, heldout]), np.concatenate([prior.labels, y])
-    curve = prior.calibration if few and prior is not None else fit_calibration(heldout, y)
+    curve = fit_calibration(heldout, y) if keep_prior is None else keep_prior.calibration
     return Model(
-        teaching.pipeline, fit, support, names, threshold, heldout, y, meta, calibration=curve
+        learner.pipeline, fit, support, names, threshold, heldout, y, meta, calibration=curve
     )
 
 
-def _weights(teaching: ActiveLearner, rows: FeatureRows) -> tuple[TrainedNames, Any]:
-    """A weight per feature, of the prior and of the answers together."""
-    own = rows.feature_weights(teaching.index, teaching.online.coef)
-    prior = teaching.prior
+def _all_feature_weights(learner: ActiveLearner, rows: FeatureRows) -> tuple[FeatureNames, Vector]:
+    """Return names and weights of the features of the candidates and of the prior, summed."""
+    weights = rows.feature_weights(learner.index, learner.online.coef)
+    prior = learner.prior
     if prior is None or prior.names is None:
-        return rows.names, own
-    at = rows.names.find(prior.names)
-    known = at >= 0
-    own[at[known]] += prior.fit.coef[known]
-    names = TrainedNames.concat([rows.names, prior.names.take(np.flatnonzero(~known))])
-    return names, np.concatenate([own, prior.fit.coef[~known]])
+        return rows.names, weights
+    columns = rows.names.find(prior.names)
+    is_shared = columns >= 0
+    weights[columns[is_shared]] += prior.fit.coef[is_shared]
+    names = FeatureNames.concat([rows.names, prior.names.take(np.flatnonzero(~is_shared))])
+    return names, np.concatenate([weights, prior.fit.coef[~is_shared]])
 
 
-def zip_model(teaching: ActiveLearner) -> bytes:
-    """The model's folder as a zip."""
+def zip_model(learner: ActiveLearner) -> bytes:
+    """Return the folder of ``build_model`` as a zip file."""
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work) / "model"
-        build_model(teaching).to_disk(folder)
+        build_model(learner).to_disk(folder)
         return zip_folder(folder)
 
 
 def export_corpus(curation: Curation, format: str) -> tuple[bytes, str]:
-    """The texts with an answer, written in a format, and the suffix of that file.
+    """Return the texts with an answer in a format of ``WRITERS``, and the suffix of the file.
 
-    Pairs without an answer get the model's decision, since formats take what is not listed for a
-    no; JSON lines say of each who decided.
+    Pairs without an answer get the model's decision, since formats take a pair that is not listed
+    for a negative one; JSON lines tell for each pair who decided. A format of several files is
+    zipped.
     """
     if format not in WRITERS:
-        raise ValueError(f"unknown format {format!r}. Known: {', '.join(WRITERS)}.")
+        raise ValueError(f"{format!r} is not a format. Available: {', '.join(WRITERS)}.")
     with tempfile.TemporaryDirectory() as work, docs_with_answers(curation) as docs:
         target = Path(work) / f"corpus{CORPUS_SUFFIXES.get(format, '')}"
         write_docs(docs, target, format=format)
@@ -532,63 +587,70 @@ def export_corpus(curation: Curation, format: str) -> tuple[bytes, str]:
 
 @contextmanager
 def docs_with_answers(curation: Curation) -> Iterator[list[Doc]]:
-    """The Docs with an answer, carrying the answers as gold while the block lasts."""
-    teaching = curation.learner
-    with teaching.lock:
-        names = {q.document for k, q in teaching.questions.items() if k in teaching.answered}
+    """Yield the Docs that have an answer, with the answers as gold; restored afterwards.
+
+    The lock of the learner is held meanwhile.
+    """
+    learner = curation.learner
+    with learner.lock:
+        names = {q.document for key, q in learner.questions.items() if key in learner.answered}
         docs = [doc for name, doc in curation.docs.items() if name in names]
-        before = [(d, d.user_data.get("gold"), list(d.spans.get("entities", ()))) for d in docs]
-        decided = teaching.scores >= teaching.threshold
+        before = [(d, d.user_data.get("gold"), list(d.spans.get(SPANS_KEY, ()))) for d in docs]
+        decisions = learner.scores >= learner.threshold
         try:
             for doc in docs:
-                _annotate(teaching, doc, decided)
+                _set_gold(learner, doc, decisions)
             yield docs
         finally:
             for doc, gold, spans in before:
                 doc.user_data["gold"] = gold
                 if gold is None:
                     del doc.user_data["gold"]
-                doc.spans["entities"] = spans
+                doc.spans[SPANS_KEY] = spans
 
 
-def _annotate(teaching: ActiveLearner, doc: Doc, decided: Any) -> None:
-    own = [q for q in teaching.questions.values() if teaching.candidates[q.rows[0]].doc is doc]
-    pairs = [q for q in own if len(teaching.candidates[q.rows[0]].spans) == 2]
+def _set_gold(learner: ActiveLearner, doc: Doc, decisions: NDArray[np.bool_]) -> None:
+    """Set gold pairs and labels of names of a Doc from answers and, for pairs, decisions."""
+    questions = [q for q in learner.questions.values() if learner.candidates[q.rows[0]].doc is doc]
+    pairs = [q for q in questions if len(learner.candidates[q.rows[0]].spans) == 2]
     if pairs:
-        doc.user_data["gold"] = [_relation(teaching, q, decided) for q in pairs]
-    chosen = {}
-    for question in own:
-        value = teaching.answered.get(question.key, "")
-        span = teaching.candidates[question.rows[0]].spans[0]
+        doc.user_data["gold"] = [_gold_pair(learner, question, decisions) for question in pairs]
+    labels = {}
+    for question in questions:
+        value = learner.answered.get(question.key, "")
+        span = learner.candidates[question.rows[0]].spans[0]
         if question not in pairs and value and value not in ANSWERS_WITHOUT_LABEL:
-            chosen[span.start, span.end] = _answer(teaching, question, value)
-    if chosen:
-        doc.spans["entities"] = [
-            Span(doc, s.start, s.end, label=chosen.get((s.start, s.end)) or s.label_, span_id=s.id_)
-            for s in doc.spans.get("entities", ())
+            labels[span.start, span.end] = _chosen_label(learner, question, value)
+    if labels:
+        doc.spans[SPANS_KEY] = [
+            Span(doc, s.start, s.end, label=labels.get((s.start, s.end)) or s.label_, span_id=s.id_)
+            for s in doc.spans.get(SPANS_KEY, ())
         ]
 
 
-def _relation(teaching: ActiveLearner, question: Question, decided: Any) -> dict[str, Any]:
-    spans = teaching.candidates[question.rows[0]].spans
-    value = teaching.answered.get(question.key, "")
+def _gold_pair(
+    learner: ActiveLearner, question: Question, decisions: NDArray[np.bool_]
+) -> dict[str, Any]:
+    """Return the gold row of a pair, by the curator's answer or else the model's decision."""
+    spans = learner.candidates[question.rows[0]].spans
+    value = learner.answered.get(question.key, "")
     row: dict[str, Any] = {"entities": [span.id_ for span in spans]}
     if value in LABEL_OF_ANSWER:
         row |= {"label": LABEL_OF_ANSWER[value] > 0, "by": "curator"}
         return {**row, "status": "negated"} if value == NEGATED else row
-    return {**row, "label": bool(decided[question.rows[0]]), "by": "model"}
+    return {**row, "label": bool(decisions[question.rows[0]]), "by": "model"}
 
 
-def _answer(teaching: ActiveLearner, question: Question, value: str) -> str | None:
-    """The label that a choice gives a name; None where a no leaves it open."""
+def _chosen_label(learner: ActiveLearner, question: Question, value: str) -> str | None:
+    """Return the label that an answer gives to a name; None if the answer was no."""
     if LABEL_OF_ANSWER.get(value, 1.0) < 0:
         return None
     chosen = int(value.removeprefix(CHOICE_PREFIX)) if value.startswith(CHOICE_PREFIX) else 0
-    return teaching.candidates[question.rows[chosen]].answer
+    return learner.candidates[question.rows[chosen]].answer
 
 
 def zip_folder(folder: Path) -> bytes:
-    """A folder as a zip, its files under the folder's name."""
+    """Return a folder as a zip file, its files under the folder's name."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in sorted(folder.rglob("*")):
@@ -597,23 +659,26 @@ def zip_folder(folder: Path) -> bytes:
     return buffer.getvalue()
 
 
+# The application
+
+
 @dataclass(frozen=True)
 class CurationApp:
-    """A curation as pages."""
+    """Web application of a curation."""
 
     curation: Curation
     title: str
-    gate: Credentials
+    credentials: Credentials
 
     def app(self) -> Starlette:
-        """The application, without its gate."""
+        """Return the application, without protection; see ``GuardMiddleware``."""
         routes = [
             Route("/", self.index),
             Route("/api/state", self.state),
-            Route("/api/reasons", self.reasons),
+            Route("/api/reasons", self.explain),
             Route("/api/answer", self.answer, methods=["POST"]),
             Route("/api/undo", self.undo, methods=["POST"]),
-            Route("/api/name", self.name, methods=["POST"]),
+            Route("/api/name", self.mark_name, methods=["POST"]),
             Route("/export/model.zip", self.model),
             Route("/export/answers.jsonl", self.answers),
             Route("/export/corpus/{format}", self.corpus),
@@ -621,96 +686,105 @@ class CurationApp:
         return Starlette(routes=[*routes, *common_routes()], exception_handlers={404: _not_found})
 
     def index(self, _: Request) -> Response:
-        """The page; its script fetches the first question."""
-        task = self.curation.learner.pipeline.task.name
-        values = {"title": self.title, "csrf": self.gate.csrf, "formats": list(WRITERS)}
-        return render_page("curate.html", {**values, "task": task, "who": self.curation.who})
+        """Serve the page; its script fetches the first question."""
+        values = {
+            "title": self.title,
+            "csrf": self.credentials.csrf,
+            "formats": list(WRITERS),
+            "task": self.curation.learner.pipeline.task.name,
+            "who": self.curation.who,
+        }
+        return render_page("curate.html", values)
 
     def state(self, _: Request) -> Response:
-        """Everything the page shows."""
+        """Serve everything the page shows, as JSON."""
         return JSONResponse(self.curation.state())
 
-    def reasons(self, request: Request) -> Response:
-        """The parts of a question's score."""
+    def explain(self, request: Request) -> Response:
+        """Serve the contributions to a question's score (parameter ``question``) as JSON."""
         try:
-            found = self.curation.contributions_of(request.query_params.get("question", ""))
+            explanation = self.curation.explain(request.query_params.get("question", ""))
         except ValueError as error:
             return JSONResponse({"error": str(error)}, status_code=422)
-        return JSONResponse(found)
+        return JSONResponse(explanation)
 
     async def answer(self, request: Request) -> Response:
-        """Takes an answer in."""
+        """Take an answer (``question``, ``value``)."""
 
-        def do(body: dict[str, Any]) -> dict[str, Any]:
-            return self.curation.answer(_text(body, "question"), _text(body, "value"))
+        def change(body: dict[str, Any]) -> dict[str, Any]:
+            return self.curation.answer(_get_text(body, "question"), _get_text(body, "value"))
 
-        return await _change(request, do)
+        return await _apply_change(request, change)
 
     async def undo(self, request: Request) -> Response:
-        """Takes the last answer back."""
-        return await _change(request, lambda _: self.curation.undo())
+        """Undo the last answer or mark."""
+        return await _apply_change(request, lambda _: self.curation.undo())
 
-    async def name(self, request: Request) -> Response:
-        """Marks a name, or says that there is none."""
+    async def mark_name(self, request: Request) -> Response:
+        """Mark characters as a name (``document``, ``start``, ``end``) or not (``remove``)."""
 
-        def do(body: dict[str, Any]) -> dict[str, Any]:
-            start, end = (_number(body, key) for key in ("start", "end"))
+        def change(body: dict[str, Any]) -> dict[str, Any]:
+            start, end = (_get_integer(body, key) for key in ("start", "end"))
             remove = body.get("remove") is True
-            return self.curation.mark(_text(body, "document"), start, end, remove=remove)
+            return self.curation.mark(_get_text(body, "document"), start, end, remove=remove)
 
-        return await _change(request, do)
+        return await _apply_change(request, change)
 
     def model(self, _: Request) -> Response:
-        """The trained model as a zip."""
-        return _file(lambda: (zip_model(self.curation.learner), "model.zip"))
+        """Serve the trained model as a zip file."""
+        return _serve_file(lambda: (zip_model(self.curation.learner), "model.zip"))
 
     def answers(self, _: Request) -> Response:
-        """Who answered what and when, as JSON lines."""
+        """Serve who answered what and when, as JSON lines."""
         headers = {"content-disposition": 'attachment; filename="answers.jsonl"'}
-        lines = self.curation.answers.lines()
+        lines = self.curation.answers.to_json_lines()
         return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
 
     def corpus(self, request: Request) -> Response:
-        """The texts with their answers in a format of ours."""
+        """Serve the texts with their answers in one of our formats."""
         format = request.path_params["format"]
         if format not in WRITERS:
-            return not_found(f"There is no such format; there are {', '.join(WRITERS)}.")
+            return not_found(f"Unknown format; available: {', '.join(WRITERS)}.")
 
-        def made() -> tuple[bytes, str]:
+        def make() -> tuple[bytes, str]:
             content, suffix = export_corpus(self.curation, format)
             return content, f"corpus{suffix}"
 
-        return _file(made)
+        return _serve_file(make)
 
 
-async def _change(request: Request, do: Callable[[dict[str, Any]], Any]) -> Response:
-    """Does what a request asks, and answers with the state after it."""
+async def _apply_change(request: Request, change: Callable[[dict[str, Any]], Any]) -> Response:
+    """Call ``change`` with the JSON body of a request in a thread, and serve what it returns.
+
+    ValueError, also for a body that is not a JSON object, becomes an error of status 422.
+    """
     try:
         body = json.loads(await request.body() or b"{}")
         if not isinstance(body, dict):
-            raise ValueError("a request is a JSON object.")
-        return JSONResponse(await run_in_threadpool(do, body))
+            raise ValueError("the body of a request must be a JSON object.")
+        return JSONResponse(await run_in_threadpool(change, body))
     except (ValueError, RecursionError) as error:
         return JSONResponse({"error": str(error)}, status_code=422)
 
 
-def _file(made: Callable[[], tuple[bytes, str]]) -> Response:
+def _serve_file(make: Callable[[], tuple[bytes, str]]) -> Response:
+    """Serve the content and file name that ``make`` returns; its ValueError becomes status 422."""
     try:
-        content, name = made()
+        content, name = make()
     except ValueError as error:
         return JSONResponse({"error": str(error)}, status_code=422)
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return Response(content, media_type="application/octet-stream", headers=headers)
 
 
-def _text(body: dict[str, Any], key: str) -> str:
+def _get_text(body: dict[str, Any], key: str) -> str:
     value = body.get(key)
     if not isinstance(value, str):
         raise ValueError(f"{key!r} must be a text, got {value!r:.80}.")
     return value
 
 
-def _number(body: dict[str, Any], key: str) -> int:
+def _get_integer(body: dict[str, Any], key: str) -> int:
     value = body.get(key)
     if type(value) is not int:
         raise ValueError(f"{key!r} must be a whole number, got {value!r:.80}.")

@@ -1,4 +1,9 @@
-"""Who may ask, and what a page may do: host, token, cross-site requests, size, headers."""
+"""Web server of the explorer and of curation: access control, templates, assets, serving.
+
+The server listens on the loopback interface only. ``GuardMiddleware`` refuses requests for other
+host names, from other sites, without the token of the run or with a large body, and adds security
+headers to every response. ``serve`` runs an application behind it until the process is stopped.
+"""
 
 from __future__ import annotations
 
@@ -30,15 +35,15 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from textrank.config import package_versions
-from textrank.reports.html import template_environment as reports_environment
+from textrank.reports.html import template_environment as report_environment
 
-MAX_REQUEST_BYTES = 1 << 20  # bytes of a request; an answer or a name takes a few hundred
-MAX_DRAINED_BYTES = (
-    1 << 28
-)  # bytes of a refused request that are read and dropped, so that a client hears why
-PUBLIC_PATHS = ("/health",)  # answers without a token
+# Access control
+
+MAX_REQUEST_BYTES = 1 << 20  # an answer or a name takes a few hundred
+MAX_DRAINED_BYTES = 1 << 28  # of a refused body, read so that the client sees the response
+PUBLIC_PATHS = ("/health",)  # need no token
 SAFE_METHODS = ("GET", "HEAD")
-LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")  # what a loopback server may be called
+LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 # No inline script or style, no other origin, no frame: text of a document can never act.
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
@@ -58,7 +63,7 @@ SECURITY_HEADERS = {
 
 @dataclass(frozen=True)
 class Credentials:
-    """The secrets of one run: the token of the opened address, and one for changing requests.
+    """Secrets of one run: the token of its address and the CSRF token of its pages.
 
     >>> Credentials("secret", port=8000).hosts
     ('127.0.0.1:8000', 'localhost:8000', '[::1]:8000')
@@ -70,53 +75,61 @@ class Credentials:
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The names under which the server answers; any other was made up by a foreign page."""
+        """Values of the Host header that are accepted; others come from DNS rebinding."""
         return tuple(f"{name}:{self.port}" for name in LOOPBACK_NAMES)
 
     @property
-    def cookie(self) -> str:
-        """Its name; with the port, since browsers share cookies between the ports of a host."""
+    def cookie_name(self) -> str:
+        """Name of the cookie; with the port, since browsers share cookies between ports."""
         return f"textrank_{self.port}"
 
-    def shown(self, scope: Scope) -> str:
-        """How a request proves itself: ``explicit`` (address or header), ``cookie``, or nothing."""
+    def authenticate(self, scope: Scope) -> str:
+        """Return how a request carries the token.
+
+        "explicit" (in the address or the Authorization header), "cookie", or "" if it does not.
+        """
         headers = Headers(scope=scope)
         query = parse_qs(scope["query_string"].decode("latin-1"))
-        given = [*query.get("token", ()), headers.get("authorization", "").removeprefix("Bearer ")]
-        if any(_equal(value, self.token) for value in given):
+        bearer = headers.get("authorization", "").removeprefix("Bearer ")
+        if any(_secrets_equal(value, self.token) for value in [*query.get("token", ()), bearer]):
             return "explicit"
-        return "cookie" if _equal(_cookie(headers, self.cookie), self.token) else ""
+        cookie = _read_cookie(headers, self.cookie_name)
+        return "cookie" if _secrets_equal(cookie, self.token) else ""
 
 
 @dataclass(frozen=True)
 class GuardMiddleware:
-    """An application behind a Gate; every answer carries the headers."""
+    """ASGI middleware that checks every request and adds security headers to every response."""
 
     app: ASGIApp
-    gate: Credentials
+    credentials: Credentials
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":  # no web sockets here
+        """Handle a request; web sockets are ignored."""
+        if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self.app(scope, receive, send)
             return
-        proof = self.gate.shown(scope)
-        sealed = _Sealed(send, self.gate if proof == "explicit" else None)
-        refused = _refusal(scope, self.gate, proof)
-        if refused is None:
-            refused = await self._pass(scope, receive, sealed)
-        if refused is not None:
-            await refused(scope, receive, sealed)
+        proof = self.credentials.authenticate(scope)
+        # An address with the token sets the cookie, so that links need no token.
+        sender = _HeaderSender(send, self.credentials if proof == "explicit" else None)
+        refusal = _check_request(scope, self.credentials, proof)
+        if refusal is None:
+            refusal = await self._forward(scope, receive, sender)
+        if refusal is not None:
+            await refusal(scope, receive, sender)
 
-    async def _pass(self, scope: Scope, receive: Receive, send: Send) -> PlainTextResponse | None:
-        """Hands the request on once its body was found small enough."""
+    async def _forward(
+        self, scope: Scope, receive: Receive, send: Send
+    ) -> PlainTextResponse | None:
+        """Call the application; return a refusal instead if the body is too large."""
         if scope["method"] in SAFE_METHODS:
             await self.app(scope, receive, send)
             return None
-        body = await _body(Headers(scope=scope), receive)
+        body = await _read_body(Headers(scope=scope), receive)
         if body is None:
             return _refuse(413, f"a request of more than {MAX_REQUEST_BYTES} bytes is refused.")
-        messages = [_message(body)]
+        messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def replay() -> Message:
             return messages.pop() if messages else await receive()
@@ -125,80 +138,81 @@ class GuardMiddleware:
         return None
 
 
-def _message(body: bytes) -> Message:
-    """A request body as one message."""
-    return {"type": "http.request", "body": body, "more_body": False}
-
-
 @dataclass(frozen=True)
-class _Sealed:
-    """Adds the headers to an answer, and the cookie where the address carried the token."""
+class _HeaderSender:
+    """ASGI send that adds the security headers, and with credentials the cookie."""
 
     send: Send
-    gate: Credentials | None
+    credentials: Credentials | None
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             for name, value in SECURITY_HEADERS.items():
                 headers.setdefault(name, value)
-            if self.gate is not None:
-                cookie = f"{self.gate.cookie}={self.gate.token}; HttpOnly; SameSite=Strict; Path=/"
-                headers.append("set-cookie", cookie)
+            if self.credentials is not None:
+                cookie = f"{self.credentials.cookie_name}={self.credentials.token}"
+                headers.append("set-cookie", f"{cookie}; HttpOnly; SameSite=Strict; Path=/")
         await self.send(message)
 
 
-def _refusal(scope: Scope, gate: Credentials, proof: str) -> PlainTextResponse | None:
+def _check_request(scope: Scope, credentials: Credentials, proof: str) -> PlainTextResponse | None:
+    """Return a refusal by host, origin, token (``proof``) or CSRF token; None if all are right."""
     headers = Headers(scope=scope)
-    if headers.get("host", "") not in gate.hosts:
-        return _refuse(421, f"this server answers only as {gate.hosts[0]}.")
-    origins = [f"http://{host}" for host in gate.hosts]
+    if headers.get("host", "") not in credentials.hosts:
+        return _refuse(421, f"this server answers only as {credentials.hosts[0]}.")
+    origins = [f"http://{host}" for host in credentials.hosts]
     if headers.get("origin", origins[0]) not in origins:
         return _refuse(403, "a request from another site is refused.")
-    if scope["path"] in PUBLIC_PATHS and scope["method"] in SAFE_METHODS:
+    is_safe = scope["method"] in SAFE_METHODS
+    if scope["path"] in PUBLIC_PATHS and is_safe:
         return None
     if not proof:
         return _refuse(403, "the token is missing. Open the address that the command printed.")
-    if scope["method"] not in SAFE_METHODS and proof == "cookie" and not _own_page(headers, gate):
-        return _refuse(403, "a changing request needs the token of the page it comes from.")
+    if not is_safe and proof == "cookie" and not _is_from_own_page(headers, credentials):
+        return _refuse(403, "a request that changes something needs the token of its page.")
     return None
 
 
-def _own_page(headers: Headers, gate: Credentials) -> bool:
-    """Whether one of our pages asks: a browser sends the cookie by itself, but not this header."""
-    same = headers.get("sec-fetch-site", "same-origin") == "same-origin"
-    return same and _equal(headers.get("x-textrank-csrf", ""), gate.csrf)
+def _is_from_own_page(headers: Headers, credentials: Credentials) -> bool:
+    """Return whether our script sent a request: browsers add the cookie, but not this header."""
+    is_same_origin = headers.get("sec-fetch-site", "same-origin") == "same-origin"
+    return is_same_origin and _secrets_equal(headers.get("x-textrank-csrf", ""), credentials.csrf)
 
 
-async def _body(headers: Headers, receive: Receive) -> bytes | None:
-    """The body of a request, or None where it is too large; that one is read but not kept."""
+async def _read_body(headers: Headers, receive: Receive) -> bytes | None:
+    """Return the body of a request; None if it is too large.
+
+    A body that is too large is read up to ``MAX_DRAINED_BYTES`` but not kept.
+    """
     announced = headers.get("content-length", "0")
-    large = not announced.isdigit() or int(announced) > MAX_REQUEST_BYTES
-    if large and announced.isdigit() and int(announced) > MAX_DRAINED_BYTES:
+    is_large = not announced.isdigit() or int(announced) > MAX_REQUEST_BYTES
+    if is_large and announced.isdigit() and int(announced) > MAX_DRAINED_BYTES:
         return None
-    kept, received = b"", 0
+    body, received = b"", 0
     while True:
         message = await receive()
         if message["type"] != "http.request":
             return None
         received += len(message.get("body", b""))
-        large = large or received > MAX_REQUEST_BYTES
-        if not large:
-            kept += message.get("body", b"")
+        is_large = is_large or received > MAX_REQUEST_BYTES
+        if not is_large:
+            body += message.get("body", b"")
         if not message.get("more_body", False) or received > MAX_DRAINED_BYTES:
-            return None if large else kept
+            return None if is_large else body
 
 
-def _cookie(headers: Headers, name: str) -> str:
+def _read_cookie(headers: Headers, name: str) -> str:
+    """Return the value of a cookie; "" if it is missing or malformed."""
     try:
-        found = SimpleCookie(headers.get("cookie", "")).get(name)
+        morsel = SimpleCookie(headers.get("cookie", "")).get(name)
     except CookieError:
         return ""
-    return "" if found is None else found.value
+    return "" if morsel is None else morsel.value
 
 
-def _equal(one: str, other: str) -> bool:
-    """Whether two secrets are equal, in a time that does not tell how far they agree."""
+def _secrets_equal(one: str, other: str) -> bool:
+    """Compare two secrets in a time that does not depend on how far they agree."""
     return hmac.compare_digest(one.encode(), other.encode())
 
 
@@ -206,47 +220,71 @@ def _refuse(status: int, why: str) -> PlainTextResponse:
     return PlainTextResponse(f"textrank: {why}\n", status_code=status)
 
 
-MEDIA_TYPES = {".css": "text/css", ".js": "text/javascript", ".mjs": "text/javascript",
-         ".svg": "image/svg+xml"}  # fmt: skip
+# Pages
+
+MEDIA_TYPES = {
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".mjs": "text/javascript",
+    ".svg": "image/svg+xml",
+}
 SPECIES_NAMES = {
-    "9606": "human", "10090": "mouse", "10116": "rat", "9913": "cattle", "9823": "pig",
-    "9986": "rabbit", "9031": "chicken", "8355": "clawed frog", "8364": "western clawed frog",
-    "7955": "zebrafish", "7227": "fruit fly", "6239": "roundworm", "559292": "baker's yeast",
-    "4932": "baker's yeast", "284812": "fission yeast", "4896": "fission yeast",
-    "3702": "thale cress", "511145": "E. coli", "562": "E. coli", "83333": "E. coli",
-    "224308": "B. subtilis", "1423": "B. subtilis",
-}  # fmt: skip
+    "9606": "human",
+    "10090": "mouse",
+    "10116": "rat",
+    "9913": "cattle",
+    "9823": "pig",
+    "9986": "rabbit",
+    "9031": "chicken",
+    "8355": "clawed frog",
+    "8364": "western clawed frog",
+    "7955": "zebrafish",
+    "7227": "fruit fly",
+    "6239": "roundworm",
+    "559292": "baker's yeast",
+    "4932": "baker's yeast",
+    "284812": "fission yeast",
+    "4896": "fission yeast",
+    "3702": "thale cress",
+    "511145": "E. coli",
+    "562": "E. coli",
+    "83333": "E. coli",
+    "224308": "B. subtilis",
+    "1423": "B. subtilis",
+}  # by NCBI taxon
 
 
 @cache
 def template_environment() -> Environment:
-    """The templates; everything put into them is escaped."""
-    found = Environment(
+    """Return the environment of the page templates; everything inserted is escaped."""
+    environment = Environment(
         loader=PackageLoader("textrank.web", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {
+    environment.filters |= {
         "number": format_count,
         "probability": format_probability,
         "species": species_name,
     }
-    found.globals["version"] = package_versions()["textrank"]
-    return found
+    environment.globals["version"] = package_versions()["textrank"]
+    return environment
 
 
-def render_page(name: str, values: Mapping[str, Any], status: int = 200) -> HTMLResponse:
-    """A template filled."""
-    return HTMLResponse(
-        template_environment().get_template(name).render(**values), status_code=status
-    )
+def render_page(template: str, values: Mapping[str, Any], status: int = 200) -> HTMLResponse:
+    """Return a filled template as a response."""
+    html = template_environment().get_template(template).render(**values)
+    return HTMLResponse(html, status_code=status)
 
 
 def render_report(html: str) -> HTMLResponse:
-    """A page of ``textrank.reports``, which holds its style itself; only our script may run."""
-    source = reports_environment().get_template("errors.js").render()
+    """Return a page of ``textrank.reports`` as a response.
+
+    Such a page has its style and one script inline; its policy allows exactly this script.
+    """
+    source = report_environment().get_template("errors.js").render()
     digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
     policy = (
         f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; "
@@ -256,7 +294,7 @@ def render_report(html: str) -> HTMLResponse:
 
 
 def format_count(value: int) -> str:
-    """A count with its thousands apart.
+    """Return an integer with spaces between thousands.
 
     >>> format_count(1234567)
     '1 234 567'
@@ -265,10 +303,10 @@ def format_count(value: int) -> str:
 
 
 def format_probability(value: float | None) -> str:
-    """A probability with two digits, never rounded to certainty.
+    """Return a probability with two digits, never rounded to 0 or 1; a dash for None.
 
-    >>> format_probability(0.999), format_probability(1.0), format_probability(0.125), format_probability(None)
-    ('>.99', '1', '.12', '–')
+    >>> [format_probability(value) for value in (0.999, 1.0, 0.125, None)]
+    ['>.99', '1', '.12', '–']
     """
     if value is None:
         return "–"
@@ -280,27 +318,28 @@ def format_probability(value: float | None) -> str:
 
 
 def species_name(taxon: str | None) -> str:
-    """A taxon by its English name, where it is one that most studies are about.
+    """Return the English name of a common NCBI taxon, "taxon N", or the text itself.
 
     >>> species_name("9606"), species_name("7")
     ('human', 'taxon 7')
     """
-    known = SPECIES_NAMES.get(str(taxon))
-    return known or (f"taxon {taxon}" if str(taxon).isdigit() else str(taxon or ""))
+    name = SPECIES_NAMES.get(str(taxon))
+    return name or (f"taxon {taxon}" if str(taxon).isdigit() else str(taxon or ""))
 
 
 @cache
 def list_assets() -> Mapping[str, Path]:
-    """The files that may be fetched, by name: nothing else on this disk is reachable."""
-    here = Path(str(files("textrank.web")))
-    found = {path.name: path for path in (here / "assets").iterdir() if path.suffix in MEDIA_TYPES}
-    found["cytoscape.mjs"] = here / "vendor" / "cytoscape" / "cytoscape.esm.min.mjs"
-    found["base.css"] = Path(str(files("textrank.reports"))) / "page" / "style.css"
-    return found
+    """Return the files that can be fetched, by name; no other file can be reached."""
+    folder = Path(str(files("textrank.web")))
+    assets = {path.name: path for path in (folder / "assets").iterdir()}
+    assets = {name: path for name, path in assets.items() if path.suffix in MEDIA_TYPES}
+    assets["cytoscape.mjs"] = folder / "vendor" / "cytoscape" / "cytoscape.esm.min.mjs"
+    assets["base.css"] = Path(str(files("textrank.reports"))) / "page" / "style.css"
+    return assets
 
 
 def serve_asset(request: Request) -> Response:
-    """One of the assets, which a browser may keep until it changes."""
+    """Serve an asset, with an ETag so that browsers can keep it."""
     path = list_assets().get(request.path_params["name"])
     if path is None:
         return not_found("There is no such file.")
@@ -313,69 +352,87 @@ def serve_asset(request: Request) -> Response:
 
 
 def serve_health(_: Request) -> Response:
-    """That the server is alive, and nothing else."""
+    """Serve status and version, without a token."""
     return JSONResponse({"status": "ok", "version": package_versions()["textrank"]})
 
 
 def not_found(why: str) -> Response:
-    """A page that says what is not there."""
+    """Return a page of status 404 with a reason."""
     return render_page("missing.html", {"why": why}, status=404)
 
 
 def common_routes() -> list[Route]:
-    """The routes of both applications."""
+    """Return the routes that both applications have."""
     return [Route("/health", serve_health), Route("/assets/{name}", serve_asset)]
 
+
+# Serving
 
 HOST = "127.0.0.1"
 
 
 def serve(
-    make: Callable[[Credentials], ASGIApp],
+    make_app: Callable[[Credentials], ASGIApp],
     *,
     port: int = 0,
     browser: bool = True,
     tell: Callable[[str], None],
 ) -> None:
-    """Serves until SIGTERM or SIGINT, then returns; ``tell`` gets the address once it answers.
+    """Serve an application until SIGTERM or SIGINT, then return.
 
-    ``make`` builds the application from the secrets of this run. Port 0 takes a free one. The
-    address carries the token; ``browser`` opens it.
+    Parameters
+    ----------
+    make_app
+        Builds the application from the credentials of this run.
+    port
+        Port of 127.0.0.1; 0 takes a free one. ValueError if it cannot be used.
+    browser
+        Whether to open the address in a browser.
+    tell
+        Called with the address, which has the token, as soon as the server answers.
     """
-    with closing(_bound(port)) as listener:
-        gate = Credentials(port=int(listener.getsockname()[1]))
-        address = f"http://{HOST}:{gate.port}/?token={gate.token}"
+    with closing(_bind(port)) as listener:
+        credentials = Credentials(port=int(listener.getsockname()[1]))
+        address = f"http://{HOST}:{credentials.port}/?token={credentials.token}"
 
-        def ready() -> None:
+        def on_ready() -> None:
             tell(address)
-            if browser:  # some browsers only return when they are closed
+            if browser:  # in a thread: some browsers only return when they are closed
                 Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
-        asyncio.run(_run(GuardMiddleware(make(gate), gate), listener, ready))
+        app = GuardMiddleware(make_app(credentials), credentials)
+        asyncio.run(_run_server(app, listener, on_ready))
 
 
 class _Server(uvicorn.Server):
-    """A server that says when it is ready, and leaves signals to us."""
+    """uvicorn server that calls ``on_ready`` after startup and leaves signals to us."""
 
-    ready: Callable[[], None]
+    on_ready: Callable[[], None]
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        self.ready()
+        self.on_ready()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        # uvicorn raises the signal again when it is done, which would make a clean end a failure.
+        # uvicorn raises the signal again at the end, which would turn a clean end into a failure.
         yield
 
 
-async def _run(app: ASGIApp, listener: socket.socket, ready: Callable[[], None]) -> None:
-    how: dict[str, Any] = {"lifespan": "off", "server_header": False, "date_header": False}
-    config = uvicorn.Config(
-        app, log_level="warning", access_log=False, timeout_graceful_shutdown=2, **how
+async def _run_server(app: ASGIApp, listener: socket.socket, on_ready: Callable[[], None]) -> None:
+    """Serve on a bound socket until SIGTERM or SIGINT."""
+    server = _Server(
+        uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            timeout_graceful_shutdown=2,
+            lifespan="off",
+            server_header=False,
+            date_header=False,
+        )
     )
-    server = _Server(config)
-    server.ready = ready
+    server.on_ready = on_ready
 
     def stop() -> None:
         server.should_exit = True
@@ -384,12 +441,13 @@ async def _run(app: ASGIApp, listener: socket.socket, ready: Callable[[], None])
     for number in (signal.SIGTERM, signal.SIGINT):
         try:
             loop.add_signal_handler(number, stop)
-        except NotImplementedError:  # Windows has no such handlers on its loop
+        except NotImplementedError:  # on Windows
             signal.signal(number, lambda *_: stop())
     await server.serve(sockets=[listener])
 
 
-def _bound(port: int) -> socket.socket:
+def _bind(port: int) -> socket.socket:
+    """Return a socket bound to a port of the loopback interface; ValueError if that fails."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

@@ -37,7 +37,7 @@ from textrank.candidates import Candidate
 from textrank.evaluation.cross_validation import make_decisions
 from textrank.language.alignment import original_offsets
 from textrank.model import Model
-from textrank.reports.explanation import Explanation, group_contributions, render_explanations
+from textrank.reports.explanation import ExplainedDecision, group_contributions, render_explanations
 from textrank.results import queries
 from textrank.results.queries import FACTS_PER_PAGE, Selection
 from textrank.results.store import FactRow, Row, Store
@@ -156,7 +156,7 @@ class StatementExplainer:
 
     def _explain_sentence(
         self, model: Model, nlp: Language, rows: Sequence[Row]
-    ) -> list[Explanation]:
+    ) -> list[ExplainedDecision]:
         """Explain all statements of one sentence."""
         doc = self._parse_sentence(rows, nlp)
         candidates = [self._find_candidate(model, doc, row) for row in rows]
@@ -164,7 +164,7 @@ class StatementExplainer:
         scores = np.array([sum(value for _, value in parts) for parts in explained])
         decisions = make_decisions(candidates, scores, model.threshold, paths=True)
         return [
-            Explanation(
+            ExplainedDecision(
                 decision,
                 parts,
                 {name: row[name] for name in STATED_COLUMNS if row[name] not in UNKNOWN_VALUES},

@@ -57,7 +57,7 @@ function figure(name, title, better) {
 
 function show() {
   const question = state.question;
-  at("progress").textContent = `${state.answered} answered, ${state.open} open · trained on ${state.taught} · alpha ${state.alpha}` + (state.lost ? ` · ${state.lost} fell away with their names` : "");
+  at("progress").textContent = `${state.answered} answered, ${state.open} open · trained on ${state.labelled} · alpha ${state.alpha}` + (state.lost ? ` · ${state.lost} lost with their names` : "");
   at("where").textContent = question ? question.document : "";
   at("title").textContent = question ? question.title : "Every question is answered.";
   at("guess").textContent = "";

@@ -54,134 +54,132 @@ def gold() -> dict[tuple[str, tuple[tuple[int, int], ...]], float]:
     return found
 
 
-def truth(teaching: ActiveLearner, row: int) -> str:
-    c = teaching.candidates[row]
+def truth(learner: ActiveLearner, row: int) -> str:
+    c = learner.candidates[row]
     spans = tuple((s.start_char, s.end_char) for s in c.spans)
     return YES if gold()[str(c.doc.user_data["document"]), spans] > 0 else NO
 
 
-def agrees(teaching: ActiveLearner) -> None:
+def agrees(learner: ActiveLearner) -> None:
     """The model of the answers, trained anew at the same alpha from the same beginning."""
-    index = teaching.index
-    K = teaching.rows.gram(index) + teaching.online.alpha * np.eye(len(index))
-    coef = np.linalg.solve(K, teaching.targets(teaching.labels))
-    np.testing.assert_allclose(teaching.online.coef, coef, atol=1e-8)
-    scores = teaching.prior_scores + teaching.rows.scores(index, coef)
-    np.testing.assert_allclose(teaching.scores, scores, atol=1e-8)
-    groups = np.array([teaching.groups[i] for i in index])
+    index = learner.index
+    K = learner.rows.gram(index) + learner.online.alpha * np.eye(len(index))
+    coef = np.linalg.solve(K, learner.targets(learner.labels))
+    np.testing.assert_allclose(learner.online.coef, coef, atol=1e-8)
+    scores = learner.prior_scores + learner.rows.scores(index, coef)
+    np.testing.assert_allclose(learner.scores, scores, atol=1e-8)
+    groups = np.array([learner.groups[i] for i in index])
     for document in np.unique(groups):
         out, rest = groups == document, groups != document
-        left = np.linalg.solve(K[np.ix_(rest, rest)], teaching.targets(teaching.labels)[rest])
-        held = teaching.prior_scores[index][out] + K[np.ix_(out, rest)] @ left
-        np.testing.assert_allclose(teaching.heldout[out], held, atol=1e-8)
+        left = np.linalg.solve(K[np.ix_(rest, rest)], learner.targets(learner.labels)[rest])
+        held = learner.prior_scores[index][out] + K[np.ix_(out, rest)] @ left
+        np.testing.assert_allclose(learner.heldout[out], held, atol=1e-8)
 
 
 @pytest.mark.parametrize("start", ["nothing", "corpus", "model"])
 def test_every_answer_and_every_undo_equals_training_anew(start: str) -> None:
     prior = load_model("ppi") if start == "model" else None
     training = docs()[:4] if start == "corpus" else ()
-    teaching = ActiveLearner.of(pipeline(), docs()[4:], prior=prior, training=training)
+    learner = ActiveLearner.from_docs(pipeline(), docs()[4:], prior=prior, training=training)
     for number in range(12):
-        question = teaching.next_question()
+        question = learner.next_question()
         assert question is not None
-        teaching.answer(question, truth(teaching, question.rows[0]))
-        agrees(teaching)
+        learner.answer(question, truth(learner, question.rows[0]))
+        agrees(learner)
         if number % 4 == 3:
-            before = teaching.online.coef
-            teaching.remove_answer(question)
-            agrees(teaching)
-            teaching.answer(question, truth(teaching, question.rows[0]))
-            np.testing.assert_allclose(teaching.online.coef, before, atol=1e-10)
+            before = learner.online.coef
+            learner.remove_answer(question)
+            agrees(learner)
+            learner.answer(question, truth(learner, question.rows[0]))
+            np.testing.assert_allclose(learner.online.coef, before, atol=1e-10)
 
 
-def test_unsure_and_wrong_names_teach_nothing_and_negated_is_a_no() -> None:
-    teaching = ActiveLearner.of(pipeline(), docs())
+def test_unsure_and_wrong_name_give_no_label_and_negated_means_no() -> None:
+    learner = ActiveLearner.from_docs(pipeline(), docs())
     for value, size in ((UNSURE, 0), (WRONG_NAME, 0), (NEGATED, 1)):
-        question = teaching.next_question()
+        question = learner.next_question()
         assert question is not None
-        teaching.answer(question, value)
-        assert len(teaching.online) == size
-    assert teaching.answers.tolist() == [-1.0]
+        learner.answer(question, value)
+        assert len(learner.online) == size
+    assert learner.answers.tolist() == [-1.0]
     with pytest.raises(ValueError, match="answered before"):
-        teaching.answer(question, YES)
-    with pytest.raises(ValueError, match="is no answer"):
-        teaching.answer(teaching.next_question() or question, "choose:0")
+        learner.answer(question, YES)
+    with pytest.raises(ValueError, match="is not an answer"):
+        learner.answer(learner.next_question() or question, "choose:0")
 
 
 def test_alpha_is_chosen_anew_while_answers_come() -> None:
-    teaching = ActiveLearner.of(pipeline(), docs())
+    learner = ActiveLearner.from_docs(pipeline(), docs())
     for _ in range(40):
-        question = teaching.next_question()
+        question = learner.next_question()
         assert question is not None
-        teaching.answer(question, truth(teaching, question.rows[0]))
-    thread = Thread(target=teaching.tune)
+        learner.answer(question, truth(learner, question.rows[0]))
+    thread = Thread(target=learner.tune)
     thread.start()
     for _ in range(5):
-        question = teaching.next_question()
+        question = learner.next_question()
         assert question is not None
-        teaching.answer(question, truth(teaching, question.rows[0]))
+        learner.answer(question, truth(learner, question.rows[0]))
     thread.join()
-    assert len(teaching.online) == 45
-    agrees(teaching)
-    teaching.tune()
-    assert teaching.online.alpha in teaching.alphas
-    assert teaching.online.fresh == 0
-    agrees(teaching)
+    assert len(learner.online) == 45
+    agrees(learner)
+    learner.tune()
+    assert learner.online.alpha in learner.alphas
+    assert learner.online.border_size == 0
+    agrees(learner)
 
 
 @pytest.mark.parametrize("name", ["ppi-linear", "ppi"])
-def test_reach_is_the_variance_that_an_answer_takes_from_the_others(name: str) -> None:
-    teaching = ActiveLearner.of(load_pipeline(name), docs(6))
+def test_variance_reduction_equals_the_change_of_variance(name: str) -> None:
+    learner = ActiveLearner.from_docs(load_pipeline(name), docs(6))
     for _ in range(7):
-        question = teaching.next_question()
+        question = learner.next_question()
         assert question is not None
-        teaching.answer(question, truth(teaching, question.rows[0]))
-    teaching.remove_answer(question)
-    rows = np.array(
-        [q.rows[0] for k, q in teaching.questions.items() if k not in teaching.answered]
-    )
-    found = teaching._gains(rows[:5], teaching.rows.kernel_columns(rows[:5]))
-    reach, before = teaching._reach, _variances(teaching, teaching.labelled)
-    assert reach is not None
-    weights = teaching._uncertain(teaching.scores)
+        learner.answer(question, truth(learner, question.rows[0]))
+    learner.remove_answer(question)
+    rows = np.array([q.rows[0] for k, q in learner.questions.items() if k not in learner.answered])
+    found = learner._variance_reductions(rows[:5], learner.rows.kernel_columns(rows[:5]))
+    variance, before = learner._variance, _variances(learner, learner.labelled)
+    assert variance is not None
+    weights = learner._uncertainty(learner.scores)
     for row, gain in zip(rows[:5].tolist(), found, strict=True):
-        fall = (before - _variances(teaching, [*teaching.labelled, row])) * weights
-        assert gain == pytest.approx(fall[reach.sample].sum(), rel=1e-6)
+        fall = (before - _variances(learner, [*learner.labelled, row])) * weights
+        assert gain == pytest.approx(fall[variance.sample].sum(), rel=1e-6)
 
 
-def _variances(teaching: ActiveLearner, taught: list[int]) -> np.ndarray:
+def _variances(learner: ActiveLearner, labelled: list[int]) -> np.ndarray:
     """What a Gaussian process with these answers leaves open, from the whole Gram matrix."""
-    K = teaching.rows.gram(np.arange(len(teaching.candidates)))
-    known = K[np.ix_(taught, taught)] + teaching.online.alpha * np.eye(len(taught))
-    return np.diag(K) - np.einsum("ij,ji->i", K[:, taught], np.linalg.solve(known, K[taught]))
+    K = learner.rows.gram(np.arange(len(learner.candidates)))
+    known = K[np.ix_(labelled, labelled)] + learner.online.alpha * np.eye(len(labelled))
+    return np.diag(K) - np.einsum("ij,ji->i", K[:, labelled], np.linalg.solve(known, K[labelled]))
 
 
 def test_reasons_sum_to_the_score() -> None:
     prior = load_model("ppi")
-    teaching = ActiveLearner.of(prior.pipeline, docs(), prior=prior)
+    learner = ActiveLearner.from_docs(prior.pipeline, docs(), prior=prior)
     for _ in range(6):
-        question = teaching.next_question()
+        question = learner.next_question()
         assert question is not None
-        teaching.answer(question, truth(teaching, question.rows[0]))
-    parts = explain_row(teaching, 9)
+        learner.answer(question, truth(learner, question.rows[0]))
+    parts = explain_row(learner, 9)
     assert ("average candidate",) in dict(parts)  # what all candidates share is no reason
     total = sum(value for _, value in parts)
-    assert total == pytest.approx(teaching.scores[9], abs=1e-8)
+    assert total == pytest.approx(learner.scores[9], abs=1e-8)
 
 
 def test_reasons_for_one_of_several_answers_name_that_answer_alone() -> None:
     found = load_corpus(CORPUS.parent / "sample-gene-protein")(spacy.blank("en"))
     texts = [doc for _, doc in zip(range(6), found, strict=False)]
     prior = load_model("gene_protein")
-    teaching = ActiveLearner.of(prior.pipeline, texts, prior=prior)
+    learner = ActiveLearner.from_docs(prior.pipeline, texts, prior=prior)
     for _ in range(6):
-        question = teaching.next_question()
+        question = learner.next_question()
         assert question is not None
-        teaching.answer(question, "choose:0")
-    asked = teaching.candidates[0].label_key
-    others = {c.label_key for c in teaching.candidates} - {asked}
-    parts = explain_row(teaching, 0)
-    assert sum(value for _, value in parts) == pytest.approx(teaching.scores[0], abs=1e-8)
+        learner.answer(question, "choose:0")
+    asked = learner.candidates[0].label_key
+    others = {c.label_key for c in learner.candidates} - {asked}
+    parts = explain_row(learner, 0)
+    assert sum(value for _, value in parts) == pytest.approx(learner.scores[0], abs=1e-8)
     assert not [name for name, _ in parts if others & set(name)]
 
 
@@ -208,7 +206,7 @@ def test_advice_says_when_more_answers_stop_helping() -> None:
 
 def test_a_task_that_ranks_is_refused() -> None:
     with pytest.raises(ValueError, match="ranks"):
-        ActiveLearner.of(load_pipeline("parse_ranking"), docs())
+        ActiveLearner.from_docs(load_pipeline("parse_ranking"), docs())
 
 
 def test_two_names_at_the_same_characters_are_two_questions(
@@ -217,12 +215,12 @@ def test_two_names_at_the_same_characters_are_two_questions(
     doc = make_doc(["A", "binds", "B"], [1, 1, 1], ["nsubj", "ROOT", "dobj"])
     spans = [Span(doc, 0, 1, label="p", span_id="a"), Span(doc, 2, 3, label="p", span_id="b")]
     pair = Candidate(doc, tuple(spans), "d0", "s0")
-    first, second = build_questions([pair, pair], first=3)
+    first, second = build_questions([pair, pair], first_row=3)
     assert (first.rows, second.rows) == ((3,), (4,))
     assert first.key != second.key
     senses = [Candidate(doc, (doc[0:1],), "d0", "q0", question="x", answer=s) for s in "uvw"]
     (question,) = build_questions(senses)
     assert question.labels("choose:1") == {0: -1.0, 1: 1.0, 2: -1.0}
     assert question.labels("unsure") == {}
-    with pytest.raises(ValueError, match="is no answer"):
+    with pytest.raises(ValueError, match="is not an answer"):
         question.labels("yes")

@@ -33,9 +33,9 @@ CORPUS = ROOT / "corpora" / "sample-ppi"
 def _curation(file: Path, *, prior: Model | None = None) -> Curation:
     found = load_corpus(CORPUS)(spacy.blank("en"))
     docs = [doc for _, doc in zip(range(8), found, strict=False)]
-    teaching = ActiveLearner.of(load_pipeline("ppi-linear"), docs, prior=prior)
+    learner = ActiveLearner.from_docs(load_pipeline("ppi-linear"), docs, prior=prior)
     answers = AnswerLog(file, {"task": "ppi", "texts": fingerprint_docs(docs)})
-    return Curation(teaching, docs, answers, "ada")
+    return Curation(learner, docs, answers, "ada")
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_answers_move_on_and_undo_comes_back(client: TestClient) -> None:
     assert state["question"]["key"] != first["key"]
     back = client.post("/api/undo").json()
     assert back["question"]["key"] == first["key"]
-    assert (back["answered"], back["taught"]) == (0, 0)
+    assert (back["answered"], back["labelled"]) == (0, 0)
     assert client.post("/api/undo").status_code == 422
 
 
@@ -190,7 +190,7 @@ def test_a_file_of_other_texts_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="its answers have texts 'one'"):
         AnswerLog(tmp_path / "a.sqlite", {"task": "ppi", "texts": "two"})
     (tmp_path / "b.sqlite").write_text("no database, but a text that is long enough to be read")
-    with pytest.raises(ValueError, match="not usable for answers"):
+    with pytest.raises(ValueError, match="cannot be used for answers"):
         AnswerLog(tmp_path / "b.sqlite", {})
 
 
