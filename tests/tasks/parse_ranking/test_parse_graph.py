@@ -51,5 +51,5 @@ def test_parses_of_a_sentence_differ_under_the_kernel(parses):
 def test_says_which_setting_is_wrong():
     with pytest.raises(ValueError, match="weight must be 0 or more, got -1"):
         ParseGraph(weight=-1)
-    with pytest.raises(ValueError, match="words: 'WORD' is not known"):
+    with pytest.raises(ValueError, match="words: 'WORD' is not available"):
         ParseGraph(words="WORD")

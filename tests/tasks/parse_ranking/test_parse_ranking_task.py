@@ -222,7 +222,7 @@ def test_wrong_settings_are_refused(doc):
     with pytest.raises(ValueError, match="sigma"):
         ParseRanking(sigma=-1.0)
     del doc.user_data["parses"]
-    with pytest.raises(ValueError, match="no parses to rank"):
+    with pytest.raises(ValueError, match="without parses to rank"):
         ParseRanking(source="given").candidates(doc)
 
 
