@@ -153,7 +153,7 @@ def test_ranksvm_against_explicit_pairs_and_its_growth():
         start = time.process_time()
         ours = RankSVM(alphas=[alpha]).coefs(X, y, np.zeros(2000, int))[0]
         quick.append(time.process_time() - start)
-    inner = _Problem.of(X, y, np.zeros(2000, int))
+    inner = _Problem.from_labels(X, y, np.zeros(2000, int))
     best, found = (inner.loss(w, alpha)[0] for w in (theirs.coef_[0], ours))
     ratio = slow / np.median(quick)
     print(f"\nRankSVM, 2000 candidates, {len(i)} pairs: LinearSVC takes {ratio:.0f} times as long;")

@@ -30,7 +30,7 @@ def test_updates_equal_training_anew(problem, exponent, data):
     first = data.draw(st.integers(2, len(y) - 1))
     old, new = np.arange(first), np.arange(first, len(y))
     K = problem.K
-    model = UpdatableRLS.of(K[np.ix_(old, old)], y[old], documents[old], alpha=alpha)
+    model = UpdatableRLS.from_gram(K[np.ix_(old, old)], y[old], documents[old], alpha=alpha)
     model = model.add(K[np.ix_(new, old)], K[np.ix_(new, new)], y[new], documents[new])
     np.testing.assert_allclose(F.T @ model.coef, least_squares(F, y, alpha), atol=1e-8)
     np.testing.assert_allclose(model.heldout, rls_retrained(F, y, documents, alpha), atol=1e-8)
@@ -41,7 +41,7 @@ def test_updates_equal_training_anew(problem, exponent, data):
 
 
 def test_updates_that_make_no_sense_are_refused():
-    model = UpdatableRLS.of(np.eye(2), np.array([1.0, -1.0]), np.array([0, 1]), alpha=1.0)
+    model = UpdatableRLS.from_gram(np.eye(2), np.array([1.0, -1.0]), np.array([0, 1]), alpha=1.0)
     with pytest.raises(ValueError, match="document 7 is not among"):
         model.forget([7])
     with pytest.raises(ValueError, match="nothing would be left"):

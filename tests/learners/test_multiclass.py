@@ -85,7 +85,7 @@ def test_exhaustive_codes_part_the_classes_in_all_ways():
     [
         (np.eye(2), "a row for each"),
         (2 * np.eye(3), "-1, 0 and 1"),
-        (np.ones((3, 2)), "bit 0 of the code asks nothing"),
+        (np.ones((3, 2)), "bit 0 of the code has classes on one side"),
         (np.array([[1.0], [-1], [1]]), "same row"),
     ],
 )

@@ -21,7 +21,7 @@ def _grown(
 ) -> OnlineRLS:
     """A model of ``rows``, the first ``old`` of them trained at once."""
     first = rows[:old]
-    model = OnlineRLS.of(K[np.ix_(first, first)], y[first], d[first], alpha=alpha)
+    model = OnlineRLS.from_gram(K[np.ix_(first, first)], y[first], d[first], alpha=alpha)
     for i in range(old, len(rows)):
         model = model.add(K[rows[i], rows[:i]], K[rows[i], rows[i]], y[rows[i]], int(d[rows[i]]))
     return model
@@ -86,7 +86,7 @@ def test_without_a_document_its_coefficients_are_those_of_the_others(
         rest = [i for i in rows if d[i] != document]
         anew = np.zeros(30)
         anew[rest] = np.linalg.solve(K[np.ix_(rest, rest)] + 0.5 * np.eye(len(rest)), y[rest])
-        np.testing.assert_allclose(model.without(document), anew, atol=1e-10)
+        np.testing.assert_allclose(model.coef_without(document), anew, atol=1e-10)
 
 
 def test_copies_of_a_candidate_do_no_harm() -> None:

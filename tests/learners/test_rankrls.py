@@ -157,10 +157,14 @@ def test_centring_is_the_laplacian_of_all_pairs(rng):
     y = rng.standard_normal(6)
     for normalised in (False, True):
         quick = QueryCentring(query, normalised)
-        slow = PreferenceLaplacian.of(y[:, None], query, "magnitude", normalised=normalised)
+        slow = PreferenceLaplacian.from_labels(
+            y[:, None], query, "magnitude", normalised=normalised
+        )
         np.testing.assert_allclose(quick.root(np.eye(6)), slow.root(np.eye(6)), atol=1e-12)
         np.testing.assert_allclose(quick.target(y[:, None]), slow.target(y[:, None]), atol=1e-12)
-        for ours, theirs in zip(quick.undo(np.arange(6)), slow.undo(np.arange(6)), strict=True):
+        for ours, theirs in zip(
+            quick.pseudo_inverse(np.arange(6)), slow.pseudo_inverse(np.arange(6)), strict=True
+        ):
             np.testing.assert_allclose(ours @ ours.T, theirs @ theirs.T, atol=1e-12)
 
 
@@ -168,11 +172,11 @@ def test_centring_is_the_laplacian_of_all_pairs(rng):
 def test_what_is_kept_is_the_root_without_its_null_space(rng, query):
     y = rng.integers(0, 3, (6, 1)).astype(float)
     of = np.array(query)
-    slow = PreferenceLaplacian.of(y, of, "bound", normalised=False)
+    slow = PreferenceLaplacian.from_labels(y, of, "bound", normalised=False)
     for preferences in (QueryCentring(of), QueryCentring(of, True), slow):
         root = preferences.root(np.eye(6))
-        kept = preferences.kept(np.eye(6))
-        B = preferences.given_back(np.eye(len(kept))).T
+        kept = preferences.reduce(np.eye(6))
+        B = preferences.expand(np.eye(len(kept))).T
         np.testing.assert_allclose(B @ B.T, np.eye(len(kept)), atol=1e-12)
         np.testing.assert_allclose(B.T @ kept, root, atol=1e-12)
         assert len(kept) == np.linalg.matrix_rank(root)

@@ -28,7 +28,7 @@ def objective(F, y, queries, w, alpha):
 def test_the_loss_is_the_sum_over_pairs(problem):
     rng = np.random.default_rng(len(problem.y))
     queries = problem.groups % 3
-    inner = _Problem.of(problem.F, problem.y, queries)
+    inner = _Problem.from_labels(problem.F, problem.y, queries)
     w = rng.standard_normal(problem.F.shape[1])
     value, gradient = inner.loss(w, 0.3)
     assert value == pytest.approx(objective(problem.F, problem.y, queries, w, 0.3))

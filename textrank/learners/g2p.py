@@ -1,4 +1,8 @@
-"""G2P: a supervised embedding of any similarity that keeps classes apart and neighbours near."""
+"""G2P: a supervised embedding of any similarity that keeps classes apart and neighbours near.
+
+``G2P`` computes the projection from similarities and class similarities; ``class_matrix``,
+``average_similarities``, ``to_similarities`` and ``neighbour_indicator`` prepare its inputs.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,7 @@ from textrank.learners.base import check_magnitude, check_targets
 
 @dataclass(frozen=True)
 class G2P:
-    """Dual-goal projection: near in the embedding if near before and of one class.
+    """Dual-goal projection: candidates are near if they were near before and are of one class.
 
     ``max_P tr P'S'(S_Y . N . S)SP`` subject to ``P'(S'S + alpha I)P = I``: the top generalised
     eigenvectors, with ``S`` the similarities of the training candidates, ``S_Y`` their classes'
@@ -48,7 +52,10 @@ class G2P:
             raise ValueError(f"share must be above 0 and at most 1, got {self.share}")
 
     def fit(self, S: Matrix, classes: Matrix) -> Matrix:  # (n, n), (n, n) -> (n, k)
-        """The projection from similarities and class similarities (see ``class_matrix``)."""
+        """Return the projection (n, k) for similarities and class similarities, both (n, n).
+
+        Class similarities are those of ``class_matrix``. New candidates map to ``S_new @ P``.
+        """
         S = check_similarity(S)
         weights = np.array(classes, dtype=np.float64)
         if weights.shape != S.shape:
@@ -63,6 +70,7 @@ class G2P:
         return np.ascontiguousarray(P[:, : self._dimension(values)])
 
     def _dimension(self, values: Vector) -> int:
+        """Return the number of eigenvectors to keep, from descending eigenvalues (n,)."""
         if self.size is not None:
             return min(self.size, len(values))
         square = np.cumsum(values**2)
@@ -72,9 +80,10 @@ class G2P:
 
 
 def class_matrix(Y: Matrix, kind: Literal["binary", "single", "multi"]) -> Matrix:  # (n, n)
-    """Similarity of classes: ``yy'`` for labels -1 and 1, ``2YY' - 1`` for one of many, ``YY'``.
+    """Return similarities of the classes of candidates.
 
-    ``Y`` is (n, 1) with -1 and 1, or an indicator (n, c) of one (``single``) or several classes.
+    ``binary``: ``YY'`` for labels -1 and 1 (n, 1); ``single``: ``2YY' - 1`` for an indicator (n, c)
+    of one class each; ``multi``: ``YY'`` for an indicator of several classes.
     """
     Y = check_targets(Y, len(Y))
     product = Y @ Y.T
@@ -86,7 +95,7 @@ def class_matrix(Y: Matrix, kind: Literal["binary", "single", "multi"]) -> Matri
 
 
 def average_similarities(parts: Sequence[Matrix], weights: Sequence[float] | None = None) -> Matrix:
-    """The weighted mean of several groups of similarities."""
+    """Return the weighted mean of similarity matrices; by default all weigh the same."""
     shares = np.ones(len(parts)) if weights is None else np.asarray(weights, dtype=np.float64)
     if len(shares) != len(parts) or not len(parts):
         raise ValueError(f"{len(parts)} groups of similarities but {len(shares)} weights")
@@ -98,10 +107,7 @@ def average_similarities(parts: Sequence[Matrix], weights: Sequence[float] | Non
 
 
 def to_similarities(D: Matrix, width: float | None = None) -> Matrix:
-    """Dissimilarities turned into similarities: ``exp(-D^2 / (2 width^2))``, or the largest less D.
-
-    ``width`` None takes the latter.
-    """
+    """Return similarities ``exp(-D^2 / (2 width^2))``, or ``max(D) - D`` if ``width`` is None."""
     D = np.asarray(D, dtype=np.float64)
     if width is None:
         return np.asarray(D.max() - D)
@@ -111,9 +117,10 @@ def to_similarities(D: Matrix, width: float | None = None) -> Matrix:
 
 
 def neighbour_indicator(S: Matrix, count: int, *, mutual: bool = False) -> Matrix:
-    """1 where one of two candidates (both, where ``mutual``) is among the other's nearest.
+    """Return a matrix (n, n) that is 1 for candidates of which one is among the other's nearest.
 
-    A candidate is near itself and that is not counted.
+    Each candidate has ``count`` nearest ones, itself not counted; if ``mutual``, both must be among
+    the nearest of the other. The diagonal is 1.
     """
     n = len(S)
     count = min(count, n - 1)
@@ -129,7 +136,10 @@ def neighbour_indicator(S: Matrix, count: int, *, mutual: bool = False) -> Matri
 
 
 def check_similarity(S: Any) -> Matrix:
-    """A square, finite matrix; it need not be symmetric nor positive."""
+    """Return similarities (n, n) as floats; raise ValueError unless square and finite.
+
+    They need not be symmetric nor positive semi-definite.
+    """
     S = np.asarray(S, dtype=np.float64)
     if S.ndim != 2 or S.shape[0] != S.shape[1] or not S.size:
         raise ValueError(f"similarities are a square matrix, got shape {S.shape}")

@@ -1,9 +1,13 @@
-"""Scores of candidates by models that never saw them, without retraining.
+"""Held-out scores: of candidates by models trained without them, mostly without retraining.
+
+``heldout_all_alphas``, ``heldout_one_alpha`` and ``heldout_with_bias`` are closed forms for groups
+of rows; ``heldout_by_folds`` retrains. ``nested_by_inverse`` and ``nested_by_retraining`` give the
+scores of nested cross-validation. ``MetaLearner`` is the base of learners built from another one.
 
 With ``G = (K + alpha I)^-1`` and ``a = G y``, the model of all candidates but ``U`` scores them
 ``f_U = y_U - G_UU^-1 a_U``, whatever their number. This form loses less to round-off than the
 one with the smoother ``K G``. A model with an intercept that is not penalised has
-``G - g g' / 1'g`` in the place of ``G``, with ``g = G 1``.
+``G - g g' / 1'g`` instead of ``G``, with ``g = G 1``.
 """
 
 from __future__ import annotations
@@ -35,27 +39,27 @@ MIN_FREE_SHARE = 1e-12
 
 
 def stack_groups_by_size(groups: Sequence[Indices]) -> Iterator[Indices]:
-    """The groups by size, those of one size as the rows of an array (b, h)."""
-    for which in group_numbers_by_size(groups):
-        yield np.stack([groups[k] for k in which.tolist()])
+    """Yield for each size ``h`` the groups of that size as the rows of an array (b, h)."""
+    for numbers in group_numbers_by_size(groups):
+        yield np.stack([groups[k] for k in numbers.tolist()])
 
 
 def group_numbers_by_size(groups: Sequence[Indices]) -> Iterator[Indices]:
-    """The numbers of the groups of each size; empty groups are passed over."""
+    """Yield for each size, ascending, the numbers of the groups of that size, except empty ones."""
     sizes = np.array([len(group) for group in groups])
     for size in np.unique(sizes[sizes > 0]):
         yield np.flatnonzero(sizes == size)
 
 
 def solve_blocks(G: Matrix, a: Matrix, y: Matrix) -> Matrix:
-    """``y_U - G_UU^-1 a_U`` for stacks of blocks: (.., h, h), (.., h, p), (.., h, p)."""
+    """Return ``y_U - G_UU^-1 a_U`` for stacks of blocks: (.., h, h), (.., h, p), (.., h, p)."""
     if G.shape[-1] == 1:
         return np.asarray(y - a / G)
     return np.asarray(y - solve_regular(G, a))
 
 
 def solve_regular(G: Matrix, a: Matrix) -> Matrix:
-    """Solve stacks of equations, or raise ValueError with what to do about singular ones."""
+    """Return ``G^-1 a`` for stacks of matrices; raise ValueError if one is singular."""
     try:
         return np.asarray(np.linalg.solve(G, a))
     except np.linalg.LinAlgError:
@@ -74,13 +78,13 @@ def heldout_all_alphas(
     *,
     removed: Matrix | None = None,
 ) -> Iterator[tuple[Indices, Matrix]]:
-    """Groups of one size (b, h) and their scores at every alpha (b, a, h, p), portion by portion.
+    """Yield groups of equal size (b, h) with their held-out scores at every alpha (b, a, h, p).
 
-    ``A`` (a, n, p) are the coefficients of ``Y`` (n, p). The groups may overlap. ``removed``
-    (a, n) holds vectors ``r`` by which the inverse is reduced to ``G - r r'``.
+    ``A`` (a, n, p) are the coefficients of ``Y`` (n, p) at every alpha. The groups may overlap.
+    ``removed`` (a, n) holds vectors ``r`` by which the inverse is reduced to ``G - r r'``.
     """
     for index in stack_groups_by_size(groups):
-        for part in _portions(index, len(alphas)):
+        for part in _batches(index, len(alphas)):
             if part.shape[1] == 1:
                 G = _diagonals(spectrum, alphas, part[:, 0])
             else:
@@ -94,18 +98,18 @@ def heldout_all_alphas(
 def heldout_ill_conditioned(
     spectrum: Spectrum, Y: Matrix, alphas: Vector, groups: Sequence[Indices]
 ) -> Iterator[tuple[Indices, Matrix]]:
-    """The same as ``heldout_at_all`` for eigenvalues that exceed alpha by more than round-off.
+    """Yield what ``heldout_all_alphas`` does, for eigenvalues so large that alpha is round-off.
 
-    ``G`` is the sum of ``(I - QQ') / alpha`` and ``Q (w + alpha)^-1 Q'``. Where a group alone
-    knows some feature, the first part is zero in some direction but for round-off, which would
-    hide the second. So the parts are computed apart, and that round-off is set to zero. An
-    infinite eigenvalue stands for a direction that is not penalised.
+    ``G`` is the sum of ``(I - QQ') / alpha`` and ``Q (w + alpha)^-1 Q'``. If only one group has
+    some feature, the first part is zero in some direction but for round-off, which would hide the
+    second. So the parts are computed apart, and that round-off is set to zero. An infinite
+    eigenvalue means a direction that is not penalised.
     """
     Z = spectrum.Q.T @ Y
     rest = Y - spectrum.Q @ Z
     inverse = 1.0 / (spectrum.w[:, None] + alphas)  # (r, a)
     for index in stack_groups_by_size(groups):
-        for part in _portions(index, len(alphas)):
+        for part in _batches(index, len(alphas)):
             Q = spectrum.Q[part]  # (b, h, r)
             e, V = np.linalg.eigh(np.eye(part.shape[1]) - Q @ Q.swapaxes(1, 2))
             e = np.where(e > MIN_FREE_SHARE, e, 0.0)
@@ -127,28 +131,35 @@ def heldout_ill_conditioned(
 def heldout_one_alpha(
     G: Matrix, Y: Matrix, A: Matrix, groups: Sequence[Indices]
 ) -> Iterator[tuple[Indices, Matrix]]:
-    """The same at the alpha of a given inverse: scores (b, 1, h, p)."""
+    """Yield groups of equal size (b, h) with their scores (b, 1, h, p) at the alpha of ``G``.
+
+    ``G`` (n, n) is the inverse ``(K + alpha I)^-1`` and ``A`` (n, p) is ``G Y``.
+    """
     for index in stack_groups_by_size(groups):
-        for part in _portions(index, 1):
+        for part in _batches(index, 1):
             block = G[part[:, :, None], part[:, None, :]]
             yield part, solve_blocks(block, A[part], Y[part])[:, None]
 
 
 def scatter_scores(parts: Iterator[tuple[Indices, Matrix]], into: Matrix) -> Matrix:
-    """The portions at their rows of ``into`` (a, n, p); rows of no group stay as they are."""
+    """Write the scores of ``parts`` to their rows of ``into`` (a, n, p), in place, and return it.
+
+    Rows of no group stay unchanged.
+    """
     for index, scores in parts:
         into[:, index] = scores.transpose(1, 0, 2, 3)
     return into
 
 
 def _diagonals(spectrum: Spectrum, alphas: Vector, rows: Indices) -> Matrix:  # (b, a, 1, 1)
+    """Return the diagonal entries of the inverse at these rows, as blocks of size one."""
     inverse, offset = spectrum.filters(alphas)
     Q = spectrum.Q[rows]
     return ((Q * Q) @ inverse + offset)[:, :, None, None]
 
 
-def _portions(index: Indices, alphas: int) -> list[Indices]:
-    """The groups of one size in portions whose blocks take at most 64 MB."""
+def _batches(index: Indices, alphas: int) -> list[Indices]:
+    """Split groups of one size (b, h) into batches whose blocks take at most 64 MB."""
     if index.shape[1] == 1:
         return [index]
     step = max(1, (1 << 23) // (alphas * index.shape[1] ** 2))
@@ -156,7 +167,7 @@ def _portions(index: Indices, alphas: int) -> list[Indices]:
 
 
 def coefs_with_bias(spectrum: Spectrum, Y: Matrix, alphas: Vector) -> Matrix:  # (a, n, p)
-    """``G (y - b)`` with the bias ``b = 1'Gy / 1'G1``: coefficients that sum to zero."""
+    """Return ``G (y - b)`` with the bias ``b = 1'Gy / 1'G1``: coefficients that sum to zero."""
     A = spectrum.coefs(np.hstack([Y, np.ones((len(Y), 1))]), alphas)
     total = A.sum(axis=1, keepdims=True)
     A = A[..., :-1] - total[..., :-1] / total[..., -1:] * A[..., -1:]
@@ -164,7 +175,7 @@ def coefs_with_bias(spectrum: Spectrum, Y: Matrix, alphas: Vector) -> Matrix:  #
 
 
 def weights_with_bias(spectrum: Spectrum, Y: Matrix, alphas: Vector) -> Matrix:  # (a, d, p)
-    """Weights of the features of a decomposition, with the bias of ``coefs_with_bias``."""
+    """Return feature weights at every alpha for the model of ``coefs_with_bias``."""
     both = np.hstack([Y, np.ones((len(Y), 1))])
     total = spectrum.coefs(both, alphas).sum(axis=1, keepdims=True)
     W = spectrum.weights(both, alphas)
@@ -179,7 +190,10 @@ def heldout_with_bias(
     *,
     add_bias: bool = False,
 ) -> Matrix:  # (a, n, p)
-    """Scores at every alpha, each candidate without its group; ``alphas`` of so many candidates.
+    """Return held-out scores at every alpha of least squares with an unpenalised bias.
+
+    ``alphas(m)`` are the alphas of a model of ``m`` candidates. The bias is added to the scores if
+    ``add_bias``. Candidates of no group score NaN.
 
     With ``G = (K + alpha I)^-1`` the bias is ``1'Gy / 1'G1``. Both sums lose a term
     ``(G1)_U' G_UU^-1 (G.)_U`` without the group ``U``, and the scores are those of plain least
@@ -192,7 +206,7 @@ def heldout_with_bias(
         grid = alphas(n - index.shape[1])
         A = spectrum.coefs(both, grid)  # G [y 1], (a, n, p + 1)
         total = A.sum(axis=1)  # 1' G [y 1]
-        for part in _bias_portions(index, len(grid)):
+        for part in _bias_batches(index, len(grid)):
             a = A[:, part].transpose(1, 0, 2, 3)  # (b, a, h, p + 1)
             x = solve_regular(spectrum.blocks(part, grid), a)
             left = total - np.einsum("bah,bahp->bap", a[..., -1], x)
@@ -203,47 +217,51 @@ def heldout_with_bias(
     return heldout
 
 
-def _bias_portions(index: Indices, alphas: int) -> list[Indices]:
+def _bias_batches(index: Indices, alphas: int) -> list[Indices]:
+    """Split groups of one size (b, h) into batches whose blocks take at most 32 MB."""
     step = max(1, (1 << 22) // (alphas * index.shape[1] ** 2))
     return [index[start : start + step] for start in range(0, len(index), step)]
 
 
 @runtime_checkable
 class PathLearner(Protocol):
-    """A learner that gives the coefficients and held-out scores at each of its alphas."""
+    """Learner that returns coefficients and held-out scores at each of its alphas."""
 
     @property
     def alphas(self) -> Sequence[float]:
-        """The regularisation values."""
+        """Regularisation values to choose from."""
 
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
-        """Coefficients and held-out scores at every alpha."""
+        """Return coefficients and held-out scores at every alpha."""
 
 
 class MetaLearner(ABC):
-    """A learner made of another one: its alphas, one of them chosen by held-out scores."""
+    """Base of learners built from another learner, whose alphas they use.
+
+    Subclasses define ``path``; ``fit`` chooses the alpha with the best held-out scores.
+    """
 
     learner: PathLearner
     select: SelectionMetric
 
     @property
     def alphas(self) -> Sequence[float]:
-        """Those of the learner inside."""
+        """Regularisation values of the inner learner."""
         return self.learner.alphas
 
     @abstractmethod
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
-        """Coefficients and held-out scores at every alpha."""
+        """Return coefficients and held-out scores at every alpha."""
 
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
-        """Learns, and chooses one alpha by the held-out scores."""
+        """Train at every alpha and return the fit with the best held-out scores."""
         path = self.path(data, targets)
         return path.select(choose_alpha(path.heldout, targets, self.select, path.alphas))
 
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
     ) -> list[NestedScores]:
-        """Test and inner held-out scores for each division into folds, at every alpha."""
+        """Return test scores and inner held-out scores of every partition into folds."""
         return nested_by_retraining(self, data, targets, partitions)
 
 
@@ -253,9 +271,12 @@ def nested_by_retraining(
     targets: Targets,
     partitions: Sequence[Indices],
 ) -> list[NestedScores]:
-    """Nested scores of any learner: one training for each fold of each partition."""
-    divisions = [check_folds(folds, targets.groups) for folds in partitions]
-    results = [empty_nested_scores(tuple(learner.alphas), folds) for folds in divisions]
+    """Return nested scores of any learner, by one training per fold of each partition.
+
+    A partition is the fold number of each candidate (n,); no group may be in two folds.
+    """
+    checked = [check_folds(folds, targets.groups) for folds in partitions]
+    results = [empty_nested_scores(tuple(learner.alphas), folds) for folds in checked]
     jobs = [(result, f) for result in results for f in np.unique(result.folds)]
     for result, fold in track(jobs, "folds", len(jobs)):
         rest, out = np.flatnonzero(result.folds != fold), np.flatnonzero(result.folds == fold)
@@ -272,9 +293,10 @@ def heldout_by_folds(
     targets: Targets,
     count: int,
 ) -> Matrix:  # (a, n)
-    """Held-out scores of a learner without a closed form: documents dealt into ``count`` folds.
+    """Return held-out scores of a learner without a closed form, by ``count`` folds of groups.
 
-    ``coefs(X, y, queries)`` gives the weights of the features at every alpha.
+    ``coefs(X, y, queries)`` returns the feature weights (a, d) at every alpha. Raises ValueError
+    if all candidates are in one group.
     """
     document = np.unique(targets.groups, return_inverse=True)[1]
     if not document.any():
@@ -301,16 +323,18 @@ def nested_by_inverse(
     weights: Vector | None = None,
     readout: Matrix | None = None,
 ) -> list[NestedScores]:
-    """Exact nested scores of RLS from one inverse ``G = (K + alpha I)^-1`` per alpha.
+    """Return exact nested scores of RLS from one inverse ``G = (K + alpha I)^-1`` per alpha.
+
+    ``documents`` (n,) are the groups held out together.
 
     Without fold ``o`` the coefficients are ``a' = a - G_:o G_oo^-1 a_o`` and a document's block
-    is ``G'_dd = G_dd - G_do G_oo^-1 G_od``; then ``f_d = y_d - G'_dd^-1 a'_d`` as always. Where
+    is ``G'_dd = G_dd - G_do G_oo^-1 G_od``; then ``f_d = y_d - G'_dd^-1 a'_d`` as always. If
     scores are not ``K a`` but ``readout @ a``, they are ``(B a')_d - (B G')_dd G'_dd^-1 a'_d``.
     """
-    found = nested_by_inverse_multi(
+    outputs = nested_by_inverse_multi(
         K, y[:, None], documents, partitions, alphas, weights=weights, readout=readout
     )
-    return found[0]
+    return outputs[0]
 
 
 def nested_by_inverse_multi(
@@ -323,40 +347,44 @@ def nested_by_inverse_multi(
     weights: Vector | None = None,
     readout: Matrix | None = None,
 ) -> list[list[NestedScores]]:
-    """``nested_by_inverse`` of several answers about the same candidates, an inverse for all."""
-    divisions = [check_folds(folds, documents) for folds in partitions]
-    results = [[empty_nested_scores(alphas, folds) for folds in divisions] for _ in Y.T]
+    """Return ``nested_by_inverse`` for each column of ``Y`` (n, p), from shared inverses."""
+    checked = [check_folds(folds, documents) for folds in partitions]
+    results = [[empty_nested_scores(alphas, folds) for folds in checked] for _ in Y.T]
     groups = rows_by_group(documents, len(Y), name="documents")
     for a, alpha in enumerate(track(alphas, "alphas", len(alphas))):
         G = inverse(K, alpha, weights)
         BG = None if readout is None else readout @ G
-        for y, own in zip(Y.T, results, strict=True):
-            whole = _Whole(G, G @ y, y, BG)
-            for result in own:
+        for y, output in zip(Y.T, results, strict=True):
+            whole = _FullModel(G, G @ y, y, BG)
+            for result in output:
                 for fold in np.unique(result.folds):
                     _fill_fold(whole, groups, result, a, int(fold))
     return results
 
 
 @dataclass(frozen=True, eq=False)
-class _Whole:
-    """The model of all candidates at one alpha."""
+class _FullModel:
+    """RLS model of all candidates at one alpha."""
 
-    G: Matrix  # (n, n)
-    a: Vector  # (n,)
+    G: Matrix  # (n, n) (K + alpha I)^-1
+    a: Vector  # (n,) coefficients G y
     y: Vector  # (n,)
     BG: Matrix | None  # (n, n) readout times G
 
 
 def _fill_fold(
-    whole: _Whole, groups: Sequence[Indices], into: NestedScores, a: int, fold: int
+    whole: _FullModel, groups: Sequence[Indices], into: NestedScores, a: int, fold: int
 ) -> None:
+    """Write outer scores of one fold and inner scores of all others into ``into``, in place.
+
+    ``a`` is the index of the alpha of ``whole``, ``groups`` the rows held out together.
+    """
     out = np.flatnonzero(into.folds == fold)
     L = sla.cholesky(whole.G[np.ix_(out, out)], lower=True, check_finite=False)
     z = sla.solve_triangular(L, whole.a[out], lower=True, check_finite=False)
     # Columns of W are L^-1 G_od, so that W_d' W_d is what the fold's absence takes from G_dd.
     W = sla.solve_triangular(L, whole.G[out], lower=True, overwrite_b=True, check_finite=False).T
-    rest = _Whole(whole.G, whole.a - W @ z, whole.y, whole.BG)
+    rest = _FullModel(whole.G, whole.a - W @ z, whole.y, whole.BG)
     inside = [group for group in groups if into.folds[group[0]] != fold]
 
     if whole.BG is None:
@@ -374,29 +402,33 @@ def _fill_fold(
         into.inner[a, fold, index] = scores[index] - _read_correction(rest, W, X, index)
 
 
-def _blocks(whole: _Whole, W: Matrix, index: Indices) -> Matrix:
+def _blocks(whole: _FullModel, W: Matrix, index: Indices) -> Matrix:
+    """Return blocks ``G\'_dd`` (b, h, h) of the inverse without a fold, for groups (b, h)."""
     part = W[index]
     G = whole.G[index[:, :, None], index[:, None, :]]
     return np.asarray(G - part @ part.transpose(0, 2, 1))
 
 
-def _inner_scores(rest: _Whole, W: Matrix, index: Indices) -> Matrix:
+def _inner_scores(rest: _FullModel, W: Matrix, index: Indices) -> Matrix:
+    """Return scores (b, h) of groups held out of the model ``rest`` without a fold."""
     a, y = rest.a[index][:, :, None], rest.y[index][:, :, None]
     return solve_blocks(_blocks(rest, W, index), a, y)[:, :, 0]
 
 
-def _read_correction(rest: _Whole, W: Matrix, X: Matrix, index: Indices) -> Matrix:
+def _read_correction(rest: _FullModel, W: Matrix, X: Matrix, index: Indices) -> Matrix:
+    """Return ``(B G\')_dd G\'_dd^-1 a\'_d`` (b, h): what holding out takes from read-out scores."""
     x = np.linalg.solve(_blocks(rest, W, index), rest.a[index][:, :, None])
     BG = rest.BG[index[:, :, None], index[:, None, :]]  # type: ignore[index]
     return np.asarray(((BG - X[index] @ W[index].transpose(0, 2, 1)) @ x)[:, :, 0])
 
 
 def empty_nested_scores(alphas: tuple[float, ...], folds: Indices) -> NestedScores:
-    """Nested scores that are still to be filled in."""
+    """Return nested scores for folds (n,) numbered from 0, filled with NaN."""
     n, number = len(folds), int(folds.max()) + 1
     outer = np.full((len(alphas), n), np.nan)
     return NestedScores(alphas, folds, outer, np.full((len(alphas), number, n), np.nan))
 
 
 def _part(data: Matrix | Features, rows: Indices, columns: Indices) -> Matrix | Features:
+    """Return rows of features, or rows and columns of a Gram matrix."""
     return data.rows(rows) if isinstance(data, Features) else data[np.ix_(rows, columns)]

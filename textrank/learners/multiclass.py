@@ -1,7 +1,8 @@
-"""Many classes from least squares: output codes with their decoding, and the joint kernel.
+"""Multiclass least squares: output codes with their decoding, and the joint kernel.
 
-A code is a matrix (classes, bits) of -1, 0 and +1: each bit asks which side a candidate's class
-is on, and 0 leaves the class out of that question.
+A code is a matrix (classes, bits) of -1, 0 and +1: each bit is a binary problem, -1 and +1 are the
+side of a class, and 0 leaves the class out. ``solve_code`` learns all bits, ``decode`` turns their
+scores into classes. ``joint_kernel_path`` learns on pairs of input and class instead.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Decoding = Literal["loss", "hamming"]
 
 
 def one_vs_all_code(classes: int) -> Matrix:
-    """A bit a class.
+    """Return the code (classes, classes) with one bit per class.
 
     >>> one_vs_all_code(2).tolist()
     [[1.0, -1.0], [-1.0, 1.0]]
@@ -32,7 +33,7 @@ def one_vs_all_code(classes: int) -> Matrix:
 
 
 def all_pairs_code(classes: int) -> Matrix:
-    """A bit for each two classes, the others left out.
+    """Return the code with one bit for each two classes, the others left out.
 
     >>> all_pairs_code(3)
     array([[ 1.,  1.,  0.],
@@ -40,13 +41,15 @@ def all_pairs_code(classes: int) -> Matrix:
            [ 0., -1., -1.]])
     """
     code = np.zeros((classes, classes * (classes - 1) // 2))
-    for bit, (one, other) in enumerate(combinations(range(classes), 2)):
-        code[one, bit], code[other, bit] = 1.0, -1.0
+    for bit, (first, second) in enumerate(combinations(range(classes), 2)):
+        code[first, bit], code[second, bit] = 1.0, -1.0
     return code
 
 
 def exhaustive_code(classes: int) -> Matrix:
-    """All ways to part the classes in two: 2^(classes - 1) - 1 bits, for few classes.
+    """Return the code of all ways to split the classes in two: 2^(classes - 1) - 1 bits.
+
+    Raises ValueError for more than 10 classes.
 
     >>> exhaustive_code(3).tolist()
     [[-1.0, 1.0, -1.0], [1.0, -1.0, -1.0], [1.0, 1.0, 1.0]]
@@ -61,9 +64,10 @@ def exhaustive_code(classes: int) -> Matrix:
 def random_code(
     classes: int, bits: int, *, seed: int = 0, zeros: float = 0.0, tries: int = 200
 ) -> Matrix:
-    """The best of many random codes: the one whose closest rows are farthest apart.
+    """Return the best of ``tries`` random codes: the one whose closest rows are farthest apart.
 
-    ``zeros`` is the share of classes left out of each question.
+    ``zeros`` is the expected share of classes left out of each bit. Raises ValueError if no code
+    has both sides in every bit.
 
     >>> random_code(4, 6).shape
     (4, 6)
@@ -86,7 +90,7 @@ def random_code(
 
 
 def decode(scores: Matrix, code: Matrix, decoding: Decoding = "loss") -> Indices:
-    """The class whose row of the code is nearest to the scores (.., bits).
+    """Return the class whose row of the code is nearest to the scores (.., bits).
 
     ``hamming`` counts bits on the wrong side, one half where either is 0; ``loss`` adds the
     squared losses ``(1 - m f)^2`` of the bits that the class takes part in.
@@ -104,7 +108,11 @@ def decode(scores: Matrix, code: Matrix, decoding: Decoding = "loss") -> Indices
 
 
 def check_code(code: Any, classes: int) -> Matrix:
-    """A matrix (classes, bits) of -1, 0, +1 in which no two classes look alike."""
+    """Return a code (classes, bits) as floats.
+
+    Raises ValueError unless its entries are -1, 0 and 1, every bit has both sides, and no two
+    classes have equal rows.
+    """
     code = np.asarray(code, dtype=np.float64)
     if code.ndim != 2 or len(code) != classes:
         raise ValueError(f"a code for {classes} classes has a row for each, got {code.shape}")
@@ -112,9 +120,9 @@ def check_code(code: Any, classes: int) -> Matrix:
         raise ValueError("a code has entries -1, 0 and 1 only")
     one_sided = ~((code == 1).any(axis=0) & (code == -1).any(axis=0))
     if one_sided.any():
-        raise ValueError(f"bit {int(one_sided.argmax())} of the code asks nothing: one side only")
+        raise ValueError(f"bit {int(one_sided.argmax())} of the code has classes on one side only")
     if len(np.unique(code, axis=0)) < classes:
-        raise ValueError("two classes have the same row in the code and cannot be told apart")
+        raise ValueError("two classes have the same row in the code and cannot be distinguished")
     return code
 
 
@@ -127,10 +135,11 @@ def code_path(
     *,
     weights: Vector | None = None,
 ) -> tuple[Matrix, Matrix]:  # (a, n, bits), (a, n, bits)
-    """Coefficients and held-out scores of every bit, at every alpha.
+    """Return coefficients and held-out scores of every bit, at every alpha.
 
-    Bits without zeros share one decomposition; each other bit is learned from the candidates of
-    its classes alone, and also scores those of the others.
+    ``classes`` (n,) are class numbers, ``groups`` the rows held out together. Bits without zeros
+    share one decomposition; each other bit is learned from the candidates of its classes alone, and
+    also scores those of the others.
     """
     coefs, _, heldout = solve_code(K, classes, code, alphas, groups, weights=weights)
     return coefs, heldout
@@ -146,7 +155,10 @@ def solve_code(
     weights: Vector | None = None,
     fit_intercept: bool = False,
 ) -> tuple[Matrix, Matrix, Matrix]:  # (a, n, bits), (a, bits), (a, n, bits)
-    """Return coefficients, intercepts and held-out scores of every bit, at every alpha."""
+    """Return coefficients, intercepts and held-out scores of every bit, at every alpha.
+
+    Arguments are those of ``code_path``; the intercept is 0 unless ``fit_intercept``.
+    """
     Y = code[classes]
     K = check_gram(K)
     coefs, heldout = (np.zeros((len(alphas), *Y.shape)) for _ in range(2))
@@ -179,7 +191,7 @@ def joint_kernel_path(
     alphas: Vector,
     groups: Sequence[Indices],
 ) -> tuple[Matrix, Matrix]:  # (a, n, c), (a, n, c)
-    """RLS on (input, class) pairs with the joint kernel ``k(x, x') m(c, c')``.
+    """Return coefficients and held-out scores of RLS with the joint kernel ``k(x, x') m(c, c')``.
 
     The Gram matrix of all pairs is the Kronecker product of ``K`` (n, n) and ``m`` (c, c), so
     along each eigenvector of ``m`` with eigenvalue ``mu`` it is plain RLS with ``alpha / mu``: no
@@ -192,17 +204,17 @@ def joint_kernel_path(
     # Equal eigenvalues, up to round-off, share one path; those of the null space add nothing.
     steps = np.flatnonzero(np.diff(mu) > 1e-10 * mu[-1]) + 1
     for same in np.split(np.arange(len(mu)), steps):
-        value, some = mu[same].mean(), V[:, same]
+        value, vectors = mu[same].mean(), V[:, same]
         if value <= 1e-12 * mu[-1]:
             continue
-        A, scores = rls_path(K, Y @ some, alphas / value, groups, dual=True)
-        coefs += A @ some.T
-        heldout += scores @ some.T
+        A, scores = rls_path(K, Y @ vectors, alphas / value, groups, dual=True)
+        coefs += A @ vectors.T
+        heldout += scores @ vectors.T
     return coefs, heldout
 
 
 def class_similarity(code: Matrix, width: float) -> Matrix:
-    """``exp(-||m_c - m_c'||^2 / width^2)`` between the encodings of the classes.
+    """Return ``exp(-||m_c - m_c'||^2 / width^2)`` (c, c) between the code rows of the classes.
 
     Times a Gaussian kernel of the inputs it is the Gaussian kernel of (input, encoding) pairs.
 
@@ -226,19 +238,22 @@ def _partial_holdout(
     part: Indices,
     groups: Sequence[Indices],
 ) -> Vector:
-    """Scores of all rows, each without its group, by a model of the rows ``part`` alone.
+    """Return scores (n,) of all rows, each without its group, by a model of the rows ``part``.
 
-    ``row`` times the answers is the intercept.
+    ``columns`` (n, m) are kernel values with these rows, ``G`` (m, m) the inverse, ``a`` (m,) the
+    coefficients of labels ``y`` (m,), and ``row @ y`` is the intercept.
     """
-    place = np.full(len(columns), -1)
-    place[part] = np.arange(len(part))
-    inside = [place[group][place[group] >= 0] for group in groups]
+    position = np.full(len(columns), -1)
+    position[part] = np.arange(len(part))
+    inside = [position[group][position[group] >= 0] for group in groups]
     scores = np.asarray(columns @ a) + row @ y
-    found = heldout_one_alpha(G, y[:, None], a[:, None], [rows for rows in inside if len(rows)])
-    scores[part] = scatter_scores(found, np.empty((1, len(part), 1)))[0, :, 0]
+    parts = heldout_one_alpha(G, y[:, None], a[:, None], [rows for rows in inside if len(rows)])
+    scores[part] = scatter_scores(parts, np.empty((1, len(part), 1)))[0, :, 0]
     for group, rows in zip(groups, inside, strict=True):
-        if 0 < len(rows) < len(group):  # the others of the group lose what its members taught
-            others = group[place[group] < 0]
+        if (
+            0 < len(rows) < len(group)
+        ):  # members outside ``part`` lose what those inside contributed
+            others = group[position[group] < 0]
             x = np.linalg.solve(G[np.ix_(rows, rows)], a[rows])
             scores[others] -= columns[others] @ (G[:, rows] @ x) + row[rows] @ x
     return scores

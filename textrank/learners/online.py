@@ -1,4 +1,8 @@
-"""Online: an RLS model that takes in one answer at a time, at once, with its held-out scores."""
+"""RLS models that are updated instead of retrained, with exact held-out scores.
+
+``OnlineRLS`` adds, removes and relabels one candidate at a time; ``DocumentBlocks`` keeps what its
+held-out scores need. ``UpdatableRLS`` adds and removes whole documents.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +20,18 @@ from textrank.linalg import inverse, not_psd_error
 
 @dataclass(frozen=True, eq=False)
 class OnlineRLS:
-    """RLS at one alpha whose inverse ``G = (K + alpha I)^-1`` is an old part and a small border.
+    """RLS model at one alpha to which single candidates can be added, in O(n^2 + m n) each.
+
+    Its inverse ``G = (K + alpha I)^-1`` is an old part and a small border.
 
     With ``G0`` of the ``n`` old candidates, ``X = C G0`` of the ``m`` new ones and their Schur
     complement ``S^-1 = K_new + alpha I - X C'``, the whole inverse is
     ``[[G0 + X'SX, -X'S], [-SX, S]]``; it is never formed. A new candidate with kernel values
     ``k`` has ``v = G k``, ``s = k(x, x) + alpha - k'v``, coefficient ``(y - k'a) / s``, and takes
-    ``v`` times that from the others: one product with ``G0``, O(n^2 + m n). Forgetting is the
-    same backwards. The blocks of ``G`` of whole documents are kept beside it, so that held-out
+    ``v`` times that from the others: one product with ``G0``, O(n^2 + m n). Forgetting reverses
+    this. The blocks of ``G`` of whole documents are kept beside it, so that held-out
     scores ``y_U - G_UU^-1 a_U`` cost small solves only. Every change gives a new value, equal to
-    training anew; ``of`` makes the border part of the old again.
+    retraining; ``from_gram`` makes the border part of the old again.
 
     >>> model = OnlineRLS.empty(alpha=1.0).add(np.empty(0), 1.0, 1.0, 0)
     >>> model = model.add(np.array([0.5]), 1.0, -1.0, 1)
@@ -46,14 +52,14 @@ class OnlineRLS:
 
     @classmethod
     def empty(cls, *, alpha: float) -> OnlineRLS:
-        """A model of nothing, which scores zero."""
+        """Return a model without candidates, which scores zero."""
         (alpha,) = check_alphas([alpha])
         none = np.empty((0, 0))
-        return cls(none, none, none, np.empty(0), np.empty(0), _NONE, alpha, DocumentBlocks({}))
+        return cls(none, none, none, np.empty(0), np.empty(0), _NO_ROWS, alpha, DocumentBlocks({}))
 
     @classmethod
-    def of(cls, K: Matrix, y: Vector, documents: Indices, *, alpha: float) -> OnlineRLS:
-        """The model of a Gram matrix: one Cholesky inverse, everything old."""
+    def from_gram(cls, K: Matrix, y: Vector, documents: Indices, *, alpha: float) -> OnlineRLS:
+        """Train on a Gram matrix (n, n) by one Cholesky inverse; the border is empty."""
         if not len(y):
             return cls.empty(alpha=alpha)
         (alpha,) = check_alphas([alpha])
@@ -61,29 +67,33 @@ class OnlineRLS:
         labels = check_targets(y, len(G))[:, 0]
         groups = np.asarray(documents, dtype=np.intp)
         none = np.empty((0, len(G)))
-        blocks = DocumentBlocks.of(G, groups)
+        blocks = DocumentBlocks.from_inverse(G, groups)
         return cls(G, none, np.empty((0, 0)), labels, G @ labels, groups, alpha, blocks)
 
     def __len__(self) -> int:
         return len(self.y)
 
     @property
-    def fresh(self) -> int:
-        """How many candidates are in the border; beyond a few hundred, make it old with ``of``."""
+    def border_size(self) -> int:
+        """Number of candidates in the border; beyond a few hundred, rebuild with ``from_gram``."""
         return len(self.X)
 
-    def times(self, k: Vector) -> Vector:
-        """``G k`` for any vector of all candidates."""
+    def multiply_inverse(self, k: Vector) -> Vector:
+        """Return ``G k`` for a vector (n + m,) of all candidates."""
         n = len(self.G)
         return self._border(self.G @ k[:n], k)
 
     def _border(self, inner: Vector, k: Vector) -> Vector:
+        """Return ``G k`` from ``inner = G0 k`` (n,) of the old candidates."""
         n = len(self.G)
         last = self.S @ (k[n:] - self.X @ k[:n])
         return np.concatenate([inner - self.X.T @ last, last])
 
     def add(self, k: Vector, own: float, y: float, document: int) -> OnlineRLS:
-        """With a new candidate: its kernel values with those there are, and with itself."""
+        """Return the model with one more candidate, as the last one.
+
+        ``k`` (n + m,) are its kernel values with the present candidates, ``own`` with itself.
+        """
         n = len(self.G)
         if k.shape != (len(self),):
             raise ValueError(f"{len(self)} candidates, but {k.shape} kernel values with them")
@@ -105,9 +115,9 @@ class OnlineRLS:
         )
 
     def forget(self, row: int) -> OnlineRLS:
-        """Without one candidate; the rows after it move up.
+        """Return the model without one candidate; the rows after it move up.
 
-        Of the border it is as cheap as adding; an old one needs a new inverse, O(n^2).
+        A candidate of the border is as cheap as adding; an old one needs a new inverse, O(n^2).
         """
         if not 0 <= row < len(self):
             raise ValueError(f"no candidate {row} among {len(self)}")
@@ -121,10 +131,11 @@ class OnlineRLS:
         return replace(self._without(row), **kept, blocks=blocks)
 
     def _without(self, row: int) -> OnlineRLS:
+        """Return the model with ``G``, ``X`` and ``S`` without a row, other fields unchanged."""
         n = len(self.G)
         if row >= n:
             j = row - n
-            left = np.delete(np.arange(self.fresh), j)
+            left = np.delete(np.arange(self.border_size), j)
             s = self.S[left, j]
             S = self.S[np.ix_(left, left)] - np.outer(s, s) / self.S[j, j]
             return replace(self, X=self.X[left], S=S)
@@ -134,27 +145,27 @@ class OnlineRLS:
         # X = C G0: without a column of C, and with the new inverse of the others.
         x = self.X[:, row] / self.G[row, row]
         X = self.X[:, left] - np.outer(x, g)
-        S = self.S - _shrunk(self.S, self.X[:, row], float(self.G[row, row]))
+        S = self.S - _removed_part(self.S, self.X[:, row], float(self.G[row, row]))
         return replace(self, G=G, X=X, S=S)
 
     def relabel(self, row: int, y: float) -> OnlineRLS:
-        """With another answer to a candidate."""
+        """Return the model with another label of a candidate."""
         unit = np.zeros(len(self))
         unit[row] = y - self.y[row]
         labels = self.y.copy()
         labels[row] = y
-        return replace(self, y=labels, coef=self.coef + self.times(unit))
+        return replace(self, y=labels, coef=self.coef + self.multiply_inverse(unit))
 
     @property
     def heldout(self) -> Vector:
-        """Each candidate scored without its document."""
+        """Score of each candidate by the model without its document."""
         scores = np.empty(len(self))
         for index, values in self.blocks.stacks.values():
-            scores[index] = self.y[index] - _solved(values, self.coef[index])
+            scores[index] = self.y[index] - _solve_blocks(values, self.coef[index])
         return scores
 
-    def without(self, document: int) -> Vector:
-        """The coefficients of all candidates in the model that never saw this document."""
+    def coef_without(self, document: int) -> Vector:
+        """Return coefficients (n + m,) of the model without a document, 0 for its candidates."""
         index, values = self.blocks.block(document)
         if not len(index):
             return self.coef
@@ -162,21 +173,22 @@ class OnlineRLS:
         z[index] = np.linalg.solve(values, self.coef[index])
         old = index[index < len(self.G)]
         inner = z[old] @ self.G[old] if len(old) else np.zeros(len(self.G))
-        found = self.coef - self._border(inner, z)
-        found[index] = 0.0
-        return found
+        coef = self.coef - self._border(inner, z)
+        coef[index] = 0.0
+        return coef
 
 
-_NONE = np.empty(0, dtype=np.intp)
+_NO_ROWS = np.empty(0, dtype=np.intp)
 
 
-def _shrunk(S: Matrix, x: Vector, g: float) -> Matrix:
-    """What ``S`` loses when an old candidate goes: its ``x x' / g`` is unexplained from now on."""
+def _removed_part(S: Matrix, x: Vector, g: float) -> Matrix:
+    """Return what ``S`` loses if an old candidate with column ``x`` of ``X`` is removed."""
     u = S @ x
     return np.outer(u, u) / (g + float(x @ u))
 
 
-def _solved(values: Matrix, right: Matrix) -> Matrix:
+def _solve_blocks(values: Matrix, right: Matrix) -> Matrix:
+    """Return solutions (b, h) for blocks (b, h, h) and right sides (b, h)."""
     if values.shape[-1] == 1:
         return np.asarray(right / values[:, :, 0])
     return np.asarray(np.linalg.solve(values, right[:, :, None])[:, :, 0])
@@ -184,32 +196,36 @@ def _solved(values: Matrix, right: Matrix) -> Matrix:
 
 @dataclass(frozen=True, eq=False)
 class DocumentBlocks:
-    """The blocks of an inverse on whole documents, those of one size in one array."""
+    """Blocks of an inverse on whole documents, those of one size stacked in one array."""
 
     stacks: Mapping[int, tuple[Indices, Matrix]]  # size: rows (b, h), blocks (b, h, h)
     numbers: Mapping[int, Indices] = field(default_factory=dict)  # size: the documents (b,)
 
     @classmethod
-    def of(cls, G: Matrix, documents: Indices) -> DocumentBlocks:
-        """Cut out of an inverse."""
+    def from_inverse(cls, G: Matrix, documents: Indices) -> DocumentBlocks:
+        """Cut the blocks of the documents (n,) out of an inverse (n, n)."""
         groups = rows_by_group(documents, len(G), name="documents")
-        found = cls({})
+        blocks = cls({})
         for size in sorted({len(group) for group in groups}):
             index = np.stack([group for group in groups if len(group) == size])
             stack = index, G[index[:, :, None], index[:, None, :]]
-            found = found._with(size, stack, documents[index[:, 0]])
-        return found
+            blocks = blocks._with(size, stack, documents[index[:, 0]])
+        return blocks
 
     def block(self, document: int) -> tuple[Indices, Matrix]:
-        """The rows of a document and their block; none where it has no row."""
+        """Return the rows (h,) of a document and their block (h, h); empty if it has no row."""
         for size, numbers in self.numbers.items():
-            for place in np.flatnonzero(numbers == document):
+            for position in np.flatnonzero(numbers == document):
                 index, values = self.stacks[size]
-                return index[place], values[place]
-        return _NONE, np.empty((0, 0))
+                return index[position], values[position]
+        return _NO_ROWS, np.empty((0, 0))
 
     def add(self, v: Vector, s: float, row: int, document: int) -> DocumentBlocks:
-        """After ``v v' / s`` was added to the inverse, and a row and column ``-v / s``."""
+        """Return the blocks after a candidate was added to the inverse as ``row``.
+
+        It adds ``v v' / s`` to the old entries, and a row and column ``-v / s`` with diagonal
+        ``1 / s``.
+        """
         grown = self._outer(v, 1 / s)
         index, values = grown.block(document)
         edge = -v[index] / s
@@ -217,7 +233,7 @@ class DocumentBlocks:
         return grown._drop(document)._put(np.append(index, np.intp(row)), larger, document)
 
     def forget(self, g: Vector, row: int, document: int) -> DocumentBlocks:
-        """After a row left; ``g`` is its column of the inverse."""
+        """Return the blocks after a row was removed; ``g`` is its column of the inverse."""
         index, values = self.block(document)
         rest = index != row
         left = values[np.ix_(rest, rest)] - np.outer(g[index[rest]], g[index[rest]]) / g[row]
@@ -226,7 +242,7 @@ class DocumentBlocks:
         return found._moved(row)
 
     def _outer(self, v: Vector, factor: float) -> DocumentBlocks:
-        """With ``factor v v'`` added to every block."""
+        """Return the blocks after ``factor v v'`` was added to the inverse."""
         stacks = {}
         for size, (index, values) in self.stacks.items():
             u = v[index]
@@ -234,6 +250,7 @@ class DocumentBlocks:
         return replace(self, stacks=stacks)
 
     def _put(self, index: Indices, values: Matrix, document: int) -> DocumentBlocks:
+        """Return the blocks with the block of one more document."""
         size = len(index)
         if size not in self.stacks:
             return self._with(size, (index[None], values[None]), np.array([document]))
@@ -242,6 +259,7 @@ class DocumentBlocks:
         return self._with(size, stack, np.append(self.numbers[size], np.intp(document)))
 
     def _drop(self, document: int) -> DocumentBlocks:
+        """Return the blocks without that of a document."""
         size = len(self.block(document)[0])
         if not size:
             return self
@@ -250,30 +268,31 @@ class DocumentBlocks:
         return self._with(size, (rows[keep], blocks[keep]), self.numbers[size][keep])
 
     def _with(self, size: int, stack: tuple[Indices, Matrix], numbers: Indices) -> DocumentBlocks:
+        """Return the blocks with another stack of one size; an empty stack is dropped."""
         stacks, named = {**self.stacks, size: stack}, {**self.numbers, size: numbers}
         if not len(numbers):
             del stacks[size], named[size]
         return DocumentBlocks(stacks, named)
 
     def _moved(self, row: int) -> DocumentBlocks:
-        """With the rows behind one that left moved up."""
+        """Return the blocks with the rows behind a removed one moved up."""
         stacks = {s: (index - (index > row), b) for s, (index, b) in self.stacks.items()}
         return replace(self, stacks=stacks)
 
 
-REFINEMENTS = 2  # steps of iterative refinement, O(n^2) each; the first does nearly all
+REFINEMENT_STEPS = 2  # of iterative refinement, O(n^2) each; the first does nearly all
 
 
 @dataclass(frozen=True, eq=False)
 class UpdatableRLS:
-    """RLS at one alpha with its inverse ``G = (K + alpha I)^-1``; every change gives a new value.
+    """RLS model at one alpha to which documents can be added and removed, in O(n^2 m) for m rows.
 
-    Adding or forgetting ``m`` of ``n`` candidates is a block inverse, O(n^2 m), and the result
-    equals training anew. So does forgetting: nothing of a forgotten document remains. ``K`` is
-    kept to refine the coefficients: where alpha is small, the round-off of block inverses alone
-    would show in the scores.
+    It holds the inverse ``G = (K + alpha I)^-1``; every change returns a new model that equals
+    retraining, so nothing of a forgotten document remains. ``K`` is kept to refine the
+    coefficients: if alpha is small, the round-off of block inverses alone would show in the scores.
 
-    >>> model = UpdatableRLS.of(np.eye(3), np.array([1.0, -1.0, 1.0]), np.array([0, 0, 1]), alpha=1.0)
+    >>> y, documents = np.array([1.0, -1.0, 1.0]), np.array([0, 0, 1])
+    >>> model = UpdatableRLS.from_gram(np.eye(3), y, documents, alpha=1.0)
     >>> model.forget([1]).coef
     array([ 0.5, -0.5])
     """
@@ -285,8 +304,8 @@ class UpdatableRLS:
     alpha: float
 
     @classmethod
-    def of(cls, K: Matrix, y: Vector, documents: Indices, *, alpha: float) -> UpdatableRLS:
-        """One Cholesky inverse."""
+    def from_gram(cls, K: Matrix, y: Vector, documents: Indices, *, alpha: float) -> UpdatableRLS:
+        """Train on a Gram matrix (n, n) by one Cholesky inverse."""
         K = check_gram(K)
         (alpha,) = check_alphas([alpha])
         labels = check_targets(y, len(K))[:, 0]
@@ -295,15 +314,15 @@ class UpdatableRLS:
 
     @property
     def coef(self) -> Vector:
-        """The coefficients of the candidates it remembers, in their order."""
+        """Coefficients (n,) of the present candidates, in their order."""
         a = self.G @ self.y
-        for _ in range(REFINEMENTS):
+        for _ in range(REFINEMENT_STEPS):
             a = a + self.G @ (self.y - self.K @ a - self.alpha * a)
         return np.asarray(a)
 
     @property
     def heldout(self) -> Vector:
-        """Each candidate scored without its document.
+        """Score of each candidate by the model without its document.
 
         This takes a Cholesky inverse of its own: the round-off that block inverses gather is
         refined away from the coefficients, but would stay in the blocks of ``G`` used here.
@@ -314,7 +333,10 @@ class UpdatableRLS:
         return scatter_scores(parts, np.empty((1, len(Y), 1)))[0, :, 0]
 
     def add(self, cross: Matrix, own: Matrix, y: Vector, documents: Indices) -> UpdatableRLS:
-        """With new candidates: kernel values with the old ones (m, n) and among themselves."""
+        """Return the model with ``m`` more candidates.
+
+        ``cross`` (m, n) are kernel values with the present ones, ``own`` (m, m) among themselves.
+        """
         own = check_gram(own)
         m, n = len(own), len(self.y)
         cross = np.asarray(cross, dtype=np.float64)
@@ -336,7 +358,10 @@ class UpdatableRLS:
         return UpdatableRLS(K, G, np.concatenate([self.y, labels]), both, self.alpha)
 
     def forget(self, documents: Any) -> UpdatableRLS:
-        """Without the candidates of these documents."""
+        """Return the model without the candidates of these documents.
+
+        Raises ValueError for a document that the model does not have, and if none would be left.
+        """
         gone = np.isin(self.documents, documents)
         unknown = np.setdiff1d(documents, self.documents)
         if len(unknown):
@@ -358,7 +383,7 @@ class UpdatableRLS:
 
 
 def _complement_inverse(own: Matrix, explained: Matrix, alpha: float) -> Matrix:
-    """``(own - explained + alpha I)^-1``, whose eigenvalues are at most ``1 / alpha``.
+    """Return ``(own - explained + alpha I)^-1``, whose eigenvalues are at most ``1 / alpha``.
 
     What the old candidates do not explain of the new ones is positive semi-definite; the
     difference of two nearly equal matrices is so but for round-off, which is clipped.

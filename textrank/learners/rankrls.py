@@ -1,4 +1,8 @@
-"""Preference graphs: which differences of scores a ranker reproduces, and how much each counts.
+"""RankRLS: regularised least squares on preferences between candidates.
+
+``RankRLS`` is the learner. Preferences are graphs: ``QueryCentring`` (all pairs of a query) or
+``PreferenceLaplacian`` (any pairs). ``rank_path`` trains, ``heldout_by_query`` scores held-out
+queries.
 
 A graph with an edge for every preference has a Laplacian ``L``, and the squared error over its
 edges is ``(s - f)' L (s - f)`` for potentials ``s``. ``L`` is block diagonal by query, so its root
@@ -27,6 +31,7 @@ from textrank.learners.base import (
     check_data,
     check_metric,
     check_targets,
+    check_unweighted,
     choose_alpha,
     rows_by_group,
 )
@@ -44,30 +49,31 @@ Cost: TypeAlias = Literal["magnitude", "sign", "bound"]
 
 
 class Preferences(Protocol):
-    """The root of a Laplacian that is block diagonal by query."""
+    """Preferences within queries: the root ``R`` of a Laplacian, block diagonal by query."""
 
     def root(self, X: Matrix | SparseMatrix) -> Matrix:
-        """``R X``."""
+        """Return ``R X``."""
 
-    def kept(self, X: Matrix) -> Matrix:  # (n, m) -> (r, m)
-        """``D B X``: R without its null space, ``R = B' D B`` with orthonormal rows of ``B``."""
+    def reduce(self, X: Matrix) -> Matrix:  # (n, m) -> (r, m)
+        """Return ``D B X``: R without its null space, ``R = B' D B``, rows of ``B`` orthonormal."""
 
-    def given_back(self, U: Matrix) -> Matrix:  # (r, m) -> (n, m)
-        """``B' U``."""
+    def expand(self, U: Matrix) -> Matrix:  # (r, m) -> (n, m)
+        """Return ``B' U``, the way back from ``reduce``."""
 
     def target(self, Y: Matrix) -> Matrix:
-        """``R s`` for the potentials ``s`` of the answers."""
+        """Return ``R s`` for the potentials ``s`` of the labels (n, p)."""
 
-    def undo(self, group: Indices) -> tuple[Matrix, Matrix]:  # (h, h), (h, c)
-        """The pseudo-inverse of ``R`` on rows that hold whole queries, and its null space."""
+    def pseudo_inverse(self, group: Indices) -> tuple[Matrix, Matrix]:  # (h, h), (h, c)
+        """Return the pseudo-inverse of ``R`` on rows of whole queries, and its null space."""
 
 
 @dataclass(frozen=True, eq=False)
 class QueryCentring:
-    """All pairs of a query, magnitudes kept, cost (21): ``L_q = scale_q (I - 11'/h)``.
+    """Preferences of all pairs of a query, magnitudes kept: ``L_q = scale_q (I - 11'/h)``.
 
-    ``scale`` is the size of the query where every pair counts alike, and makes all queries
-    equally important where it is ``2 / (size - 1)``. Nothing larger than the data is formed.
+    ``scale`` is the size ``h`` of the query, so that every pair counts alike, or, if
+    ``normalised``, ``2 / (h - 1)``, so that every query counts alike. This is cost (21) of
+    Pahikkala et al. (2009). Nothing larger than the data is formed.
     """
 
     query: Indices  # (n,) numbers 0 ..
@@ -75,61 +81,63 @@ class QueryCentring:
 
     @cached_property
     def size(self) -> Indices:  # (n,) of its query
-        """How many candidates the query of each has."""
+        """Number of candidates in the query of each candidate."""
         return np.bincount(self.query)[self.query]
 
     @cached_property
     def scale(self) -> Vector:  # (n,)
-        """What the pairs of each query are multiplied by."""
+        """Factor of the pairs in the query of each candidate."""
         size = self.size.astype(np.float64)
         return 2.0 / np.maximum(size - 1, 1) if self.normalised else size
 
     @cached_property
     def _means(self) -> SparseMatrix:
-        """What takes the mean of each query."""
+        """Matrix (q, n) that takes the mean of each query."""
         n = len(self.query)
         cells = (1.0 / self.size, (self.query, np.arange(n)))
         return sp.csr_array(cells, shape=(int(self.query.max()) + 1, n))
 
     def root(self, X: Matrix | SparseMatrix) -> Matrix:
-        """``R X``: differences from the query's mean, times the root of its scale."""
+        """Return ``R X``: differences from the mean of the query, times the root of its scale."""
         means = self._means @ X
         dense = to_dense(means).take(self.query, axis=0)
         np.subtract(to_dense(X), dense, out=dense)
         dense *= np.sqrt(self.scale).reshape(-1, *[1] * (dense.ndim - 1))
         return dense
 
-    def kept(self, X: Matrix) -> Matrix:
-        """``D B X``, where ``B`` reflects each query so that its mean becomes its first candidate.
+    def reduce(self, X: Matrix) -> Matrix:
+        """Return ``D B X``, where ``B`` reflects the mean of each query to its first candidate.
 
-        That first one goes; the others become ``x_i + (x_0 - sum x / √h) / (√h - 1)``.
+        That first one is dropped; the others become ``x_i + (x_0 - sum x / √h) / (√h - 1)``.
         """
         rest = self._rest
-        found: Matrix = (self._mirror @ X).take(self.query[rest], axis=0)
-        found += X[rest]
-        found *= np.sqrt(self.scale)[rest, None]
-        return found
+        reduced: Matrix = (self._mirror @ X).take(self.query[rest], axis=0)
+        reduced += X[rest]
+        reduced *= np.sqrt(self.scale)[rest, None]
+        return reduced
 
-    def given_back(self, U: Matrix) -> Matrix:
-        """``B' U``."""
+    def expand(self, U: Matrix) -> Matrix:
+        """Return ``B' U``, the way back from ``reduce``."""
         rest = self._rest
         cells = (np.ones(len(rest)), (self.query[rest], np.arange(len(rest))))
         sums = sp.csr_array(cells, shape=(self._mirror.shape[0], len(rest)))
-        found: Matrix = self._mirror.T @ (sums @ U)
-        found[rest] += U
-        return found
+        expanded: Matrix = self._mirror.T @ (sums @ U)
+        expanded[rest] += U
+        return expanded
 
     @cached_property
     def _first(self) -> Indices:  # (q,)
+        """First candidate of each query."""
         return np.unique(self.query, return_index=True)[1]
 
     @cached_property
     def _rest(self) -> Indices:  # (n - q,)
+        """All candidates but the first of each query."""
         return np.delete(np.arange(len(self.query)), self._first)
 
     @cached_property
     def _mirror(self) -> SparseMatrix:  # (q, n)
-        """``(x_0 - sum x / √h) / (√h - 1)`` of each query; nothing where nothing is left of it."""
+        """Matrix of ``(x_0 - sum x / √h) / (√h - 1)`` of each query; zero for queries of one."""
         n = len(self.query)
         root = np.sqrt(self.size)
         share = np.divide(1.0, root - 1, out=np.zeros(n), where=self.size > 1)
@@ -139,17 +147,20 @@ class QueryCentring:
         return sp.csr_array(cells, shape=(len(self._first), n))
 
     def laplacian(self) -> Callable[[Vector], Vector]:
-        """``L u`` for one vector at a time, with everything but the sums made beforehand."""
+        """Return a function ``u -> L u`` of one vector (n,)."""
         query, scale = self.query, self.scale
         share = 1.0 / np.bincount(query)
         return lambda u: (u - (np.bincount(query, u) * share)[query]) * scale
 
     def target(self, Y: Matrix) -> Matrix:
-        """The answers are the potentials."""
+        """Return ``R Y``: the labels (n, p) are the potentials."""
         return self.root(Y)
 
-    def undo(self, group: Indices) -> tuple[Matrix, Matrix]:
-        """Split by the root of the scale; the levels of the queries are lost."""
+    def pseudo_inverse(self, group: Indices) -> tuple[Matrix, Matrix]:
+        """Return the pseudo-inverse (h, h) of ``R`` on whole queries and their levels (h, c).
+
+        The null space holds one constant vector per query, whose level ``R`` removes.
+        """
         if self.size[group[0]] == len(group):  # one whole query
             return _centred(len(group), float(self.scale[group[0]]))
         local = np.unique(self.query[group], return_inverse=True)[1]
@@ -160,15 +171,15 @@ class QueryCentring:
 
 @lru_cache(maxsize=1024)
 def _centred(h: int, scale: float) -> tuple[Matrix, Matrix]:
-    """``undo`` of one whole query."""
+    """Return the pseudo-inverse and null space of ``R`` for one whole query of ``h`` candidates."""
     return (np.eye(h) - 1.0 / h) / np.sqrt(scale), np.full((h, 1), h**-0.5)
 
 
 @dataclass(frozen=True, eq=False)
 class PreferenceLaplacian:
-    """Any preferences inside queries: for each query its block of the Laplacian, decomposed.
+    """Any preferences within queries: the block of the Laplacian of each query, decomposed.
 
-    One small eigendecomposition a query.
+    Costs one small eigendecomposition per query.
     """
 
     query: Indices  # (n,) numbers 0 ..
@@ -178,31 +189,36 @@ class PreferenceLaplacian:
     pulls: Sequence[Matrix]  # (h, p): M N, the pull of the preferences on each candidate
 
     @classmethod
-    def of(cls, y: Matrix, query: Indices, cost: Cost, *, normalised: bool) -> PreferenceLaplacian:
-        """Preferences between differently scored candidates of a query; one column of scores."""
+    def from_labels(
+        cls, y: Matrix, query: Indices, cost: Cost, *, normalised: bool
+    ) -> PreferenceLaplacian:
+        """Build the preferences between differently labelled candidates of each query.
+
+        ``y`` is (n, 1), ``query`` (n,) numbered from 0; ``cost`` is as in ``RankRLS``.
+        """
         queries = rows_by_group(query, len(y), name="queries")
         blocks = [_block(y[rows, 0], cost, normalised) for rows in queries]
         decomposed = [np.linalg.eigh(L) for L, _ in blocks]
-        values = [_without_dust(w) for w, _ in decomposed]
+        values = [_zero_round_off(w) for w, _ in decomposed]
         return cls(query, queries, values, [v for _, v in decomposed], [pull for _, pull in blocks])
 
     def root(self, X: Matrix | SparseMatrix) -> Matrix:
-        """``R X``, query by query."""
+        """Return ``R X``, query by query."""
         dense = X.toarray() if isinstance(X, sp.sparray) else X
         result = np.empty(dense.shape)
         for rows, w, V in self._blocks():
             result[rows] = (V * np.sqrt(w)) @ (V.T @ dense[rows])
         return result
 
-    def kept(self, X: Matrix) -> Matrix:
-        """``D B X``, query by query."""
+    def reduce(self, X: Matrix) -> Matrix:
+        """Return ``D B X``, query by query."""
         parts = [
             np.sqrt(w[w > 0])[:, None] * (V[:, w > 0].T @ X[rows]) for rows, w, V in self._blocks()
         ]
         return np.concatenate([np.empty((0, X.shape[1])), *parts])
 
-    def given_back(self, U: Matrix) -> Matrix:
-        """``B' U``, query by query."""
+    def expand(self, U: Matrix) -> Matrix:
+        """Return ``B' U``, query by query."""
         result, start = np.zeros((len(self.query), U.shape[1])), 0
         for rows, w, V in self._blocks():
             end = start + int((w > 0).sum())
@@ -211,10 +227,14 @@ class PreferenceLaplacian:
         return result
 
     def _blocks(self) -> Iterator[tuple[Indices, Vector, Matrix]]:
+        """Yield rows, eigenvalues and eigenvectors of each query."""
         return zip(self.queries, self.values, self.vectors, strict=True)
 
     def target(self, Y: Matrix) -> Matrix:
-        """``R^+ M N``, which is ``R s``: the answers were used to make the pulls."""
+        """Return ``R^+ M N``, which is ``R s``; of ``Y`` (n, p) only the shape is used.
+
+        The labels were used to compute the pulls.
+        """
         result = np.empty(Y.shape)
         for rows, w, V, pull in zip(
             self.queries, self.values, self.vectors, self.pulls, strict=True
@@ -222,8 +242,11 @@ class PreferenceLaplacian:
             result[rows] = (V * _inverse_root(w)) @ (V.T @ pull)
         return result
 
-    def undo(self, group: Indices) -> tuple[Matrix, Matrix]:
-        """Block by block; connected components of each query lose their level."""
+    def pseudo_inverse(self, group: Indices) -> tuple[Matrix, Matrix]:
+        """Return the pseudo-inverse (h, h) of ``R`` on whole queries and its null space (h, c).
+
+        The null space has one vector per connected component of preferences.
+        """
         inverse, nulls = np.zeros((len(group), len(group))), []
         for number in np.unique(self.query[group]).tolist():
             local = np.flatnonzero(self.query[group] == number)
@@ -236,13 +259,17 @@ class PreferenceLaplacian:
 
 
 def preference_incidence(pairs: Indices, n: int) -> SparseMatrix:  # (l, 2) -> (l, n)
-    """A row a preference: 1 at the better, -1 at the worse candidate."""
+    """Return a sparse matrix with one row per preference: 1 at the better, -1 at the worse one.
+
+    ``pairs`` (l, 2) are the numbers of the better and the worse candidate.
+    """
     l = np.arange(len(pairs))  # noqa: E741
     cells = np.repeat([1.0, -1.0], len(pairs)), (np.tile(l, 2), pairs.T.ravel())
     return sp.csr_array(cells, shape=(len(pairs), n))
 
 
 def _block(y: Vector, cost: Cost, normalised: bool) -> tuple[Matrix, Matrix]:
+    """Return the Laplacian (h, h) of the preferences of one query, and their pulls (h, 1)."""
     gap = y[:, None] - y[None, :]
     differ = gap != 0
     weight = differ.astype(np.float64)  # w^2 of each edge
@@ -255,12 +282,14 @@ def _block(y: Vector, cost: Cost, normalised: bool) -> tuple[Matrix, Matrix]:
     return L, (weight * goal).sum(axis=1)[:, None]
 
 
-def _without_dust(w: Vector) -> Vector:
+def _zero_round_off(w: Vector) -> Vector:
+    """Return ascending eigenvalues with those that are only round-off set to zero."""
     top = max(float(w[-1]), 0.0)
     return np.where(w > 1e-12 * top * len(w), w, 0.0) if top else np.zeros(len(w))
 
 
 def _inverse_root(w: Vector) -> Vector:
+    """Return ``1 / sqrt(w)``, 0 for zeros."""
     return np.divide(1.0, np.sqrt(w), out=np.zeros(len(w)), where=w > 0)
 
 
@@ -273,7 +302,10 @@ def heldout_by_query(
     groups: Sequence[Indices],
     preferences: Preferences,
 ) -> Matrix:  # (a, n, p)
-    """Scores at every alpha, each candidate without its group of whole queries.
+    """Return held-out scores at every alpha, each candidate without its group of whole queries.
+
+    ``spectrum`` is of ``R K R``, ``target`` (n, p) is ``R s``, ``B`` (a, n, p) its coefficients,
+    and ``read(N)`` returns ``N K R Q``. Candidates of no group score NaN.
 
     With ``R`` the root of the Laplacian and ``G = (R K R + alpha I)^-1``, least squares on
     ``R K R`` gives the differences inside the held-out queries, ``R f = R s - x`` with
@@ -282,19 +314,19 @@ def heldout_by_query(
     like ``1 / alpha``.
     """
     heldout = np.full((len(alphas), *target.shape), np.nan)
-    undone = [preferences.undo(group) for group in groups]
+    inverses = [preferences.pseudo_inverse(group) for group in groups]
     if not groups:
         return heldout
-    nulls, starts = _nulls(groups, [null for _, null in undone], spectrum.n)
+    nulls, starts = _nulls(groups, [null for _, null in inverses], spectrum.n)
     levels = read(nulls)
     inverse = 1.0 / (spectrum.w[:, None] + alphas)
     smallest = inverse.min(axis=0, initial=1.0 / alphas.min())
     inside = replace(spectrum, Q=spectrum.Q - nulls.T @ (nulls @ spectrum.Q))
     fitted = _fitted_levels(levels, inverse, spectrum.Q.T @ target)  # (all c, a, p)
 
-    for members in _alike(undone):
+    for members in _alike(inverses):
         index = np.stack([groups[g] for g in members])
-        pinv, N = (np.stack([undone[g][k] for g in members])[:, None] for k in (0, 1))
+        pinv, N = (np.stack([inverses[g][k] for g in members])[:, None] for k in (0, 1))
         rows = starts[members][:, None] + np.arange(N.shape[-1])
         b = B[:, index].transpose(1, 0, 2, 3)
         T = N.swapaxes(-1, -2)
@@ -314,7 +346,7 @@ def heldout_by_query(
 def _nulls(
     groups: Sequence[Indices], nulls: Sequence[Matrix], n: int
 ) -> tuple[SparseMatrix, Indices]:
-    """The null spaces of all groups as rows, (all c, n), and where those of each begin."""
+    """Return the null spaces of all groups as rows (all c, n), and the first row of each group."""
     heights, counts = np.array([null.shape for null in nulls], dtype=np.intp).T
     starts = offsets(counts)
     null, height = expand(starts[:-1], counts)[1], np.repeat(heights, counts)
@@ -326,15 +358,19 @@ def _nulls(
 
 
 def _fitted_levels(levels: Matrix, inverse: Matrix, Z: Matrix) -> Matrix:  # -> (c, a, p)
+    """Return ``levels diag(inverse) Z`` at every alpha."""
     p = Z.shape[1]
     scaled = (inverse[:, :, None] * Z[:, None, :]).reshape(len(inverse), inverse.shape[1] * p)
     return (levels @ scaled).reshape(len(levels), inverse.shape[1], p)
 
 
-def _alike(undone: Sequence[tuple[Matrix, Matrix]], most: int = 1 << 14) -> Iterator[Indices]:
-    """Groups of equal size and equal number of levels, not too many at once."""
-    shapes = np.array([null.shape for _, null in undone])
-    for h, c in sorted({null.shape for _, null in undone}):
+def _alike(inverses: Sequence[tuple[Matrix, Matrix]], most: int = 1 << 14) -> Iterator[Indices]:
+    """Yield numbers of groups of equal size ``h`` and equal number of levels, in batches.
+
+    A batch has at most ``most`` numbers in its blocks (h, h).
+    """
+    shapes = np.array([null.shape for _, null in inverses])
+    for h, c in sorted({null.shape for _, null in inverses}):
         same = np.flatnonzero((shapes == (h, c)).all(axis=1))
         step = max(1, most // int(h * h))
         for start in range(0, len(same), step):
@@ -342,7 +378,7 @@ def _alike(undone: Sequence[tuple[Matrix, Matrix]], most: int = 1 << 14) -> Iter
 
 
 def _cross(levels: Matrix, Q: Matrix, inverse: Matrix) -> Matrix:  # -> (b, a, c, h)
-    """``levels diag(inverse) Q'`` for every group and alpha."""
+    """Return ``levels diag(inverse) Q'`` for every group and alpha."""
     b, c, r = levels.shape
     h = Q.shape[1]
     rows = (levels[:, :, None, :] * Q[:, None, :, :]).reshape(b * c * h, r)
@@ -351,14 +387,16 @@ def _cross(levels: Matrix, Q: Matrix, inverse: Matrix) -> Matrix:  # -> (b, a, c
 
 @dataclass(frozen=True)
 class RankRLS:
-    """Least squares on preferences: ``sum w^2 (z - f(x_h) + f(x_j))^2 + alpha ||f||^2``.
+    """Regularised least squares on preferences.
+
+    Minimises ``sum w^2 (z - f(x_h) + f(x_j))^2 + alpha ||f||^2``.
 
     The sum runs over pairs ``(h, j)`` of a query, ``scope="query"``, or over all pairs,
     ``scope="global"``; with two labels the latter maximises AUC. The costs: ``magnitude`` asks
     for the difference of the labels (``z = y_h - y_j``, ``w = 1``), ``sign`` only for its sign
     (``z = w = 1``), ``bound`` relative to it (``z = y_h - y_j``, ``w = 1 / z``), which bounds the
-    number of wrongly ordered pairs. Equally labelled pairs count where ``ties`` and the cost is
-    ``magnitude``. ``normalised`` divides the weight of a query's pairs by their number.
+    number of wrongly ordered pairs. Equally labelled pairs count if ``ties`` is true and the cost
+    is ``magnitude``. ``normalised`` divides the weight of a query's pairs by their number.
 
     One eigendecomposition of the symmetric ``R K R``, ``R`` the root of the Laplacian of the
     preferences, serves every alpha. Held out are whole documents, which hold whole queries.
@@ -388,13 +426,14 @@ class RankRLS:
             raise ValueError(f"scope must be query or global, got {self.scope!r}")
 
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
-        """Learns from a Gram matrix or from features, and chooses alpha by held-out documents."""
+        """Train on a Gram matrix or on features and choose alpha by held-out scores."""
         targets = self._scoped(targets)
         path = self.path(data, targets)
         return path.select(choose_alpha(path.heldout, targets, self.select, path.alphas))
 
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
-        """Coefficients and held-out scores at every alpha."""
+        """Return coefficients, or feature weights, and held-out scores at every alpha."""
+        check_unweighted(targets, "rankrls.v1")
         matrix, dual = check_data(data)
         targets = self._scoped(targets)
         Y = check_targets(targets.y, matrix.shape[0])
@@ -411,10 +450,10 @@ class RankRLS:
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
     ) -> list[NestedScores]:
-        """Test and inner held-out scores for each division into folds, at every alpha.
+        """Return test scores and inner held-out scores of every partition into folds.
 
-        Queries: one inverse per alpha for everything, as for RLS. A global ranking, or few
-        features, train once for each fold.
+        Within queries one inverse per alpha serves all, as for RLS. A global ranking, or few
+        features, train once per fold.
         """
         matrix, dual = check_data(data)
         if self.scope == "global" or (not dual and 3 * matrix.shape[1] < len(targets)):
@@ -434,7 +473,7 @@ class RankRLS:
         )
 
     def coefs(self, data: Matrix | Features, targets: Targets) -> Matrix:  # (a, n) or (a, d)
-        """Coefficients at every alpha, nothing held out."""
+        """Return coefficients, or feature weights, at every alpha; nothing is held out."""
         matrix, dual = check_data(data)
         targets = self._scoped(targets)
         Y = check_targets(targets.y, matrix.shape[0])
@@ -442,14 +481,15 @@ class RankRLS:
         return A[:, :, 0]
 
     def preferences(self, targets: Targets) -> Preferences:
-        """The preferences these settings draw from the labels."""
+        """Return the preferences that these settings derive from the labels."""
         query = np.unique(targets.queries, return_inverse=True)[1]
         if self.cost == "magnitude" and self.ties:
             return QueryCentring(query, self.normalised)
         y = check_targets(targets.y, len(query))
-        return PreferenceLaplacian.of(y, query, self.cost, normalised=self.normalised)
+        return PreferenceLaplacian.from_labels(y, query, self.cost, normalised=self.normalised)
 
     def _scoped(self, targets: Targets) -> Targets:
+        """Return the targets, with one query for all candidates if the scope is global."""
         if self.scope == "query":
             return targets
         return Targets(targets.y, targets.groups, np.zeros(len(targets), dtype=np.intp))
@@ -457,18 +497,22 @@ class RankRLS:
     def _global_path(
         self, matrix: Matrix | SparseMatrix, Y: Matrix, groups: Sequence[Indices], dual: bool
     ) -> tuple[Matrix, Matrix]:
+        """Return coefficients and held-out scores of a global ranking at every alpha.
+
+        Closed form for the cost ``magnitude`` with ties, else one training per group.
+        """
         one = np.zeros(len(Y), dtype=np.intp)
         alphas = np.array(self.alphas)
         targets = Targets(Y[:, 0], one, one)
         preferences = self.preferences(targets)
         if isinstance(preferences, QueryCentring):
             shrunk = self._shrink(alphas)
-            spectrum = _of(matrix, dual, float(shrunk(len(Y)).min()))
+            spectrum = _decompose(matrix, dual, float(shrunk(len(Y)).min()))
             heldout = heldout_with_bias(spectrum, Y, shrunk, groups)
             if spectrum.V is not None:
                 return weights_with_bias(spectrum, Y, shrunk(len(Y))), heldout
             A = coefs_with_bias(spectrum, Y, shrunk(len(Y)))
-            return (A if dual else _weigh(matrix, A)), heldout
+            return (A if dual else _feature_weights(matrix, A)), heldout
 
         A, _ = rank_path(matrix, Y, preferences, alphas, [], dual=dual)
         # Other costs change their whole Laplacian with every group: train once for each.
@@ -490,7 +534,10 @@ class RankRLS:
         return A, heldout
 
     def _shrink(self, alphas: Vector) -> Callable[[int], Vector]:
-        """Alpha of the equal problem with an unpenalised bias, of so many candidates."""
+        """Return a function of the number of candidates to the alphas of RLS with a free bias.
+
+        A global ranking with these preferences equals RLS with an unpenalised bias.
+        """
         if self.normalised:
             return lambda n: alphas * max(n - 1, 1) / 2
         return lambda n: alphas / max(n, 1)
@@ -505,9 +552,9 @@ def rank_path(
     *,
     dual: bool,
 ) -> tuple[Matrix, Matrix]:  # (a, n, p), (a, n, p)
-    """Coefficients of candidates (``dual``) or weights of features, and held-out scores.
+    """Return coefficients (``dual``) or feature weights, and held-out scores, at every alpha.
 
-    Held out are groups of whole queries, at every alpha.
+    ``data`` is a checked Gram matrix (``dual``) or features; groups must hold whole queries.
     """
     target = preferences.target(Y)
     spectrum, read = _rooted(data, preferences, dual, float(alphas.min()))
@@ -517,51 +564,53 @@ def rank_path(
         return spectrum.weights(target, alphas), heldout
     flat = preferences.root(B.transpose(1, 0, 2).reshape(len(Y), -1))
     A = flat.reshape(len(Y), len(alphas), -1).transpose(1, 0, 2)
-    return (A if dual else _weigh(data, A)), heldout
+    return (A if dual else _feature_weights(data, A)), heldout
 
 
 def _rooted(
     data: Matrix | SparseMatrix, preferences: Preferences, dual: bool, alpha: float
 ) -> tuple[Spectrum, Callable[[SparseMatrix], Matrix]]:
-    """The spectrum of ``R K R``, and ``K R Q`` as something to multiply by from the left.
+    """Return the spectrum of ``R K R``, and a function ``N -> N K R Q``.
 
     A query of ``h`` candidates has ``h - 1`` differences, so what is decomposed is smaller than K.
     ``alpha`` is the smallest one in use.
     """
     if dual:
-        half = np.ascontiguousarray(preferences.kept(np.asarray(data)).T)
+        half = np.ascontiguousarray(preferences.reduce(np.asarray(data)).T)
         # Where the candidates of a query are equal, all that is left is the round-off of the data,
         # of which no entry is above the largest of the diagonal.
         largest = np.abs(half).max(initial=np.diagonal(np.asarray(data)).max())
-        inner = Spectrum.from_gram(preferences.kept(half), size=len(half) * float(largest))
-        spectrum = Spectrum(inner.w, preferences.given_back(inner.Q), spanning=True)
+        inner = Spectrum.from_gram(preferences.reduce(half), size=len(half) * float(largest))
+        spectrum = Spectrum(inner.w, preferences.expand(inner.Q), spanning=True)
         return spectrum, lambda N: (N @ half) @ inner.Q
     if 2 * data.shape[1] > data.shape[0]:
         rooted = preferences.root(data)
         if is_gram_accurate(rooted, alpha):
             wide = Spectrum.from_gram(gram(rooted))
             return wide, lambda N: to_dense(N @ data) @ (rooted.T @ wide.Q)
-    differences = preferences.kept(to_dense(data))
+    differences = preferences.reduce(to_dense(data))
     U, s, V = decompose_features(differences)
-    Q = np.ascontiguousarray(preferences.given_back(U))
+    Q = np.ascontiguousarray(preferences.expand(U))
     narrow = Spectrum(s**2, Q, spanning=len(s) == len(differences), V=V)
     return narrow, lambda N: to_dense(N @ data) @ (V * s)
 
 
-def _of(matrix: Matrix | SparseMatrix, dual: bool, alpha: float) -> Spectrum:
+def _decompose(matrix: Matrix | SparseMatrix, dual: bool, alpha: float) -> Spectrum:
+    """Return the spectrum of a Gram matrix (``dual``) or of features, for the smallest alpha."""
     if dual:
         return Spectrum.from_gram(np.asarray(matrix))
     return Spectrum.from_features(matrix, alpha=alpha)
 
 
-def _weigh(F: Matrix | SparseMatrix, A: Matrix) -> Matrix:  # (a, n, p) -> (a, d, p)
-    """``F' A``: weights of features from coefficients of candidates, at every alpha."""
+def _feature_weights(F: Matrix | SparseMatrix, A: Matrix) -> Matrix:  # (a, n, p) -> (a, d, p)
+    """Return ``F' A``: feature weights from coefficients of candidates, at every alpha."""
     a, n, p = A.shape
     W = F.T @ A.transpose(1, 0, 2).reshape(n, a * p)
     return np.asarray(W).reshape(-1, a, p).transpose(1, 0, 2)
 
 
 def _check_queries(query: Indices, documents: Indices) -> None:
+    """Raise ValueError if a query has candidates of two groups."""
     order = np.lexsort((documents, query))
     same = np.diff(query[order]) == 0
     split = same & (np.diff(documents[order]) != 0)

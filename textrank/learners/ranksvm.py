@@ -1,4 +1,8 @@
-"""RankSVM: squared hinge on all preferred pairs, in O(n log n) a step however many levels."""
+"""RankSVM: squared hinge loss on all preferred pairs, in O(n log n) per step.
+
+``RankSVM`` is the learner, ``_Problem`` its loss and gradient, and ``_Merge`` one merge of the
+bottom-up merge sort by label that finds the candidates in each margin.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +28,7 @@ from textrank.learners.base import (
     check_gram,
     check_metric,
     check_targets,
+    check_unweighted,
     choose_alpha,
 )
 from textrank.learners.holdout import heldout_by_folds, nested_by_retraining
@@ -31,12 +36,13 @@ from textrank.learners.holdout import heldout_by_folds, nested_by_retraining
 
 @dataclass(frozen=True)
 class RankSVM:
-    """``alpha ||f||^2 + sum max(0, 1 - f(x_h) + f(x_j))^2`` over pairs of a query, y_h > y_j.
+    """Ranking support vector machine with squared hinge loss, the baseline of RankRLS.
 
-    The baseline RankRLS is compared with. The sums over pairs need, for each candidate, only the
-    count and the sum of scores of those in its margin; merging the candidates by label finds
-    them in O(n log n) steps per doubling of the number of levels. A Gram matrix goes through its
-    empirical kernel map. Held-out scores come from ``folds`` trainings, documents whole.
+    Minimises ``alpha ||f||^2 + sum max(0, 1 - f(x_h) + f(x_j))^2`` over pairs of a query with
+    ``y_h > y_j``. The sums over pairs need, for each candidate, only the count and the sum of
+    scores of those in its margin; merging the candidates by label finds them in O(n log n) steps
+    per doubling of the number of different labels. A Gram matrix goes through its empirical kernel
+    map. Held-out scores come from ``folds`` trainings, groups kept whole.
 
     >>> from textrank.features import FeatureNames
     >>> F = Features(sp.csr_array(np.array([[1.0], [0.0]])), FeatureNames.from_iterable("a"))
@@ -62,13 +68,14 @@ class RankSVM:
             )
 
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
-        """Learns from a Gram matrix or from features; alpha by held-out folds of documents."""
+        """Train on a Gram matrix or on features and choose alpha by held-out folds of groups."""
         path = self.path(data, targets)
         return path.select(choose_alpha(path.heldout, targets, self.select, path.alphas))
 
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
-        """Coefficients and held-out scores at every alpha."""
-        X, back = _mapped(data)
+        """Return coefficients, or feature weights, and held-out scores at every alpha."""
+        check_unweighted(targets, "ranksvm.v1")
+        X, back = _to_features(data)
         y = check_targets(targets.y, X.shape[0])[:, 0]
         heldout = heldout_by_folds(self.coefs, X, y, targets, self.folds)
         W = self.coefs(X, y, targets.queries)
@@ -77,12 +84,12 @@ class RankSVM:
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
     ) -> list[NestedScores]:
-        """Test and inner held-out scores for each division into folds, at every alpha."""
+        """Return test scores and inner held-out scores of every partition into folds."""
         return nested_by_retraining(self, data, targets, partitions)
 
     def coefs(self, X: Matrix | SparseMatrix, y: Vector, queries: Indices) -> Matrix:  # (a, d)
-        """Weights of the features at every alpha, each started from the one before."""
-        problem = _Problem.of(X, y, queries)
+        """Return feature weights at every alpha, each started from those of the next larger one."""
+        problem = _Problem.from_labels(X, y, queries)
         W = np.zeros((len(self.alphas), X.shape[1]))
         w = np.zeros(X.shape[1])
         for a in np.argsort(self.alphas)[::-1]:
@@ -90,6 +97,7 @@ class RankSVM:
         return W
 
     def _minimise(self, problem: _Problem, start: Vector, alpha: float) -> Vector:
+        """Return the feature weights (d,) at one alpha, by L-BFGS from ``start``."""
         # The scale makes tolerances mean the same at any number of pairs.
         scale = 1.0 / max(problem.pairs, 1.0)
 
@@ -97,7 +105,7 @@ class RankSVM:
             value, gradient = problem.loss(w, alpha)
             return value * scale, gradient * scale
 
-        found = minimize(
+        result = minimize(
             objective,
             start,
             jac=True,
@@ -109,22 +117,23 @@ class RankSVM:
                 "maxcor": 20,
             },
         )
-        return np.asarray(found.x)
+        return np.asarray(result.x)
 
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """The data with labels numbered so that pairs of different queries never meet."""
+    """Features with labels numbered so that candidates of different queries never form a pair."""
 
-    X: Matrix | SparseMatrix
-    T: Matrix | SparseMatrix
+    X: Matrix | SparseMatrix  # (n, d)
+    T: Matrix | SparseMatrix  # (d, n) transposed
     level: Indices  # (n,) query times span, plus the rank of the label in its query
     query: Indices  # (n,)
     span: int  # a power of two: how many levels a query may have
-    pairs: float
+    pairs: float  # number of pairs of a query with different labels
 
     @classmethod
-    def of(cls, X: Matrix | SparseMatrix, y: Vector, queries: Indices) -> _Problem:
+    def from_labels(cls, X: Matrix | SparseMatrix, y: Vector, queries: Indices) -> _Problem:
+        """Number the labels (n,) within each query in ascending order."""
         query = np.unique(queries, return_inverse=True)[1]
         order = np.lexsort((y, query))
         step = np.concatenate([[False], np.diff(y[order]) != 0])
@@ -141,11 +150,13 @@ class _Problem:
 
     @cached_property
     def merges(self) -> list[_Merge]:
-        """How blocks of levels are merged, of one level first, then of twice as many each time."""
-        return [_Merge.of(self.level >> step) for step in range(self.span.bit_length() - 1)]
+        """Merges of neighbouring blocks, first of one level each, then of twice as many."""
+        return [
+            _Merge.from_blocks(self.level >> step) for step in range(self.span.bit_length() - 1)
+        ]
 
     def loss(self, w: Vector, alpha: float) -> tuple[float, Vector]:
-        """The objective and its gradient."""
+        """Return the objective and its gradient (d,) at weights ``w`` (d,)."""
         s = np.asarray(self.X @ w)
         below, above = self.margins(s)
         count, total, squares = below
@@ -155,7 +166,7 @@ class _Problem:
         return value + alpha * float(w @ w), self.T @ slope + 2 * alpha * w
 
     def margins(self, s: Vector) -> tuple[Matrix, Matrix]:  # (3, n), (3, n)
-        """Count, sum and sum of squares of the scores in each candidate's margin.
+        """Return count, sum and sum of squares of the scores in the margin of each candidate.
 
         Below: of worse candidates of its query with scores above ``s_i - 1``; above: of better
         ones with scores below ``s_i + 1``. Blocks of levels are merged bottom-up: each pair of
@@ -163,13 +174,13 @@ class _Problem:
         """
         order = np.argsort(s)
         if self.query.max() > 0:
-            order = order[_by_number(self.query[order])]
+            order = order[_stable_order(self.query[order])]
         t, level = s[order], self.level[order]
         width = float(np.ptp(s)) + 4.0  # scores of neighbouring blocks stay apart
         below, above = np.zeros((3, len(s))), np.zeros((3, len(s)))
         low = float(s.min())
         for step, merge in enumerate(self.merges):
-            by_block = _by_number(level >> step)  # keeps the scores of a block ascending
+            by_block = _stable_order(level >> step)  # keeps the scores of a block ascending
             merge.add(t, by_block, width, low, below, above)
         into_below, into_above = np.empty_like(below), np.empty_like(above)
         into_below[:, order], into_above[:, order] = below, above
@@ -178,7 +189,10 @@ class _Problem:
 
 @dataclass(frozen=True, eq=False)
 class _Merge:
-    """Neighbouring blocks of levels, candidates by block; whatever the scores, it is the same."""
+    """One merge of neighbouring blocks of levels, which does not depend on the scores.
+
+    Indices are positions of candidates sorted by block.
+    """
 
     block: Indices  # (n,) ascending
     right: Indices  # those in the second block of two
@@ -187,27 +201,31 @@ class _Merge:
     upper: tuple[Indices, Indices]  # and where the second block begins and ends
 
     @classmethod
-    def of(cls, block: Indices) -> _Merge:
-        """That of some numbers of blocks."""
+    def from_blocks(cls, block: Indices) -> _Merge:
+        """Build the merge of blocks ``2 k`` and ``2 k + 1`` from the block of each candidate."""
         block = np.sort(block)
         begins = run_starts(block)
         cuts, each = np.append(begins, len(block)), np.diff(begins, append=len(block))
         odd = (block[begins] & 1) == 1
-        beside = np.append(np.diff(block[begins]) == 1, False)  # whether the next one is its own
+        adjacent = np.append(np.diff(block[begins]) == 1, False)  # whether the next block follows
         right = np.repeat(odd, each)
 
         end = cuts[:-1][odd]
-        begin = np.where(np.append(False, beside[:-1])[odd], np.append(0, cuts[:-2])[odd], end)
+        begin = np.where(np.append(False, adjacent[:-1])[odd], np.append(0, cuts[:-2])[odd], end)
         lower = np.repeat(begin, each[odd]), np.repeat(end, each[odd])
         begin = cuts[1:][~odd]
-        end = np.where(beside[~odd], np.append(cuts[2:], len(block))[~odd], begin)
+        end = np.where(adjacent[~odd], np.append(cuts[2:], len(block))[~odd], begin)
         upper = np.repeat(begin, each[~odd]), np.repeat(end, each[~odd])
         return cls(block, right.nonzero()[0], lower, (~right).nonzero()[0], upper)
 
     def add(
         self, t: Vector, order: Indices, width: float, low: float, below: Matrix, above: Matrix
     ) -> None:
-        """Adds to ``below`` and ``above`` what the neighbouring block of each contributes."""
+        """Add to ``below`` and ``above`` (3, n), in place, what the neighbouring blocks contribute.
+
+        ``t`` (n,) are scores, ``order`` sorts them by block with scores ascending; ``width`` is
+        more than the range of the scores and ``low`` their minimum.
+        """
         v = t[order]
         key = self.block * width + (v - low)
         sums = np.zeros((3, len(t) + 1))
@@ -216,21 +234,24 @@ class _Merge:
         np.cumsum(v * v, out=sums[2, 1:])
 
         first, last = self.lower
-        at = np.searchsorted(key, key[self.right] - width - 1.0, "right").clip(first, last)
-        below[:, order[self.right]] += sums[:, last] - sums[:, at]
+        margin = np.searchsorted(key, key[self.right] - width - 1.0, "right").clip(first, last)
+        below[:, order[self.right]] += sums[:, last] - sums[:, margin]
         first, last = self.upper
-        at = np.searchsorted(key, key[self.left] + width + 1.0, "left").clip(first, last)
-        above[:, order[self.left]] += sums[:, at] - sums[:, first]
+        margin = np.searchsorted(key, key[self.left] + width + 1.0, "left").clip(first, last)
+        above[:, order[self.left]] += sums[:, margin] - sums[:, first]
 
 
-def _by_number(block: Indices) -> Indices:
-    """A stable order of numbers from 0 on; by radix where they are small."""
+def _stable_order(block: Indices) -> Indices:
+    """Return the stable sorting order of numbers from 0 on; by radix sort if they are small."""
     small = block.astype(np.uint16) if block.max(initial=0) < 1 << 16 else block
     return np.argsort(small, kind="stable")
 
 
-def _mapped(data: Any) -> tuple[Matrix | SparseMatrix, Matrix | None]:
-    """Features as they are; a Gram matrix as its empirical kernel map, with the way back."""
+def _to_features(data: Any) -> tuple[Matrix | SparseMatrix, Matrix | None]:
+    """Return features and None, or the empirical kernel map of a Gram matrix and the way back.
+
+    The way back (n, r) turns weights of the map into coefficients of candidates.
+    """
     if isinstance(data, Features):
         return check_features(data), None
     w, Q = np.linalg.eigh(check_gram(data))

@@ -72,8 +72,8 @@ class RLS:
     The held-out scores are exact: ``f_U = y_U - G_UU^-1 a_U`` for a document ``U``, with
     ``G = (K + alpha I)^-1``.
 
-    The weights ``v`` are ``targets.weights`` (by default 1), times ``positive_weight`` for candidates
-    with a positive label.
+    The weights ``v`` are ``targets.weights`` (by default 1), times ``positive_weight`` for
+    candidates with a positive label.
 
     Rifkin, Yeo and Poggio (2003); Pahikkala, Boberg and Salakoski (2006).
 
@@ -162,7 +162,7 @@ class RLSSolution:
         return self._models(alphas)
 
     def choose(self, chosen: Indices) -> tuple[Matrix, Vector]:  # (n or d, p), (p,)
-        """Return coefficients and intercepts at the alpha numbers ``chosen`` (p,) of the outputs."""
+        """Return coefficients and intercepts at the alpha index ``chosen[p]`` of each output."""
         models = {int(a): self._models(slice(int(a), int(a) + 1)) for a in np.unique(chosen)}
         columns = [models[int(a)][0][0, :, p] for p, a in enumerate(chosen)]
         intercepts = [models[int(a)][1][0, p] for p, a in enumerate(chosen)]
@@ -241,7 +241,10 @@ def leave_out(
 def rls_coefs(
     data: Matrix | SparseMatrix, Y: Matrix, alphas: Vector, *, dual: bool
 ) -> Matrix:  # (a, n, p)
-    """Return coefficients of the rows at every alpha, nothing held out, at half the cost of an eigh."""
+    """Return coefficients of the rows at every alpha, nothing held out.
+
+    Costs about half an eigendecomposition.
+    """
     if not dual and 2 * data.shape[1] <= len(Y):
         return Spectrum.from_features(data).coefs(Y, alphas)
     K = np.asarray(data) if dual else gram(data)
@@ -408,7 +411,7 @@ class _SparseLinear(_Kernel):
 def _read_features(
     F: Matrix | SparseMatrix, weights: Vector | None, alpha: float, *, centred: bool
 ) -> _Rows:
-    """Return rows with features; sparse ones stay sparse if their Gram matrix is accurate enough."""
+    """Return rows with features; sparse ones stay sparse if their Gram matrix is accurate."""
     if not (centred and sp.issparse(F)):
         return _Linear.from_features(F, weights, centred=centred)
     if 2 * F.shape[1] > F.shape[0] and _Linear(F).is_accurate(weights, alpha):

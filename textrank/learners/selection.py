@@ -1,4 +1,9 @@
-"""The choice among kernels, made like that of alpha: by exact held-out scores in training."""
+"""Selection of kernels, kernel weights and features by exact held-out scores of training.
+
+``fit_best_kernel`` and ``nested_scores_of_kernels`` choose among the Gram matrices of a
+``ChoiceKernel``; ``KernelWeights`` searches weights of a sum of kernels; ``GreedyFeatures`` adds
+features one by one.
+"""
 
 from __future__ import annotations
 
@@ -28,15 +33,15 @@ from textrank.protocols import Learner
 
 
 def fit_best_kernel(learner: Learner, data: KernelData, targets: Targets) -> tuple[int, Fit]:
-    """The fit with the best held-out scores at its own alpha, and which kernel it is of.
+    """Return the number of the kernel with the best held-out scores, and its fit.
 
-    Of equally good kernels (to 1e-9) the one with the largest alpha is taken, of several the last
-    one; without a choice it is number 0.
+    Each kernel is judged at its best alpha. Of equally good kernels (to 1e-9) the one with the
+    largest alpha is taken, of several the last one. Data without a choice have the number 0.
     """
     if not isinstance(data, GramAlternatives):
         return 0, learner.fit(data, targets)
     if not len(data.grams):
-        raise ValueError("no kernels to choose from: give at least one.")
+        raise ValueError("no kernels to choose from. Give at least one.")
     fits = [learner.fit(K, targets) for K in track(data.grams, "kernels", len(data.grams))]
     heldout = np.array([fit.heldout[fit.alpha_index] for fit in fits])
     values = score_alphas(heldout, targets, learner.select)
@@ -47,25 +52,29 @@ def fit_best_kernel(learner: Learner, data: KernelData, targets: Targets) -> tup
 def nested_scores_of_kernels(
     learner: Learner, data: KernelData, targets: Targets, partitions: Sequence[Indices]
 ) -> tuple[list[NestedScores], list[Mapping[str, float]]]:
-    """Nested scores of every kernel at every alpha, and what tells the kernels apart, a row each.
+    """Return nested scores of every kernel at every alpha, and the settings of each row's kernel.
 
-    Rows are ordered by kernel, then by alpha, so that choosing a row chooses both.
+    Rows are ordered by kernel, then by alpha, so that choosing a row chooses both. Data without a
+    choice of kernels have no settings.
     """
     if not isinstance(data, GramAlternatives):
         return learner.nested(data, targets, partitions), []
-    found = [
+    nested_by_kernel = [
         learner.nested(K, targets, partitions)
         for K in track(data.grams, "kernels", len(data.grams))
     ]
     settings = [
         setting
-        for setting, nested in zip(data.settings, found, strict=True)
+        for setting, nested in zip(data.settings, nested_by_kernel, strict=True)
         for _ in nested[0].alphas
     ]
-    return [_stacked([own[split] for own in found]) for split in range(len(partitions))], settings
+    return [
+        _stack([nested[split] for nested in nested_by_kernel]) for split in range(len(partitions))
+    ], settings
 
 
-def _stacked(parts: Sequence[NestedScores]) -> NestedScores:
+def _stack(parts: Sequence[NestedScores]) -> NestedScores:
+    """Return nested scores of the same folds with the alphas of all parts, one after the other."""
     return NestedScores(
         tuple(alpha for part in parts for alpha in part.alphas),
         parts[0].folds,
@@ -76,12 +85,12 @@ def _stacked(parts: Sequence[NestedScores]) -> NestedScores:
 
 @dataclass(frozen=True)
 class KernelWeights:
-    """Coordinate search for the weights of a sum of kernels that score best held out.
+    """Coordinate search for the weights of a sum of kernels with the best held-out scores.
 
-    In turn each weight is set to zero, halved and doubled, and the change kept that raises the
-    exact held-out score of ``learner`` most, until none raises it by more than 1e-9 of itself. What
-    it returns was chosen on the data it was given: to report a score, choose again inside each
-    fold.
+    In turn each weight is set to zero, halved and doubled, and every change is kept that raises the
+    exact held-out score of ``learner``, until none raises it by more than 1e-9 of itself or after
+    ``rounds`` rounds. The weights are chosen on the data given: to report a score, choose again
+    inside each fold.
 
     >>> useful, noise = np.diag([2.0, 2.0, 2.0, 2.0]) + 1, np.eye(4)
     >>> targets = Targets(np.array([1.0, 1.0, 1.0, 2.0]), np.arange(4), np.arange(4))
@@ -98,7 +107,7 @@ class KernelWeights:
             raise ValueError(f"rounds must be at least 1, got {self.rounds}")
 
     def choose(self, kernels: Sequence[Matrix], targets: Targets) -> tuple[float, ...]:
-        """A weight for each Gram matrix; the first one that is kept stays at its scale."""
+        """Return one weight per Gram matrix (n, n), starting from 1; zero drops a kernel."""
         grams = [check_gram(K) for K in kernels]
         if len({K.shape for K in grams}) != 1:
             raise ValueError(f"Gram matrices differ in shape: {[K.shape for K in grams]}")
@@ -108,20 +117,21 @@ class KernelWeights:
             before = best
             for k in range(len(grams)):
                 for moved in self._moves(weights, k):
-                    found = self.quality(grams, moved, targets)
-                    if not is_tied_with_best([best, found])[0]:
-                        weights, best = moved, found
+                    quality = self.quality(grams, moved, targets)
+                    if not is_tied_with_best([best, quality])[0]:
+                        weights, best = moved, quality
             if best == before:
                 break
         return tuple(float(w) for w in weights)
 
     def quality(self, kernels: Sequence[Matrix], weights: Matrix, targets: Targets) -> float:
-        """The held-out score of the weighted sum at its best alpha; larger is better."""
+        """Return the held-out metric of the weighted sum at its best alpha; larger is better."""
         K = sum(w * K for w, K in zip(weights, kernels, strict=True))
         path = self.learner.path(np.asarray(K), targets)
         return float(score_alphas(path.heldout, targets, self.learner.select).max())
 
     def _moves(self, weights: Matrix, k: int) -> list[Matrix]:
+        """Return the weights with another weight of kernel ``k``, except all zero."""
         values = (0.0, weights[k] / 2, weights[k] * 2) if weights[k] else (0.5, 1.0)
         moves = []
         for value in values:
@@ -134,7 +144,7 @@ class KernelWeights:
 
 @dataclass(frozen=True, eq=False)
 class FeatureSelection:
-    """The chosen columns in their order, the held-out error with each, and the final weights."""
+    """Selected features in the order of selection, with held-out errors and final weights."""
 
     columns: Indices  # (k,)
     errors: Vector  # (k,) mean squared held-out error after each choice
@@ -143,12 +153,12 @@ class FeatureSelection:
 
 @dataclass(frozen=True)
 class GreedyFeatures:
-    """Features added one at a time, the next always the one with the least held-out error.
+    """Greedy forward selection: add the feature with the least held-out error, ``count`` times.
 
-    The error is that of RLS with whole documents held out, or, where ``rank``, that of RankRLS
-    (all pairs, magnitudes kept) with whole queries held out. A feature changes the inverse by
-    ``- s c c'``, ``c = G v``, so all candidates are judged in O(n h d) a step, h the size of a
-    group, without a single retraining.
+    The error is that of RLS with whole groups held out, or, if ``rank``, that of RankRLS (all
+    pairs, magnitudes kept) with whole queries held out. A feature changes the inverse by
+    ``- s c c'``, ``c = G v``, so all features are judged in O(n h d) per step, h the size of a
+    group, without retraining.
 
     Pahikkala, Airola and Salakoski (2010), for leave-one-out.
 
@@ -168,7 +178,7 @@ class GreedyFeatures:
             raise ValueError(f"count must be at least 1, got {self.count}")
 
     def choose(self, data: Features | Matrix, targets: Targets) -> FeatureSelection:
-        """The best ``count`` columns of the features (n, d)."""
+        """Select ``count`` columns of features (n, d); raise ValueError if there are fewer."""
         F = to_dense(check_features(data))
         y = check_targets(targets.y, len(F))[:, 0]
         if self.count > F.shape[1]:
@@ -178,13 +188,14 @@ class GreedyFeatures:
         if self.rank:
             centring = QueryCentring(np.unique(units, return_inverse=True)[1])
             F, y = centring.root(F), centring.target(y)
-        return _grown(F, y, groups, self.alpha, self.count)
+        return _select_greedily(F, y, groups, self.alpha, self.count)
 
 
-def _grown(
+def _select_greedily(
     V: Matrix, y: Vector, groups: Sequence[Indices], alpha: float, count: int
 ) -> FeatureSelection:
-    state = _State(V, V / alpha, y / alpha, [np.eye(len(g)) * alpha for g in groups], groups)
+    """Select ``count`` columns of ``V`` (n, d) by the mean squared held-out error of ``y`` (n,)."""
+    state = _GreedyState(V, V / alpha, y / alpha, [np.eye(len(g)) * alpha for g in groups], groups)
     columns: list[int] = []
     errors = []
     for _ in range(count):
@@ -199,8 +210,8 @@ def _grown(
 
 
 @dataclass(frozen=True, eq=False)
-class _State:
-    """The model with the columns chosen so far."""
+class _GreedyState:
+    """RLS model with the columns selected so far."""
 
     V: Matrix  # (n, d) all features
     C: Matrix  # (n, d) G V
@@ -209,7 +220,7 @@ class _State:
     groups: Sequence[Indices]
 
     def errors(self) -> Vector:  # (d,)
-        """The sum of squared held-out errors with each further column.
+        """Return the sum of squared held-out errors with each further column.
 
         With the column, ``x = G'_UU^-1 a'_U = r + P k``, ``P = B C_U`` and ``r = B a_U``: only
         the number ``k`` depends on more than the group.
@@ -225,15 +236,15 @@ class _State:
             total += r @ r + 2 * k * (P.T @ r) + k**2 * np.einsum("hd,hd->d", P, P)
         return total
 
-    def with_column(self, column: int) -> _State:
-        """The model with this column too: rank-one changes throughout."""
+    def with_column(self, column: int) -> _GreedyState:
+        """Return the model with this column too, by rank-one updates."""
         c, v = self.C[:, column].copy(), self.V[:, column]
         s = 1.0 / (1.0 + float(v @ c))
         B = []
         for rows, block in zip(self.groups, self.B, strict=True):
             u = block @ c[rows]
             B.append(block + np.outer(u, u) * (s / (1.0 - s * float(c[rows] @ u))))
-        return _State(
+        return _GreedyState(
             self.V,
             self.C - s * np.outer(c, c @ self.V),
             self.a - s * c * float(v @ self.a),

@@ -1,4 +1,4 @@
-"""RLS and RankRLS for sparse data too large for a Gram matrix and for its features' products."""
+"""SparseRLS: RLS and RankRLS by conjugate gradients, for large sparse data."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from textrank.learners.base import (
     check_features,
     check_metric,
     check_targets,
+    check_unweighted,
     choose_alpha,
 )
 from textrank.learners.holdout import heldout_by_folds, nested_by_retraining
@@ -29,11 +30,12 @@ from textrank.linalg import solve_krylov_path
 
 @dataclass(frozen=True)
 class SparseRLS:
-    """RLS, or RankRLS with all pairs of a query, by conjugate gradient on sparse features.
+    """RLS, or RankRLS with all pairs of a query, by conjugate gradients on sparse features.
 
-    ``rank`` is ``none`` for RLS, ``query`` or ``global`` for RankRLS (cost ``magnitude``). Time
-    and memory grow with the number of non-zeros and of iterations; a whole path of alphas costs
-    little more than its smallest. Held-out scores come from ``folds`` trainings, documents whole.
+    ``rank`` is ``none`` for RLS, ``query`` or ``global`` for RankRLS (cost ``magnitude``). For data
+    too large for a Gram matrix: time and memory grow with the number of non-zeros and of
+    iterations, and a whole path of alphas costs little more than its smallest. Held-out scores come
+    from ``folds`` trainings, groups kept whole.
 
     >>> from textrank.features import FeatureNames
     >>> X = Features(sp.csr_array(np.eye(4)), FeatureNames.from_iterable("abcd"))
@@ -61,13 +63,14 @@ class SparseRLS:
             )
 
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
-        """Learns from features and chooses alpha by held-out folds of documents."""
+        """Train on features and choose alpha by held-out folds of groups."""
         path = self.path(data, targets)
         return path.select(choose_alpha(path.heldout, targets, self.select, path.alphas))
 
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
-        """Coefficients and held-out scores at every alpha."""
-        X = _sparse(data)
+        """Return feature weights and held-out scores at every alpha."""
+        check_unweighted(targets, "sparse_rls.v1")
+        X = _check_sparse(data)
         y = check_targets(targets.y, X.shape[0])[:, 0]
         heldout = heldout_by_folds(self.coefs, X, y, targets, self.folds)
         return RegularizationPath(tuple(self.alphas), self.coefs(X, y, targets.queries), heldout)
@@ -75,11 +78,11 @@ class SparseRLS:
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
     ) -> list[NestedScores]:
-        """Test and inner held-out scores for each division into folds, at every alpha."""
+        """Return test scores and inner held-out scores of every partition into folds."""
         return nested_by_retraining(self, data, targets, partitions)
 
     def coefs(self, X: SparseMatrix, y: Vector, queries: Indices) -> Matrix:  # (a, d)
-        """Weights of the features at every alpha, nothing held out."""
+        """Return feature weights at every alpha, nothing held out."""
         return solve_krylov_path(
             X,
             y,
@@ -90,6 +93,7 @@ class SparseRLS:
         )
 
     def _laplacian(self, queries: Indices) -> Callable[[Vector], Vector] | None:
+        """Return ``u -> L u`` for the preferences of ``rank``, None for plain RLS."""
         if self.rank == "none":
             return None
         if self.rank == "global":
@@ -97,10 +101,11 @@ class SparseRLS:
         return QueryCentring(np.unique(queries, return_inverse=True)[1]).laplacian()
 
 
-def _sparse(data: Any) -> SparseMatrix:
+def _check_sparse(data: Any) -> SparseMatrix:
+    """Return checked features in CSR form; raise ValueError for a Gram matrix."""
     if not isinstance(data, Features):
         raise ValueError(
-            "conjugate gradient works on features, not on a Gram matrix. Use a kernel with "
-            "features, or the learner RLS."
+            "conjugate gradients work on features, not on a Gram matrix. Use a kernel with "
+            "features, or the learner rls.v1."
         )
     return sp.csr_array(check_features(data))

@@ -84,5 +84,5 @@ def test_wrong_settings_are_refused(settings, message):
 
 
 def test_a_gram_matrix_is_refused():
-    with pytest.raises(ValueError, match="works on features"):
+    with pytest.raises(ValueError, match="work on features"):
         SparseRLS().fit(np.eye(2), Targets(np.array([1.0, -1]), np.arange(2), np.arange(2)))
