@@ -1,4 +1,10 @@
-"""The biomedical spaCy pipeline that ships with the project, and text handling around it."""
+"""Biomedical spaCy pipeline that ships with the project, and text handling around it.
+
+``load`` loads pipelines. Components of the shipped one are in ``tokenizer``, ``sentences``, ``syntax``
+(tok2vec, tagger, parser), ``morphology`` and ``ner``. ``normalization`` and ``alignment`` map raw text
+with markup to words and back, ``long_docs`` processes texts of any length, and ``abbreviations`` finds
+short and long forms. The private modules are fast NumPy versions of the networks.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -10,8 +16,14 @@ __all__ = ["load_nlp", "model_path"]
 
 
 def __getattr__(name: str) -> Any:
+    """Import a public function on first use."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module("textrank.language.load"), name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return list(__all__)

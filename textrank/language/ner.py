@@ -416,7 +416,7 @@ class _WordSpans:
                         missed[key].append(span)
                         taken_tokens |= set(range(*span))
                     break
-        accepted = [found for key, found in missed.items() if len(found) <= counts[key]]
+        accepted = [places for key, places in missed.items() if len(places) <= counts[key]]
         return {span for occurrences in accepted for span in occurrences}
 
 
