@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from textrank.config import NamedCorpus
 
+# Arguments and options of several commands --------------------------------------------------------
+
 PipelineName = Annotated[str, typer.Argument(help="Name of a shipped pipeline, or path of a cfg.")]
 CorpusPath = Annotated[str, typer.Argument(help="Data file, or folder with a corpus.cfg.")]
 ModelName = Annotated[str, typer.Argument(help="Name of a shipped model, or folder of a model.")]
@@ -118,6 +120,8 @@ def refuse_ignored(context: typer.Context, names: tuple[str, ...], when: str, fi
             f"{', '.join(options)} {verb} no effect {when}. Leave {this} out, or {fix}."
         )
 
+
+# Options of every command -------------------------------------------------------------------------
 
 SIZE_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 Code = Annotated[
@@ -230,6 +234,8 @@ def parse_size(text: str | None) -> int | None:
         )
     return int(match[1]) * SIZE_UNITS[match[2]]
 
+
+# Application --------------------------------------------------------------------------------------
 
 T = TypeVar("T")
 DESCRIPTION = (

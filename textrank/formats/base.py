@@ -31,6 +31,8 @@ from textrank.io import MAX_ITEM_BYTES, ItemFilter, parse_items
 from textrank.language.long_docs import MAX_CHUNK_CHARACTERS, mark_batch_done, pipe_long, tokenize
 from textrank.language.sentences import SentenceSplitter, set_sentence_starts
 
+# Readers and their options ------------------------------------------------------------------------
+
 
 class FileReader:
     """Base class of the readers in this package: a callable corpus that can be read in parts.
@@ -45,8 +47,8 @@ class FileReader:
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
         """Iterate over the documents, analysed by ``nlp``.
 
-        With ``item_filter`` only the wanted documents are parsed, and they are tokenized but not
-        analysed further (see ``ItemFilter``). None reads and analyses all.
+        With ``item_filter`` only the wanted documents are parsed, and sentences that ``nlp`` does
+        not set are not split (see ``ItemFilter``). None reads all.
         """
         raise NotImplementedError
 
@@ -148,6 +150,9 @@ class AnnotatedFile(FileReader):
     cut: bool = True
     skip_bad: bool = False
     limit: int = MAX_ITEM_BYTES
+
+
+# Parsed documents ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -272,6 +277,9 @@ def check_mention_text(location: str, text: str, mention: Mention, words: str) -
             f"{_format_ranges(mention)} reads {covered_text!r}. Offsets count characters, not "
             "bytes; the text may have changed since it was annotated."
         )
+
+
+# From records to Docs -----------------------------------------------------------------------------
 
 
 def build_docs(
@@ -463,6 +471,9 @@ def _token_ranges(doc: Doc, tokens: Sequence[int]) -> tuple[tuple[int, int], ...
 def _format_ranges(mention: Mention) -> str:
     """Return the character ranges of a mention as text, ``0-5,9-12``."""
     return ",".join(f"{start}-{end}" for start, end in mention.pieces)
+
+
+# From Docs to files -------------------------------------------------------------------------------
 
 
 def require_document_id(doc: Doc) -> str:

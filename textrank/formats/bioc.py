@@ -46,6 +46,9 @@ from textrank.io import (
 Node = dict[str, Any]  # a document as BioC JSON has it
 
 
+# BioC: reading ------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class BioCXML(AnnotatedFile):
     """Documents of a BioC XML collection, read one at a time.
@@ -356,6 +359,9 @@ def _build_record(tree: Node, path: str) -> Record:
     )
 
 
+# BioC: writing ------------------------------------------------------------------------------------
+
+
 def write_bioc_json(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
     """Write a BioC JSON collection; ``source`` selects the relations, see ``get_relations``.
 
@@ -490,6 +496,8 @@ def _infon_to_xml(key: str, value: str) -> str:
     """Return an infon element."""
     return f"<infon{format_xml_attributes(key=key)}>{escape_xml_text(value)}</infon>"
 
+
+# PubTator -----------------------------------------------------------------------------------------
 
 Block = list[tuple[int, str]]
 

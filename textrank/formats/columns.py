@@ -45,6 +45,8 @@ from textrank.io import (
 )
 from textrank.language.normalization import to_plain_text
 
+# Plain text ---------------------------------------------------------------------------------------
+
 
 @dataclass(frozen=True)
 class PlainText(FileReader):
@@ -88,6 +90,8 @@ def write_text(docs: Iterable[Doc], path: str) -> None:
             with open_new_text(folder / f"{file_names.name_for(doc)}.txt") as out:
                 out.write(doc.text)
 
+
+# JSON lines ---------------------------------------------------------------------------------------
 
 JSON_KEYS = ("id", "text", "entities", "relations", "sentences")
 # Keys of user_data that other formats fill and JSON lines keep, with their types.
@@ -266,6 +270,8 @@ def _parse_offset(row: Any, _: int, location: str) -> int:
         raise ValueError(f"{location}: {row!r:.80} is not a character offset. Write an integer.")
     return int(row)
 
+
+# CSV and TSV --------------------------------------------------------------------------------------
 
 MAX_CELL_CHARACTERS = 16 << 20
 NAME_COLUMNS = ("document", "start", "end", "name", "label", "id")
@@ -452,6 +458,9 @@ def _iter_pair_rows(doc: Doc, source: str) -> Iterator[dict[str, Any]]:
         attributes = ("interacts", "probability", "status", "type", "direction")
         pair_row |= {key: row.get(key) for key in attributes}
         yield {**pair_row, "sentence": to_plain_text(row["sentence"])}
+
+
+# DocBin -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

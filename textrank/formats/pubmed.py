@@ -25,6 +25,9 @@ from textrank.language.normalization import is_block_tag, is_paragraph_tag
 _SPACED_TAGS = frozenset(["break", "br", "td", "th", "p", "title", "label", "list-item", "tr"])
 
 
+# XML helpers --------------------------------------------------------------------------------------
+
+
 def tag_name(element: Element) -> str:
     """Return the tag of an element without its namespace."""
     return str(element.tag).rpartition("}")[2]
@@ -77,6 +80,9 @@ def find_child(element: Element, *names: str) -> Element | None:
 
 
 _DUPLICATE_FORMULA_TAGS = frozenset(["annotation", "annotation-xml"])  # repeat a formula
+
+
+# PubMed XML ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -201,6 +207,9 @@ def _record_of_lines(name: str, rows: list[str], location: str, data: Mapping[st
     return Record(name, "\n".join(lines), location, breaks=breaks, data=data)
 
 
+# MEDLINE ------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Medline(FileReader):
     """Titles and abstracts of a file in MEDLINE format (``PMID- ``, ``TI  - ``, ``AB  - ``).
@@ -275,6 +284,8 @@ class _MedlineFields:
         """Return the first value of a field, or ""."""
         return self.fields.get(tag, [""])[0]
 
+
+# JATS ---------------------------------------------------------------------------------------------
 
 # None of these is prose; captions inside figures and tables are read separately.
 _NON_PROSE_TAGS = frozenset(
@@ -398,6 +409,8 @@ def _drop_citations(p: Element) -> None:
                 child.clear()
                 child.tail = tail
 
+
+# HTML ---------------------------------------------------------------------------------------------
 
 _HIDDEN_TAGS = frozenset(["script", "style", "head", "noscript", "template", "svg", "nav", "math"])
 _VOID_TAGS = frozenset(["meta", "link", "base", "br", "hr", "img", "input", "source", "wbr", "col"])

@@ -34,6 +34,9 @@ from textrank.io import (
 ARCHIVE_SUFFIXES = (".tar", ".tar.gz", ".tgz")
 
 
+# LETOR --------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class JudgedDocument:
     """Document of a query: its relevance, and its features by number."""
@@ -174,6 +177,8 @@ def _judged_to_dict(judged: JudgedDocument) -> dict[str, Any]:
     return {"id": judged.id, **row} if judged.id else row
 
 
+# Reuters-21578 ------------------------------------------------------------------------------------
+
 ARTICLE_ELEMENT = re.compile(r"<REUTERS\b([^>]*)>(.*?)</REUTERS>", re.DOTALL)
 
 
@@ -280,6 +285,9 @@ def _element_text(name: str, body: str) -> str:
     match = re.search(rf"<{name}>(.*?)</{name}>", body, re.DOTALL)
     text = re.sub(r"[\x00-\x08\x0b-\x1f]", " ", unescape(match[1])) if match else ""
     return re.sub(r"[ \t]+", " ", text).strip()
+
+
+# Senseval-2 ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

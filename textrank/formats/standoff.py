@@ -42,6 +42,9 @@ from textrank.io import (
 DEFAULT_ROLES = ("Arg1", "Arg2")
 
 
+# brat ---------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Brat(FileReader):
     """Documents annotated with brat: a folder of ``.txt`` and ``.ann`` files, or one of the files.
@@ -296,6 +299,8 @@ def _replace_blanks(text: str) -> str:
     """Replace white space by ``_``, since types cannot contain blanks in brat."""
     return re.sub(r"\s+", "_", text)
 
+
+# BioNLP shared tasks ------------------------------------------------------------------------------
 
 DocumentFiles: TypeAlias = Mapping[str, str]  # suffix -> text
 Participant: TypeAlias = tuple[

@@ -38,6 +38,9 @@ ZIP_ERRORS = (
 )
 
 
+# Archives -----------------------------------------------------------------------------------------
+
+
 def iter_zip_files(
     path: str | Path, suffix: str, limit: float = MAX_UNPACKED_BYTES
 ) -> Iterator[tuple[str, bytes]]:
@@ -120,6 +123,9 @@ def _read_bounded(stream: IO[bytes], location: str, limit: float) -> bytes:
 BATCH_CLASSES: dict[str, Any] = {"contexts": Contexts, "graphs": GraphBatch, "sequences": Sequences}
 
 
+# Arrays in npz files ------------------------------------------------------------------------------
+
+
 def write_arrays(file: Path, arrays: Mapping[str, Any]) -> None:
     """Write arrays as a compressed npz file; equal arrays give equal bytes.
 
@@ -188,6 +194,9 @@ def _parse_npy(data: bytes, name: str) -> Any:
         return np.empty(shape, dtype)
     flat = np.frombuffer(data, dtype, count, stream.tell())
     return flat.reshape(shape, order="F" if fortran_order else "C").copy()
+
+
+# Representations as arrays ------------------------------------------------------------------------
 
 
 def pack_arrays(value: Any, name: str = "x") -> Arrays:

@@ -46,6 +46,9 @@ MAX_FOLDER_ENTRIES = 10_000  # that update_folder carries over
 DISK_FULL_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
+# Files --------------------------------------------------------------------------------------------
+
+
 def check_writable(path: str | Path | None) -> Path | None:
     """Check that a file can be written at ``path`` and return it as a Path.
 
@@ -153,6 +156,9 @@ def _open_draft_file(path: Path) -> Iterator[IO[bytes]]:
             draft.unlink(missing_ok=True)
             raise
         fsync_folder(target.parent)
+
+
+# Folders ------------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -316,6 +322,9 @@ def check_folder_writable(path: Path) -> None:
             )
 
 
+# Drafts: names, locks and the final rename --------------------------------------------------------
+
+
 def _draft_prefix(target: Path) -> str:
     """Return the first part of all draft names of ``target``, short enough for any file system."""
     name = os.fsencode(target.name)
@@ -457,6 +466,8 @@ def _name_file_in_disk_errors(path: Path) -> Iterator[None]:
             raise OSError(error.errno, f"cannot write: {error.strerror}", str(path)) from error
         raise
 
+
+# Model folders ------------------------------------------------------------------------------------
 
 META_FILE = "meta.json"
 

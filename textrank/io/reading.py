@@ -41,6 +41,9 @@ MAX_UNPACK_RATIO = 100  # and how many times its size a larger one may; text rea
 CHUNK_BYTES = 1 << 18
 
 
+# Bounded streams and whole files ------------------------------------------------------------------
+
+
 class BoundedStream(io.RawIOBase):
     """Binary stream that raises ValueError when more is read than allowed.
 
@@ -160,6 +163,8 @@ def read_text(path: str | Path, limit: float = MAX_ITEM_BYTES) -> str:
             f"{path}, byte {error.start}: not UTF-8 ({error.reason}). Convert the file to UTF-8."
         ) from None
 
+
+# Lines and JSON -----------------------------------------------------------------------------------
 
 UNDECODED_BYTE = re.compile(r"[\udc80-\udcff]")
 
@@ -291,6 +296,8 @@ class _JsonWindow:
                 raise ValueError(f"{self.location}: {error}. Correct the number.") from None
 
 
+# Item by item -------------------------------------------------------------------------------------
+
 S = TypeVar("S")
 T = TypeVar("T")
 
@@ -300,8 +307,8 @@ class ItemFilter:
     """Selection of the items of a file to parse, by number.
 
     With a filter a reader parses only wanted items, reports items that it cannot parse to
-    ``on_error`` and goes on, and does not analyse its documents, not even into sentences: that is
-    left to the caller. Used to read one file in parts (``textrank.scale``).
+    ``on_error`` and goes on. It does not split sentences that ``nlp`` leaves unset. Used to read
+    one file in parts (``textrank.scale``).
 
     Attributes
     ----------
@@ -384,6 +391,8 @@ def parse_items(
         warnings.warn(f"{len(errors)} documents skipped, the first: {errors[0]}", stacklevel=2)
 
 
+# XML ----------------------------------------------------------------------------------------------
+
 INVALID_XML_CHARACTER = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 MAX_XML_DEPTH = 200
 
@@ -464,6 +473,9 @@ def check_xml_text(text: str) -> str:
             "written in XML. Remove it, or write JSON lines."
         )
     return text
+
+
+# Shipped files ------------------------------------------------------------------------------------
 
 
 def shipped_folder(kind: str) -> Path:

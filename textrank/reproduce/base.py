@@ -42,6 +42,8 @@ from textrank.io import (
 from textrank.language.sentences import set_sentence_starts
 from textrank.reports.table import write_json
 
+# Experiments and their tables ---------------------------------------------------------------------
+
 Better: TypeAlias = Literal["higher", "lower", "neither"]
 FIGURES_REVISION = 1  # increase it when the same settings give other figures
 
@@ -295,6 +297,8 @@ def _join_lines(value: Any) -> Any:
     return " ".join(value.split()) if isinstance(value, str) else value
 
 
+# Markdown page ------------------------------------------------------------------------------------
+
 PAGE_INTRODUCTION = """# Reproduced tables
 
 This page is written by `textrank reproduce`; the JSON files next to it hold every number.
@@ -395,6 +399,8 @@ def _format_seconds(seconds: float) -> str:
     """Return a time in seconds or minutes."""
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
+
+# Data sets ----------------------------------------------------------------------------------------
 
 REUTERS = "text/reuters21578.tar.gz"
 SMALL_SETS = "rank/small-classification.tar.gz"

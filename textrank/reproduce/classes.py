@@ -48,6 +48,9 @@ MULTICLASS_SETS = ("dna", "iris", "vehicle", "vowel", "wine", "glass")
 BINARY_SETS = ("australian", "diabetes", "fourclass", "ionosphere", "splice")
 
 
+# Two and many classes -----------------------------------------------------------------------------
+
+
 def run_multiclass(settings: RunSettings) -> Cells:
     """Compute error rates of the joint kernel, one-vs-all, all-pairs and random codes."""
     sets = read_small_sets(settings.file(SMALL_SETS))
@@ -219,6 +222,8 @@ CLASS_EXPERIMENTS = (
     Experiment("multiclass", run_multiclass, files=(SMALL_SETS,)),
     Experiment("two-classes", run_two_classes, files=(SMALL_SETS,)),
 )
+# Embeddings of Reuters articles -------------------------------------------------------------------
+
 SVM_COSTS = (0.1, 1.0, 10.0)
 
 

@@ -46,6 +46,9 @@ VALIDATION_PEOPLE = 25  # by whose ratings width and alpha are chosen
 Part = tuple[Matrix, Vector, Indices]
 
 
+# Ranking ------------------------------------------------------------------------------------------
+
+
 def run_reuters_auc(settings: RunSettings) -> Cells:
     """Compute the AUC of each topic, trained on 500 articles drawn several times."""
     articles = read_modapte_articles(settings.file(REUTERS))
@@ -229,6 +232,8 @@ RANKING_EXPERIMENTS = (
     Experiment("letor", run_letor, files=(OHSUMED, MQ2008)),
     Experiment("jester", run_jester, files=(JESTER,)),
 )
+# Estimates of AUC, and speed ----------------------------------------------------------------------
+
 SAMPLE_SIZE, FEATURE_COUNT = 30, 10
 CONSTANT_FEATURE = 3.0  # acts as a bias term, which pooling over folds mixes up
 SMALL_ALPHA = 1e-3  # where held-out candidates in the basis do most harm

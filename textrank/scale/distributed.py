@@ -48,6 +48,9 @@ except ModuleNotFoundError as error:
     ) from error
 
 
+# Workers of a run ---------------------------------------------------------------------------------
+
+
 class ModelPlugin(WorkerPlugin):
     """Dask plugin that keeps a supervised process with the model on each worker."""
 
@@ -158,6 +161,8 @@ class DaskPool:
         if self.local is not None:
             self.local.close()
 
+
+# Evaluation in parts ------------------------------------------------------------------------------
 
 BATCH_DOCS = 50  # scored at once
 
@@ -286,6 +291,8 @@ def _bootstrap(scores: PartScores, decisions: Any) -> dict[str, tuple[float, flo
     intervals = bootstrap_intervals(scores.y, scores.scores, scores.documents, decisions=decisions)
     return {name: (interval.low, interval.high) for name, interval in intervals.items()}
 
+
+# Training on partitions ---------------------------------------------------------------------------
 
 T = TypeVar("T")
 NO_FOLD = -1  # leave out no fold

@@ -25,6 +25,9 @@ THREAD_VARIABLES = (
 )
 
 
+# Job ----------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Job:
     """Model with its settings, and where and how its results are written.
@@ -71,6 +74,8 @@ class Job:
         """Build a Job from the values of ``to_dict``."""
         return cls(**{**values, "settings": tuple(values["settings"])})
 
+
+# Inputs and slices --------------------------------------------------------------------------------
 
 GZIP_RATIO = 4  # size after unpacking relative to before, about
 XML_BYTES_PER_TEXT_BYTE = 5  # in PubMed's files
@@ -307,6 +312,8 @@ def estimate_text_bytes(path: Path) -> int:
         size, name = size * GZIP_RATIO, name.removesuffix(".gz")
     return size // XML_BYTES_PER_TEXT_BYTE if name.endswith((".xml", ".nxml")) else size
 
+
+# Manifest -----------------------------------------------------------------------------------------
 
 MANIFEST_FILE = "manifest.json"
 MANIFEST_FORMAT = 1  # increase it when an older textrank cannot read the new folder

@@ -246,6 +246,8 @@ class WorkerSupervisor:
                 stream.close()
 
 
+# Pools --------------------------------------------------------------------------------------------
+
 Order = tuple[Mapping[str, Any], Mapping[int, str]]  # slice, paths of its files by number
 Report = tuple[str, Outcome]  # id of the slice, outcome
 

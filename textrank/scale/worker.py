@@ -256,6 +256,9 @@ def _document_name(number: int, doc: Doc) -> str:
     return str(doc.user_data.get("document", number + 1))
 
 
+# Process: orders in, messages out -----------------------------------------------------------------
+
+
 def main() -> None:
     """Process orders until standard input is closed."""
     out = _take_over_stdout()
