@@ -7,7 +7,7 @@ import pytest
 from textrank.evaluation import Decision
 from textrank.explanation import AVERAGE_NAME
 from textrank.reports.explanation import (
-    Explanation,
+    ExplainedDecision,
     describe_feature,
     feature_group,
     find_supporting_words,
@@ -32,7 +32,7 @@ PARTS = [
     ((AVERAGE_NAME,), 0.2),
 ]
 ROW = {"status": "asserted", "type": "binding", "probability": 0.9, "interacts": True}
-EXPLANATION = Explanation(DECISION, PARTS, ROW)
+EXPLANATION = ExplainedDecision(DECISION, PARTS, ROW)
 
 
 def test_reasons_sum_to_the_score_and_their_lines_to_the_reasons() -> None:
@@ -48,10 +48,10 @@ def test_the_verdict_says_what_is_stated() -> None:
     assert EXPLANATION.verdict == (
         "yes, asserted, binding, probability 0.90 (score +0.750, threshold +0.250)"
     )
-    denied = Explanation(DECISION, PARTS, {**ROW, "status": "negated", "interacts": False})
+    denied = ExplainedDecision(DECISION, PARTS, {**ROW, "status": "negated", "interacts": False})
     assert not denied.yes
     assert denied.verdict.startswith("no, negated")
-    assert Explanation(DECISION, PARTS).yes  # without a row the threshold decides
+    assert ExplainedDecision(DECISION, PARTS).yes  # without a row the threshold decides
 
 
 def test_names_and_telling_words_are_marked() -> None:

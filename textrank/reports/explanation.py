@@ -184,7 +184,7 @@ STATED_KEYS = ("status", "type", "direction")
 
 
 @dataclass(frozen=True)
-class Explanation:
+class ExplainedDecision:
     """A judged candidate with everything that made its score; the parts sum to it.
 
     ``row`` is what the task says of it, where that is more than yes or no.
@@ -270,7 +270,7 @@ class Explanation:
         return {**self.decision.to_dict(), **stated, "reasons": found, "parts": parts}
 
 
-def explain_errors(model: Model, docs: Iterable[Doc], report: Report) -> list[Explanation]:
+def explain_errors(model: Model, docs: Iterable[Doc], report: Report) -> list[ExplainedDecision]:
     """The worst errors of a model's report, each with what made its score, in the report's order.
 
     ``docs`` are those of the evaluation, in its order.
@@ -279,11 +279,11 @@ def explain_errors(model: Model, docs: Iterable[Doc], report: Report) -> list[Ex
     places = {id(decision): place for place, decision in enumerate(report.decisions)}
     wrong = [error.decision for error in select_worst_errors(report)]
     parts = model.explain_relative([candidates[places[id(d)]] for d in wrong]) if wrong else []
-    return [Explanation(d, own) for d, own in zip(wrong, parts, strict=True)]
+    return [ExplainedDecision(d, own) for d, own in zip(wrong, parts, strict=True)]
 
 
 def render_explanations(
-    explanations: Sequence[Explanation],
+    explanations: Sequence[ExplainedDecision],
     *,
     top: int = 3,
     report: str = "",
