@@ -190,14 +190,17 @@ def make_server() -> SpellServer:
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
+        """Check a document when it is opened."""
         server.schedule(params.text_document.uri, 0.0)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: lsp.DidChangeTextDocumentParams) -> None:
+        """Check a document after a change, debounced."""
         server.schedule(params.text_document.uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: lsp.DidCloseTextDocumentParams) -> None:
+        """Forget a closed document."""
         server.close(params.text_document.uri)
 
     @server.feature(
@@ -205,6 +208,7 @@ def make_server() -> SpellServer:
         lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix]),
     )
     def actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+        """Return the quick fixes of a range."""
         return server.quick_fixes(params.text_document.uri, params.range)
 
     return server

@@ -70,10 +70,7 @@ class WordSenses(ChoiceTask):
         }
 
     def _target_spans(self, doc: Doc) -> list[Span]:
-        """Return the annotated words.
-
-        Or all words with known senses if the Doc has no span group.
-        """
+        """Return the annotated words; without a span group, all words with known senses."""
         if self.entities in doc.spans:
             return self._marked_spans(doc)
         return [doc[token.i : token.i + 1] for token in doc if token.lower_ in self.senses]
