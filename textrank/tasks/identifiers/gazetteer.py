@@ -404,9 +404,9 @@ class GeneLookup:
     def find_matches(self, name: str, taxa: frozenset[int] | None = None) -> tuple[Match, ...]:
         """Return at most ``MAX_MATCHES`` genes and families that a name may mean, best first.
 
-        Variants of the name are tried in order of reliability; less reliable ones only if no gene
-        was found under a symbol, name or synonym. If no variant is known, the longest known part of
-        the name is used, unless the name is a list. Cached.
+        Variants of the name are tried in order of reliability. Less reliable ones are tried only if
+        no gene was found by its symbol, full name, synonym or earlier symbol. If no variant is
+        known, the longest known part of the name is used, unless the name is a list. Cached.
 
         Parameters
         ----------

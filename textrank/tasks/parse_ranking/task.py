@@ -148,20 +148,19 @@ class ParseRanking(Task):
         """Return the candidates of a Doc; takes one item of ``vote_shares`` per sentence."""
         document, gold = document_id(doc), _rows_by_sentence(doc, "gold")
         candidates = []
-        for number, (sentence, trees) in enumerate(sentence_parses):
+        for number, (sentence, parses) in enumerate(sentence_parses):
             gold_rows = gold.get(sentence.start, [])
             gold_parse = (
                 self._drop_labels(_read_parse(gold_rows[0], sentence)) if gold_rows else None
             )
             query = _sentence_name(doc, number)
-            for parse_doc in _make_docs(doc, sentence, trees, next(vote_shares)):
+            for parse_doc, parse in _make_docs(doc, sentence, parses, next(vote_shares)):
                 parse_doc.user_data["document"] = document
-                parse: CandidateParse = parse_doc.user_data.pop("tree")
                 label = None
                 if gold_parse is not None:
-                    parse = self._drop_labels(parse)
-                    label = arc_f1(parse.arcs(), gold_parse.arcs())
-                    parse_doc.user_data["attached"] = count_correct_arcs(parse, gold_parse)
+                    compared = self._drop_labels(parse)
+                    label = arc_f1(compared.arcs(), gold_parse.arcs())
+                    parse_doc.user_data["attached"] = count_correct_arcs(compared, gold_parse)
                 candidates.append(Candidate(parse_doc, (), document, query, label))
         return candidates
 
@@ -262,7 +261,7 @@ class ParseRanking(Task):
                 [
                     (
                         sentence,
-                        _given_trees(rows.get(sentence.start, []), sentence)
+                        _read_given_parses(rows.get(sentence.start, []), sentence)
                         if is_given
                         else next(new_parses),
                     )
@@ -293,10 +292,10 @@ class ParseRanking(Task):
 
 def _make_docs(
     doc: Doc, sentence: Span, parses: Sequence[CandidateParse], vote_shares: VoteShares
-) -> Iterator[Doc]:
-    """Yield a Doc of the sentence for each parse.
+) -> Iterator[tuple[Doc, CandidateParse]]:
+    """Yield a Doc of the sentence with each parse, and the parse.
 
-    Its ``user_data`` holds the parse itself (``"tree"``) and its ``ParseInfo``.
+    The Doc's ``user_data`` holds the ``ParseInfo``.
     """
     if not parses:
         return
@@ -310,7 +309,6 @@ def _make_docs(
             tagged_docs[tags] = _tag_sentence(doc, sentence, tags)
         parse_doc = tagged_docs[tags].copy()
         _set_arcs(parse_doc, parse.heads, parse.labels)
-        parse_doc.user_data["tree"] = parse
         parse_doc.user_data[PARSE_INFO_KEY] = ParseInfo(
             name=parse.name,
             start=sentence.start,
@@ -323,7 +321,7 @@ def _make_docs(
             heads=heads[i],
             spans=list(parse.is_spanning),
         )
-        yield parse_doc
+        yield parse_doc, parse
 
 
 def _tag_sentence(doc: Doc, sentence: Span, tags: Sequence[str]) -> Doc:
@@ -362,7 +360,7 @@ def _rows_by_sentence(doc: Doc, key: str) -> dict[int, list[Mapping[str, Any]]]:
     return rows
 
 
-def _given_trees(rows: Sequence[Mapping[str, Any]], sentence: Span) -> list[CandidateParse]:
+def _read_given_parses(rows: Sequence[Mapping[str, Any]], sentence: Span) -> list[CandidateParse]:
     """Return the parses that come with a sentence.
 
     The first choice is the one with the highest score, or the first if there are no scores.
