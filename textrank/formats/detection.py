@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from spacy.language import Language
 from spacy.tokens import Doc
 
 from textrank.io import check_folder_writable, check_writable, open_bytes
 
-Corpus: TypeAlias = Callable[[Language], Iterator[Doc]]  # a reader, bound to its files
+if TYPE_CHECKING:
+    from textrank.protocols import Corpus
 
 READERS: Mapping[str, str] = {
     "text": "columns:PlainText",

@@ -404,10 +404,10 @@ class Manifest:
                 )
         inputs = (*self.inputs, *new.values())
         slices = (*self.slices, *plan_slices(new, size))
-        return Manifest(self.settings, inputs, slices, self.versions or package_versions())
+        return Manifest(self.settings, inputs, slices, self.versions or installed_versions())
 
 
-def package_versions() -> dict[str, str]:
+def installed_versions() -> dict[str, str]:
     """Return the versions of the installed ``RECORDED_PACKAGES``."""
     versions = {}
     for package in RECORDED_PACKAGES:
