@@ -74,14 +74,14 @@ def test_two_documents_of_one_id_are_not_written_over_each_other(
     ("options", "words"),
     [
         (["--set", "learner=3"], "'learner' is a block, which 3 cannot replace"),
-        (["--set", 'learner.alphas=["a"]'], "'a' is no number"),
+        (["--set", 'learner.alphas=["a"]'], "'a' is not a number"),
         (
             ["--set", f"learner.alphas=[{HUGE}]"],
             "learner.alphas.0 is a number of more than 308 digits",
         ),
         (["--sweep", f"learner.alphas=[{HUGE}]"], "is a number of more than 308 digits"),
         (["--folds", HUGE], "no corpus has so many documents"),
-        (["--set", "learner.select=3"], "3 is none of 'auc', 'f'"),
+        (["--set", "learner.select=3"], "3 is not one of 'auc', 'f'"),
         (["--protocol", "foo"], "leave-pair-out"),
         (["--folds", "99"], "share a sentence or an original count as one"),
     ],

@@ -1,4 +1,15 @@
-"""The registries, and the written form of anything made of registered classes."""
+"""Registries and configuration: from names and cfg files to objects, and back.
+
+- ``registry`` has the registered classes by role; ``register`` adds to it.
+- ``to_config`` and ``dump_pipeline`` write an object made of registered classes as plain values.
+- ``resolve_section`` builds an object from a section of a cfg file, with overrides and messages for
+  users; ``resolve_block`` does so for files of saved models, faster and without overrides.
+- ``load_pipeline``, ``load_model`` and ``load_corpus`` load by name or path;
+  ``with_task_settings`` changes the task settings of a loaded model.
+
+A block of a cfg names a registered class; its keys are the arguments of the constructor. Loading
+what ``dump_pipeline`` wrote gives an equal pipeline.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +21,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +29,7 @@ import confection
 import numpy as np
 from confection import Config, ConfigValidationError
 
+from textrank import _installed_version
 from textrank.catalog import CATALOG
 from textrank.io import read_text, shipped_folder
 
@@ -29,11 +40,20 @@ if TYPE_CHECKING:
     from textrank.model import Model
     from textrank.pipeline import Pipeline
 
-MAX_CFG_BYTES = 1 << 20  # bytes of a cfg
+MAX_CFG_BYTES = 1 << 20
+_TYPE_MESSAGES = {  # Python type -> what is wrong with a value that is not of this type
+    "float": "is not a number",
+    "int": "is not a whole number",
+    "str": "is not text",
+    "bool": "is neither true nor false",
+}
+
+
+# Registries ---------------------------------------------------------------------------------------
 
 
 class _LazyRegistry(catalogue.Registry):  # type: ignore[misc]  # catalogue has no types
-    """Registry whose built-in entries are imported from ``CATALOG`` when they are first asked for.
+    """Registry whose built-in entries are imported from ``CATALOG`` when they are first used.
 
     Entries registered at run time or through entry points take precedence.
     """
@@ -90,11 +110,15 @@ def registered_names() -> dict[str, list[str]]:
 
 
 def register(role: str, name: str, cls: Callable[..., Any]) -> None:
-    """Register a class, or a function that builds one, under a name."""
+    """Register a class, or a function that builds an object, under a name.
+
+    ``role`` is the name of a registry, such as ``"kernels"``.
+    """
     _roles()[role].register(name, func=cls)
 
 
 def _roles() -> dict[str, _LazyRegistry]:
+    """Return the registries by role."""
     return {
         role: entries
         for role, entries in vars(registry).items()
@@ -102,14 +126,18 @@ def _roles() -> dict[str, _LazyRegistry]:
     }
 
 
-def to_config(value: Any) -> Any:
-    """A thing made of registered classes as plain values: what a cfg says and a report states.
+# Writing ------------------------------------------------------------------------------------------
 
-    Every field is written, also one that has its default, so that a later change of a default
-    cannot change a saved model.
+
+def to_config(value: Any) -> Any:
+    """Return an object made of registered classes as plain values for a cfg or a report.
+
+    A dataclass becomes ``{"@role": name, field: value, ...}``. Every field is written, also one
+    with its default value, so that a later change of a default cannot change a saved model.
+    Raises ValueError for a class that is not registered.
     """
     if is_dataclass(value) and not isinstance(value, type):
-        role, name = _name_of(type(value))
+        role, name = _registered_name(type(value))
         plain = {f.name: to_config(getattr(value, f.name)) for f in fields(value) if f.init}
         return {f"@{role}": name, **plain}
     if isinstance(value, Mapping):
@@ -119,7 +147,8 @@ def to_config(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
 
 
-def _name_of(cls: type) -> tuple[str, str]:
+def _registered_name(cls: type) -> tuple[str, str]:
+    """Return role and name of a registered class."""
     for role, entries in _roles().items():
         if (name := entries.find_name(cls)) is not None:
             return role, name
@@ -130,234 +159,276 @@ def _name_of(cls: type) -> tuple[str, str]:
 
 
 def package_versions() -> dict[str, str]:
-    """The versions a result depends on."""
-    found = {"textrank": _version("textrank-kernels"), "python": platform.python_version()}
-    return found | {name: _version(name) for name in ("numpy", "scipy", "spacy", "scikit-learn")}
+    """Return the versions of textrank, Python and the libraries that results depend on."""
+    libraries = ("numpy", "scipy", "spacy", "scikit-learn")
+    return {
+        "textrank": _installed_version("textrank-kernels"),
+        "python": platform.python_version(),
+        **{name: _installed_version(name) for name in libraries},
+    }
 
 
-def _version(distribution: str) -> str:
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return "not installed"
+def dump_pipeline(pipeline: Pipeline) -> str:
+    """Return a pipeline as the text of a cfg; loading it gives an equal pipeline."""
+    return Config({"pipeline": to_config(pipeline)}).to_str()
+
+
+# Reading cfg files --------------------------------------------------------------------------------
 
 
 def read_config(path: Path) -> Config:
-    """A cfg file; whatever is wrong with it is told with its name.
+    """Read a cfg file without building anything; ValueError with its name if it is not readable.
 
-    Values that refer to others, ``${...}``, are refused: a few hundred bytes of them expand without
-    end, and a file that states its values can be read by people.
+    References to other values, ``${...}``, are refused: a few hundred bytes of them can expand
+    without end.
     """
     text = read_text(path, MAX_CFG_BYTES)
     if "${" in text:
-        raise ValueError(f"{path}: refers to other values by ${{...}}. State the values.")
+        raise ValueError(f"{path}: references (${{...}}) are not supported. Write the values.")
     try:
         return Config().from_str(text, interpolate=False)
-    except Exception as error:  # confection raises whatever its parser met
-        reason = " ".join(str(error).split()) or repr(error)
+    except Exception as error:  # confection passes on any error of its parser
+        reason = _one_line(error)
         raise ValueError(f"{path}: not a readable cfg: {reason:.500}") from error
 
 
 def resolve_block(path: Path, section: str) -> Any:
-    """What a section of a cfg describes, built."""
+    """Build the object that a section of a trusted cfg file, such as a model's, describes.
+
+    Raises ValueError with the name of the file. Faster than ``resolve_section``, which has better
+    messages.
+    """
     config = read_config(path)
     if not isinstance(config.get(section), dict):
         raise ValueError(f"{path}: no section [{section}]. Add it.")
     try:
         return registry.resolve(config)[section]
     except RecursionError:
-        raise ValueError(f"{path}: blocks nested too deeply. Flatten it.") from None
+        raise ValueError(f"{path}: blocks are nested too deeply. Flatten them.") from None
     except (ConfigValidationError, catalogue.RegistryError, ValueError, TypeError) as error:
-        reason = " ".join(str(error).split()) or repr(error)
+        reason = _one_line(error)
         missing = re.search(r"find '(.+?)' in registry", reason)
         if missing is not None:
-            reason = f"nothing is registered as {missing[1]!r}. Is it yours? See --code."
+            reason = (
+                f"nothing is registered as {missing[1]!r}. If it is a class of your own, load its "
+                "module with --code."
+            )
         raise ValueError(f"{path}: {reason:.500}") from error
-
-
-_KINDS = {
-    "float": "is no number",
-    "int": "is no whole number",
-    "str": "is no text",
-    "bool": "is neither true nor false",
-}
 
 
 def resolve_section(
     path: Path,
     section: str,
     overrides: Mapping[str, Any],
-    spelt: Callable[[Any], dict[str, Any]] | None = None,
+    expand: Callable[[Any], dict[str, Any]] | None = None,
 ) -> Any:
-    """What a section of a cfg describes, built; anything wrong names the file and the place.
+    """Build the object that a section of a user's cfg file describes.
 
-    Overrides of blocks that the cfg does not have are made in what is built, spelt out.
+    Parameters
+    ----------
+    path, section
+        The file, and the name of the section.
+    overrides
+        Values by dotted key, which begins with the section: ``{"pipeline.learner.alphas": [1.0]}``.
+    expand
+        Returns the whole config of a built object. With it, overrides of blocks that the file does
+        not have are applied to the expanded object: a file may name a function that builds the
+        whole pipeline.
+
+    Raises
+    ------
+    ValueError
+        With the file and the place, if anything is wrong.
     """
     config: dict[str, Any] = read_config(path)
     if not isinstance(config.get(section), dict):
         raise ValueError(f"{path}: no section [{section}]. Add it.")
-    known = {k: v for k, v in overrides.items() if k.split(".")[1] in config[section]}
-    for key, value in (overrides if spelt is None else known).items():
+    in_file = {k: v for k, v in overrides.items() if k.split(".")[1] in config[section]}
+    for key, value in (overrides if expand is None else in_file).items():
         _override(config, key, value, path)
-    found = _built(config, section, path)
-    if spelt is None or len(known) == len(overrides):
-        return found
-    config = spelt(found)
-    for key in (key for key in overrides if key not in known):
+    built = _build(config, section, path)
+    if expand is None or len(in_file) == len(overrides):
+        return built
+    config = expand(built)
+    for key in (key for key in overrides if key not in in_file):
         _override(config, key, overrides[key], path)
-    return _built(config, section, path)
+    return _build(config, section, path)
 
 
-def _built(config: dict[str, Any], section: str, path: Path) -> Any:
+def _build(config: dict[str, Any], section: str, path: Path) -> Any:
+    """Check a section and build its object; ``path`` is for messages."""
     _check_blocks(config[section], section, path)
     try:
         check_numbers(config[section])
         return registry.resolve(config)[section]
     except ConfigValidationError as error:
-        raise ValueError(f"{path}: {_validation(error)}") from error
+        raise ValueError(f"{path}: {_validation_message(error)}") from error
     except RecursionError:
-        raise ValueError(f"{path}: values nested too deeply. Flatten them.") from None
+        raise ValueError(f"{path}: values are nested too deeply. Flatten them.") from None
     except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
         reason = str(error) if isinstance(error, ValueError) else repr(error)
         raise ValueError(f"{path}: {reason}") from error
 
 
 def _override(config: dict[str, Any], key: str, value: Any, path: Path) -> None:
+    """Set a value in ``config`` by its dotted key; the blocks of the key must exist."""
     *blocks, last = key.split(".")
     for block in blocks:
         if not isinstance(config.get(block), dict):
             raise ValueError(
                 f"{path}: no block {block!r} for setting {key.removeprefix('pipeline.')!r}; "
-                f"there are: {', '.join(k for k in config if not k.startswith('@'))}."
+                f"available: {', '.join(k for k in config if not k.startswith('@'))}."
             )
         config = config[block]
     if isinstance(config.get(last), dict) and not isinstance(value, dict):
         raise ValueError(
-            f"{path}: {key.removeprefix('pipeline.')!r} is a block, which {value!r:.40} cannot "
-            f"replace. Set one of: {', '.join(k for k in config[last] if k[:1] != '@')}."
+            f"{path}: {key.removeprefix('pipeline.')!r} is a block and cannot be set to "
+            f"{value!r:.40}. Set one of: {', '.join(k for k in config[last] if k[:1] != '@')}."
         )
     config[last] = value
 
 
-def check_numbers(value: Any, place: str = "") -> None:
-    """Whole numbers have any length in JSON and cfg; those that no float can hold are refused."""
+def check_numbers(value: Any, key: str = "") -> None:
+    """Raise ValueError if plain values contain an integer that is too large for a float.
+
+    Integers have any length in JSON and cfg files. ``key`` is the dotted key of ``value``.
+    """
     if isinstance(value, int):
         if abs(value) > sys.float_info.max:
-            raise ValueError(f"{place} is a number of more than 308 digits. Give a smaller one.")
+            raise ValueError(f"{key} has more than 308 digits. Use a smaller number.")
         return
     items: Iterable[tuple[Any, Any]] = ()
     if isinstance(value, Mapping):
         items = value.items()
     elif isinstance(value, list | tuple):
         items = enumerate(value)
-    for key, inner in items:
-        check_numbers(inner, f"{place}.{key}" if place else str(key))
+    for inner_key, inner in items:
+        check_numbers(inner, f"{key}.{inner_key}" if key else str(inner_key))
 
 
-def _check_blocks(block: Mapping[str, Any], place: str, path: Path) -> None:
-    """A misspelt class or setting fails here, by its name and with the ones that exist."""
-    for key, value in block.items():
+def _check_blocks(block: Mapping[str, Any], key: str, path: Path) -> None:
+    """Raise ValueError, with alternatives, for unknown classes and settings in nested blocks.
+
+    ``key`` is the dotted key of the block.
+    """
+    for name, value in block.items():
         if isinstance(value, Mapping):
-            _check_blocks(value, f"{place}.{key}", path)
-    role = next((key for key in block if key.startswith("@")), None)
+            _check_blocks(value, f"{key}.{name}", path)
+    role = next((name for name in block if name.startswith("@")), None)
     if role is None:
         return
     if not isinstance(block[role], str):
-        raise ValueError(f"{path}, [{place}]: {role} = {block[role]!r:.40} is no name.")
+        raise ValueError(f"{path}, [{key}]: {role} = {block[role]!r:.40} is not a name.")
     try:
         cls = registry.get(role[1:], block[role])
     except (catalogue.RegistryError, ValueError):
         names = registered_names().get(role[1:])
-        known = f"no registry {role!r}" if names is None else ", ".join(names)
+        available = f"no registry {role!r}" if names is None else ", ".join(names)
         raise ValueError(
-            f"{path}, [{place}]: nothing is registered as {block[role]!r}; known: {known}."
+            f"{path}, [{key}]: nothing is registered as {block[role]!r}; available: {available}."
         ) from None
     settings = set(inspect.signature(cls).parameters)
-    for key in block:
-        if not key.startswith("@") and key not in settings:
+    for name in block:
+        if not name.startswith("@") and name not in settings:
             raise ValueError(
-                f"{path}, [{place}]: {block[role]} has no setting {key!r}; "
-                f"it has: {', '.join(sorted(settings)) or 'none'}."
+                f"{path}, [{key}]: {block[role]} has no setting {name!r}; "
+                f"available: {', '.join(sorted(settings)) or 'none'}."
             )
 
 
-def _validation(error: ConfigValidationError) -> str:
+def _validation_message(error: ConfigValidationError) -> str:
+    """Return the errors of a validation in one line, each with its block."""
     parts = [
-        f"[{'.'.join(str(p) for p in item.get('loc', ()))}] {_in_words(item.get('msg', ''))}"
+        f"[{'.'.join(str(p) for p in item.get('loc', ()))}] {_plain_message(item.get('msg', ''))}"
         for item in error.errors or ()
     ]
     return "; ".join(parts) or _one_line(error)
 
 
-def _in_words(message: str) -> str:
-    """What is wrong with a value, without the names that Python has for kinds of values.
+def _plain_message(message: str) -> str:
+    """Return a message of the validator without names of Python types.
 
-    >>> _in_words("at 0: 'a' is not <class 'float'>")
-    "at place 0: 'a' is no number."
-    >>> _in_words("at root: 3 is not typing.Literal['auc', 'f']")
-    "3 is none of 'auc', 'f'."
+    >>> _plain_message("at 0: 'a' is not <class 'float'>")
+    "at position 0: 'a' is not a number."
+    >>> _plain_message("at root: 3 is not typing.Literal['auc', 'f']")
+    "3 is not one of 'auc', 'f'."
     """
-    message = re.sub(r"^at root: ", "", re.sub(r"^at (\d+)", r"at place \1", message))
-    message = re.sub(r"is not typing\.Literal\[(.*?)\]", r"is none of \1", message)
-    message = re.sub(r"is not <class '(\w+)'>", lambda m: _KINDS.get(m[1], m[0]), message)
+    message = re.sub(r"^at root: ", "", re.sub(r"^at (\d+)", r"at position \1", message))
+    message = re.sub(r"is not typing\.Literal\[(.*?)\]", r"is not one of \1", message)
+    message = re.sub(r"is not <class '(\w+)'>", lambda m: _TYPE_MESSAGES.get(m[1], m[0]), message)
     return message.rstrip(".") + "."
 
 
 def _one_line(error: Exception) -> str:
+    """Return the message of an error on one line; its repr if it has none."""
     return " ".join(str(error).split()) or repr(error)
 
 
+# Settings -----------------------------------------------------------------------------------------
+
+
 def parse_setting(text: str) -> tuple[str, Any]:
-    """``learner.alphas=[1, 2]`` as a key and a value; what is not JSON is a string."""
+    """Parse ``KEY=VALUE`` into key and value; a value that is not JSON is a string.
+
+    >>> parse_setting("learner.alphas=[1, 2]")
+    ('learner.alphas', [1, 2])
+    """
     key, sign, value = text.partition("=")
     if not sign or not key.strip():
-        raise ValueError(f"cannot read setting {text!r}: write KEY=VALUE, as in learner.select=f.")
+        raise ValueError(
+            f"cannot read setting {text!r}: write KEY=VALUE, for example learner.select=f."
+        )
     try:
         return key.strip(), json.loads(value)
     except json.JSONDecodeError:
         return key.strip(), value.strip()
-    except (RecursionError, ValueError) as error:  # of thousands of brackets, or of digits
-        deep = isinstance(error, RecursionError)
-        raise ValueError(
-            f"cannot read setting {key.strip()!r}: {value:.40}... is "
-            f"{'nested too deeply' if deep else 'a number of too many digits'}. "
-            f"Give a {'flatter list' if deep else 'smaller one'}."
-        ) from None
+    except RecursionError:
+        reason = "is nested too deeply. Use a flatter list."
+    except ValueError:  # an integer of thousands of digits
+        reason = "has too many digits. Use a smaller number."
+    raise ValueError(f"cannot read setting {key.strip()!r}: {value:.40}... {reason}")
 
 
 def with_task_settings(model: Model, settings: Sequence[str]) -> Model:
-    """The model with other settings of its task, such as the precision; its threshold follows."""
+    """Return the model with changed settings of its task, and the threshold that follows.
+
+    ``settings`` are like ``"task.precision=0.9"``; empty returns the same model. Raises ValueError
+    for an unknown setting, a value that does not fit, and a setting of ``Task.fixed_settings``.
+    """
     if not settings:
         return model
     changes = dict(map(parse_setting, settings))
     check_numbers(changes)
     task: Any = model.pipeline.task
-    known = [f"task.{field.name}" for field in fields(task)]
-    if unknown := sorted(set(changes) - set(known)):
+    available = [f"task.{field.name}" for field in fields(task)]
+    if unknown := sorted(set(changes) - set(available)):
         raise ValueError(
-            f"a trained model has no setting {unknown[0]!r} to change; it has: {', '.join(known)}."
+            f"{unknown[0]!r} cannot be set on a trained model; available: {', '.join(available)}."
         )
     if fixed := [key for key in changes if key.removeprefix("task.") in task.fixed_settings]:
         raise ValueError(
             f"{fixed[0]} decides what a model is trained on, so it cannot change afterwards. Train "
-            f"one: textrank train {task.name} CORPUS MODEL --set {fixed[0]}=..."
+            f"a model: textrank train {task.name} CORPUS MODEL --set {fixed[0]}=..."
         )
     try:
         task = replace(task, **{key.removeprefix("task."): v for key, v in changes.items()})
     except (TypeError, LookupError, AttributeError) as error:
         overrides = ", ".join(f"{key}={value!r:.40}" for key, value in changes.items())
-        kinds = [f"{f.name} is {f.type}" for f in fields(task) if f"task.{f.name}" in changes]
+        types = [f"{f.name} is {f.type}" for f in fields(task) if f"task.{f.name}" in changes]
         raise ValueError(
-            f"--set {overrides} does not fit the task {task.name!r}: {', '.join(kinds)}."
+            f"--set {overrides} does not fit the task {task.name!r}: {', '.join(types)}."
         ) from error
     probabilities = model.probability(model.heldout)
     point = task.operating_point(model.labels, model.heldout, probabilities, model.threshold)
     return model.with_task(*point)
 
 
+# Loading by name ----------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class NamedCorpus:
-    """A corpus with the name its folds and reports know it by."""
+    """Reader of a corpus, with the name that folds and reports use."""
 
     name: str
     reader: Callable[[Language], Iterator[Doc]]
@@ -374,14 +445,17 @@ def pipeline_path(name: str | Path) -> Path:
     path = _shipped("pipelines", f"{name}.cfg") or Path(name)
     if path.suffix != ".cfg":
         raise ValueError(
-            f"no pipeline {str(name)!r}: neither shipped ({', '.join(pipeline_names())}) nor the "
-            "path of a .cfg file."
+            f"no pipeline {str(name)!r}: it is neither the path of a .cfg file nor shipped; "
+            f"available: {', '.join(pipeline_names())}."
         )
     return path
 
 
 def load_pipeline(name: str | Path, settings: Mapping[str, Any] | None = None) -> Pipeline:
-    """A shipped pipeline by name, or any by the path of its cfg; ``settings`` override values.
+    """Load a shipped pipeline by name, or one by the path of its cfg file.
+
+    ``settings`` override values by dotted key. Raises ValueError, with file and place, if anything
+    is wrong.
 
     >>> load_pipeline("ppi", {"learner.alphas": [1.0]}).learner.alphas
     (1.0,)
@@ -390,28 +464,28 @@ def load_pipeline(name: str | Path, settings: Mapping[str, Any] | None = None) -
 
     path = pipeline_path(name)
     overrides = {f"pipeline.{key}": value for key, value in (settings or {}).items()}
-    found = resolve_section(path, "pipeline", overrides, spelt=_spelt)
-    if not isinstance(found, Pipeline):
-        raise ValueError(f"{path}: [pipeline] is a {type(found).__name__}, not a pipeline.")
-    return found
-
-
-def _spelt(pipeline: Any) -> dict[str, Any]:
-    return {"pipeline": to_config(pipeline)}
-
-
-def dump_pipeline(pipeline: Pipeline) -> str:
-    """Any pipeline as the text of a cfg; loading it gives an equal pipeline."""
-    return Config({"pipeline": to_config(pipeline)}).to_str()
+    pipeline = resolve_section(
+        path, "pipeline", overrides, expand=lambda built: {"pipeline": to_config(built)}
+    )
+    if not isinstance(pipeline, Pipeline):
+        raise ValueError(f"{path}: [pipeline] is a {type(pipeline).__name__}, not a pipeline.")
+    return pipeline
 
 
 def load_corpus(
     path: str | Path, *, limit: int | None = None, skip_bad: bool = False
 ) -> NamedCorpus:
-    """A corpus by its folder with a ``corpus.cfg``, by that cfg, or by a data file.
+    """Load a corpus by a folder with a ``corpus.cfg``, by that cfg, or by a data file.
 
-    ``limit`` is how many bytes may be held at once, of a document or a packed file; ``skip_bad``
-    leaves out documents with errors. Both go before what the cfg says.
+    Files are read when the result is called with a spaCy pipeline.
+
+    Parameters
+    ----------
+    limit
+        Largest number of bytes in memory of a document or a packed file; None keeps the setting
+        of the reader.
+    skip_bad
+        Leave out documents with errors, with a warning; False keeps the setting of the reader.
 
     >>> import spacy
     >>> len(list(load_corpus("corpora/sample-ppi")(spacy.blank("en"))))
@@ -421,21 +495,21 @@ def load_corpus(
     from textrank.formats.detection import reader_for
 
     path = Path(path)
-    asked = ReadOptions(limit, skip_bad)
+    options = ReadOptions(limit, skip_bad)
     if not path.exists():
         raise ValueError(f"{path}: no such file or folder. Check the path of the corpus.")
     cfg = path / "corpus.cfg" if path.is_dir() else path
     if cfg.suffix == ".cfg" and cfg.is_file():
-        bound = _bound(resolve_section(cfg, "corpus", {}), cfg)
-        if not callable(bound):
-            raise ValueError(f"{cfg}: [corpus] is no reader. Name one by @readers.")
-        return NamedCorpus(cfg.absolute().parent.name, asked.apply_to(bound))
+        reader = _resolve_paths(resolve_section(cfg, "corpus", {}), cfg)
+        if not callable(reader):
+            raise ValueError(f"{cfg}: [corpus] is not a reader. Name one with @readers.")
+        return NamedCorpus(cfg.absolute().parent.name, options.apply_to(reader))
     stem = path.name if path.is_dir() else Path(path.name.removesuffix(".gz")).stem
-    return NamedCorpus(stem, asked.apply_to(reader_for(path)))
+    return NamedCorpus(stem, options.apply_to(reader_for(path)))
 
 
 def load_model(name: str | Path) -> Model:
-    """A shipped model by name, or any by the path of its folder.
+    """Load a shipped model by name, or one by the path of its folder.
 
     >>> load_model("ppi").pipeline.task.name
     'ppi'
@@ -447,21 +521,23 @@ def load_model(name: str | Path) -> Model:
 
 
 def pipeline_names() -> list[str]:
-    """The pipelines that ship with textrank."""
+    """Return the names of the shipped pipelines, sorted."""
     return sorted(p.name.removesuffix(".cfg") for p in shipped_folder("pipelines").glob("*.cfg"))
 
 
 def model_names() -> list[str]:
-    """The task models that ship with textrank."""
+    """Return the names of the shipped models, sorted."""
     return sorted(p.parent.name for p in shipped_folder("models").glob("*/arrays.npz"))
 
 
-def _bound(reader: Any, cfg: Path) -> Any:
-    """The reader with its paths, which a cfg gives relative to itself, made whole."""
+def _resolve_paths(reader: Any, cfg: Path) -> Any:
+    """Return a reader with its paths, which are relative to the cfg, made absolute."""
     from textrank.formats.base import ConcatCorpus
 
     if isinstance(reader, ConcatCorpus):
-        return ConcatCorpus({name: _bound(part, cfg) for name, part in reader.corpora.items()})
+        return ConcatCorpus(
+            {name: _resolve_paths(part, cfg) for name, part in reader.corpora.items()}
+        )
     if is_dataclass(reader) and any(field.name == "path" for field in fields(reader)):
         settings: Any = reader
         _check_reader(settings, cfg)
@@ -470,21 +546,25 @@ def _bound(reader: Any, cfg: Path) -> Any:
 
 
 def _check_reader(reader: Any, cfg: Path) -> None:
-    """Raises where a cfg gives a path or a limit that the system would stumble over."""
-    given = asdict(reader)
-    path, limit = given["path"], given.get("limit", 1)
-    if not isinstance(path, str) or not _whole(path):
-        raise ValueError(f"{cfg}: [corpus] path {path!r} is no path. Write it in whole letters.")
+    """Raise ValueError if path or limit of a reader are not usable."""
+    settings = asdict(reader)
+    path, limit = settings["path"], settings.get("limit", 1)
+    if not isinstance(path, str) or not _is_valid_path(path):
+        raise ValueError(
+            f"{cfg}: [corpus] path {path!r} is not a valid path: expected text without NUL "
+            "characters and unpaired surrogates."
+        )
     if isinstance(limit, bool) or not isinstance(limit, int) or not 0 < limit < 1 << 62:
         raise ValueError(f"{cfg}: [corpus] limit must be a number of bytes, got {limit!r:.40}.")
 
 
-def _whole(path: str) -> bool:
-    """Whether a system can name a file so: no NUL, no half of a surrogate pair."""
+def _is_valid_path(path: str) -> bool:
+    """Return whether a path has no NUL character and no unpaired surrogate."""
     return not any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in path)
 
 
 def _shipped(kind: str, *parts: str) -> Path | None:
+    """Return a shipped file by its folder and the parts of its path; None if there is none."""
     path = shipped_folder(kind).joinpath(*parts)
     inside = all(Path(part).name == part for part in parts)
     return path if inside and path.is_file() else None
