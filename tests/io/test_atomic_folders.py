@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from textrank.features import FeatureNames, Features, LabelledGraph, MultiView
-from textrank.graphs import GraphBatch
+from textrank.features import FeatureNames, Features, MultiView
+from textrank.graphs import GraphBatch, LabelledGraph
 from textrank.io import (
     atomic_model_folder,
     pack_arrays,

@@ -98,6 +98,7 @@ def _pool_factory(job: Job, workers: WorkerOptions) -> Callable[[], Pool]:
     """Return a function that creates the workers."""
 
     def pool() -> Pool:
+        """Create the workers."""
         return create_pool(
             job.to_dict(),
             workers.count,

@@ -177,6 +177,7 @@ def with_common_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def extended(*arguments: Any, **named: Any) -> Any:
+        """Run the command with the common options handled."""
         common = {key: named.pop(key) for key in COMMON_OPTIONS}
         import_code_file(common["code"])
         options = CommonOptions(parse_size(common["max_bytes"]), common["skip_bad"])
@@ -338,6 +339,7 @@ def _make_stub(name: str) -> Callable[[], None]:
     """Return a command that only has a name and a line of help."""
 
     def stub() -> None:
+        """Raise ValueError: only the requested command is loaded."""
         raise ValueError(f"the command {name!r} was not loaded.")
 
     return stub

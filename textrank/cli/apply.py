@@ -251,6 +251,7 @@ def iter_annotated(
     from textrank.cli.sources import read_texts
 
     def failed(doc: Doc, error: Exception) -> None:
+        """Warn that a document is left out."""
         warnings.warn(f"{document_id(doc)}: left out because of an error: {error}", stacklevel=2)
 
     handler = failed if options.skip_bad else None

@@ -133,6 +133,7 @@ def evaluate_model(
     report = replace(report, pipeline=title, seconds={**clock.seconds, **report.seconds})
 
     def why() -> str:
+        """Return an HTML page that explains the errors."""
         from textrank.reports.explanation import explain_errors, render_explanations
 
         explanations = explain_errors(loaded, docs, report)

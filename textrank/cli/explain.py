@@ -23,7 +23,7 @@ def command(
     texts: Texts,
     nlp: Nlp = None,
     top: Annotated[int, typer.Option(help="Number of features to show per group.")] = 3,
-    every: Annotated[bool, typer.Option("--all", help="Also show negative answers.")] = False,
+    show_all: Annotated[bool, typer.Option("--all", help="Also show negative answers.")] = False,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write an HTML page.")] = None,
     json_: JsonFile = None,
     options: CommonOptions = DEFAULT_OPTIONS,
@@ -42,11 +42,11 @@ def command(
         write_text(
             json.dumps([e.to_dict() for e in explanations], ensure_ascii=False) + "\n", json_
         )
-    shown = [explanation for explanation in explanations if every or explanation.yes]
+    shown = [explanation for explanation in explanations if show_all or explanation.is_positive]
     if html:
         write_text(render_explanations(shown, top=top), html)
     for explanation in shown:
-        typer.echo(explanation.text(top))
+        typer.echo(explanation.to_text(top))
     if len(shown) < len(explanations):
         typer.echo(
             f"{len(explanations) - len(shown)} more candidates with negative answers: --all shows "

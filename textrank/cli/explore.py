@@ -111,6 +111,7 @@ def _make_reasons(store: Store, model: str | None, nlp: str | None) -> Statement
         return None
 
     def load() -> Any:
+        """Load the model and the language pipeline of its task."""
         from textrank._annotate import load_language
         from textrank.config import load_model
 

@@ -35,13 +35,13 @@ def command(
         ignored = ("names", "data", "out", "seed", "full")
         refuse_ignored(context, ignored, "with --list", "leave out --list")
         return typer.echo(list_tables())
-    setting = RunSettings(data, seed, full)
+    run_settings = RunSettings(data, seed, full)
     chosen = select_experiments(names)
     for experiment in chosen:
-        experiment.check(setting)
+        experiment.check(run_settings)
     out.mkdir(parents=True, exist_ok=True)
     for experiment in chosen:
-        table, new = reproduce_table(experiment, setting, out)
+        table, new = reproduce_table(experiment, run_settings, out)
         typer.echo(format_section(table) if new else f"{experiment.name}: already done\n")
         write_text(format_page(load_tables(out)), out / "index.md")
 

@@ -317,6 +317,7 @@ def build_docs(
     split_sentences = SentenceSplitter(final=True)
 
     def parse_doc(item: S) -> tuple[Record, Doc]:
+        """Parse an item and build its Doc."""
         record = parse(item)
         return record, _build_doc(record, nlp, cut)
 

@@ -135,6 +135,7 @@ def _build_bioc_docs(
     """
 
     def record(tree: Node) -> Record:
+        """Parse a document; without mentions they are unknown unless ``reader.annotated``."""
         parsed = _build_record(tree, reader.path)
         if parsed.mentions or reader.annotated:
             return parsed

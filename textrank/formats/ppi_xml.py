@@ -88,6 +88,7 @@ class PPIXML(FileReader):
         """Iterate over the Docs as the file gives them, not yet analysed by ``nlp``."""
 
         def build(element: Element) -> Doc:
+            """Build the Doc of a <document> element."""
             return _DocumentBuilder(self.path, self.analysis, element).build(nlp)
 
         elements = iter_elements(self.path, "document", self.limit)

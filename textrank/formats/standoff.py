@@ -118,7 +118,11 @@ class Brat(FileReader):
 
 @dataclass
 class _Annotations:
-    """Annotations of one document, filled line by line with ``read``."""
+    """Annotations of one document in brat's format, filled line by line with ``read``.
+
+    The methods ``_add_…`` take the three tab-separated fields of a line (id, type with arguments,
+    covered words) and its location, and raise ValueError if the line is malformed.
+    """
 
     text: str
     location: str
@@ -140,15 +144,15 @@ class _Annotations:
                 "arguments, as in 'T1<tab>Protein 0 5<tab>GRB2'."
             )
         main_parsers = {
-            "T": self._mention,
-            "R": self._relation,
-            "E": self._event,
-            "N": self._concept,
+            "T": self._add_mention,
+            "R": self._add_relation,
+            "E": self._add_event,
+            "N": self._add_concept,
         }
         parsers = main_parsers | {
-            "*": self._equivalence,
-            "A": self._attribute,
-            "M": self._attribute,
+            "*": self._add_equivalence,
+            "A": self._add_attribute,
+            "M": self._add_attribute,
         }
         if name[0] not in parsers:
             raise ValueError(
@@ -156,7 +160,7 @@ class _Annotations:
             )
         parsers[name[0]](name, body, tail, location)
 
-    def _mention(self, name: str, body: str, words: str, location: str) -> None:
+    def _add_mention(self, name: str, body: str, words: str, location: str) -> None:
         """Add a text-bound annotation, ``Protein 0 5`` with the covered words."""
         label, _, ranges = body.partition(" ")
         if not re.fullmatch(r"\d{1,12} \d{1,12}(;\d{1,12} \d{1,12})*", ranges):
@@ -170,36 +174,36 @@ class _Annotations:
             check_mention_text(location, self.text, mention, words)
         self.mentions.append(mention)
 
-    def _relation(self, name: str, body: str, _: str, location: str) -> None:
+    def _add_relation(self, name: str, body: str, _: str, location: str) -> None:
         """Add a relation, ``Binding Arg1:T1 Arg2:T2``."""
-        type_name, arguments = self._arguments(body, location)
+        type_name, arguments = self._split_arguments(body, location)
         if len(arguments) != 2:
             raise ValueError(f"{location}: a relation has two arguments, not {len(arguments)}.")
         self.pairs.append({"id": name, "type": type_name, "arguments": arguments})
 
-    def _event(self, name: str, body: str, _: str, location: str) -> None:
+    def _add_event(self, name: str, body: str, _: str, location: str) -> None:
         """Add an event, ``Binding:T3 Theme:T1 Theme2:T2``."""
         (type_name, trigger), *arguments = _parse_arguments(body, location)
         self.data["events"].append(
             {"id": name, "type": type_name, "arguments": [["trigger", trigger], *arguments]}
         )
 
-    def _equivalence(self, _: str, body: str, __: str, location: str) -> None:
+    def _add_equivalence(self, _: str, body: str, __: str, location: str) -> None:
         """Add a group of equivalent mentions, ``Equiv T1 T2``."""
         self.data["equivalent"].append(body.split()[1:])
 
-    def _attribute(self, name: str, body: str, _: str, location: str) -> None:
+    def _add_attribute(self, name: str, body: str, _: str, location: str) -> None:
         """Add an attribute, ``Negation E1``."""
         self.data["attributes"].append([name, *body.split(" ", 2)])
 
-    def _concept(self, _: str, body: str, __: str, location: str) -> None:
+    def _add_concept(self, _: str, body: str, __: str, location: str) -> None:
         """Add a normalisation, ``Reference T1 database:number``."""
         words = body.split(" ", 2)
         if len(words) != 3:
             raise ValueError(f"{location}: {body!r:.80}. Write 'Reference T1 database:number'.")
         self.data["concepts"][words[1]] = words[2]
 
-    def _arguments(self, body: str, location: str) -> tuple[str, list[list[str]]]:
+    def _split_arguments(self, body: str, location: str) -> tuple[str, list[list[str]]]:
         """Return the type and the ``[role, id]`` pairs of a relation."""
         type_name, _, rest = body.partition(" ")
         return type_name, _parse_arguments(rest, location)
@@ -510,15 +514,15 @@ class _EventAnnotations:
         if not body.strip():
             raise ValueError(f"{location}: {line!r:.80} is not an annotation. Write ID, tab, type.")
         if line_type == "T":
-            self._mention(name, body, words, location, names)
+            self._add_mention(name, body, words, location, names)
         elif line_type == "E":
-            self._event(name, body, location)
+            self._add_event(name, body, location)
         else:
             modifier, _, event_id = body.partition(" ")
             if modifier in STATUS_OF_MODIFIER:
                 self.marks.setdefault(event_id.strip(), set()).add(STATUS_OF_MODIFIER[modifier])
 
-    def _mention(self, name: str, body: str, words: str, location: str, names: bool) -> None:
+    def _add_mention(self, name: str, body: str, words: str, location: str, names: bool) -> None:
         """Add a mention of ``.a1`` whose label is wanted, or a trigger of ``.a2``."""
         label, _, ranges = body.partition(" ")
         if not re.fullmatch(r"\d{1,12} \d{1,12}(;\d{1,12} \d{1,12})*", ranges):
@@ -532,7 +536,7 @@ class _EventAnnotations:
         elif label in self.kinds:
             self.mentions.append(mention)
 
-    def _event(self, name: str, body: str, location: str) -> None:
+    def _add_event(self, name: str, body: str, location: str) -> None:
         """Add an event, ``Binding:T3 Theme:T1 Theme2:T2``."""
         parts = [part.split(":", 1) for part in body.split()]
         if not parts or any(len(part) != 2 for part in parts):

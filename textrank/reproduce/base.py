@@ -154,16 +154,21 @@ class Experiment:
         tables = tomllib.loads((files("textrank.reproduce") / "tables.toml").read_text("utf-8"))
         return TableText(**{k: _join_lines(v) for k, v in tables[self.name].items()})
 
-    def check(self, setting: RunSettings) -> None:
+    def check(self, run_settings: RunSettings) -> None:
         """Raise ValueError if a data file is missing; call it before long work."""
         for name in self.files:
-            setting.file(name)
+            run_settings.file(name)
 
-    def settings(self, setting: RunSettings) -> dict[str, Any]:
+    def settings(self, run_settings: RunSettings) -> dict[str, Any]:
         """Return what the figures depend on: seed, version, revision and data file sizes."""
-        sizes = {name: setting.file(name).stat().st_size for name in self.files}
-        full = setting.full and bool(self.text.part)
-        return {"seed": setting.seed, "full": full, "revision": FIGURES_REVISION, "files": sizes}
+        sizes = {name: run_settings.file(name).stat().st_size for name in self.files}
+        full = run_settings.full and bool(self.text.part)
+        return {
+            "seed": run_settings.seed,
+            "full": full,
+            "revision": FIGURES_REVISION,
+            "files": sizes,
+        }
 
 
 @dataclass(frozen=True)
@@ -236,19 +241,19 @@ class Table:
 
 
 def reproduce_table(
-    experiment: Experiment, setting: RunSettings, folder: Path
+    experiment: Experiment, run_settings: RunSettings, folder: Path
 ) -> tuple[Table, bool]:
     """Return the table of an experiment, and whether it was computed now.
 
     A table stored in ``folder`` with the same settings is returned as it is; otherwise the
     experiment runs and its result is stored there.
     """
-    settings = experiment.settings(setting)
+    settings = experiment.settings(run_settings)
     stored = load_table(experiment, folder)
     if stored is not None and stored.settings == settings:
         return stored, False
     start = time.process_time()
-    cells = experiment.run(setting)
+    cells = experiment.run(run_settings)
     table = Table(experiment, settings, cells, time.process_time() - start)
     write_json(table.to_dict(), folder / f"{experiment.name}.json")
     return table, True

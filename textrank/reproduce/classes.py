@@ -126,6 +126,7 @@ def make_code_predictor(
     """
 
     def run(K: list[Matrix], new: list[Matrix], classes: Indices) -> Indices:
+        """Predict the classes of the test data."""
         bits = code(int(classes.max()) + 1)
         groups = list(np.arange(len(classes))[:, None])
         best, predicted = -1.0, classes

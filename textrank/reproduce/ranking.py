@@ -82,8 +82,8 @@ def run_letor(settings: RunSettings) -> Cells:
             test, validation = parts[order[0]], parts[order[-1]]
             X, y, query = _concat_parts([parts[k] for k in order[1:-1]])
             for method, W in _iter_query_rankers(X, y, query):
-                best = choose_first(_negative_disagreements(validation, W))
-                error = 1 - float(_negative_disagreements(test, W[best : best + 1])[0])
+                best = choose_first(_query_agreements(validation, W))
+                error = 1 - float(_query_agreements(test, W[best : best + 1])[0])
                 values.setdefault(method, {}).setdefault(name, []).append(error)
     return _to_figures(values)
 
@@ -140,8 +140,11 @@ def _iter_query_rankers(X: Matrix, y: Vector, query: Indices) -> Iterator[tuple[
     yield "RankSVM", RankSVM(alphas=(10.0, 100.0, 1000.0), iterations=100).coefs(X, y, query)
 
 
-def _negative_disagreements(part: Part, W: Matrix) -> Vector:
-    """Return the score of each row of ``W`` on the queries with more than one grade."""
+def _query_agreements(part: Part, W: Matrix) -> Vector:
+    """Return one minus the disagreement of each row of ``W``, shape (alphas,).
+
+    Queries whose documents all have one grade are left out.
+    """
     X, y, query = part
     usable = np.isin(query, [q for q in np.unique(query) if np.ptp(y[query == q]) > 0])
     targets = Targets(y[usable], query[usable], query[usable])
@@ -159,6 +162,7 @@ def _make_learners() -> Mapping[str, Any]:
     """Return functions from alphas to a learner, by method."""
 
     def ranker(cost: str) -> Any:
+        """Return a function from alphas to RankRLS with this cost."""
         return lambda alphas: RankRLS(alphas=alphas, cost=cost, ties=False)  # type: ignore[arg-type]
 
     return {

@@ -427,6 +427,7 @@ class PartitionedRLS:
         )
 
         def product(q: Vector) -> Vector:
+            """Return ``X'L X q`` over the training candidates."""
             total = _add_arrays(partitions.map(_normal_product, q, rank, folds, out))
             return total if centring is None else centring(total, float(centring.columns @ q))
 

@@ -318,6 +318,7 @@ class Run:
         """Count the rows of all tables in the folder."""
 
         def rows(table: str) -> int:
+            """Count the rows of a table."""
             return count_rows(self.folder, table, self.job.format)
 
         first = next(read_rows(self.folder, "errors", self.job.format), None)

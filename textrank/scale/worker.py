@@ -213,6 +213,7 @@ class SliceReader:
         """Return the filter function of a piece, which tells the supervisor what is read next."""
 
         def wants(number: int) -> bool:
+            """Return whether the piece has this document; if so, report that it is read next."""
             wanted = piece.wants(number)
             if wanted:
                 self.send({"item": (index, number)})
