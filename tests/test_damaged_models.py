@@ -84,17 +84,17 @@ def test_meta_itself_is_vouched_for(model: Path, tmp_path: Path) -> None:
 def test_a_name_does_not_import_what_is_no_model(tmp_path: Path) -> None:
     sys.modules.pop("this", None)  # a module that says so when it is imported
     for name in ("this", "pip", "os"):
-        with pytest.raises(ValueError, match="no spaCy pipeline"):
+        with pytest.raises(ValueError, match="spaCy pipeline"):
             load_nlp(name)
     assert "this" not in sys.modules
-    with pytest.raises(ValueError, match="no spaCy pipeline"):
+    with pytest.raises(ValueError, match="spaCy pipeline"):
         load_nlp(tmp_path)
 
 
 def test_a_cfg_cannot_expand_without_end(tmp_path: Path) -> None:
     rows = ["[a]", 'x0 = "ha"', *(f'x{n} = "${{a.x{n - 1}}}${{a.x{n - 1}}}"' for n in range(1, 30))]
     (tmp_path / "corpus.cfg").write_text("\n".join(rows))
-    with pytest.raises(ValueError, match=r"corpus\.cfg: refers to other values"):
+    with pytest.raises(ValueError, match=r"corpus\.cfg: references"):
         read_config(tmp_path / "corpus.cfg")
 
 

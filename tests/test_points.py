@@ -45,7 +45,7 @@ def failing(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
         (["--write", "{here}/x.pubtator"], "cannot hold results of a task"),
         (["--write", "{here}/missing/x.jsonl"], "does not exist"),
         (["--network", "{here}/missing/x.graphml"], "does not exist"),
-        (["--network", "{here}/x.zzz"], "no network format"),
+        (["--network", "{here}/x.zzz"], "is not a network format"),
         (["--facts", "{here}/missing/x.json"], "does not exist"),
     ],
 )
@@ -57,7 +57,7 @@ def test_outputs_are_refused_before_the_work(
 
 
 def test_convert_refuses_before_reading(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "unknown suffix" in failing(capsys, "convert", "nowhere.xml", tmp_path / "x.zzz")
+    assert "no format is written with this" in failing(capsys, "convert", "nowhere.xml", tmp_path / "x.zzz")
 
 
 @pytest.mark.parametrize("format", ["brat", "text"])
@@ -73,13 +73,13 @@ def test_two_documents_of_one_id_are_not_written_over_each_other(
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--set", "learner=3"], "'learner' is a block, which 3 cannot replace"),
+        (["--set", "learner=3"], "'learner' is a block and cannot be set to 3"),
         (["--set", 'learner.alphas=["a"]'], "'a' is not a number"),
         (
             ["--set", f"learner.alphas=[{HUGE}]"],
-            "learner.alphas.0 is a number of more than 308 digits",
+            "learner.alphas.0 has more than 308 digits",
         ),
-        (["--sweep", f"learner.alphas=[{HUGE}]"], "is a number of more than 308 digits"),
+        (["--sweep", f"learner.alphas=[{HUGE}]"], "has more than 308 digits"),
         (["--folds", HUGE], "no corpus has so many documents"),
         (["--set", "learner.select=3"], "3 is not one of 'auc', 'f'"),
         (["--protocol", "foo"], "leave-pair-out"),
@@ -123,7 +123,7 @@ def test_settings_say_what_they_may_be_and_mean() -> None:
     settings = collect_info("rls.v1")["settings"]
     assert "one of 'auc', 'f'" in settings["select"]
     assert "a list of numbers" in settings["alphas"]
-    assert "multiplies the squared error" in settings["positive_weight"]
+    assert "candidates with a positive label" in settings["positive_weight"]
     for names in registered_classes().values():
         for name in names:
             assert name in collect_info(name)
@@ -167,7 +167,7 @@ def test_source_folder_without_install_finds_models(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("value", "words"),
-    [("[" * 100_000, "nested too deeply"), ("9" * 5000, "a number of too many digits")],
+    [("[" * 100_000, "nested too deeply"), ("9" * 5000, "has too many digits")],
 )
 def test_a_setting_that_cannot_be_read_says_what_is_wrong_with_it(
     capsys: pytest.CaptureFixture[str], value: str, words: str
@@ -183,4 +183,4 @@ def test_where_nothing_is_to_be_judged_the_task_says_what_it_asks(
 ) -> None:
     (tmp_path / "x.jsonl").write_text('{"id": "a", "text": "SHC binds GRB2."}\n')
     told = failing(capsys, command, "spelling", tmp_path / "x.jsonl")
-    assert "Which word of a confusion set belongs here" in told
+    assert "which word of the set belongs in the text" in told

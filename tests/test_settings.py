@@ -83,7 +83,7 @@ def test_a_kernel_written_as_cfg_loads_as_an_equal_one(kernel, tmp_path: Path) -
 
 
 def test_something_else_in_the_place_of_a_kernel_is_named() -> None:
-    with pytest.raises(ValueError, match="RLS stands in the place of a kernel"):
+    with pytest.raises(ValueError, match="RLS is not a kernel"):
         Sum([Linear(), RLS()])
 
 
