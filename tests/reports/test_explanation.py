@@ -36,11 +36,11 @@ EXPLANATION = ExplainedDecision(DECISION, PARTS, ROW)
 
 
 def test_reasons_sum_to_the_score_and_their_lines_to_the_reasons() -> None:
-    text = EXPLANATION.text(1)
+    text = EXPLANATION.to_text(1)
     shown = [float(v) for v in re.findall(r"^    ([+-]\d\.\d+)  ", text, re.M)]
     assert sum(shown) == pytest.approx(0.75)
     assert "+0.2000  1 more" in text
-    assert text.index("verb and roles") < text.index("negation and doubt")
+    assert text.index("verb and roles") < text.index("negation and speculation")
     assert text.rstrip().endswith(AVERAGE_NAME)
 
 
@@ -48,14 +48,14 @@ def test_the_verdict_says_what_is_stated() -> None:
     assert EXPLANATION.verdict == (
         "yes, asserted, binding, probability 0.90 (score +0.750, threshold +0.250)"
     )
-    denied = ExplainedDecision(DECISION, PARTS, {**ROW, "status": "negated", "interacts": False})
-    assert not denied.yes
-    assert denied.verdict.startswith("no, negated")
-    assert ExplainedDecision(DECISION, PARTS).yes  # without a row the threshold decides
+    negated = ExplainedDecision(DECISION, PARTS, {**ROW, "status": "negated", "interacts": False})
+    assert not negated.is_positive
+    assert negated.verdict.startswith("no, negated")
+    assert ExplainedDecision(DECISION, PARTS).is_positive  # without a row the threshold decides
 
 
 def test_names_and_telling_words_are_marked() -> None:
-    assert "[SHC] *binds* [GRB2]" in EXPLANATION.text()
+    assert "[SHC] *binds* [GRB2]" in EXPLANATION.to_text()
     assert find_supporting_words(PARTS, DECISION.text) == [(7, 12)]
 
 

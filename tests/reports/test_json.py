@@ -43,7 +43,7 @@ def test_a_missing_folder_is_named(tmp_path):
     ("text", "message"),
     [
         ("{", "not JSON"),
-        ("[]", "holds a list"),
+        ("[]", "a list is not a report"),
         ("{}", "no key 'task'"),
         (json.dumps(dict.fromkeys(["task", "corpus", "procedure", "settings", "seed", "versions",
                                    "counts", "measures", "folds", "seconds"])), "r.json: "),

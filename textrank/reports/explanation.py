@@ -1,17 +1,25 @@
-"""Features in words: which kind of reason a named feature is, and how to say it."""
+"""Explained decisions for readers: contributions grouped by kind and put into words.
+
+A model explains a score as named features and what each adds (``Model.explain_relative``).
+``group_contributions`` sums them in groups such as "verb and roles", ``ExplainedDecision`` puts a
+decision and its contributions together for the terminal, JSON and HTML, and
+``render_explanations`` makes a page of several.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 from spacy.tokens import Doc
 
 from textrank.evaluation import Decision, Report
 from textrank.explanation import AVERAGE_NAME
 from textrank.model import Model
+from textrank.protocols import Explanation
 from textrank.reports.html import (
+    CharacterRange,
     Piece,
     Step,
     mark_sentence,
@@ -22,8 +30,9 @@ from textrank.reports.html import (
 from textrank.tasks.ppi.sentences import stem
 from textrank.tasks.ppi.vocabulary import CUE_CLASSES, HEDGES, NEGATIONS
 
-Part: TypeAlias = tuple[tuple[str, ...], float]
-VERB, PATH, NEGATION = "verb and roles", "path", "negation and doubt"
+# Features in words
+
+VERB, PATH, NEGATION = "verb and roles", "path", "negation and speculation"
 DISTANCE, CONTEXT, OTHER = "distance and length", "context words", "other"
 GROUP_OF_VIEW: Mapping[str, str] = {
     "triggers": VERB,
@@ -53,11 +62,12 @@ PREFIX_OF_VIEW: Mapping[str, str] = {
     "position": "",
     "relation": "",
 }
+# Views that a kernel compares as a whole, so that their features have no other name.
 DESCRIPTION_OF_VIEW: Mapping[str, str] = {
     "basic": "lengths and counts as in known pairs",
     "position": "places of names and words as in known pairs",
     "relation": "words and parts as in known pairs",
-}  # of views that are compared as a whole
+}
 DESCRIPTION_OF_PART: Mapping[str, str] = {
     "PROT1": "the first name",
     "PROT2": "the second name",
@@ -67,153 +77,158 @@ DESCRIPTION_OF_PART: Mapping[str, str] = {
     "after": "after the names",
     "anywhere": "anywhere",
 }
-PARSE_NAMES = ("given", "own", "collapsed")  # which parse a feature is of
-_DENIALS = (
+PARSE_NAMES = ("given", "own", "collapsed")  # parts that tell which parse a feature is of
+_NEGATION_STEMS = (
     NEGATIONS
     | HEDGES
     | {
         word
-        for word, kinds in CUE_CLASSES.items()
-        if {"not", "no", "neither", "fail", "whether", "modal", "possible"} & set(kinds)
+        for word, classes in CUE_CLASSES.items()
+        if {"not", "no", "neither", "fail", "whether", "modal", "possible"} & set(classes)
     }
 )
 
 
 @dataclass(frozen=True)
 class ContributionGroup:
-    """Features of one kind with what they add together."""
+    """Features of one kind and what they add together."""
 
     title: str
     adds: float
-    parts: Sequence[tuple[str, float]]  # in words, largest first
+    parts: Sequence[tuple[str, float]]  # features in words, largest magnitude first
+
+
+def group_contributions(contributions: Explanation) -> list[ContributionGroup]:
+    """Sum contributions by kind, largest magnitude first and the average candidate last.
+
+    Features that read the same are summed too. The groups add up to what the contributions do.
+    """
+    groups: dict[str, dict[str, float]] = {}
+    for name, value in contributions:
+        parts = groups.setdefault(feature_group(name), {})
+        words = describe_feature(name)
+        parts[words] = parts.get(words, 0.0) + value
+    return sorted(
+        (
+            ContributionGroup(
+                title, sum(parts.values()), sorted(parts.items(), key=lambda part: -abs(part[1]))
+            )
+            for title, parts in groups.items()
+        ),
+        key=lambda group: (group.title == AVERAGE_NAME, -abs(group.adds)),
+    )
 
 
 def feature_group(name: Sequence[str]) -> str:
-    """Which kind of reason a feature is.
+    """Return the title of the group that a feature belongs to.
 
     >>> feature_group(("triggers", "trigger", "middle", "bind"))
     'verb and roles'
     >>> feature_group(("words", "before", "not"))
-    'negation and doubt'
+    'negation and speculation'
     """
-    view = _view(name)
-    if any(_bare(part) in _DENIALS for part in name[1:]):
+    if any(_word_stem(part) in _NEGATION_STEMS for part in name[1:]):
         return NEGATION
-    return GROUP_OF_VIEW.get(view, AVERAGE_NAME if tuple(name) == (AVERAGE_NAME,) else OTHER)
+    default = AVERAGE_NAME if tuple(name) == (AVERAGE_NAME,) else OTHER
+    return GROUP_OF_VIEW.get(_view_of(name), default)
 
 
 def describe_feature(name: Sequence[str]) -> str:
-    """A feature as a person reads it.
+    """Return the name of a feature in words.
 
     >>> describe_feature(("triggers", "trigger", "middle", "bind"))
     'trigger between the names bind'
     """
-    view = _view(name)
-    rest = [
+    view = _view_of(name)
+    words = [
         DESCRIPTION_OF_PART.get(part, part)
         for part in name
-        if _bell(part) != view and part not in PARSE_NAMES
+        if _without_width(part) != view and part not in PARSE_NAMES
     ]
-    return " ".join(filter(None, [PREFIX_OF_VIEW.get(view, ""), *rest])) or DESCRIPTION_OF_VIEW.get(
-        view, view
-    )
-
-
-def _view(name: Sequence[str]) -> str:
-    """The view that a feature is of."""
-    return next((_bell(part) for part in name if _bell(part) in GROUP_OF_VIEW), "")
-
-
-def _bell(part: str) -> str:
-    """The view of a Gaussian, which is named with its width, as in "basic, 0.0156"."""
-    return part.partition(",")[0]
-
-
-def group_contributions(parts: Sequence[Part]) -> list[ContributionGroup]:
-    """The parts by kind, the weightiest kind first and the average candidate last.
-
-    The reasons add up to what the parts add up to.
-    """
-    kinds: dict[str, dict[str, float]] = {}
-    for name, value in parts:
-        own = kinds.setdefault(feature_group(name), {})
-        words = describe_feature(name)
-        own[words] = own.get(words, 0.0) + value
-    found = [
-        ContributionGroup(
-            kind, sum(own.values()), sorted(own.items(), key=lambda part: -abs(part[1]))
-        )
-        for kind, own in kinds.items()
-    ]
-    return sorted(found, key=lambda reason: (reason.title == AVERAGE_NAME, -abs(reason.adds)))
+    description = " ".join(filter(None, [PREFIX_OF_VIEW.get(view, ""), *words]))
+    return description or DESCRIPTION_OF_VIEW.get(view, view)
 
 
 def find_supporting_words(
-    parts: Sequence[Part], text: str, *, share: float = 0.5
-) -> list[tuple[int, int]]:
-    """Where the words of the weightiest parts for the score stand in a text.
+    contributions: Explanation, text: str, *, share: float = 0.5
+) -> list[CharacterRange]:
+    """Return the characters of the words in a text that raise the score most.
 
-    Of the features that raise the score, those that make up ``share`` of all they add.
+    Words are taken from the largest positive contributions, until these make up ``share`` of the
+    sum of all positive ones, and found in the text by their stems.
     """
-    total = sum(value for _, value in parts if value > 0)
-    wanted: set[str] = set()
-    so_far = 0.0
-    for name, value in sorted(parts, key=lambda part: -part[1]):
-        if value <= 0 or so_far > share * total:
+    total = sum(value for _, value in contributions if value > 0)
+    stems: set[str] = set()
+    covered = 0.0
+    for name, value in sorted(contributions, key=lambda contribution: -contribution[1]):
+        if value <= 0 or covered > share * total:
             break
-        so_far += value
-        wanted |= {_bare(part) for part in name[1:]}
-    places, at = [], 0
+        covered += value
+        stems |= {_word_stem(part) for part in name[1:]}
+    ranges, end = [], 0
     for word in text.split():
-        start = text.index(word, at)
-        at = start + len(word)
+        start = text.index(word, end)
+        end = start + len(word)
         core = word.strip(".,;:()[]?!")
-        if core and stem(core) in wanted:
+        if core and stem(core) in stems:
             begin = start + word.index(core)
-            places.append((begin, begin + len(core)))
-    return places
+            ranges.append((begin, begin + len(core)))
+    return ranges
 
 
-def _bare(part: str) -> str:
-    """The stem of a feature's word, without quotation marks."""
+def _view_of(name: Sequence[str]) -> str:
+    """Return the view that a feature is of; "" if its name has none of ``GROUP_OF_VIEW``."""
+    parts = map(_without_width, name)
+    return next((part for part in parts if part in GROUP_OF_VIEW), "")
+
+
+def _without_width(part: str) -> str:
+    """Return the view in a name such as "basic, 0.0156", where a Gaussian has its width."""
+    return part.partition(",")[0]
+
+
+def _word_stem(part: str) -> str:
+    """Return the stem of a word in a feature name, without quotation marks."""
     return stem(part.strip("“”"))
 
 
-DECISION_KEYS = ("sentence", "score", "spans")  # that the decision has too
+# Explained decisions
+
+DECISION_KEYS = ("sentence", "score", "spans")  # keys of a task's row that the decision has too
 STATED_KEYS = ("status", "type", "direction")
 
 
 @dataclass(frozen=True)
 class ExplainedDecision:
-    """A judged candidate with everything that made its score; the parts sum to it.
+    """A decision with the contributions that sum to its score.
 
-    ``row`` is what the task says of it, where that is more than yes or no.
+    ``row`` is what the task says about the candidate, if that is more than yes or no.
     """
 
     decision: Decision
-    parts: Sequence[tuple[tuple[str, ...], float]]  # named features, strongest first
+    parts: Explanation  # largest magnitude first
     row: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def yes(self) -> bool:
-        """Whether the answer is yes, or the candidate one of a ranking."""
+    def is_positive(self) -> bool:
+        """Whether the answer is yes; True for a candidate of a ranking."""
         return bool(self.row.get("interacts", self.decision.decision is not False))
 
     @property
-    def reasons(self) -> list[ContributionGroup]:
-        """The parts by kind, weightiest first; they add up to the score."""
+    def groups(self) -> list[ContributionGroup]:
+        """Contributions by kind; they sum to the score."""
         return group_contributions(self.parts)
 
     @property
     def title(self) -> str:
-        """The judged names."""
+        """Judged names."""
         return " – ".join(self.decision.text[a:b] for a, b in self.decision.spans)
 
     @property
     def verdict(self) -> str:
-        """The answer in words."""
+        """Answer, attributes, probability, score and threshold in words."""
         d = self.decision
-        answer = "ranked" if d.decision is None else "yes" if self.yes else "no"
+        answer = "ranked" if d.decision is None else "yes" if self.is_positive else "no"
         stated = [str(self.row[key]) for key in STATED_KEYS if key in self.row]
         if "probability" in self.row:
             stated.append(f"probability {self.row['probability']:.2f}")
@@ -222,64 +237,65 @@ class ExplainedDecision:
 
     @property
     def pieces(self) -> list[Piece]:
-        """The sentence with the names, the path and the telling words marked."""
-        return mark_sentence(self.decision, find_supporting_words(self.parts, self.decision.text))
+        """Sentence with the names, the dependency path and the supporting words marked."""
+        words = find_supporting_words(self.parts, self.decision.text)
+        return mark_sentence(self.decision, words)
 
     @property
     def steps(self) -> list[Step]:
-        """The words along the path."""
+        """Words along the dependency path."""
         return path_steps(self.decision)
 
-    def text(self, top: int = 3) -> str:
-        """For the terminal: each kind of reason with its ``top`` strongest features."""
-        lines = [self._marked(), f"  {self.title}: {self.verdict}"]
-        for reason in self.reasons:
-            lines.append(f"    {reason.adds:+.4f}  {reason.title}")
-            if len(reason.parts) > 1 or reason.parts[0][0] != reason.title:
-                lines += [f"        {value:+.4f}  {name}" for name, value in reason.parts[:top]]
-                left = reason.parts[top:]
-                if left:
-                    rest = sum(value for _, value in left)
-                    lines.append(f"        {rest:+.4f}  {len(left)} more")
+    def to_text(self, top: int = 3) -> str:
+        """Return lines for the terminal: each group with its ``top`` largest features."""
+        lines = [self._marked_sentence(), f"  {self.title}: {self.verdict}"]
+        for group in self.groups:
+            lines.append(f"    {group.adds:+.4f}  {group.title}")
+            if len(group.parts) > 1 or group.parts[0][0] != group.title:
+                lines += [f"        {value:+.4f}  {name}" for name, value in group.parts[:top]]
+                hidden = group.parts[top:]
+                if hidden:
+                    rest = sum(value for _, value in hidden)
+                    lines.append(f"        {rest:+.4f}  {len(hidden)} more")
         return "\n".join(lines)
 
-    def _marked(self) -> str:
-        """The sentence with names in brackets and telling words between stars."""
+    def _marked_sentence(self) -> str:
+        """Return the sentence with names in brackets and supporting words between stars."""
         signs = (("e", "[", "]"), ("word", "*", "*"))
-        found = ""
+        sentence = ""
         for text, marks in self.pieces:
             names = marks.split()
-            sign = next((s for s in signs if any(m.startswith(s[0]) for m in names)), None)
-            found += f"{sign[1]}{text}{sign[2]}" if sign else text
-        return found
+            sign = next((s for s in signs if any(name.startswith(s[0]) for name in names)), None)
+            sentence += f"{sign[1]}{text}{sign[2]}" if sign else text
+        return sentence
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        parts = [{"feature": list(name), "adds": value} for name, value in self.parts]
-        found = [
+        """Return plain values: the decision, the row, contributions and their groups."""
+        stated = {key: value for key, value in self.row.items() if key not in DECISION_KEYS}
+        reasons = [
             {
-                "reason": reason.title,
-                "adds": reason.adds,
-                "because": [{"words": name, "adds": value} for name, value in reason.parts],
+                "reason": group.title,
+                "adds": group.adds,
+                "because": [{"words": name, "adds": value} for name, value in group.parts],
             }
-            for reason in self.reasons
+            for group in self.groups
         ]
-        stated = {
-            key: self.row[key] for key in self.row if key not in ("sentence", "score", "spans")
-        }
-        return {**self.decision.to_dict(), **stated, "reasons": found, "parts": parts}
+        parts = [{"feature": list(name), "adds": value} for name, value in self.parts]
+        return {**self.decision.to_dict(), **stated, "reasons": reasons, "parts": parts}
 
 
 def explain_errors(model: Model, docs: Iterable[Doc], report: Report) -> list[ExplainedDecision]:
-    """The worst errors of a model's report, each with what made its score, in the report's order.
+    """Return the worst errors of a model's report with their contributions, in its order.
 
-    ``docs`` are those of the evaluation, in its order.
+    ``docs`` must be those of the evaluation, in its order: decisions are matched by position.
     """
     candidates = [c for doc in docs for c in model.pipeline.task.candidates(doc)]
-    places = {id(decision): place for place, decision in enumerate(report.decisions)}
-    wrong = [error.decision for error in select_worst_errors(report)]
-    parts = model.explain_relative([candidates[places[id(d)]] for d in wrong]) if wrong else []
-    return [ExplainedDecision(d, own) for d, own in zip(wrong, parts, strict=True)]
+    positions = {id(decision): i for i, decision in enumerate(report.decisions)}
+    decisions = [error.decision for error in select_worst_errors(report)]
+    if not decisions:
+        return []
+    explanations = model.explain_relative([candidates[positions[id(d)]] for d in decisions])
+    return [ExplainedDecision(d, parts) for d, parts in zip(decisions, explanations, strict=True)]
 
 
 def render_explanations(
@@ -289,14 +305,25 @@ def render_explanations(
     report: str = "",
     back: tuple[str, str] = ("", ""),
 ) -> str:
-    """One self-contained page: sentence, names, path, and bars for the kinds of reasons.
+    """Return a self-contained HTML page with sentence, path and a bar per group.
 
-    ``report`` is the page beside this one that counts these among its errors; ``back`` the address
-    and the name of a document that they are statements of.
+    Parameters
+    ----------
+    explanations
+        The decisions to show.
+    top
+        Number of features that are listed in each group.
+    report
+        Relative address of a report page with the same errors; "" for no link.
+    back
+        Address and name of the document the decisions are from; ("", "") for no link.
     """
-    values = [abs(reason.adds) for e in explanations for reason in e.reasons]
+    sizes = [abs(group.adds) for explanation in explanations for group in explanation.groups]
     template = template_environment().get_template("explanation.html")
-    largest = max(values, default=1.0)
     return template.render(
-        explanations=explanations, top=top, largest=largest, report=report, back=back
+        explanations=explanations,
+        top=top,
+        largest=max(sizes, default=1.0),
+        report=report,
+        back=back,
     )

@@ -1,4 +1,9 @@
-"""A Report as one HTML file that needs nothing else: no network, no script of others."""
+"""Self-contained HTML pages of evaluation results, and the worst errors of a report.
+
+``render_report``, ``render_cross_corpus`` and ``render_sweep`` return a page that needs no network
+and no other file; ``write_*`` writes it atomically. ``select_worst_errors`` chooses the wrong
+answers that a report quotes, with their sentence and dependency path ready to display.
+"""
 
 from __future__ import annotations
 
@@ -21,28 +26,48 @@ from textrank.metrics import argmax_first
 from textrank.reports.plots import Figure, draw_figures, plot_heat_map, plot_sweep
 from textrank.reports.table import describe_permutation_test, format_percent, metric_label
 
+# Shown large: the first of these groups of which a report has a metric.
 HEADLINE_METRICS = (("auc", "f", "precision", "recall"), ("tau", "disagreement", "ndcg", "ndcg@10"))
+CROSS_CORPUS_CAPTIONS = {
+    "auc": "Train on the row, test on the column.",
+    "f": "Threshold chosen on the training corpus, as a user would have to.",
+    "f_mean": "Threshold at the mean of the test scores, no label used.",
+    "f_rate": "Threshold that answers yes as often as the test corpus does.",
+    "f_best": "Best threshold of the test corpus itself: optimistic.",
+}
+
+# Pages
 
 
 def render_report(
     report: Report, *, errors: int = 50, extra: Sequence[Figure] = (), why: str = ""
 ) -> str:
-    """The report as HTML text: figures, settings, folds, and up to ``errors`` of each kind.
+    """Return a report as an HTML page: metrics, figures, errors, folds and settings.
 
-    The errors quote sentences of the corpus; ``errors=0`` leaves them out, for a page that may be
-    passed on where the corpus may not. ``why`` is the page beside this one that explains them.
+    Parameters
+    ----------
+    report
+        The report.
+    errors
+        Maximum number of errors of each kind. They quote sentences of the corpus; 0 leaves them
+        out, for a page that may be passed on although the corpus may not.
+    extra
+        Figures to show before those of the report.
+    why
+        Relative address of a page that explains the errors; "" for no link.
     """
-    drawn = [*extra, *draw_figures(report)]
-    return template_environment().get_template("report.html").render(
+    figures = [*extra, *draw_figures(report)]
+    return _render(
+        "report.html",
         report=report,
-        headlines=_headlines(report),
+        headlines=_headline_metrics(report),
         measures=[(n, s, report.intervals.get(n)) for n, s in report.measures.items()],
-        figures=[(figure, Markup(figure.svg)) for figure in drawn],
+        figures=_with_markup(figures),
         errors=select_worst_errors(report, errors) if errors else [],
         fold_columns=list(dict.fromkeys(k for fold in report.folds for k in fold.to_dict())),
         settings=list(flatten_settings(report.settings)),
         why=why,
-    )  # fmt: skip
+    )
 
 
 def write_report_page(
@@ -53,59 +78,66 @@ def write_report_page(
     extra: Sequence[Figure] = (),
     why: str = "",
 ) -> None:
-    """Writes the page, whole or not at all."""
+    """Write ``render_report`` to a file atomically."""
     write_text(render_report(report, errors=errors, extra=extra, why=why), path)
 
 
-def render_cross_corpus(found: CrossCorpus) -> str:
-    """The cross-corpus tables as one HTML text: AUC, and F under four thresholds."""
-    captions = {
-        "auc": "Train on the row, test on the column.",
-        "f": "Threshold chosen on the training corpus, as a user would have to.",
-        "f_mean": "Threshold at the mean of the test scores, no label used.",
-        "f_rate": "Threshold that answers yes as often as the test corpus does.",
-        "f_best": "Best threshold of the test corpus itself: optimistic.",
-    }
-    known = next(iter(found.reports.values())).measures
-    drawn = [
-        plot_heat_map(f"cross-{name}", metric_label(name), caption, found.table(name), found.corpora,
-                 found.corpora, axes=("train", "test"))
-        for name, caption in captions.items() if name in known
-    ]  # fmt: skip
-    return template_environment().get_template("cross.html").render(
-        found=found,
-        first=next(iter(found.reports.values())),
-        figures=[(figure, Markup(figure.svg)) for figure in drawn],
-        measures=[name for name in captions if name in known],
-        settings=list(flatten_settings(next(iter(found.reports.values())).settings)),
-    )  # fmt: skip
+def render_cross_corpus(cross: CrossCorpus) -> str:
+    """Return cross-corpus results as an HTML page: AUC, and F under four thresholds."""
+    first = next(iter(cross.reports.values()))
+    names = [name for name in CROSS_CORPUS_CAPTIONS if name in first.measures]
+    figures = [
+        plot_heat_map(
+            f"cross-{name}",
+            metric_label(name),
+            CROSS_CORPUS_CAPTIONS[name],
+            cross.table(name),
+            cross.corpora,
+            cross.corpora,
+            axes=("train", "test"),
+        )
+        for name in names
+    ]
+    return _render(
+        "cross.html",
+        cross=cross,
+        first=first,
+        figures=_with_markup(figures),
+        measures=names,
+        settings=list(flatten_settings(first.settings)),
+    )
 
 
-def render_sweep(found: Sweep) -> str:
-    """A sweep as one HTML text: a line for one key, heat maps for two, the table always."""
-    reports = [point.report for point in found.points]
-    names = [name for name in ("auc", "f", "tau") if name in reports[0].measures]
-    drawn = [figure for name in names if (figure := plot_sweep(found, name)) is not None]
-    return template_environment().get_template("sweep.html").render(
-        found=found,
-        first=reports[0],
-        figures=[(figure, Markup(figure.svg)) for figure in drawn],
-        measures=list(reports[0].measures),
-    )  # fmt: skip
+def write_cross(cross: CrossCorpus, path: str | Path) -> None:
+    """Write ``render_cross_corpus`` to a file atomically."""
+    write_text(render_cross_corpus(cross), path)
 
 
-def write_sweep(found: Sweep, path: str | Path) -> None:
-    """Writes the page of a sweep, whole or not at all."""
-    write_text(render_sweep(found), path)
+def render_sweep(sweep: Sweep) -> str:
+    """Return a sweep as an HTML page: a table, with plots if one or two keys were swept."""
+    first = sweep.points[0].report
+    names = [name for name in ("auc", "f", "tau") if name in first.measures]
+    figures = [figure for name in names if (figure := plot_sweep(sweep, name)) is not None]
+    return _render(
+        "sweep.html",
+        sweep=sweep,
+        first=first,
+        figures=_with_markup(figures),
+        measures=list(first.measures),
+    )
 
 
-def write_cross(found: CrossCorpus, path: str | Path) -> None:
-    """Writes the cross-corpus page, whole or not at all."""
-    write_text(render_cross_corpus(found), path)
+def write_sweep(sweep: Sweep, path: str | Path) -> None:
+    """Write ``render_sweep`` to a file atomically."""
+    write_text(render_sweep(sweep), path)
 
 
 def flatten_settings(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Nested settings as rows of dotted key and value."""
+    """Yield nested settings as pairs of dotted key and JSON value.
+
+    >>> list(flatten_settings({"task": {"name": "ppi"}, "seed": 1}))
+    [('task.name', '"ppi"'), ('seed', '1')]
+    """
     for key, value in settings.items():
         name = f"{prefix}.{key}" if prefix else str(key)
         if isinstance(value, Mapping):
@@ -114,14 +146,8 @@ def flatten_settings(settings: Mapping[str, Any], prefix: str = "") -> Iterator[
             yield name, json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _headlines(report: Report) -> list[str]:
-    measures = report.measures
-    shown = [names for names in HEADLINE_METRICS if any(name in measures for name in names)]
-    return [name for name in (shown[0] if shown else list(measures)[:4]) if name in measures]
-
-
 def template_environment() -> Environment:
-    """The page templates, with the filters they use; everything inserted is escaped."""
+    """Return the environment of the page templates; everything inserted is escaped."""
     environment = Environment(
         loader=PackageLoader("textrank.reports", "page"),
         autoescape=True,
@@ -131,16 +157,32 @@ def template_environment() -> Environment:
     )
     environment.filters |= {
         "percent": format_percent,
-        "measure": metric_label,
-        "chance": describe_permutation_test,
+        "metric": metric_label,
+        "permutation_test": describe_permutation_test,
+        "cell": _format_cell,
     }
-    environment.filters["cell"] = _cell
     environment.globals["optimistic"] = OPTIMISTIC
     return environment
 
 
-def _cell(value: Any, column: str) -> str:
-    """A number of the fold table: counts as they are, chosen values short, measures in percent."""
+def _render(template: str, **values: Any) -> str:
+    return template_environment().get_template(template).render(**values)
+
+
+def _with_markup(figures: Iterable[Figure]) -> list[tuple[Figure, Markup]]:
+    """Return figures with their SVG marked as safe: it is our own."""
+    return [(figure, Markup(figure.svg)) for figure in figures]
+
+
+def _headline_metrics(report: Report) -> list[str]:
+    """Return the names of up to four metrics to show large."""
+    metrics = report.measures
+    groups = [names for names in HEADLINE_METRICS if any(name in metrics for name in names)]
+    return [name for name in (groups[0] if groups else list(metrics)[:4]) if name in metrics]
+
+
+def _format_cell(value: Any, column: str) -> str:
+    """Return a number of the fold table: counts as integers, parameters short, else percent."""
     if value is None:
         return "–"
     if column in ("split", "fold", "documents", "candidates", "positives") or "queries" in column:
@@ -148,130 +190,153 @@ def _cell(value: Any, column: str) -> str:
     return f"{value:.3g}" if column in ("alpha", "threshold") else format_percent(value)
 
 
-CharacterRange: TypeAlias = tuple[int, int]  # characters of the sentence, end excluded
-Piece: TypeAlias = tuple[str, str]  # text, and the classes that mark it
-Found: TypeAlias = tuple[str, float, Decision]  # kind, margin, decision
+# Errors
+
+CharacterRange: TypeAlias = tuple[int, int]  # of the sentence, end excluded
+Piece: TypeAlias = tuple[str, str]  # text and the CSS classes that mark it
+WrongAnswer: TypeAlias = tuple[str, float, Decision]  # kind, margin, decision
 
 
 @dataclass(frozen=True)
 class Step:
-    """A word on the dependency path, and the dependency that leads on from it."""
+    """A word on a dependency path, and the dependency between it and the next word."""
 
     word: str
     entity: bool
     relation: str = ""  # empty at the last word
-    forward: bool = True  # whether the dependency points onward, from governor to dependent
+    forward: bool = True  # whether this word is the governor of the next
 
 
 @dataclass(frozen=True)
 class Error:
-    """One wrong answer, as a reader sees it."""
+    """A wrong answer, ready to display."""
 
     kind: str  # "false positive", "false negative" or "wrong order"
     decision: Decision
-    margin: float  # how far on the wrong side, always positive
-    times: int  # in how many of the splits
-    splits: int
+    margin: float  # distance to the right side of the threshold, positive
+    times: int  # number of splits in which the candidate was wrong
+    splits: int  # number of all splits
     pieces: Sequence[Piece]
     steps: Sequence[Step]
 
 
 def select_worst_errors(report: Report, limit: int = 50) -> list[Error]:
-    """Up to ``limit`` false positives and as many false negatives, the clearest first.
+    """Return up to ``limit`` errors of each kind, largest margin first.
 
-    Without thresholds, as in rankings: the queries whose best-scored candidate is worst.
+    Kinds are false positives and false negatives. For rankings, whose decisions have no threshold,
+    they are the queries whose highest-scored candidate is not the best. A candidate that is wrong
+    in several splits is one error, with its largest margin.
     """
-    ranked = all(d.threshold is None for d in report.decisions)
-    found = _wrong_orders(report.decisions) if ranked else _wrong_answers(report.decisions)
-    splits = len({d.split for d in report.decisions})
-    kinds: dict[str, list[Error]] = {}
-    for (kind, _), same in _together(found).items():
-        margin, decision = max(same, key=lambda pair: pair[0])
-        error = Error(
-            kind, decision, margin, len(same), splits, mark_sentence(decision), path_steps(decision)
-        )
-        kinds.setdefault(kind, []).append(error)
-    chosen = [e for errors in kinds.values() for e in sorted(errors, key=_severity)[:limit]]
-    return sorted(chosen, key=_severity)
+    is_ranking = all(decision.threshold is None for decision in report.decisions)
+    find = _find_wrong_orders if is_ranking else _find_wrong_answers
+    splits = len({decision.split for decision in report.decisions})
+    errors_by_kind: dict[str, list[Error]] = {}
+    for (kind, _), answers in _group_by_candidate(find(report.decisions)).items():
+        margin, decision = max(answers, key=lambda answer: answer[0])
+        pieces, steps = mark_sentence(decision), path_steps(decision)
+        error = Error(kind, decision, margin, len(answers), splits, pieces, steps)
+        errors_by_kind.setdefault(kind, []).append(error)
+    selected = [
+        error
+        for errors in errors_by_kind.values()
+        for error in sorted(errors, key=_severity)[:limit]
+    ]
+    return sorted(selected, key=_severity)
 
 
 def mark_sentence(decision: Decision, words: Sequence[CharacterRange] = ()) -> list[Piece]:
-    """The sentence in pieces, each with the marks that lie on it: e1, e2, path, word."""
+    """Split the sentence of a decision into pieces with CSS classes.
+
+    Classes: e1 and e2 for the judged mentions, path for words on the dependency path, word for the
+    given ``words``.
+    """
     marks = [(start, end, f"e{i + 1}") for i, (start, end) in enumerate(decision.spans)]
     for arc in decision.path:
         marks += [(arc[0], arc[1], "path"), (arc[2], arc[3], "path")]
     marks += [(start, end, "word") for start, end in words]
     size = len(decision.text)
     cuts = sorted({0, size, *(min(max(c, 0), size) for a, b, _ in marks for c in (a, b))})
-    result = []
+    pieces = []
     for start, end in pairwise(cuts):
         names = dict.fromkeys(name for a, b, name in marks if a <= start and end <= b)
-        result.append((decision.text[start:end], " ".join(names)))
-    return result
+        pieces.append((decision.text[start:end], " ".join(names)))
+    return pieces
 
 
 def path_steps(decision: Decision) -> list[Step]:
-    """The words along the dependency path from the first judged mention to the second."""
+    """Return the words along the dependency path from the first judged mention to the second."""
     arcs = [((a, b), (c, d), relation) for a, b, c, d, relation in decision.path]
     if not arcs:
         return []
-    at = _start(decision, arcs)
-    result = []
+    word = _first_word(decision, arcs)
+    steps = []
     for governor, dependent, relation in arcs:
-        result.append(_step(decision, at, relation, forward=at == governor))
-        at = dependent if at == governor else governor
-    return [*result, _step(decision, at)]
+        is_governor = word == governor
+        steps.append(_build_step(decision, word, relation, forward=is_governor))
+        word = dependent if is_governor else governor
+    return [*steps, _build_step(decision, word)]
 
 
-def _start(
+def _first_word(
     decision: Decision, arcs: Sequence[tuple[CharacterRange, CharacterRange, str]]
 ) -> CharacterRange:
+    """Return the end of the first arc that is not shared with the second, or in the mention."""
     governor, dependent, _ = arcs[0]
     if len(arcs) > 1:
         return dependent if governor in arcs[1][:2] else governor
-    return governor if _inside(governor, decision.spans[0]) else dependent
+    return governor if _overlap(governor, decision.spans[0]) else dependent
 
 
-def _step(decision: Decision, at: CharacterRange, relation: str = "", forward: bool = True) -> Step:
-    entity = any(_inside(at, span) for span in decision.spans)
-    return Step(decision.text[at[0] : at[1]], entity, relation, forward)
+def _build_step(
+    decision: Decision, word: CharacterRange, relation: str = "", forward: bool = True
+) -> Step:
+    is_entity = any(_overlap(word, span) for span in decision.spans)
+    return Step(decision.text[word[0] : word[1]], is_entity, relation, forward)
 
 
-def _inside(place: CharacterRange, span: CharacterRange) -> bool:
-    return place[0] < span[1] and span[0] < place[1]
+def _overlap(one: CharacterRange, other: CharacterRange) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
 
 
-def _wrong_answers(decisions: Iterable[Decision]) -> list[Found]:
-    found = []
+def _find_wrong_answers(decisions: Iterable[Decision]) -> list[WrongAnswer]:
+    """Return false positives and false negatives with their distance from the threshold."""
+    wrong = []
     for d in decisions:
         if d.threshold is None or d.decision == (d.label > 0):
             continue
         kind = "false positive" if d.decision else "false negative"
-        found.append((kind, abs(d.score - d.threshold), d))
-    return found
+        wrong.append((kind, abs(d.score - d.threshold), d))
+    return wrong
 
 
-def _wrong_orders(decisions: Iterable[Decision]) -> list[Found]:
+def _find_wrong_orders(decisions: Iterable[Decision]) -> list[WrongAnswer]:
+    """Return the highest-scored candidates that are not the best, with their regret.
+
+    Regret is the best label of the query minus that of its highest-scored candidate.
+    """
     queries: dict[tuple[int, str, str], list[Decision]] = {}
     for d in decisions:
         queries.setdefault((d.split, d.document, d.query), []).append(d)
-    found = []
-    for same in queries.values():
-        first = same[int(argmax_first([d.score for d in same]))]
-        regret = max(d.label for d in same) - first.label
+    wrong = []
+    for candidates in queries.values():
+        first = candidates[int(argmax_first([d.score for d in candidates]))]
+        regret = max(d.label for d in candidates) - first.label
         if regret > 0:
-            found.append(("wrong order", regret, first))
-    return found
+            wrong.append(("wrong order", regret, first))
+    return wrong
 
 
-def _together(found: Iterable[Found]) -> dict[tuple[str, object], list[tuple[float, Decision]]]:
-    """The same candidate, wrong in several splits, under one key."""
-    result: dict[tuple[str, object], list[tuple[float, Decision]]] = {}
-    for kind, margin, d in found:
+def _group_by_candidate(
+    answers: Iterable[WrongAnswer],
+) -> dict[tuple[str, object], list[tuple[float, Decision]]]:
+    """Group wrong answers by kind and candidate, which can be wrong in several splits."""
+    groups: dict[tuple[str, object], list[tuple[float, Decision]]] = {}
+    for kind, margin, d in answers:
         key = (d.document, d.query, d.text, d.spans)
-        result.setdefault((kind, key), []).append((margin, d))
-    return result
+        groups.setdefault((kind, key), []).append((margin, d))
+    return groups
 
 
 def _severity(error: Error) -> tuple[float, str, str]:
+    """Return the sort key of errors: by decreasing margin, then by document and text."""
     return (-error.margin, error.decision.document, error.decision.text)

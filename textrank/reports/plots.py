@@ -1,4 +1,8 @@
-"""Plots of a Report as SVG text that follows the colours of the page it stands in."""
+"""Plots of evaluation results as SVG text in the colours of the page that includes it.
+
+``draw_figures`` draws every plot that a report has data for; the ``plot_*`` functions draw one each
+and return None if there is nothing to draw. They need matplotlib (``require_matplotlib``).
+"""
 
 from __future__ import annotations
 
@@ -20,26 +24,29 @@ from textrank.reports.table import metric_label
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Drawn in these colours, then replaced by the page's own, so that dark screens and paper work.
+# Placeholders, replaced by CSS variables of the page, so that dark screens and paper work.
 INK, MUTED, LINE, ACCENT, SECOND = "#010101", "#020202", "#030303", "#040404", "#050505"
 _VARIABLES = {INK: "ink", MUTED: "muted", LINE: "line", ACCENT: "accent", SECOND: "second"}
 
 
+MAX_FOLD_CURVES = 50  # of single folds, thin lines
+
+
 @dataclass(frozen=True)
 class Figure:
-    """A drawn plot: SVG text with its title and what a reader should see in it."""
+    """A plot as SVG text, with its title and a caption."""
 
-    name: str
+    name: str  # unique on a page; prefix of the ids in the SVG
     title: str
     caption: str
     svg: str
 
 
 class Canvas:
-    """One pair of axes in the style of the reports; ``svg`` gives the drawing."""
+    """matplotlib axes in the style of the reports; width and height in inches."""
 
     def __init__(self, name: str, width: float = 4.6, height: float = 3.9) -> None:
-        matplotlib = _matplotlib()
+        matplotlib = _import_matplotlib()
         self._style = matplotlib.rc_context(_style(name))
         with self._style:
             self.figure = matplotlib.figure.Figure(figsize=(width, height), layout="constrained")
@@ -49,19 +56,19 @@ class Canvas:
         self.name = name
 
     def svg(self) -> str:
-        """The drawing, without size, date or colours of its own."""
+        """Return the drawing as SVG text, without size, date and colours."""
         text = io.StringIO()
-        with _matplotlib().rc_context(_style(self.name)):
+        with _import_matplotlib().rc_context(_style(self.name)):
             self.figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
-        return _themed(text.getvalue(), self.name)
+        return _use_page_style(text.getvalue(), self.name)
 
 
 def draw_figures(report: Report) -> list[Figure]:
-    """Every plot the report has data for."""
-    parts = _parts(report.decisions)
+    """Return every plot that the report has data for."""
+    folds = _labels_and_scores(report.decisions)
     drawn: list[Figure | None] = [plot_folds(report)]
     if any(d.threshold is not None for d in report.decisions):
-        drawn = [plot_roc(parts), plot_precision_recall(parts, report), *drawn]
+        drawn = [plot_roc(folds), plot_precision_recall(folds, report), *drawn]
         drawn.append(plot_score_calibration(report.decisions))
     drawn.append(plot_reliability(report.curves.get("reliability", ())))
     drawn.append(plot_regularization_path(report.curves.get("alpha", ())))
@@ -69,46 +76,52 @@ def draw_figures(report: Report) -> list[Figure]:
     return [figure for figure in drawn if figure is not None]
 
 
-def plot_roc(parts: Sequence[tuple[Any, Any]]) -> Figure | None:
-    """ROC curves of the folds, their vertical average, and a band of one standard deviation."""
-    band = mean_roc(parts)
+def plot_roc(folds: Sequence[tuple[Any, Any]]) -> Figure | None:
+    """Plot the ROC curves of folds, their vertical average and a band of one standard deviation.
+
+    ``folds`` are pairs of labels and scores; None if no fold has both classes.
+    """
+    band = mean_roc(folds)
     if band is None:
         return None
     canvas = Canvas("roc")
     axes = canvas.axes
     axes.plot([0, 1], [0, 1], color=LINE, linewidth=1)
-    for y, scores in parts[:50]:
+    for y, scores in folds[:MAX_FOLD_CURVES]:
         curve = roc_curve(y, scores)
         if curve is not None and band.curves > 1:
             axes.plot(curve.x, curve.y, color=MUTED, linewidth=0.5, alpha=0.45)
     low, high = np.clip(band.mean - band.std, 0, 1), np.clip(band.mean + band.std, 0, 1)
     axes.fill_between(band.x, low, high, color=ACCENT, alpha=0.16, linewidth=0)
     axes.plot(band.x, band.mean, color=ACCENT, linewidth=2)
-    _unit(axes, "false-positive rate", "true-positive rate")
+    _set_unit_axes(axes, "false-positive rate", "true-positive rate")
     skipped = f" {band.undefined} folds have one class only and no curve." if band.undefined else ""
     words = f"Mean of {band.curves} folds (vertical average), band ±1 standard deviation.{skipped}"
     return Figure("roc", "ROC", words, canvas.svg())
 
 
-def plot_precision_recall(parts: Sequence[tuple[Any, Any]], report: Report) -> Figure | None:
-    """Precision over recall of each fold and of all together, with the chosen operating point."""
-    y = np.concatenate([np.asarray(a) for a, _ in parts]) if parts else np.empty(0)
-    scores = np.concatenate([np.asarray(b) for _, b in parts]) if parts else np.empty(0)
+def plot_precision_recall(folds: Sequence[tuple[Any, Any]], report: Report) -> Figure | None:
+    """Plot precision over recall of each fold and of all pooled, with the mean operating point.
+
+    ``folds`` are pairs of labels and scores; None if there is no positive.
+    """
+    y = np.concatenate([np.asarray(labels) for labels, _ in folds]) if folds else np.empty(0)
+    scores = np.concatenate([np.asarray(values) for _, values in folds]) if folds else np.empty(0)
     pooled = precision_recall_curve(y, scores)
     if pooled is None:
         return None
     canvas = Canvas("precision-recall")
     axes = canvas.axes
-    for labels, values in parts[:50]:
+    for labels, values in folds[:MAX_FOLD_CURVES]:
         curve = precision_recall_curve(labels, values)
-        if curve is not None and len(parts) > 1:
+        if curve is not None and len(folds) > 1:
             axes.plot(curve.x, curve.y, color=MUTED, linewidth=0.5, alpha=0.45)
     axes.plot(pooled.x, pooled.y, color=ACCENT, linewidth=2)
     axes.axhline(float((y > 0).mean()), color=LINE, linewidth=1)
-    recall, precision = (_mean(report, name) for name in ("recall", "precision"))
+    recall, precision = (_mean_metric(report, name) for name in ("recall", "precision"))
     if recall is not None and precision is not None:
         axes.plot([recall], [precision], "o", color=SECOND, markersize=7)
-    _unit(axes, "recall", "precision")
+    _set_unit_axes(axes, "recall", "precision")
     words = (
         "All folds pooled; thin lines are single folds, the dot is the mean at the thresholds "
         "chosen on training data, the flat line is the share of positives."
@@ -117,7 +130,7 @@ def plot_precision_recall(parts: Sequence[tuple[Any, Any]], report: Report) -> F
 
 
 def plot_score_calibration(decisions: Sequence[Decision]) -> Figure | None:
-    """How often candidates of a score are positive, with the threshold's place."""
+    """Plot the share of positives over score, with the mean threshold; None without bins."""
     bins = score_calibration([d.label for d in decisions], [d.score for d in decisions])
     if not bins:
         return None
@@ -133,11 +146,14 @@ def plot_score_calibration(decisions: Sequence[Decision]) -> Figure | None:
         "Candidates in ten equal parts by score, with 95 % intervals; "
         "the dashed line is the mean threshold."
     )
-    return Figure("calibration", "What a score means", words, canvas.svg())
+    return Figure("calibration", "Share of positives by score", words, canvas.svg())
 
 
 def plot_reliability(bins: Sequence[Mapping[str, Any]]) -> Figure | None:
-    """How often candidates of a probability are positive; true probabilities lie on the line."""
+    """Plot the share of positives over probability; calibrated probabilities lie on the diagonal.
+
+    ``bins`` have the keys x, share, low and high; None if there are none.
+    """
     if not bins:
         return None
     canvas = Canvas("reliability")
@@ -146,13 +162,13 @@ def plot_reliability(bins: Sequence[Mapping[str, Any]]) -> Figure | None:
     x, share = [b["x"] for b in bins], np.array([b["share"] for b in bins])
     spread = [share - [b["low"] for b in bins], [b["high"] for b in bins] - share]
     axes.errorbar(x, share, yerr=spread, color=ACCENT, marker="o", markersize=4, linewidth=1.5)
-    _unit(axes, "probability", "share of positives")
+    _set_unit_axes(axes, "probability", "share of positives")
     words = "Candidates by probability, in bins of a tenth, with 95 % intervals."
-    return Figure("reliability", "What a probability is worth", words, canvas.svg())
+    return Figure("reliability", "Reliability of probabilities", words, canvas.svg())
 
 
 def plot_folds(report: Report) -> Figure | None:
-    """Each measure of each fold as a dot, the mean as a bar."""
+    """Plot each metric of each fold as a dot and its mean as a bar; None for fewer than 2 folds."""
     names = [n for n, s in report.measures.items() if s.mean is not None and n not in OPTIMISTIC]
     if not names or len(report.folds) < 2:
         return None
@@ -166,49 +182,59 @@ def plot_folds(report: Report) -> Figure | None:
     canvas.axes.set_yticks(range(len(names)), [metric_label(n) for n in reversed(names)])
     canvas.axes.grid(axis="x", color=LINE, linewidth=0.6)
     canvas.axes.tick_params(axis="y", length=0)
-    words = "One dot a test fold; the bar is the mean."
+    words = "One dot per test fold; the bar is the mean."
     return Figure("folds", "Spread over folds", words, canvas.svg())
 
 
 def plot_regularization_path(points: Sequence[Mapping[str, Any]]) -> Figure | None:
-    """A measure over alpha on a logarithmic axis, with the spread over folds."""
-    words = "Test folds at every alpha, for looking only: none of it was used to choose."
-    return _line_plot("alpha", "Regularisation", words, points, xlabel="alpha")
+    """Plot metrics over alpha on a logarithmic axis; points as in ``_plot_lines``."""
+    words = "Test folds at every alpha, for inspection only: not used to choose alpha."
+    return _plot_lines("alpha", "Regularisation", words, points, xlabel="alpha")
 
 
 def plot_learning_curve(points: Sequence[Mapping[str, Any]]) -> Figure | None:
-    """A measure over the number of training documents on a logarithmic axis."""
-    words = "Models of fewer documents, tested on the same folds; a logarithmic axis."
-    return _line_plot("learning", "Learning curve", words, points, xlabel="training documents")
+    """Plot metrics over the number of training documents; points as in ``_plot_lines``."""
+    words = "Models trained on fewer documents, tested on the same folds; logarithmic axis."
+    return _plot_lines("learning", "Learning curve", words, points, xlabel="training documents")
 
 
-def plot_sweep(found: Sweep, measure: str) -> Figure | None:
-    """A measure over one swept key as a line, over two as a heat map; None for more keys."""
-    words = "Test folds; to choose by these figures and report them as well is optimistic."
-    name, title = f"sweep-{measure}", metric_label(measure)
-    if len(found.keys) == 1 and all(isinstance(p.values[0], int | float) for p in found.points):
+def plot_sweep(sweep: Sweep, metric: str) -> Figure | None:
+    """Plot a metric over one swept key as a line, over two as a heat map; None for more keys.
+
+    One key with values that are not numbers gives a heat map of one column.
+    """
+    caption = "Test folds; choosing by these numbers and reporting them as well is optimistic."
+    name, title = f"sweep-{metric}", metric_label(metric)
+    if len(sweep.keys) == 1 and all(isinstance(p.values[0], int | float) for p in sweep.points):
         points = [
-            {"x": p.values[0], measure: _spread(p.report.measures[measure])} for p in found.points
+            {"x": p.values[0], metric: _mean_and_std(p.report.measures[metric])}
+            for p in sweep.points
         ]
-        positive = all(point["x"] > 0 for point in points)
-        return _line_plot(name, title, words, points, xlabel=found.keys[0], log=positive)
-    if len(found.keys) > 2:
+        is_positive = all(point["x"] > 0 for point in points)
+        return _plot_lines(name, title, caption, points, xlabel=sweep.keys[0], log=is_positive)
+    if len(sweep.keys) > 2:
         return None
-    cells = {p.values: p.report.measures[measure].mean for p in found.points}
-    rows = found.axis(0)
-    columns = found.axis(1) if len(found.keys) == 2 else [None]
-    grid = [[cells.get((r,) if c is None else (r, c)) for c in columns] for r in rows]
-    heads = [_value(c) for c in columns] if len(found.keys) == 2 else [title]
-    axes = (found.keys[0], found.keys[1] if len(found.keys) == 2 else "")
-    return plot_heat_map(name, title, words, grid, [_value(r) for r in rows], heads, axes=axes)
+    has_columns = len(sweep.keys) == 2
+    cells = {p.values: p.report.measures[metric].mean for p in sweep.points}
+    rows = sweep.axis(0)
+    columns = sweep.axis(1) if has_columns else [None]
+    grid = [[cells.get((r, c) if has_columns else (r,)) for c in columns] for r in rows]
+    heads = [_format_value(c) for c in columns] if has_columns else [title]
+    axes = (sweep.keys[0], sweep.keys[1] if has_columns else "")
+    return plot_heat_map(
+        name, title, caption, grid, [_format_value(r) for r in rows], heads, axes=axes
+    )
 
 
-def _spread(summary: Summary) -> dict[str, float | None]:
+def _mean_and_std(summary: Summary) -> dict[str, float | None]:
     return {"mean": summary.mean, "std": summary.std}
 
 
-def _value(value: Any) -> str:
-    return ",".join(map(_value, value)) if isinstance(value, list | tuple) else f"{value}"
+def _format_value(value: Any) -> str:
+    """Return a swept value as text, a list with commas."""
+    if isinstance(value, list | tuple):
+        return ",".join(map(_format_value, value))
+    return f"{value}"
 
 
 def plot_heat_map(
@@ -221,14 +247,18 @@ def plot_heat_map(
     *,
     axes: tuple[str, str] = ("", ""),
 ) -> Figure:
-    """A table of fractions as shaded cells with their percent; undefined cells stay empty."""
+    """Plot a table of fractions as shaded cells with their percentages; None stays empty.
+
+    ``rows`` and ``columns`` are the labels of ``values``, ``axes`` the titles of the vertical and
+    the horizontal axis.
+    """
     grid = np.array([[np.nan if v is None else v for v in row] for row in values], dtype=np.float64)
     canvas = Canvas(name, 1.8 + 0.72 * len(columns), 1.3 + 0.46 * len(rows))
-    known = grid[np.isfinite(grid)]
-    low, span = (known.min(), max(np.ptp(known), 1e-9)) if len(known) else (0.0, 1.0)
+    finite = grid[np.isfinite(grid)]
+    low, span = (finite.min(), max(np.ptp(finite), 1e-9)) if len(finite) else (0.0, 1.0)
     for (i, j), value in np.ndenumerate(grid):
         if np.isfinite(value):
-            _cell(canvas.axes, i, j, float(value), 0.08 + 0.6 * (value - low) / span)
+            _draw_cell(canvas.axes, i, j, float(value), 0.08 + 0.6 * (value - low) / span)
     canvas.axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
     canvas.axes.set_xticks(range(len(columns)), list(columns))
     canvas.axes.set_yticks(range(len(rows)), list(rows))
@@ -238,15 +268,16 @@ def plot_heat_map(
     return Figure(name, title, caption, canvas.svg())
 
 
-def _cell(axes: Axes, row: int, column: int, value: float, alpha: float) -> None:
-    rectangle = _matplotlib().patches.Rectangle(
+def _draw_cell(axes: Axes, row: int, column: int, value: float, alpha: float) -> None:
+    """Draw one cell of a heat map; ``alpha`` is the opacity of its colour."""
+    rectangle = _import_matplotlib().patches.Rectangle(
         (column - 0.47, row - 0.47), 0.94, 0.94, facecolor=ACCENT, alpha=alpha, linewidth=0
     )
     axes.add_patch(rectangle)
     axes.text(column, row, f"{100 * value:.1f}", ha="center", va="center", color=INK)
 
 
-def _line_plot(
+def _plot_lines(
     name: str,
     title: str,
     caption: str,
@@ -255,20 +286,29 @@ def _line_plot(
     xlabel: str,
     log: bool = True,
 ) -> Figure | None:
-    """Points ``{"x": number, measure: {"mean", "std"}, ...}`` as a line for each measure."""
+    """Plot points ``{"x": number, metric: {"mean", "std"}, ...}`` as a line per metric.
+
+    ``log`` makes the horizontal axis logarithmic. None for fewer than two points.
+    """
     if len(points) < 2:
         return None
     canvas = Canvas(name)
-    measures = [key for key in points[0] if key != "x"]
-    for measure, color in zip(measures, (ACCENT, SECOND, MUTED), strict=False):
-        known = [p for p in points if p[measure]["mean"] is not None]
-        x = [p["x"] for p in known]
-        mean = np.array([p[measure]["mean"] for p in known])
-        std = np.array([p[measure]["std"] for p in known])
+    metrics = [key for key in points[0] if key != "x"]
+    for metric, color in zip(metrics, (ACCENT, SECOND, MUTED), strict=False):
+        defined = [p for p in points if p[metric]["mean"] is not None]
+        x = [p["x"] for p in defined]
+        mean = np.array([p[metric]["mean"] for p in defined])
+        std = np.array([p[metric]["std"] for p in defined])
         canvas.axes.fill_between(x, mean - std, mean + std, color=color, alpha=0.13, linewidth=0)
         canvas.axes.plot(x, mean, "o-", color=color, linewidth=1.6, markersize=4)
-        canvas.axes.annotate(metric_label(measure), (x[-1], mean[-1]), (4, 6), color=color,
-                             textcoords="offset points", ha="right")  # fmt: skip
+        canvas.axes.annotate(
+            metric_label(metric),
+            (x[-1], mean[-1]),
+            (4, 6),
+            color=color,
+            textcoords="offset points",
+            ha="right",
+        )
     if log:
         canvas.axes.set_xscale("log")
     canvas.axes.set_xticks([p["x"] for p in points], [f"{p['x']:g}" for p in points])
@@ -278,31 +318,36 @@ def _line_plot(
     return Figure(name, title, caption, canvas.svg())
 
 
-def _parts(decisions: Sequence[Decision]) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Labels and scores of each test fold."""
-    found: dict[tuple[int, int], list[Decision]] = {}
+def _labels_and_scores(
+    decisions: Sequence[Decision],
+) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Return labels and scores of each test fold, sorted by split and fold."""
+    folds: dict[tuple[int, int], list[Decision]] = {}
     for decision in decisions:
-        found.setdefault((decision.split, decision.fold), []).append(decision)
+        folds.setdefault((decision.split, decision.fold), []).append(decision)
     return [
-        (np.array([d.label for d in part]), np.array([d.score for d in part]))
-        for _, part in sorted(found.items())
+        (np.array([d.label for d in fold]), np.array([d.score for d in fold]))
+        for _, fold in sorted(folds.items())
     ]
 
 
-def _mean(report: Report, measure: str) -> float | None:
-    return report.measures[measure].mean if measure in report.measures else None
+def _mean_metric(report: Report, name: str) -> float | None:
+    """Return the mean of a metric; None if the report does not have it."""
+    return report.measures[name].mean if name in report.measures else None
 
 
-def _unit(axes: Axes, x: str, y: str) -> None:
+def _set_unit_axes(axes: Axes, x: str, y: str) -> None:
+    """Set labels and limits of axes that both go from 0 to 1."""
     axes.set(xlabel=x, ylabel=y, xlim=(-0.01, 1.01), ylim=(-0.01, 1.02), aspect="equal")
     axes.grid(color=LINE, linewidth=0.5, alpha=0.7)
 
 
 def _style(name: str) -> dict[str, Any]:
+    """Return matplotlib settings; ``name`` makes the ids in the SVG reproducible."""
     return {
-        "svg.fonttype": "none",  # letters stay letters: searchable, and in the font of the page
+        "svg.fonttype": "none",  # text stays text: searchable, and in the font of the page
         "svg.hashsalt": name,  # the same drawing gives the same text
-        "text.parse_math": False,  # a name with two $ in it is no formula
+        "text.parse_math": False,  # names with two $ are not formulas
         "font.family": "sans-serif",
         "font.size": 9.5,
         "text.color": INK,
@@ -317,7 +362,8 @@ def _style(name: str) -> dict[str, Any]:
     }
 
 
-def _themed(svg: str, name: str) -> str:
+def _use_page_style(svg: str, name: str) -> str:
+    """Return SVG with colours and font of the page, and ids that are unique on it."""
     svg = svg[svg.index("<svg") :]
     for color, variable in _VARIABLES.items():
         svg = svg.replace(color, f"var(--{variable})")
@@ -330,12 +376,13 @@ def _themed(svg: str, name: str) -> str:
     return re.sub(r"(url\(|href=\")#", rf"\1#{name}-", svg)
 
 
-def require_matplotlib() -> None:
-    """Refuses before long work, not after it, where plots cannot be drawn."""
-    _matplotlib()
+def require_import_matplotlib() -> None:
+    """Raise ModuleNotFoundError if matplotlib is missing; called before a long run."""
+    _import_matplotlib()
 
 
-def _matplotlib() -> Any:
+def _import_matplotlib() -> Any:
+    """Return the matplotlib module with the submodules used here."""
     try:
         import matplotlib
         import matplotlib.figure

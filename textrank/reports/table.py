@@ -1,4 +1,9 @@
-"""A Report as a JSON file, written whole or not at all."""
+"""Results for the terminal (rich tables) and as JSON files.
+
+One function per kind of result: ``report_table``, ``cross_table``, ``sweep_table``,
+``comparison_table`` and ``raw_text_table``. ``write_report`` and ``read_report`` are for the JSON
+form of a Report. Numbers between 0 and 1 are shown in percent.
+"""
 
 from __future__ import annotations
 
@@ -20,36 +25,46 @@ from textrank.evaluation.statistics import Comparison, Contrast
 from textrank.evaluation.sweep import Sweep
 from textrank.io import read_json, write_text
 
+# JSON
+
 
 def report_to_json(report: Report, *, decisions: bool = False) -> str:
-    """The report as JSON text: stable order of keys, no NaN, one line at the end."""
-    return _text(report.to_dict(decisions=decisions))
+    """Return a report as JSON text: stable order of keys, no NaN, a line feed at the end.
+
+    ``decisions`` includes the decision about every candidate.
+    """
+    return _to_json(report.to_dict(decisions=decisions))
 
 
 def write_report(report: Report, path: str | Path, *, decisions: bool = False) -> None:
-    """Writes the report; a reader of the file never sees half of it."""
+    """Write ``report_to_json`` to a file atomically."""
     write_text(report_to_json(report, decisions=decisions), path)
 
 
 def write_json(data: Mapping[str, Any], path: str | Path) -> None:
-    """Writes plain values in the same form: stable, without NaN, whole or not at all."""
-    write_text(_text(data), path)
+    """Write plain values as JSON in the form of ``report_to_json``, atomically."""
+    write_text(_to_json(data), path)
 
 
 def read_report(path: str | Path) -> Report:
-    """The report in a file that ``write`` or ``--json`` made."""
+    """Return the report in a file of ``write_report`` or ``--json``.
+
+    Raises ValueError, with the path, if the file is not a report.
+    """
     data = read_json(path, math.inf)
     if not isinstance(data, dict):
-        raise ValueError(f"{path} holds a {type(data).__name__}, not a report")
+        raise ValueError(f"{path}: a {type(data).__name__} is not a report")
     try:
         return Report.from_dict(data)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"{path}: {error}") from error
 
 
-def _text(data: Mapping[str, Any]) -> str:
+def _to_json(data: Mapping[str, Any]) -> str:
     return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
+
+# Labels and numbers
 
 METRIC_LABELS = {
     "auc": "AUC",
@@ -80,153 +95,180 @@ METRIC_LABELS = {
 }
 
 
-def report_table(report: Report, *, folds: bool = False) -> RenderableType:
-    """The summary of a report, with a row for every fold when asked."""
-    counts = report.counts
-    title = Text(f"{report.title} · {report.corpus}", style="bold")
-    data = Text(
-        f"{counts.documents} documents · {counts.candidates} candidates · "
-        f"{counts.positives} positive · {counts.unreachable} unreachable",
-        style="dim",
-    )
-    parts: list[RenderableType] = [title, data, Text(report.procedure, style="dim")]
-    parts += [Text(f"! {note}", style="bold red") for note in report.notes]
-    parts.append(_summary(report))
-    if report.permutation:
-        parts.append(Text(describe_permutation_test(report)))
-    if folds:
-        parts.append(_folds(report))
-    return Group(*parts)
-
-
-def cross_table(found: CrossCorpus) -> RenderableType:
-    """Cross-corpus results: AUC, and F under four thresholds, trained on the rows."""
-    known = next(iter(found.reports.values())).measures
-    parts: list[RenderableType] = []
-    for name in ("auc", "f", "f_mean", "f_rate", "f_best", "tau"):
-        if name in known:
-            mark = " (optimistic)" if name in OPTIMISTIC else ""
-            grid = Table(box=None, pad_edge=False, header_style="dim")
-            grid.add_column(f"{metric_label(name)}{mark}", min_width=24)
-            for corpus in found.corpora:
-                grid.add_column(corpus, justify="right")
-            for corpus, row in zip(found.corpora, found.table(name), strict=True):
-                grid.add_row(corpus, *map(format_percent, row))
-            parts.append(grid)
-    left = [f"{b} without {n} documents of {a}" for (a, b), n in found.dropped.items() if n]
-    parts.append(Text(f"Tested {'; '.join(left) or 'on all documents'}.", style="dim"))
-    return Group(*parts)
-
-
-def describe_permutation_test(report: Report) -> str:
-    """What the permutation test of a report says, in words."""
-    found = report.permutation
-    return (
-        f"AUC {format_percent(found['auc'])} against {format_percent(found['null_mean'])} "
-        f"±{format_percent(found['null_std'])} with permuted answers: p = {found['p']:.4f} "
-        f"({found['permutations']} permutations)"
-    )
-
-
-def sweep_table(found: Sweep) -> RenderableType:
-    """A row for every point of a sweep."""
-    names = [n for n in ("auc", "f", "precision", "recall", "tau") if n in _first(found).measures]
-    grid = Table(box=None, pad_edge=False, header_style="dim")
-    for name in (*found.keys, *map(metric_label, names)):
-        grid.add_column(name, justify="right")
-    for point in found.points:
-        measures = point.report.measures
-        cells = [
-            f"{format_percent(measures[n].mean)} ±{format_percent(measures[n].std)}" for n in names
-        ]
-        grid.add_row(*map(str, point.values), *cells)
-    reused = sum(point.reused for point in found.points)
-    words = f"{len(found.points)} points, {reused} of them from the cache."
-    return Group(Text(_first(found).corpus, style="bold"), grid, Text(words, style="dim"))
-
-
-def _first(found: Sweep) -> Report:
-    return found.points[0].report
-
-
-def comparison_table(found: Comparison) -> RenderableType:
-    """Differences between runs with effect sizes and p-values, as found and as corrected."""
-    grid = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("measure", "first", "second"):
-        grid.add_column(name)
-    for name in ("mean", "mean", "difference", "d", "wins", "test", "p", "Holm", "BH"):
-        grid.add_column(name, justify="right")
-    for row, contrast in enumerate(found.contrasts):
-        for place, test in enumerate(contrast.tests):
-            corrected = found.corrected[test.test]
-            p = (test.p, corrected["holm"][row], corrected["benjamini_hochberg"][row])
-            head = _contrast(contrast) if place == 0 else [""] * 8
-            grid.add_row(*head, test.test, *map(_probability, p))
-    parts: list[RenderableType] = [Text(f"{found.corpus}: {', '.join(found.runs)}", style="bold")]
-    parts += [Text(f"! {note}", style="bold red") for note in found.notes]
-    left = sum(contrast.undefined for contrast in found.contrasts)
-    hint = f"{left} undefined units left out" if left else "no unit undefined"
-    return Group(*parts, grid, Text(f"Two-sided; unit: {found.contrasts[0].unit}; {hint}.", "dim"))
-
-
-def _contrast(contrast: Contrast) -> list[str]:
-    e = contrast.effect
-    means = [format_percent(value) for value in contrast.means]
-    d = "–" if e.d is None else f"{e.d:+.2f}"
-    wins = f"{e.wins}:{e.losses}"
-    names = [metric_label(contrast.measure), contrast.first, contrast.second]
-    return [*names, *means, f"{100 * e.mean:+.1f}", d, wins]
-
-
-def _probability(p: float | None) -> str:
-    return "–" if p is None else f"{p:.4f}" if p >= 0.0001 else f"{p:.1e}"
-
-
-def metric_label(measure: str) -> str:
-    """The name of a measure for readers."""
-    return METRIC_LABELS.get(measure, measure.replace("_", " "))
-
-
-def _summary(report: Report) -> Table:
-    several = any(summary.between is not None for summary in report.measures.values())
-    result = Table(box=None, pad_edge=False, header_style="dim")
-    result.add_column("measure")
-    splits = ["± splits"] if several else []
-    for name in ("mean", "± folds", *splits, "95 % interval", "undefined"):
-        result.add_column(name, justify="right")
-    for name, summary in report.measures.items():
-        style = "dim" if name in OPTIMISTIC else ""
-        mark = " (optimistic)" if name in OPTIMISTIC else ""
-        between = [format_percent(summary.between)] if several else []
-        ends = report.intervals.get(name)
-        interval = f"{format_percent(ends[0])}–{format_percent(ends[1])}" if ends else ""
-        result.add_row(
-            metric_label(name) + mark,
-            *(format_percent(summary.mean), format_percent(summary.std), *between, interval),
-            str(summary.undefined or ""),
-            style=style,
-        )
-    return result
-
-
-def _folds(report: Report) -> Table:
-    names = [n for n in report.measures if n not in OPTIMISTIC]
-    result = Table(box=None, pad_edge=False, header_style="dim")
-    for name in ("split", "fold", "candidates", "positive", *map(metric_label, names)):
-        result.add_column(name, justify="right")
-    for fold in report.folds:
-        result.add_row(*_row(fold), *(format_percent(fold.measures.get(name)) for name in names))
-    return result
-
-
-def _row(fold: Fold) -> tuple[str, str, str, str]:
-    return str(fold.split), str(fold.fold), str(fold.candidates), str(fold.positives)
+def metric_label(name: str) -> str:
+    """Return the label of a metric for readers; its name with spaces if it has no label."""
+    return METRIC_LABELS.get(name, name.replace("_", " "))
 
 
 def format_percent(value: float | None) -> str:
-    """A fraction in percent with one decimal; a dash where it is undefined."""
+    """Return a fraction in percent with one decimal; a dash for None.
+
+    >>> format_percent(0.876), format_percent(None)
+    ('87.6', '–')
+    """
     return "–" if value is None else f"{100 * value:.1f}"
 
+
+def _format_p(p: float | None) -> str:
+    """Return a p-value with four decimals, or in scientific notation if it is very small."""
+    return "–" if p is None else f"{p:.4f}" if p >= 0.0001 else f"{p:.1e}"
+
+
+def describe_permutation_test(report: Report) -> str:
+    """Return the result of a report's permutation test as a sentence."""
+    test = report.permutation
+    return (
+        f"AUC {format_percent(test['auc'])} against {format_percent(test['null_mean'])} "
+        f"±{format_percent(test['null_std'])} with permuted answers: p = {test['p']:.4f} "
+        f"({test['permutations']} permutations)"
+    )
+
+
+def _new_table() -> Table:
+    return Table(box=None, pad_edge=False, header_style="dim")
+
+
+# Reports
+
+
+def report_table(report: Report, *, folds: bool = False) -> RenderableType:
+    """Return the summary of a report; ``folds`` adds a row per fold."""
+    counts = report.counts
+    parts: list[RenderableType] = [
+        Text(f"{report.title} · {report.corpus}", style="bold"),
+        Text(
+            f"{counts.documents} documents · {counts.candidates} candidates · "
+            f"{counts.positives} positive · {counts.unreachable} unreachable",
+            style="dim",
+        ),
+        Text(report.procedure, style="dim"),
+    ]
+    parts += [Text(f"! {note}", style="bold red") for note in report.notes]
+    parts.append(_metrics_table(report))
+    if report.permutation:
+        parts.append(Text(describe_permutation_test(report)))
+    if folds:
+        parts.append(_folds_table(report))
+    return Group(*parts)
+
+
+def _metrics_table(report: Report) -> Table:
+    """Return a table with a row per metric; optimistic metrics are marked and dimmed."""
+    has_splits = any(summary.between is not None for summary in report.measures.values())
+    table = _new_table()
+    table.add_column("metric")
+    splits = ["± splits"] if has_splits else []
+    for name in ("mean", "± folds", *splits, "95 % interval", "undefined"):
+        table.add_column(name, justify="right")
+    for name, summary in report.measures.items():
+        is_optimistic = name in OPTIMISTIC
+        between = [format_percent(summary.between)] if has_splits else []
+        ends = report.intervals.get(name)
+        interval = f"{format_percent(ends[0])}–{format_percent(ends[1])}" if ends else ""
+        table.add_row(
+            metric_label(name) + (" (optimistic)" if is_optimistic else ""),
+            format_percent(summary.mean),
+            format_percent(summary.std),
+            *between,
+            interval,
+            str(summary.undefined or ""),
+            style="dim" if is_optimistic else "",
+        )
+    return table
+
+
+def _folds_table(report: Report) -> Table:
+    """Return a table with a row per fold, without optimistic metrics."""
+    names = [name for name in report.measures if name not in OPTIMISTIC]
+    table = _new_table()
+    for name in ("split", "fold", "candidates", "positive", *map(metric_label, names)):
+        table.add_column(name, justify="right")
+    for fold in report.folds:
+        metrics = (format_percent(fold.measures.get(name)) for name in names)
+        table.add_row(*_fold_sizes(fold), *metrics)
+    return table
+
+
+def _fold_sizes(fold: Fold) -> tuple[str, str, str, str]:
+    return str(fold.split), str(fold.fold), str(fold.candidates), str(fold.positives)
+
+
+def cross_table(cross: CrossCorpus) -> RenderableType:
+    """Return a table per metric, with training corpora as rows and test corpora as columns."""
+    metrics = next(iter(cross.reports.values())).measures
+    parts: list[RenderableType] = []
+    for name in ("auc", "f", "f_mean", "f_rate", "f_best", "tau"):
+        if name in metrics:
+            mark = " (optimistic)" if name in OPTIMISTIC else ""
+            table = _new_table()
+            table.add_column(f"{metric_label(name)}{mark}", min_width=24)
+            for corpus in cross.corpora:
+                table.add_column(corpus, justify="right")
+            for corpus, row in zip(cross.corpora, cross.table(name), strict=True):
+                table.add_row(corpus, *map(format_percent, row))
+            parts.append(table)
+    dropped = [f"{b} without {n} documents of {a}" for (a, b), n in cross.dropped.items() if n]
+    parts.append(Text(f"Tested {'; '.join(dropped) or 'on all documents'}.", style="dim"))
+    return Group(*parts)
+
+
+def sweep_table(sweep: Sweep) -> RenderableType:
+    """Return a table with a row per point of a sweep."""
+    first = sweep.points[0].report
+    names = [n for n in ("auc", "f", "precision", "recall", "tau") if n in first.measures]
+    table = _new_table()
+    for name in (*sweep.keys, *map(metric_label, names)):
+        table.add_column(name, justify="right")
+    for point in sweep.points:
+        metrics = [point.report.measures[name] for name in names]
+        cells = [f"{format_percent(m.mean)} ±{format_percent(m.std)}" for m in metrics]
+        table.add_row(*map(str, point.values), *cells)
+    reused = sum(point.reused for point in sweep.points)
+    words = f"{len(sweep.points)} points, {reused} of them from the cache."
+    return Group(Text(first.corpus, style="bold"), table, Text(words, style="dim"))
+
+
+def comparison_table(comparison: Comparison) -> RenderableType:
+    """Return a table of differences between runs, with effect sizes and p-values.
+
+    p-values are given as computed and corrected for multiple tests (Holm, Benjamini-Hochberg).
+    """
+    table = _new_table()
+    for name in ("metric", "first", "second"):
+        table.add_column(name)
+    for name in ("mean", "mean", "difference", "d", "wins", "test", "p", "Holm", "BH"):
+        table.add_column(name, justify="right")
+    for row, contrast in enumerate(comparison.contrasts):
+        for number, test in enumerate(contrast.tests):
+            corrected = comparison.corrected[test.test]
+            p = (test.p, corrected["holm"][row], corrected["benjamini_hochberg"][row])
+            cells = _contrast_cells(contrast) if number == 0 else [""] * 8
+            table.add_row(*cells, test.test, *map(_format_p, p))
+    parts: list[RenderableType] = [
+        Text(f"{comparison.corpus}: {', '.join(comparison.runs)}", style="bold")
+    ]
+    parts += [Text(f"! {note}", style="bold red") for note in comparison.notes]
+    undefined = sum(contrast.undefined for contrast in comparison.contrasts)
+    hint = f"{undefined} undefined units left out" if undefined else "no unit undefined"
+    unit = comparison.contrasts[0].unit
+    return Group(*parts, table, Text(f"Two-sided; unit: {unit}; {hint}.", "dim"))
+
+
+def _contrast_cells(contrast: Contrast) -> list[str]:
+    """Return the eight cells of a contrast: metric, runs, means, difference, d, wins."""
+    effect = contrast.effect
+    return [
+        metric_label(contrast.measure),
+        contrast.first,
+        contrast.second,
+        *(format_percent(value) for value in contrast.means),
+        f"{100 * effect.mean:+.1f}",
+        "–" if effect.d is None else f"{effect.d:+.2f}",
+        f"{effect.wins}:{effect.losses}",
+    ]
+
+
+# Raw text
 
 NAME_MATCH_LABELS = {"overlap": "overlapping", "exact": "equal boundaries"}
 PAIR_MATCH_LABELS = {
@@ -241,56 +283,61 @@ UNREACHABLE_LABELS = {
 }
 
 
-def raw_text_table(found: RawText) -> RenderableType:
-    """Names, interactions, and why some cannot be reached."""
-    reached = found.interactions["overlap"]
-    lost = reached.hits.gold - reached.reachable
-    why = ", ".join(f"{found.reasons[key]} {words}" for key, words in UNREACHABLE_LABELS.items())
-    data = f"{found.documents} documents · {found.candidates} candidates"
-    parts = [] if not found.calibration else [Text(_calibration(found.calibration), style="dim")]
-    return Group(
-        Text(f"ppi · {found.corpus}", style="bold"),
-        Text(f"{data}\n{found.procedure}", style="dim"),
-        _names(found),
+def raw_text_table(result: RawText) -> RenderableType:
+    """Return the metrics of names and interactions, and why some cannot be reached."""
+    overlap = result.interactions["overlap"]
+    lost = overlap.hits.gold - overlap.reachable
+    why = ", ".join(f"{result.reasons[key]} {words}" for key, words in UNREACHABLE_LABELS.items())
+    parts: list[RenderableType] = [
+        Text(f"ppi · {result.corpus}", style="bold"),
+        Text(
+            f"{result.documents} documents · {result.candidates} candidates\n{result.procedure}",
+            style="dim",
+        ),
+        _names_table(result),
         Text(),
-        _interactions(found),
-        Text(f"Unreachable: {lost} of {reached.hits.gold} gold interactions; {why}.", style="dim"),
-        *parts,
-    )
+        _interactions_table(result),
+        Text(f"Unreachable: {lost} of {overlap.hits.gold} gold interactions; {why}.", style="dim"),
+    ]
+    if result.calibration:
+        parts.append(Text(_describe_calibration(result.calibration), style="dim"))
+    return Group(*parts)
 
 
-def _calibration(values: Mapping[str, float]) -> str:
+def _describe_calibration(values: Mapping[str, float]) -> str:
     error, chance = values["calibration_error"], values["calibration_error_of_chance"]
-    promised, true = values["mean_probability"], values["positive_share"]
+    mean, share = values["mean_probability"], values["positive_share"]
     return (
-        f"Calibration error of recognised pairs: {format_percent(error)} (chance {format_percent(chance)}); "
-        f"mean probability {format_percent(promised)}, true share {format_percent(true)}."
+        f"Calibration error of recognised pairs: {format_percent(error)} "
+        f"(chance {format_percent(chance)}); "
+        f"mean probability {format_percent(mean)}, true share {format_percent(share)}."
     )
 
 
-def _names(found: RawText) -> Table:
-    grid = _grid("names", ("gold", "found", "right", "precision", "recall", "F"))
+def _names_table(result: RawText) -> Table:
+    table = _wide_table("names", ("gold", "found", "right", "precision", "recall", "F"))
     for key, words in NAME_MATCH_LABELS.items():
-        hits = found.names[key]
+        hits = result.names[key]
         counts = map(str, (hits.gold, hits.found, hits.right))
-        grid.add_row(words, *counts, *map(format_percent, hits.prf))
-    return grid
+        table.add_row(words, *counts, *map(format_percent, hits.prf))
+    return table
 
 
-def _interactions(found: RawText) -> Table:
+def _interactions_table(result: RawText) -> Table:
     heads = ("gold", "reachable", "yes", "right", "precision", "recall", "F", "F of reachable")
-    grid = _grid("interactions", heads)
+    table = _wide_table("interactions", heads)
     for key, words in PAIR_MATCH_LABELS.items():
-        own = found.interactions[key]
-        counts = map(str, (own.hits.gold, own.reachable, own.hits.found, own.hits.right))
-        alone = own.to_dict()["f_of_reachable"]
-        grid.add_row(words, *counts, *map(format_percent, (*own.hits.prf, alone)))
-    return grid
+        pairs = result.interactions[key]
+        counts = map(str, (pairs.hits.gold, pairs.reachable, pairs.hits.found, pairs.hits.right))
+        f_of_reachable = pairs.to_dict()["f_of_reachable"]
+        table.add_row(words, *counts, *map(format_percent, (*pairs.hits.prf, f_of_reachable)))
+    return table
 
 
-def _grid(title: str, heads: tuple[str, ...]) -> Table:
-    grid = Table(box=None, pad_edge=False, header_style="dim")
-    grid.add_column(title, min_width=36)
+def _wide_table(title: str, heads: tuple[str, ...]) -> Table:
+    """Return an empty table with a wide first column and right-aligned others."""
+    table = _new_table()
+    table.add_column(title, min_width=36)
     for head in heads:
-        grid.add_column(head, justify="right")
-    return grid
+        table.add_column(head, justify="right")
+    return table
