@@ -122,7 +122,7 @@ def test_sentences_without_case_are_those_of_the_plain_rule(vocab):
     ]
     batch = _WordBatch.from_docs([Doc(vocab, words=words)])
     traits = np.array([_compute_traits(word) for word in words])
-    found = _caseless_words(traits, batch.sentences(traits))
+    found = _caseless_words(traits, batch.find_sentence_starts(traits))
     np.testing.assert_array_equal(found, caseless_mask(words))
     assert found.tolist() == [True] * 3 + [True] * 4 + [False] * 3 + [True] * 6
 
