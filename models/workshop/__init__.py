@@ -1,1 +1,1 @@
-"""How the shipped models are made, from corpora that users do not have; not in the wheel."""
+"""Code that recipes of shipped models share; not in the wheel."""

@@ -1,4 +1,4 @@
-"""Trains a parser that reads backwards: ``python -m workshop.backward_parser DATA OUT``.
+"""Train a parser that reads backwards: ``python -m workshop.backward_parser DATA OUT``.
 
 Reading from the right it errs elsewhere than the parser of the shipped pipeline, so that where the
 two agree they are mostly right, and where not, one of them often is. It learns from the same
@@ -30,7 +30,7 @@ SETTINGS = Settings(epochs=4, rows=3000, seed=1)
 
 
 def mirrored(sentence: Sentence) -> Sentence:
-    """The sentence from its last word to its first."""
+    """Return the sentence from its last word to its first."""
     last = len(sentence.words) - 1
     return replace(
         sentence,
@@ -46,7 +46,7 @@ def mirrored(sentence: Sentence) -> Sentence:
 def train_mirror(
     sentences: Sequence[Sentence], settings: Settings, watch: Callable[[str], None]
 ) -> Language:
-    """The parser that learned from sentences read backwards, each alone.
+    """Train a parser on sentences read backwards, each alone.
 
     The tags help the network to learn what words are like; the tagger is not kept.
     """
@@ -54,7 +54,7 @@ def train_mirror(
 
 
 def _fresh(state: dict[str, bytes], settings: Settings) -> Language:
-    """The same parser without the words it has seen."""
+    """Return the parser with a vocabulary that has not seen any words."""
     nlp = blank_nlp()
     add_syntax(nlp, settings)
     nlp.remove_pipe("tagger")

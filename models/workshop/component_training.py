@@ -1,4 +1,4 @@
-"""Training of the two halves of the shipped pipeline: tagger with parser, and names."""
+"""Train the two halves of the shipped pipeline: tagger with parser, and entity recognisers."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def named_text(doc: Doc) -> NamedText:
 
 
 def named_doc(vocab: Vocab, text: NamedText) -> Doc:
-    """A Doc with the words of a text and its names in ``doc.ents``."""
+    """Return a Doc with the words of a text and its names in ``doc.ents``."""
     doc = Doc(vocab, words=list(text.words), spaces=list(text.spaces))
     doc.set_ents([Span(doc, *name) for name in text.names])
     return doc
@@ -270,7 +270,7 @@ def falling(rate: float, steps: int) -> Optimizer:
 
 
 def batches(examples: Sequence[Example], words: int, draw: random.Random) -> list[list[Example]]:
-    """The examples in a new order, in groups of about so many words."""
+    """Yield shuffled examples in batches of about so many words."""
     order = list(examples)
     draw.shuffle(order)
     groups: list[list[Example]] = [[]]
@@ -290,7 +290,7 @@ def examples_of(docs: Sequence[Doc]) -> list[Example]:
 
 
 def bare(doc: Doc) -> Doc:
-    """A Doc of the same words with nothing said about them."""
+    """Return a Doc of the same words without annotation."""
     return Doc(doc.vocab, words=[t.text for t in doc], spaces=[bool(t.whitespace_) for t in doc])
 
 

@@ -1,4 +1,4 @@
-"""Cuts sentences of every document: ``python cut_treebank.py IN.conllu[.gz] NUMBER OUT.conllu``.
+"""Cut sentences of every document: ``python cut_treebank.py IN.conllu[.gz] NUMBER OUT.conllu``.
 
 So many sentences of 5 to 60 words, spread evenly over each document; ``all`` for every one. A
 sentence that an earlier document has too is left out ("All authors read and approved the final
@@ -18,7 +18,7 @@ ALL = sys.maxsize
 
 
 def documents(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """The sentences of each document that are neither very short nor very long."""
+    """Yield each document with its sentences that are neither very short nor very long."""
     opened = gzip.open if path.suffix == ".gz" else open
     name, kept = "", list[str]()
     seen: dict[str, str] = {}  # sentence and the first document that has it
@@ -36,7 +36,7 @@ def documents(path: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def spread(items: list[str], number: int) -> list[str]:
-    """So many of the items, at equal distances."""
+    """Return so many of the items, at equal distances."""
     count = min(number, len(items))
     return [items[i * len(items) // count] for i in range(count)]
 

@@ -1,4 +1,4 @@
-"""Scores of the pipeline on what it was not trained on."""
+"""Scores of the language pipeline on data it was not trained on."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Scores = dict[str, float]
 def evaluate(
     nlp: Language, treebank: Treebank, names: dict[str, NameDocs], data: Path
 ) -> dict[str, Scores]:
-    """All scores of the model's card, by the corpus they are measured on."""
+    """Return all scores of the model card, by corpus."""
     craft, genia = runs(treebank.craft, 8), runs(treebank.genia, None)
     return {
         "craft_dev": {
@@ -63,7 +63,7 @@ def score_syntax(nlp: Language, groups: Sequence[Sequence[Sentence]], *, raw: bo
 
 
 def text_of(sentences: Sequence[Sentence]) -> str:
-    """The text; a paragraph begins on a new line."""
+    """Return the text, each paragraph on a new line."""
     pieces: list[str] = []
     for number, sentence in enumerate(sentences):
         if number:
@@ -253,7 +253,7 @@ def score_ppi_names(nlp: Language, data: Path, corpus: str) -> Scores:
 
 
 def _touching(names: set[Place], others: set[Place]) -> int:
-    """How many names share a character with one of the others."""
+    """Return how many names share a character with one of the others."""
     return sum(any(a < d and c < b for c, d in others) for a, b in names)
 
 

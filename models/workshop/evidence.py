@@ -1,4 +1,4 @@
-"""Training of the table of evidence: a linear conditional random field on hashed templates.
+"""Train the evidence table of a recogniser: a linear CRF on hashed feature templates.
 
 Each text is a step of stochastic gradient descent with AdaGrad's rates. Half of the templates of a
 word are left out at each step, so that many weak signs are learned beside the few strong ones, and
@@ -68,7 +68,7 @@ class EvidenceSettings:
 
 
 def lower_cased(text: NamedText) -> NamedText:
-    """The text without capitals."""
+    """Return the text in lower case."""
     return replace(text, words=[word.lower() for word in text.words])
 
 
@@ -91,7 +91,7 @@ def cut_short(text: NamedText, draw: random.Random) -> NamedText:
 
 
 def with_variants(texts: Sequence[NamedText], settings: EvidenceSettings) -> list[NamedText]:
-    """The texts, and some of them again in lower case or cut short."""
+    """Return the texts, and some of them again in lower case or cut short."""
     draw = random.Random(settings.seed)
     lower = draw.sample(texts, int(settings.lower * len(texts)))
     short = draw.sample(texts, int(settings.short * len(texts)))
@@ -99,7 +99,7 @@ def with_variants(texts: Sequence[NamedText], settings: EvidenceSettings) -> lis
 
 
 def rows_of(texts: Sequence[NamedText], table: WordTable, bits: int = TABLE_BITS) -> Rows:
-    """What the words of the texts ask the table for."""
+    """Return the rows of the table for the words of the texts."""
     known: dict[tuple[str, bool], int] = {}
     which: list[int] = [-1] * MAX_OFFSET
     glue: list[Array] = [np.zeros(MAX_OFFSET, dtype=np.uint64)]
@@ -132,7 +132,7 @@ def joins(words: Sequence[str], spaces: Sequence[bool]) -> Array:
 
 
 def tags_of(text: NamedText, labels: Sequence[str]) -> Array:
-    """The tag of each word."""
+    """Return the BILUO tag number of each word, 0 outside of names."""
     tags = np.zeros(len(text.words), dtype=np.int64)
     for start, end, label in text.names:
         first = 4 * labels.index(label)
@@ -190,7 +190,11 @@ def _emissions(templates: Array, pieces: Array, starts: Array, weights: Array) -
 
 @njit(cache=True)
 def marginals(scores: Array, steps: Array, tags: Array, found: Array, pairs: Array) -> None:
-    """Adds how probable tags and pairs of tags are; with ``tags``, when only these are allowed."""
+    """Write marginal probabilities of tags to ``found`` and add those of tag pairs to ``pairs``.
+
+    Scores are (n, tags), ``steps`` (tags + 1, tags + 1) transitions. With ``tags`` (n,) only these
+    tags are allowed; empty allows all.
+    """
     n, size = scores.shape
     step = np.exp(steps)
     weights = np.empty((n, size))

@@ -154,7 +154,7 @@ def _learned(nlp: Language, folder: Path, names: Sequence[str]) -> dict[str, byt
 
 
 def read_names(data: Path) -> dict[str, NameDocs]:
-    """What each recognizer of names learns from."""
+    """Read the training data of each entity recogniser."""
     vocab = blank_nlp().vocab
     return {
         "genes": read_bc2gm(data, vocab),

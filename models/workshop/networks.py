@@ -1,4 +1,4 @@
-"""The components of the shipped pipeline and the networks inside them."""
+"""Components of the shipped pipeline and their networks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Research corpora -> what the shipped pipeline is trained on and, apart from it, scored on.
+"""Read research corpora: training data of the shipped pipeline and, apart from it, test data.
 
 What is held out is held out everywhere: an abstract kept for scoring the parser does not train
 the names either, and no sentence of a protein-interaction corpus or of CRAFT's dev part is seen.
@@ -177,7 +177,7 @@ class _Seen:
         return normal("".join(words)) in self.keys
 
     def within(self, text: str) -> bool:
-        """Whether one of them is part of the text."""
+        """Return whether one of them is part of the text."""
         whole = normal(text)
         return any(
             whole.startswith(key, at)

@@ -1,4 +1,4 @@
-"""Training of the recognizer of proteins under their narrowest names, on a network that is learned.
+"""Train the recogniser of single proteins on a network that is already trained.
 
 Its scores are linear in what the network says of a word, so that they take hardly any time: the
 mean of those that are learned here from the event corpora, whose names are as narrow as can be but

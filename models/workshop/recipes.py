@@ -48,7 +48,7 @@ class Recipe:
 
     @property
     def pipeline_path(self) -> str | Path:
-        """The cfg beside the recipe if ``pipeline`` is its file name, else the shipped name."""
+        """Path of the cfg beside the recipe if ``pipeline`` is its name, else the shipped name."""
         path = self.folder / self.pipeline
         return path if path.suffix == ".cfg" else self.pipeline
 
@@ -60,8 +60,8 @@ def load_recipe(folder: Path) -> Recipe:
     script may name the pipeline that it trains).
     """
     content = tomllib.loads((folder / "recipe.toml").read_text(encoding="utf-8"))
-    known = ("script", "module", "pipeline", "prepare", "licence", "keep", "sources")
-    fields = {key: content.pop(key) for key in known if key in content}
+    field_names = ("script", "module", "pipeline", "prepare", "licence", "keep", "sources")
+    fields = {key: content.pop(key) for key in field_names if key in content}
     ways = [key for key in ("script", "module") if key in fields] or [
         key for key in ("pipeline",) if key in fields
     ]
@@ -90,6 +90,7 @@ def read_source(recipe: Recipe, name: str, data: Path, prepared: Path | None = N
     readers = [reader(path=str(Path(roots[keys[0]]) / path), **settings) for path in paths]  # type: ignore[arg-type]
 
     def read(nlp: Language) -> Iterator[Doc]:
+        """Yield the Docs of all files."""
         for each in readers:
             yield from each(nlp)
 

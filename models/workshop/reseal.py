@@ -1,4 +1,4 @@
-"""Seals a trained model anew in the newest format: ``python -m workshop.reseal FOLDER ...``.
+"""Rewrite the checksums of a trained model: ``python -m workshop.reseal FOLDER ...``.
 
 What is trained is not touched: every file must fit its checksum before, and ``meta.json`` vouches
 for itself afterwards, which it did not in format 1. Models inside the folder are sealed too.
@@ -14,7 +14,7 @@ from textrank.model import FORMAT_VERSION, Model
 
 
 def reseal(folder: Path) -> None:
-    """Seals a model folder and those inside it; one of spaCy's, which has no seal, is left."""
+    """Rewrite the manifest of a model folder and of its submodels; spaCy folders have none."""
     for own in (folder, *(path.parent for path in sorted(folder.glob(f"*/{META_FILE}")))):
         if (own / "arrays.npz").is_file():
             meta = verify_manifest(own)

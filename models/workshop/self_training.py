@@ -43,7 +43,7 @@ def _part(text: str, draw: random.Random) -> str:
 
 
 def _sentences(doc: Doc) -> Iterator[NamedText]:
-    """What lies between full stops before capitals."""
+    """Yield the text between full stops that precede capitals."""
     kept = [token for token in doc if not token.is_space]
     start = 0
     for at, token in enumerate(kept):
@@ -57,7 +57,7 @@ def _sentences(doc: Doc) -> Iterator[NamedText]:
 
 
 def labelled(nlp: Language, recognizer: str, texts: Sequence[NamedText]) -> list[NamedText]:
-    """The texts with the names that a recognizer finds in them."""
+    """Return the texts with the names that a recogniser finds in them."""
     network: Any = nlp.get_pipe("names_tok2vec")
     component: Any = nlp.get_pipe(recognizer)
     found = []

@@ -1,4 +1,4 @@
-"""GENIA sentences made like CRAFT's: labels of spaCy's English (CLEAR), hyphenated words split.
+"""Convert GENIA sentences to CRAFT's style: CLEAR labels, hyphenated words split.
 
 Stanford dependencies differ from CLEAR in names, in copulas (there the predicate is the head, here
 the verb) and in coordination (there a star on the first conjunct, here a chain).
@@ -35,7 +35,7 @@ _VERBAL = ("VB", "MD")
 
 
 def to_clear(sentence: Sentence) -> Sentence:
-    """The sentence in Stanford basic dependencies, in CLEAR instead."""
+    """Convert a sentence from Stanford basic dependencies to CLEAR."""
     tags = list(sentence.tags)
     heads = list(sentence.heads)
     labels = [_RENAMED.get(label, label) for label in sentence.labels]
@@ -138,7 +138,7 @@ class Splitter:
 
     @classmethod
     def of(cls, sentences: Iterable[Sentence]) -> Splitter:
-        """With the most frequent tag of each word of these sentences."""
+        """Build a splitter from the most frequent tag of each word of these sentences."""
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         for sentence in sentences:
             for word, tag in zip(sentence.words, sentence.tags, strict=True):
@@ -146,7 +146,7 @@ class Splitter:
         return cls({word: tags.most_common(1)[0][0] for word, tags in counts.items()})
 
     def __call__(self, sentence: Sentence) -> Sentence:
-        """The sentence in the tokenizer's words."""
+        """Return the sentence in the words of the tokenizer."""
         pieces = [
             [part for plain in word.split() for part in tokenize_chunk(plain)]
             for word in sentence.words

@@ -57,7 +57,7 @@ def lines_of(path: Path) -> Iterator[str]:
 
 
 def unescape(word: str) -> str:
-    """The word as it was written: ``-LRB-`` is an opening bracket."""
+    """Return the word as it was written: ``-LRB-`` is an opening bracket."""
     return _ESCAPED.sub(lambda match: _BRACKETS[match.group()], word)
 
 
@@ -110,7 +110,7 @@ def read_trees(path: Path) -> Iterator[TreeSentence]:
 
 
 def parse_brackets(text: str, words: list[str]) -> Tree:
-    """The tree of a Penn bracketing; its words are appended to ``words``.
+    """Return the tree of a Penn bracketing and append its words to ``words``.
 
     >>> words = []
     >>> parse_brackets("(TOP (NP (DT the) (NN cell)))", words).children[0].end, words
@@ -131,7 +131,7 @@ def parse_brackets(text: str, words: list[str]) -> Tree:
 
 
 def leaves(tree: Tree) -> Iterator[Tree]:
-    """The leaves from left to right."""
+    """Yield the leaves from left to right."""
     if not tree.children:
         yield tree
     for child in tree.children:

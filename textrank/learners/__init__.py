@@ -1,19 +1,91 @@
-"""Gram or feature matrix -> Fit. Knows arrays, not text."""
+"""Learners: from a Gram matrix or features to a fitted model with held-out scores.
+
+``base`` has their results and checks, ``holdout`` the exact held-out scores. ``rls``, ``reduced``,
+``sparse``, ``rankrls`` and ``ranksvm`` are the learners; ``per_question`` and ``document_context``
+build on another learner. ``calibration`` turns scores into probabilities, ``selection`` chooses
+kernels and features, ``online`` updates models, ``multiclass`` and ``g2p`` handle many classes.
+Learners know arrays, not text. Classes are imported on first use:
+``from textrank.learners import RLS, RankRLS``.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from textrank.learners.base import Fit, NestedScores, RegularizationPath
+    from textrank.learners.calibration import (
+        ConformalPredictor,
+        IsotonicCalibration,
+        PlattCalibration,
+        PriorShift,
+    )
+    from textrank.learners.document_context import DocumentContextLearner, DocumentContextWeights
+    from textrank.learners.g2p import G2P
+    from textrank.learners.online import OnlineRLS, UpdatableRLS
+    from textrank.learners.per_question import PerQuestionLearner
+    from textrank.learners.rankrls import RankRLS
+    from textrank.learners.ranksvm import RankSVM
+    from textrank.learners.reduced import ReducedRLS
+    from textrank.learners.rls import RLS
+    from textrank.learners.selection import GreedyFeatures, KernelWeights
+    from textrank.learners.sparse import SparseRLS
+
+_HOMES = {
+    "ConformalPredictor": "calibration",
+    "DocumentContextLearner": "document_context",
+    "DocumentContextWeights": "document_context",
+    "Fit": "base",
+    "G2P": "g2p",
+    "GreedyFeatures": "selection",
+    "IsotonicCalibration": "calibration",
+    "KernelWeights": "selection",
+    "NestedScores": "base",
+    "OnlineRLS": "online",
+    "PerQuestionLearner": "per_question",
+    "PlattCalibration": "calibration",
+    "PriorShift": "calibration",
+    "RLS": "rls",
+    "RankRLS": "rankrls",
+    "RankSVM": "ranksvm",
+    "ReducedRLS": "reduced",
+    "RegularizationPath": "base",
+    "SparseRLS": "sparse",
+    "UpdatableRLS": "online",
+}
 
 __all__ = [
-    "blockwise",
-    "calibration",
-    "cg",
-    "document_stage",
-    "fit",
-    "g2p",
-    "greedy",
-    "kernel_weights",
-    "multiclass",
-    "pairs",
-    "rankrls",
-    "ranksvm",
-    "reduced",
-    "rls",
-    "update",
+    "G2P",
+    "RLS",
+    "ConformalPredictor",
+    "DocumentContextLearner",
+    "DocumentContextWeights",
+    "Fit",
+    "GreedyFeatures",
+    "IsotonicCalibration",
+    "KernelWeights",
+    "NestedScores",
+    "OnlineRLS",
+    "PerQuestionLearner",
+    "PlattCalibration",
+    "PriorShift",
+    "RankRLS",
+    "RankSVM",
+    "ReducedRLS",
+    "RegularizationPath",
+    "SparseRLS",
+    "UpdatableRLS",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public class on first use."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public classes."""
+    return sorted(__all__)

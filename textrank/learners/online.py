@@ -238,8 +238,8 @@ class DocumentBlocks:
         rest = index != row
         left = values[np.ix_(rest, rest)] - np.outer(g[index[rest]], g[index[rest]]) / g[row]
         shrunk = self._drop(document)._outer(g, -1 / g[row])
-        found = shrunk._put(index[rest], left, document) if rest.any() else shrunk
-        return found._moved(row)
+        blocks = shrunk._put(index[rest], left, document) if rest.any() else shrunk
+        return blocks._moved(row)
 
     def _outer(self, v: Vector, factor: float) -> DocumentBlocks:
         """Return the blocks after ``factor v v'`` was added to the inverse."""

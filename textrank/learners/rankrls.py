@@ -350,8 +350,8 @@ def _nulls(
     heights, counts = np.array([null.shape for null in nulls], dtype=np.intp).T
     starts = offsets(counts)
     null, height = expand(starts[:-1], counts)[1], np.repeat(heights, counts)
-    place = expand(np.repeat(offsets(heights)[:-1], counts), height)[1]
-    columns = np.concatenate(groups)[place]
+    entries = expand(np.repeat(offsets(heights)[:-1], counts), height)[1]
+    columns = np.concatenate(groups)[entries]
     values = np.concatenate([null.T.ravel() for null in nulls])
     cells = (values, (np.repeat(null, height), columns))
     return sp.csr_array(cells, shape=(int(starts[-1]), n)), starts[:-1]

@@ -333,22 +333,27 @@ class _Kernel:
         return cls(K, mean)
 
     def gram(self) -> Matrix:
+        """Return the Gram matrix (n, n), with the constant if centred."""
         return self.K
 
     def is_accurate(self, weights: Vector | None, alpha: float) -> bool:
+        """Return whether the Gram matrix has digits enough for the smallest alpha."""
         # The largest row sum bounds the largest eigenvalue.
         largest = float(np.abs(self.K).sum(axis=1).max())
         heaviest = 1.0 if weights is None else float(weights.max())
         return EPSILON * largest * heaviest <= MAX_GRAM_ERROR * alpha
 
     def decompose(self, root: Vector | None, alpha: float) -> Spectrum:
+        """Return the spectrum of the Gram matrix, rows and columns times ``root`` (n,)."""
         scaled = self.K if root is None else self.K * np.outer(root, root)
         return Spectrum.from_gram(scaled, alpha=alpha)
 
     def finish(self, A: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
+        """Return coefficients ``A`` (a, n, p) unchanged, and intercepts of uncentred rows."""
         return A, intercepts if self.mean is None else intercepts - self.mean @ A
 
     def finish_weights(self, W: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
+        """Raise NotImplementedError: a Gram matrix has no features."""
         raise NotImplementedError("a Gram matrix has no features")
 
 
@@ -374,20 +379,25 @@ class _Linear:
         return cls(np.hstack([dense, constant]), mean)
 
     def gram(self) -> Matrix:
+        """Return the Gram matrix (n, n), with the constant if centred."""
         return gram(self.F)
 
     def is_accurate(self, weights: Vector | None, alpha: float) -> bool:
+        """Return whether the Gram matrix has digits enough for the smallest alpha."""
         return is_gram_accurate(self._scale(None if weights is None else np.sqrt(weights)), alpha)
 
     def decompose(self, root: Vector | None, alpha: float) -> Spectrum:
+        """Return the spectrum of the Gram matrix, rows and columns times ``root`` (n,)."""
         return Spectrum.from_features(self._scale(root), alpha=alpha)
 
     def finish(self, A: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
+        """Return feature weights and intercepts for coefficients ``A`` (a, n, p)."""
         a, n, p = A.shape
         W = self.F.T @ A.transpose(1, 0, 2).reshape(n, a * p)
         return self.finish_weights(W.reshape(-1, a, p).transpose(1, 0, 2), intercepts)
 
     def finish_weights(self, W: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
+        """Return weights and intercepts of uncentred features, without the constant."""
         if self.mean is None:
             return W, intercepts
         return W[:, :-1], intercepts - self.mean @ W[:, :-1]
@@ -404,6 +414,7 @@ class _SparseLinear(_Kernel):
     F: Matrix | SparseMatrix = field(kw_only=True)
 
     def finish(self, A: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
+        """Return weights of the sparse features and intercepts for coefficients ``A``."""
         W, _ = _Linear(self.F).finish(A, intercepts)
         return W, super().finish(A, intercepts)[1]
 
@@ -444,6 +455,7 @@ class _ByInverse:
         self.A = np.empty((len(alphas), *Y.shape))
 
     def hold_out(self, groups: Sequence[Indices]) -> Iterator[tuple[slice, Scores]]:
+        """Yield one alpha at a time with its held-out scores; stores its coefficients."""
         K = self.rows.gram()
         for a, alpha in enumerate(self.alphas):
             G = inverse(K, float(alpha), self.weights)
@@ -454,6 +466,7 @@ class _ByInverse:
             yield slice(a, a + 1), ((index, scores + self.mean) for index, scores in parts)
 
     def models(self, alphas: slice) -> tuple[Matrix, Matrix]:
+        """Return coefficients and intercepts at a slice of the alphas, after ``hold_out``."""
         A = self.A[alphas]
         return self.rows.finish(A, np.tile(self.mean, (len(A), 1)))
 
@@ -486,6 +499,7 @@ class _BySpectrum:
         return cls(rows, spectrum, alphas, root, (Y - mean) * root, mean, fit_intercept)
 
     def hold_out(self, groups: Sequence[Indices]) -> Iterator[tuple[slice, Scores]]:
+        """Yield all alphas at once with their held-out scores."""
         root, mean = self.root, self.mean
         parts = self._score(groups)
         yield (
@@ -511,6 +525,7 @@ class _BySpectrum:
         )
 
     def models(self, alphas: slice) -> tuple[Matrix, Matrix]:
+        """Return coefficients and intercepts at a slice of the alphas."""
         spectrum, grid = self.spectrum, self.alphas[alphas]
         intercepts = np.tile(self.mean, (len(grid), 1))
         if spectrum.V is not None:

@@ -19,7 +19,7 @@ SEED = 1
 
 
 def cells(fits: Sequence[Fit]) -> Any:
-    """The weights of all pairs in one table, as the shipped one is laid out."""
+    """Return the weights of all pairs in one table, laid out like the shipped one."""
     keys = np.concatenate([fit.keys for fit in fits])
     weights = np.concatenate([fit.weights for fit in fits])
     order = np.argsort(np.abs(weights.astype(np.int16)), kind="stable")  # the strongest stay

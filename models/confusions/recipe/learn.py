@@ -63,7 +63,7 @@ class Design:
 
 
 def design(title: str, first: Any, second: Any, folds: tuple[Any, Any], table: Any) -> Design:
-    """From the contexts of both words."""
+    """Build the design matrix from the contexts of both words."""
     around = np.concatenate([first, second])
     own = np.uint64(pair_hash(title))
     keys = np.empty((len(around), len(FEATURE_VALUES)), dtype=np.uint32)
@@ -125,7 +125,7 @@ def least_squares(matrix: Any, y: Any, steps: int = SQUARES_STEPS) -> tuple[Any,
 
 
 def shares(y: Any) -> Any:
-    """What each row weighs, so that both words weigh the same."""
+    """Return the weight of each row, so that both words weigh the same."""
     share = np.where(y > 0, 0.5 / max((y > 0).sum(), 1), 0.5 / max((y < 0).sum(), 1)) * len(y)
     return share.astype(np.float32)
 

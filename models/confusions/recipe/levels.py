@@ -62,7 +62,7 @@ class Curve:
 
     @property
     def total(self) -> float:
-        """How many errors were planted."""
+        """Number of planted errors."""
         return float(self.weights.sum())
 
     @cached_property
@@ -92,14 +92,14 @@ def choice(curves: Mapping[Key, Curve], price: float) -> dict[Key, int]:
 
 
 def precision_of(curves: Mapping[Key, Curve], steps: Mapping[Key, int]) -> float:
-    """The share of right flags where ``ERRORS`` of the words are wrong."""
+    """Return the precision of flags if a share ``ERRORS`` of the words is wrong."""
     finds = sum(curves[key].steps[2][step] for key, step in steps.items())
     alarms = sum(curves[key].steps[1][step] for key, step in steps.items())
     return float(ERROR_RATE * finds / (ERROR_RATE * finds + (1 - ERROR_RATE) * alarms + 1e-9))
 
 
 def at_precision(curves: Mapping[Key, Curve], asked: float) -> dict[Key, int]:
-    """The cheapest price of an alarm at which the precision holds."""
+    """Return the lowest cost of a false alarm at which the precision is reached."""
     low, high = 1e-6, 1e3
     found: dict[Key, int] = {}
     for _ in range(40):

@@ -43,7 +43,7 @@ class Vocabulary:
         self.of_token: list[tuple[int, int]] = []
 
     def number(self, token: str) -> int:
-        """The number of a token, its plain form and case noted."""
+        """Return the number of a token, and note its plain form and case."""
         known = self.tokens.get(token)
         if known is None:
             known = self.tokens[token] = len(self.of_token)
@@ -56,7 +56,7 @@ class Vocabulary:
 
 
 def read(paths: Iterable[Path], group: str, vocabulary: Vocabulary) -> Text:
-    """All texts of a group."""
+    """Return all texts of a group."""
     parts: list[Any] = []
     number = vocabulary.number
     pad = [number("\n\n")] * MAX_OFFSET
@@ -79,12 +79,12 @@ class Sample:
 
 
 def ends_of(vocabulary: Vocabulary) -> Any:
-    """Which plain forms end a sentence."""
+    """Return which plain forms end a sentence."""
     return np.array([form in SENTENCE_ENDS for form in vocabulary.plain])
 
 
 def places(text: Text, ends: Any) -> tuple[Any, Any]:
-    """The sentence of each token, and which tokens may be judged."""
+    """Return the sentence number of each token, and which tokens may be judged."""
     sentence = np.zeros(len(text.words), dtype=np.int32)
     np.cumsum(ends[text.words][:-1], out=sentence[1:])
     long = np.bincount(sentence)[sentence] >= 5
@@ -93,7 +93,7 @@ def places(text: Text, ends: Any) -> tuple[Any, Any]:
 
 
 def around(text: Text, sentence: Any, start: Any, end: Any) -> Any:
-    """The words around spans."""
+    """Return the words around spans."""
     found = np.empty((len(start), len(BAG_OFFSETS)), dtype=np.int32)
     for column, place in enumerate(BAG_OFFSETS):
         at = start + place if place < 0 else end - 1 + place
@@ -102,7 +102,7 @@ def around(text: Text, sentence: Any, start: Any, end: Any) -> Any:
 
 
 def near_hole(found: Any, hole: int) -> Any:
-    """Which contexts have a hole within two places."""
+    """Return which contexts have a gap within two tokens."""
     near = [k for k, place in enumerate(BAG_OFFSETS) if abs(place) <= 2]
     return (found[:, near] == hole).any(axis=1)
 

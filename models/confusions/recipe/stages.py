@@ -1,4 +1,4 @@
-"""The stages of the recipe, as ``recipe.toml`` lists them."""
+"""Stages of the recipe, as listed in ``recipe.toml``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Stage:
     doubtful: float  # what an alarm of a pair that everybody knows counts
 
     def tried(self) -> list[tuple[str, str]]:
-        """Every two words of a line of the file."""
+        """Return every pair of words of a line of the file, sorted."""
         found = set()
         for line in (HERE / self.pairs).read_text(encoding="utf-8").splitlines():
             words = [] if line.startswith("#") else [w.replace("_", " ") for w in line.split()]
@@ -36,6 +36,6 @@ class Stage:
 
 
 def stages() -> list[Stage]:
-    """All stages in their order."""
+    """Return all stages in order."""
     rows = tomllib.loads((HERE / "recipe.toml").read_text(encoding="utf-8"))["stage"]
     return [Stage(**row) for row in rows]

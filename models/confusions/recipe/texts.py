@@ -84,13 +84,13 @@ class Package:
 
 
 def packages() -> list[Package]:
-    """All rows of ``packages.tsv``."""
+    """Return all rows of ``packages.tsv``."""
     lines = (HERE / "packages.tsv").read_text(encoding="utf-8").splitlines()[1:]
     return [Package(*line.split("\t")) for line in lines if line]
 
 
 def fetched(package: Package, cache: Path) -> Path:
-    """The file of a package, loaded where the cache lacks it."""
+    """Return the file of a package, downloaded if the cache lacks it."""
     folder = cache / "packages" / package.source
     folder.mkdir(parents=True, exist_ok=True)
     stem = re.sub(r"[^a-z0-9]+", "?", package.name.lower().lstrip("@"))
@@ -136,17 +136,17 @@ def _of_tar(data: io.BytesIO) -> Iterator[tuple[str, bytes]]:
 
 
 def wanted(name: str) -> bool:
-    """Whether a file may hold prose."""
+    """Return whether a file may contain prose."""
     return bool(READ.search(name) and not LEFT.search(name)) or name.endswith("data/Rdata.rdb")
 
 
 def unpacked(name: str, data: bytes) -> bytes:
-    """Without the compression of the file."""
+    """Return the decompressed content of the file."""
     return gzip.decompress(data) if name.endswith(".gz") else data
 
 
 def paragraphs(name: str, data: bytes) -> Iterator[str]:
-    """The prose of a file, a paragraph at a time."""
+    """Yield the prose of a file, paragraph by paragraph."""
     name = name.removesuffix(".gz")
     text = data.decode("utf-8", "replace")
     if name.endswith(".rdb"):
@@ -196,7 +196,7 @@ def _of_rdb(data: bytes) -> Iterator[str]:
 
 
 def english(text: str) -> bool:
-    """Whether a paragraph is one of English prose, by its commonest words."""
+    """Return whether a paragraph is English prose, judged by its commonest words."""
     words = text.lower().split()
     if not SHORTEST <= len(words) <= LONGEST:
         return False
@@ -215,7 +215,7 @@ def of_pubmed(data: Path) -> Iterator[str]:
 
 
 def write(cache: Path, data: Path) -> None:
-    """One file of paragraphs for each package; each paragraph once."""
+    """Write one file of paragraphs per package, each paragraph once."""
     seen: set[int] = set()
     folder = cache / "texts"
     folder.mkdir(parents=True, exist_ok=True)

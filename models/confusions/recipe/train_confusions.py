@@ -1,4 +1,4 @@
-"""Builds the table of confusion pairs: ``python train_confusions.py DATA OUT``.
+"""Build the table of confusion pairs: ``python train_confusions.py DATA OUT``.
 
 Texts of the packages (kept in ``CONFUSIONS_CACHE`` or ``~/.cache/textrank``), then for each stage
 of ``recipe.toml`` contexts of the words of its pairs, a screening, fits with each fold of genres
@@ -54,7 +54,7 @@ def rows_of(found: Sample, most: int) -> Any:
 
 
 def designed(pair: tuple[str, str], samples: dict[str, Sample], words: Any, most: int) -> Any:
-    """The design of a pair."""
+    """Return the design matrix of a pair."""
     a, b = (samples[word] for word in pair)
     first, second = rows_of(a, most), rows_of(b, most)
     folds = a.group[first], b.group[second]
@@ -92,7 +92,7 @@ def known_misprints() -> set[int]:
 
 
 def texts_of(cache: Path, vocabulary: Vocabulary) -> list[Text]:
-    """The texts of each fold."""
+    """Return the texts of each fold."""
     folder = cache / "texts"
     return [
         read(
@@ -117,7 +117,7 @@ class Material:
 
     @classmethod
     def of(cls, cache: Path) -> Material:
-        """From the texts of the packages."""
+        """Read the texts of the packages."""
         vocabulary = Vocabulary()
         texts = texts_of(cache, vocabulary)
         other = read(sorted((cache / "texts").glob("levels__*.txt")), "levels", vocabulary)
@@ -199,7 +199,7 @@ class Alarm:
 
     @property
     def key(self) -> int:
-        """A checksum of the word and three on either side."""
+        """Checksum of the word and three words on either side."""
         return text_hash(" ".join(self.context.split(" ")[WIDE - 3 : WIDE + 4]))
 
 
@@ -271,7 +271,7 @@ def fingerprint(stage: Stage, cache: Path) -> str:
 
 
 def built(material: Material, stage: Stage, shown: Path | None = None) -> ConfusionModel:
-    """The pairs of one stage."""
+    """Return the pairs of one stage."""
     learnt = Learnt.of(material, stage)
     counted(learnt, alarms(material, learnt, stage), stage, shown)
     return confusions(material, learnt)

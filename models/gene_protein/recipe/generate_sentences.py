@@ -1,4 +1,4 @@
-"""The training abstracts, and sentences of a small grammar: ``generate_sentences.py DATA OUT``.
+"""Write the training abstracts and generated sentences: ``generate_sentences.py DATA OUT``.
 
 JNLPBA's abstracts speak of transcription in blood cells; that a name is a gene after "a deletion
 in", wherever one reads it, is English. The grammar says such things of names drawn from HGNC, any
@@ -123,7 +123,7 @@ TAKEN = ("gene", "genes", "locus", "promoter", "mRNA", "mRNAs", "transcript", "t
 
 
 def sentence(kind: str, name: str, chance: random.Random) -> tuple[str, int, int]:
-    """A sentence with a name of that kind, and where the name stands in it."""
+    """Return a sentence with a name of that kind, and the offsets of the name."""
     said = chance.random() < 0.4
     line = _drawn(STATEMENTS[kind] if said else PHRASES[kind], chance)
     line = line if said else _drawn(CLAUSES, chance).replace("{}", line)

@@ -46,7 +46,7 @@ class Text:
 
 
 def texts(folder: Path, names: Mapping[str, Sequence[tuple[int, int]]]) -> Iterator[Text]:
-    """The beginnings of all texts."""
+    """Return the beginnings of all texts."""
     for file in sorted(folder.glob("*.jsonl.gz")):
         with gzip.open(file, "rt", encoding="utf-8") as lines:
             for line in lines:
@@ -150,7 +150,7 @@ def _single(one: Text) -> dict[str, set[str]]:
 
 
 def _clear(own: Sequence[str], key: str, single: Mapping[str, set[str]]) -> list[str]:
-    """The one protein of a species that is meant; none where that is not clear."""
+    """Return the one protein of a species that is meant, None if that is unclear."""
     if len(own) == 1:
         return list(own)
     elsewhere = [protein for protein in own if single.get(protein, set()) - {key}]
@@ -186,7 +186,7 @@ def docs(
 
 
 def without_species(text: str) -> str:
-    """The text with its species words made unreadable, as long as it was.
+    """Return the text with species words masked, of unchanged length.
 
     What names say of a species is learnt where nothing else does.
 
@@ -209,7 +209,7 @@ def _right(
     tagged: set[str],
     single: Mapping[str, set[str]],
 ) -> list[str] | None:
-    """The identifiers of a name; empty for none, None where it is not known."""
+    """Return the identifiers of a name: empty for no gene, None if unknown."""
     tags = _touching(one.tags, start, end)
     name = one.text[start:end]
     if not tags:

@@ -42,7 +42,7 @@ Named = dict[Gene, list[tuple[str, NameKind]]]
 
 
 def genes(folder: Path) -> Named:
-    """All genes and families with their names."""
+    """Return all genes and families with their names."""
     hgnc = {row["NCBI Gene ID(supplied by NCBI)"]: row for row in _rows(folder / "hgnc.tsv.gz")}
     found: Named = {}
     for taxon, species in TAXA.items():
@@ -116,7 +116,7 @@ def _names(row: Mapping[str, str], hgnc: Mapping[str, str]) -> Iterator[tuple[st
 
 
 def _in_full(name: str) -> Iterator[tuple[str, NameKind]]:
-    """A full name, and what authors leave out of it."""
+    """Yield a full name, and forms of it that authors shorten."""
     name = SOURCE.sub("", name)
     yield name, NameKind.NAME
     inside = re.sub(r"^[^()]*\(([^()]*)\)(?=\s*\w)", r"\1", name)  # (thrombin) receptor

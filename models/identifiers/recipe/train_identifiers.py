@@ -1,4 +1,4 @@
-"""Builds the shipped model ``identifiers``: tables, and how to choose among their genes.
+"""Build the shipped model ``identifiers``: tables, and how to choose among their genes.
 
     python models/identifiers/recipe/train_identifiers.py DATA OUT [CACHE]
 
@@ -68,7 +68,7 @@ def _forgetful(counted: Gazetteer) -> Gazetteer:
 
 
 def _names(folder: Path, cache: Path) -> dict[str, list[tuple[int, int]]]:
-    """The names that the shipped recogniser finds in each text."""
+    """Return the names that the shipped recogniser finds in each text."""
     file = cache / "ner.jsonl"
     if not file.exists():
         nlp = textrank.load_nlp(only=["genes"])
@@ -89,7 +89,7 @@ def _trained(
     first: Gazetteer,
     counts: silver.Counts,
 ) -> Model:
-    """The ranking, with the probabilities that fit its held-out scores."""
+    """Train the ranking, with probabilities fitted to its held-out scores."""
     nlp = textrank.load_nlp(only=[])
     docs = list(silver.docs(texts, nlp, genes, first, counts))
     pipeline = load_pipeline("identifiers", {"task.tables": str(cache), "learner.alphas": ALPHAS})
@@ -145,7 +145,7 @@ def _temperature(candidates: Sequence[Candidate], heldout: Vector) -> float:
 
 
 def _write(model: Model, shipped: Gazetteer, out: Path) -> None:
-    """The files of the model beside its recipe, under one seal."""
+    """Write the files of the model next to its recipe, with checksums."""
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         new = Path(folder) / "identifiers"

@@ -1,4 +1,4 @@
-"""Writes english.tsv.gz: ``write_lexicon.py DATA OUT``.
+"""Write english.tsv.gz: ``write_lexicon.py DATA OUT``.
 
 Words seen three times or more in CRAFT (train) and the GENIA trees (train), both CC BY 3.0, with
 the tags of at least a tenth of their uses, and function words that scientific text lacks.
@@ -28,7 +28,7 @@ just RB|maybe RB|perhaps RB|today NN|tomorrow NN|yesterday NN|tonight NN|here RB
 
 
 def tagged(path: Path) -> Iterator[tuple[str, str]]:
-    """The words of a CoNLL-U file or of bracketed trees with their Penn tags."""
+    """Yield the words of a CoNLL-U file or of bracketed trees with their Penn tags."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:
             if line.startswith("{"):

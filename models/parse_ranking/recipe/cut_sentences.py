@@ -1,4 +1,4 @@
-"""Cuts the sentences that parses are ranked of: ``cut_sentences.py DATA OUT``."""
+"""Cut the sentences whose parses are ranked: ``cut_sentences.py DATA OUT``."""
 
 from __future__ import annotations
 

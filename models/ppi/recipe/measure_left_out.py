@@ -104,11 +104,13 @@ def print_tables(figures: dict[str, dict[str, Any]]) -> None:
 
 
 def _write(line: str, stream: TextIO = sys.stdout) -> None:
+    """Write a line and flush the stream."""
     stream.write(f"{line}\n")
     stream.flush()
 
 
 def _error(row: dict[str, Any], prefix: str = "") -> str:
+    """Return the calibration error with that of chance in brackets, as ``.017 (.010)``."""
     error, chance = (row[f"{prefix}calibration_error{suffix}"] for suffix in ("", "_of_chance"))
     return f"{error:.3f} ({chance:.3f})".replace("0.", ".")
 
