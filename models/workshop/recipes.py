@@ -62,9 +62,9 @@ def load_recipe(folder: Path) -> Recipe:
     content = tomllib.loads((folder / "recipe.toml").read_text(encoding="utf-8"))
     field_names = ("script", "module", "pipeline", "prepare", "licence", "keep", "sources")
     fields = {key: content.pop(key) for key in field_names if key in content}
-    ways = [key for key in ("script", "module") if key in fields] or [
-        key for key in ("pipeline",) if key in fields
-    ]
+    ways = [key for key in ("script", "module", "pipeline") if key in fields]
+    if "script" in ways and "pipeline" in ways:
+        ways.remove("pipeline")
     if len(ways) != 1:
         raise ValueError(
             f"{folder / 'recipe.toml'}: expected one of script, module and pipeline, got "
