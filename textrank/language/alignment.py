@@ -539,10 +539,10 @@ class SourceText:
         first, last = bisect_right(self.starts, span.start) - 1, bisect_left(self.starts, span.end)
         start, end = original_offsets(span.doc[self.starts[first] : self.starts[last]])
         if end - start > MAX_SENTENCE_CHARACTERS:
-            start, end = self._around(original_offsets(span), start, end)
+            start, end = self._crop_around(original_offsets(span), start, end)
         return self.text[start:end]
 
-    def _around(self, offsets: tuple[int, int], start: int, end: int) -> tuple[int, int]:
+    def _crop_around(self, offsets: tuple[int, int], start: int, end: int) -> tuple[int, int]:
         """Shorten the range ``start:end`` around a span; cut at blanks, never in the span."""
         margin = max(MAX_SENTENCE_CHARACTERS - (offsets[1] - offsets[0]), 0) // 2
         if offsets[0] - margin > start:

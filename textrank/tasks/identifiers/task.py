@@ -99,7 +99,7 @@ class Identifiers(Task):
     def find_names(self, doc: Doc) -> list[Span]:
         """Return the names to look up, in text order."""
         return [
-            span for span in entity_spans(doc, self.entities) if self._is_looked_up(span.label_)
+            span for span in entity_spans(doc, self.entities) if self._accepts_label(span.label_)
         ]
 
     def candidates(self, doc: Doc) -> list[Candidate]:
@@ -225,7 +225,7 @@ class Identifiers(Task):
         docs = {candidate.document: candidate.doc for candidate in candidates}
         return {document: self._gold_of_names(doc) or [] for document, doc in docs.items()}
 
-    def _is_looked_up(self, label: str) -> bool:
+    def _accepts_label(self, label: str) -> bool:
         """Return whether names with this label are looked up."""
         if self.labels:
             return label in self.labels
@@ -265,7 +265,7 @@ class Identifiers(Task):
             offsets = (span.start_char, span.end_char)
             if (
                 offsets in identifier_of_span
-                and self._is_looked_up(span.label_)
+                and self._accepts_label(span.label_)
                 and (self.overwrite or not span.kb_id_)
             ):
                 span = Span(

@@ -266,7 +266,7 @@ MIN_VOTE_SHARE = 0.02  # smaller shares count as this one in logarithms
 
 
 class ParseInfo(TypedDict):
-    """What ``doc.user_data["parse"]`` of a candidate says about its parse."""
+    """Support of a candidate's parse by the parsers, stored in ``doc.user_data["parse"]``."""
 
     name: str
     start: int  # first token of the sentence in its document

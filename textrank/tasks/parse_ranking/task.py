@@ -166,7 +166,7 @@ class ParseRanking(Task):
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """Return the number of sentences with a gold tree but without any parse."""
-        if self._has_given_parses(doc):
+        if self._uses_document_parses(doc):
             parsed_rows = _rows_by_sentence(doc, "parses")
             return sum(start not in parsed_rows for start in _rows_by_sentence(doc, "gold"))
         if self.source == "link_grammar":  # may find no parse
@@ -226,7 +226,7 @@ class ParseRanking(Task):
         """Return a copy that parses with another spaCy pipeline, without the backward parser."""
         return replace(self, parser=language, mirror="")
 
-    def _has_given_parses(self, doc: Doc) -> bool:
+    def _uses_document_parses(self, doc: Doc) -> bool:
         """Return whether to use parses that come with the Doc.
 
         Raise ValueError if required but absent.
@@ -246,7 +246,7 @@ class ParseRanking(Task):
     def _collect_parses(self, docs: Sequence[Doc]) -> list[SentenceParses]:
         """Return the sentences of each Doc with their parses, given or generated."""
         sentences = [list(_sentences(doc)) for doc in docs]
-        has_parses = [self._has_given_parses(doc) for doc in docs]
+        has_parses = [self._uses_document_parses(doc) for doc in docs]
         to_parse = [
             sentence
             for doc_sentences, is_given in zip(sentences, has_parses, strict=True)
@@ -261,7 +261,7 @@ class ParseRanking(Task):
                 [
                     (
                         sentence,
-                        _read_given_parses(rows.get(sentence.start, []), sentence)
+                        _read_document_parses(rows.get(sentence.start, []), sentence)
                         if is_given
                         else next(new_parses),
                     )
@@ -360,7 +360,9 @@ def _rows_by_sentence(doc: Doc, key: str) -> dict[int, list[Mapping[str, Any]]]:
     return rows
 
 
-def _read_given_parses(rows: Sequence[Mapping[str, Any]], sentence: Span) -> list[CandidateParse]:
+def _read_document_parses(
+    rows: Sequence[Mapping[str, Any]], sentence: Span
+) -> list[CandidateParse]:
     """Return the parses that come with a sentence.
 
     The first choice is the one with the highest score, or the first if there are no scores.
