@@ -339,7 +339,7 @@ def select_network(store: Store, selection: Selection, limit: int = MAX_NETWORK_
         having="true" if selection.chosen.get("status") else "sum(asserted) > 0",
         limit=limit,
     )
-    labels = {}
+    labels: dict[str, str] = {}
     for edge in edges:
         labels |= {edge["a"]: edge["name_a"], edge["b"]: edge["name_b"]}
     nodes = [{"key": key, "label": label} for key, label in labels.items()]

@@ -1,18 +1,58 @@
-"""Pages people look at and teach from: the explorer of results, and curation.
+"""Web pages on this machine: the explorer of results and curation.
 
-Served on this machine alone, without a build step and without a network: Starlette, Jinja
-templates, plain ES modules, and libraries that lie in ``vendor`` with licence and checksum.
+``app`` is the protected server, ``explorer`` the pages of ``textrank explore``; ``annotation`` and
+``active_learner`` are ``textrank curate``, with kernel values from ``_kernel_rows``. There is no
+build step and no network access: Starlette, Jinja templates, plain ES modules, and libraries in
+``vendor`` with licence and checksum.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from textrank.web.active_learner import ActiveLearner, QueryStrategy, Question
+    from textrank.web.annotation import AnswerLog, Curation, CurationApp
+    from textrank.web.app import Credentials, GuardMiddleware, serve
+    from textrank.web.explorer import Explorer, StatementExplainer, render_static_page
+
+_MODULES = {
+    "ActiveLearner": "active_learner",
+    "AnswerLog": "annotation",
+    "Credentials": "app",
+    "Curation": "annotation",
+    "CurationApp": "annotation",
+    "Explorer": "explorer",
+    "GuardMiddleware": "app",
+    "QueryStrategy": "active_learner",
+    "Question": "active_learner",
+    "StatementExplainer": "explorer",
+    "render_static_page": "explorer",
+    "serve": "app",
+}
+
 __all__ = [
-    "answers",
-    "curation",
-    "curator",
-    "explorer",
-    "reasons",
-    "server",
-    "sources",
-    "static_page",
-    "store",
-    "teaching",
+    "ActiveLearner",
+    "AnswerLog",
+    "Credentials",
+    "Curation",
+    "CurationApp",
+    "Explorer",
+    "GuardMiddleware",
+    "QueryStrategy",
+    "Question",
+    "StatementExplainer",
+    "render_static_page",
+    "serve",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public class or function on first use."""
+    if name in _MODULES:
+        return getattr(import_module(f"textrank.web.{_MODULES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return list(__all__)

@@ -397,7 +397,7 @@ class Curation:
             "title": _title(question, candidate, learner.pipeline.task.name),
             "choices": list(question.answers) if len(question.rows) > 1 else [],
             "words": _words(candidate),
-            "around": _text_around(candidate),
+            "around": _surrounding_text(candidate),
             "score": float(learner.scores[row]),
             "probability": None if p is None else [float(value) for value in p],
             "favoured": question.rows.index(row),
@@ -490,7 +490,7 @@ def _sentence_range(candidate: Candidate) -> tuple[int, int]:
     return min(s.start for s in sentences), max(s.end for s in sentences)
 
 
-def _text_around(candidate: Candidate, size: int = 400) -> list[str]:
+def _surrounding_text(candidate: Candidate, size: int = 400) -> list[str]:
     """Return up to ``size`` characters before and after the sentences of a candidate."""
     doc = candidate.doc
     first, last = _sentence_range(candidate)

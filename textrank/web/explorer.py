@@ -37,6 +37,7 @@ from textrank.candidates import Candidate
 from textrank.evaluation.cross_validation import make_decisions
 from textrank.language.alignment import original_offsets
 from textrank.model import Model
+from textrank.protocols import Explanation
 from textrank.reports.explanation import ExplainedDecision, group_contributions, render_explanations
 from textrank.results import queries
 from textrank.results.queries import FACTS_PER_PAGE, Selection
@@ -204,9 +205,7 @@ def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 
 
-def summarize_contributions(
-    contributions: Sequence[tuple[tuple[str, ...], float]], top: int = MAX_FEATURES
-) -> dict[str, Any]:
+def summarize_contributions(contributions: Explanation, top: int = MAX_FEATURES) -> dict[str, Any]:
     """Return groups of contributions with their strongest features, for a page.
 
     With fewer than two groups, the ``2 * top`` strongest features are listed instead. The values
@@ -501,10 +500,10 @@ class Explorer:
 
     def fact(self, request: Request) -> Response:
         """Serve a fact with every sentence about its two entities (parameters ``a``, ``b``)."""
-        keys = [request.query_params.get(side, "") for side in "ab"]
-        a, b = (queries.select_entity(self.store, key) for key in keys)
-        rows = queries.select_evidence(self.store, *keys)
-        fact = queries.select_fact(self.store, *keys)
+        one, other = (request.query_params.get(side, "") for side in "ab")
+        a, b = (queries.select_entity(self.store, key) for key in (one, other))
+        rows = queries.select_evidence(self.store, one, other)
+        fact = queries.select_fact(self.store, one, other)
         if a is None or b is None or fact is None or not rows:
             return not_found("No statement is about these two names.")
         statements = [{**row, "pieces": mark_statement(row)} for row in rows]
