@@ -13,7 +13,7 @@ def test_names_that_share_a_slot_are_told_apart() -> None:
     many = [(f"a{n % 317}", f"b{n // 317}") for n in range(100_000)]
     index = NameIndex(FeatureNames.from_iterable(many))
     codes = index.codes.ordered[0]
-    slots = codes & np.uint64(len(index.codes._slots) - 1)
+    slots = codes & np.uint64(len(index.codes._slot_table) - 1)
     assert len(np.unique(slots)) < len(many)
     sought = [*many[::7], ("a1", "c"), ("b1", "a1"), ("a1",), ("a1", "b1", "b1")]
     expected = [*range(0, len(many), 7), -1, -1, -1, -1]
@@ -30,7 +30,7 @@ def test_names_of_any_length_are_found_as_in_a_dictionary(seed: int, longest: in
 
     ours, theirs = drawn("abcdefghij", longest), drawn("abcdefghijx", longest + 2)
     index = NameIndex(FeatureNames.from_iterable(ours))
-    assert index._exact == (longest < 20)
+    assert index._is_exact == (longest < 20)
     first = {name: ours.index(name) for name in ours}
     for sought in (theirs, ours):
         assert index.find(FeatureNames.from_iterable(sought)).tolist() == [

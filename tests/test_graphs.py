@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.kernels.graph_references import random_graph
-from textrank.features import LabelledGraph, take_rows
-from textrank.graphs import GraphBatch, GraphFamily
+from textrank.features import take_rows
+from textrank.graphs import GraphBatch, GraphFamily, LabelledGraph
 
 
 def batch(rng):
@@ -86,8 +86,8 @@ def test_numbers_that_point_nowhere_are_refused(rng, name, value):
 @pytest.mark.parametrize(
     ("edges", "message"),
     [
-        ({(0, 2): 1.0}, r"edge \(0, 2\) leaves the graph of 2 vertices"),
-        ({(-1, 0): 1.0}, r"edge \(-1, 0\) leaves the graph"),
+        ({(0, 2): 1.0}, r"edge \(0, 2\) is outside the graph of 2 vertices"),
+        ({(-1, 0): 1.0}, r"edge \(-1, 0\) is outside the graph"),
         ({(0, 1): -0.5}, r"edge \(0, 1\) has weight -0.5"),
         ({(0, 1): float("nan")}, r"edge \(0, 1\) has weight nan"),
     ],

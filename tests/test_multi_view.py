@@ -45,16 +45,16 @@ def test_a_view_that_was_not_asked_for_is_none(together: JointFeatures) -> None:
 
 
 def test_views_of_other_candidates_are_refused(together: JointFeatures) -> None:
-    with pytest.raises(ValueError, match="one element a candidate"):
+    with pytest.raises(ValueError, match="one element per candidate"):
         MultiView.from_joint(together, ["path"], {"length": [3, 5, 4]})
 
 
 def test_lengths_need_no_view_cut_out(together: JointFeatures) -> None:
     expected = 0.5 * squared_norms(WORDS.values) + 2.0 * squared_norms(PATHS.values)
-    np.testing.assert_allclose(together.squares({"words": 0.5, "path": 2.0}), expected)
-    np.testing.assert_allclose(together.squares({"path": 1.0}), squared_norms(PATHS.values))
+    np.testing.assert_allclose(together.squared_norms({"words": 0.5, "path": 2.0}), expected)
+    np.testing.assert_allclose(together.squared_norms({"path": 1.0}), squared_norms(PATHS.values))
 
 
 def test_rows_become_one_long_in_each_view(together: JointFeatures) -> None:
-    np.testing.assert_allclose(together.normalized.squares({"words": 1.0}), [1.0, 1.0])
-    np.testing.assert_allclose(together.normalized.squares({"path": 1.0}), [1.0, 0.0])
+    np.testing.assert_allclose(together.normalized.squared_norms({"words": 1.0}), [1.0, 1.0])
+    np.testing.assert_allclose(together.normalized.squared_norms({"path": 1.0}), [1.0, 0.0])

@@ -25,13 +25,13 @@ def test_cells_are_what_scipy_makes_of_a_table(seed):
         np.testing.assert_array_equal(getattr(own, name), getattr(theirs, name))
     assert own.shape == theirs.shape
     np.testing.assert_array_equal(own.to_scipy().toarray(), values)
-    np.testing.assert_array_equal(own.dense(), values)
+    np.testing.assert_array_equal(own.to_dense(), values)
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
 def test_tables_without_rows_or_columns(shape):
     assert RawCSR.from_dense(np.zeros(shape)).to_scipy().shape == shape
-    assert RawCSR.from_dense(np.zeros(shape)).dense().shape == shape
+    assert RawCSR.from_dense(np.zeros(shape)).to_dense().shape == shape
 
 
 def test_features_of_cells_are_those_of_the_matrix(rng):

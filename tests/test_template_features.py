@@ -51,11 +51,11 @@ def test_slots_are_weighed_as_their_features(seed, some):
 
 def test_names_of_one_hash_are_told_apart(rng, monkeypatch):
     """Of two such names one may be missed, but none gets the weight of the other."""
-    monkeypatch.setattr("textrank.linear_scores._factor", lambda place: np.uint64(1))
+    monkeypatch.setattr("textrank.linear_scores._hash_factor", lambda place: np.uint64(1))
     X = draw(rng)
     names = X.features().names.unique()[0]
     weights = FeatureWeights.from_coef(names, np.arange(1.0, len(names) + 1))
-    rows, features, places = TemplateWeights(weights)._found(
+    rows, features, places = TemplateWeights(weights)._find_weights(
         X, np.zeros(len(X), dtype=np.intp), np.arange(len(X))
     )
     assert len(places)

@@ -58,7 +58,7 @@ class ScoredBatch:
             chunk.contributions().shift_rows(start)
             for chunk, start in zip(self.chunks, starts, strict=False)
         ]
-        values = Contributions.concat(shifted).features(len(self.candidates), self.names)
+        values = Contributions.concat(shifted).to_features(len(self.candidates), self.names)
         return values.with_data(values.cells.data * self.coef[values.cells.indices])
 
     @cached_property

@@ -1,8 +1,15 @@
-"""Numbers found among many others without searching, for models that are asked again and again."""
+"""Named sparse features and several views of the same candidates.
+
+``Features`` is a sparse matrix whose columns are named by ``FeatureNames``, tuples of words. Names
+of two batches are matched by hashing (``NameIndex``, ``HashIndex``), so that a model can be applied
+to few candidates without sorting its names. ``RawCSR`` holds the arrays of a small sparse matrix
+without the cost of a SciPy object. ``MultiView`` holds several representations of the same
+candidates; ``JointFeatures`` are views computed in one matrix, ``SharedRows`` rows that several
+candidates share. ``GramAlternatives`` are the Gram matrices of kernels to choose from.
+"""
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,408 +31,51 @@ from numpy.typing import NDArray
 
 from textrank._ragged import lengths, offsets, sum_by_owner
 
-MIN_SLOTS_PER_CODE = 4  # slots a code, at the least
-
-
-@dataclass(frozen=True, eq=False)
-class HashIndex:
-    """Where numbers of 64 bits stand among others; a search costs as little as what is sought.
-
-    Their last bits must tell most of them apart: they are hashes, or count something.
-
-    >>> HashIndex(np.array([7, 3, 7], dtype=np.uint64)).find(np.array([3, 7, 9], dtype=np.uint64))
-    array([ 1,  0, -1])
-    """
-
-    codes: NDArray[np.uint64]
-
-    @cached_property
-    def ordered(self) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
-        """The codes in order, and where each of these stands; of equals the first before."""
-        order = np.argsort(self.codes, kind="stable")
-        return self.codes[order], order
-
-    def find(self, sought: NDArray[np.uint64]) -> NDArray[np.intp]:
-        """Where each code stands, of equals the first; -1 where it does not occur."""
-        if not len(self.codes):
-            return np.full(len(sought), -1, dtype=np.intp)
-        slot = self._slots[sought & np.uint64(len(self._slots) - 1)]
-        place = slot >> 1
-        same = self.codes[place] == sought  # an empty slot leads to the last, which is another
-        found = np.where(same, place, np.intp(-1))
-        other = (~same & (slot & 1 > 0)).nonzero()[0]
-        if len(other):
-            found[other] = self._searched(sought[other])
-        return found
-
-    def _searched(self, sought: NDArray[np.uint64]) -> NDArray[np.intp]:
-        codes, order = self.ordered
-        place = codes[:-1].searchsorted(sought)  # of those above all the last
-        return np.where(codes[place] == sought, order[place], -1)
-
-    def equal(self, sought: np.uint64) -> NDArray[np.intp]:
-        """Where one code stands, each time."""
-        codes, order = self.ordered
-        return order[codes.searchsorted(sought) : codes.searchsorted(sought, side="right")]
-
-    @cached_property
-    def _slots(self) -> NDArray[np.int32]:
-        """By the last bits of a code, where the first of such codes stands, or -1.
-
-        Twice that, and one more where other codes have the same bits: these have to be searched.
-        """
-        codes, order = self.ordered
-        size = 1 << (MIN_SLOTS_PER_CODE * len(codes)).bit_length()
-        slots = np.full(size, -2, dtype=np.int32)
-        last = codes & np.uint64(size - 1)
-        slots[last[::-1]] = 2 * order[::-1]  # of equals the first is set last
-        other = codes != self.codes[slots[last] >> 1]
-        slots[last[other]] |= 1
-        return slots
-
-
-class RawCSR(NamedTuple):
-    """The cells of a sparse matrix, row after row; a row has a column once, columns in order.
-
-    Of the few candidates of a short text there are dozens of small matrices: for SciPy to check
-    each of them takes longer than what is then done with it.
-
-    >>> RawCSR.from_dense(np.array([[0.0, 2.0], [1.0, 0.0]])_scipy()array().tolist()
-    [[0.0, 2.0], [1.0, 0.0]]
-    """
-
-    data: NDArray[np.float64]
-    indices: NDArray[np.int32]
-    indptr: NDArray[np.int32]
-    shape: tuple[int, int]
-
-    @classmethod
-    def from_dense(cls, values: NDArray[np.float64]) -> RawCSR:
-        """Those of a dense matrix that are not zero."""
-        row, column = values.nonzero()
-        ends = np.zeros(len(values) + 1, dtype=np.int32)
-        np.cumsum(np.bincount(row, minlength=len(values)), out=ends[1:])
-        shape = values.shape[0], values.shape[1]
-        return cls(values[row, column], column.astype(np.int32), ends, shape)
-
-    def to_scipy(self) -> sp.csr_array:
-        """As SciPy's."""
-        return sp.csr_array((self.data, self.indices, self.indptr), shape=self.shape)
-
-    def to_dense(self) -> NDArray[np.float64]:
-        """With its zeros."""
-        found = np.zeros(self.shape)
-        row = np.arange(len(found)).repeat(self.indptr[1:] - self.indptr[:-1])
-        found[row, self.indices] = self.data
-        return found
-
-
-def hstack_csr(blocks: Sequence[sp.csr_array | RawCSR]) -> sp.csr_array:
-    """Matrices of as many rows as one; many times as fast as SciPy's, which goes by coordinates."""
-    counts = np.array([lengths(block.indptr) for block in blocks])  # (blocks, rows)
-    starts = offsets(counts.sum(axis=0))
-    before = starts[:-1] + np.cumsum(counts, axis=0) - counts  # where a block's part of a row is
-    columns, data = np.empty(starts[-1], dtype=np.int64), np.empty(starts[-1])
-    left = 0
-    for block, own, at in zip(blocks, counts, before, strict=True):
-        first, cells = block.indptr[0], int(block.indptr[-1])
-        place = np.arange(cells - first) + np.repeat(at - block.indptr[:-1] + first, own)
-        columns[place] = block.indices[first:cells] + left
-        data[place] = block.data[first:cells]
-        left += block.shape[1]
-    return sp.csr_array((data, columns, starts), shape=(counts.shape[1], left))
-
-
 Indices: TypeAlias = NDArray[np.intp]
-Arrays: TypeAlias = dict[str, NDArray[np.generic]]
-UNKNOWN_WORD = -2  # a word that none of the names sought among has
-
-
-@dataclass(frozen=True, eq=False)
-class FeatureNames(Sequence[tuple[str, ...]]):
-    """Names of feature columns, each a tuple of words from one vocabulary.
-
-    A million label pairs are two integers each and one list of words, so they are saved, compared
-    and joined as arrays. Shorter tuples are padded with -1.
-
-    >>> names = FeatureNames.from_iterable([("bind", "PROT1"), ("bind", "PROT2")])
-    >>> names[1]
-    ('bind', 'PROT2')
-    >>> names.find(FeatureNames.from_iterable([("bind", "PROT2"), ("new", "PROT2")]))
-    array([ 1, -1])
-    """
-
-    vocabulary: tuple[str, ...]
-    parts: NDArray[np.int32]  # (d, k)
-
-    @classmethod
-    def from_iterable(cls, names: Iterable[str | tuple[str, ...]]) -> FeatureNames:
-        """Names from plain strings or tuples of strings, in their order."""
-        tuples = [(name,) if isinstance(name, str) else name for name in names]
-        each = list(chain.from_iterable(tuples))
-        words = dict(zip(dict.fromkeys(each), count(), strict=False))
-        sizes = np.fromiter(map(len, tuples), dtype=np.intp, count=len(tuples))
-        parts = np.full((len(tuples), sizes.max(initial=0) or 1), -1, dtype=np.int32)
-        numbers = np.fromiter(map(words.__getitem__, each), dtype=np.int32, count=len(each))
-        parts[np.arange(parts.shape[1]) < sizes[:, None]] = numbers
-        return cls(tuple(words), parts)
-
-    def __len__(self) -> int:
-        return len(self.parts)
-
-    @overload
-    def __getitem__(self, index: int) -> tuple[str, ...]: ...
-    @overload
-    def __getitem__(self, index: slice) -> FeatureNames: ...
-    def __getitem__(self, index: int | slice) -> tuple[str, ...] | FeatureNames:
-        if isinstance(index, slice):
-            return FeatureNames(self.vocabulary, self.parts[index])
-        return tuple(self.vocabulary[p] for p in self.parts[index] if p >= 0)
-
-    def __iter__(self) -> Iterator[tuple[str, ...]]:
-        words = self.vocabulary
-        return (tuple([words[p] for p in row if p >= 0]) for row in self.parts.tolist())
-
-    def take(self, columns: Indices) -> FeatureNames:
-        """The names of these columns, in this order."""
-        return FeatureNames(self.vocabulary, self.parts[columns])
-
-    def drop_unused_words(self) -> FeatureNames:
-        """The same names over only the words they use, to save space."""
-        used, parts = np.unique(self.parts, return_inverse=True)
-        missing = int(len(used) > 0 and used[0] == -1)
-        words = tuple(self.vocabulary[i] for i in used[missing:])
-        return FeatureNames(words, (parts.reshape(self.parts.shape) - missing).astype(np.int32))
-
-    def dedup_vocabulary(self) -> FeatureNames:
-        """The same names over a vocabulary that has each word once."""
-        doubled = len(set(self.vocabulary)) < len(self.vocabulary)
-        return FeatureNames.concat([self]) if doubled else self
-
-    def with_prefix(self, prefix: str) -> FeatureNames:
-        """The same names with ``prefix`` before each, to keep the blocks of a sum apart."""
-        words = self.vocabulary if prefix in self.vocabulary else (*self.vocabulary, prefix)
-        first = np.full((len(self), 1), words.index(prefix), dtype=np.int32)
-        return FeatureNames(words, np.hstack([first, self.parts]))
-
-    def drop_first_word(self) -> FeatureNames:
-        """The same names without their first word."""
-        return FeatureNames(self.vocabulary, self.parts[:, 1:])
-
-    def prepend(self, name: str) -> FeatureNames:
-        """The same names after one more."""
-        words = self.vocabulary if name in self.vocabulary else (*self.vocabulary, name)
-        first = np.full((1, self.parts.shape[1]), -1, dtype=np.int32)
-        first[0, 0] = words.index(name)
-        return FeatureNames(words, np.vstack([first, self.parts]))
-
-    def find(self, names: FeatureNames) -> Indices:
-        """The column of each of ``names`` here, -1 where it is unknown; of equals the first.
-
-        Costs what is sought: the index of these names is made at the first search.
-        """
-        return self._index.find(names)
-
-    def unique(self) -> tuple[FeatureNames, Indices]:
-        """Each name once, in the order they first occur, and where each of these stands there.
-
-        >>> names, place = FeatureNames.from_iterable(["b", "a", "b"]).unique()
-        >>> list(names), place.tolist()
-        ([('b',), ('a',)], [0, 1, 0])
-        """
-        first = self._index.firsts()
-        occurs = first == np.arange(len(self))
-        return self.take(occurs.nonzero()[0]), (np.cumsum(occurs) - 1)[first]
-
-    @cached_property
-    def _index(self) -> NameIndex:
-        """Where each name stands, for any number of searches."""
-        return NameIndex(self)
-
-    @staticmethod
-    def concat(blocks: Sequence[FeatureNames]) -> FeatureNames:
-        """All names of the blocks, one block after the other; nothing is merged."""
-        each = dict.fromkeys(chain.from_iterable(b.vocabulary for b in blocks))
-        words = dict(zip(each, count(), strict=False))
-        width = max((b.parts.shape[1] for b in blocks), default=1)
-        parts = [_widen(_translate(b, words), width) for b in blocks]
-        return FeatureNames(tuple(words), np.vstack(parts) if parts else np.empty((0, 1), np.int32))
-
-    def to_arrays(self) -> Arrays:
-        """Arrays that ``from_arrays`` takes back; the words as one UTF-8 text, never a pickle."""
-        return {**pack_words(self.vocabulary), "parts": self.parts}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> FeatureNames:
-        """The names that ``to_arrays`` wrote."""
-        words = unpack_words(arrays)
-        parts = arrays["parts"].astype(np.int32)
-        if len(words) != int(arrays["size"]) or (parts.size and parts.max() >= len(words)):
-            raise ValueError(
-                f"damaged feature names: {len(words)} words for {int(arrays['size'])} expected. "
-                "Train the model again or restore the file."
-            )
-        return cls(words, parts).dedup_vocabulary()
-
-
-@dataclass(frozen=True, eq=False)
-class NameIndex:
-    """Where names stand among many others; each search costs as little as the names sought.
-
-    A name is sought as one number, of which its words are the digits. Where 64 bits have no room
-    for these, the number is a hash, and what is found by it is compared word for word.
-    """
-
-    names: FeatureNames
-
-    @cached_property
-    def words(self) -> dict[str, int]:
-        """The number of each word, from 1 on."""
-        return {word: number for number, word in enumerate(self.names.vocabulary, start=1)}
-
-    @cached_property
-    def codes(self) -> HashIndex:
-        """The numbers of all names."""
-        return HashIndex(self._numbers(self._own))
-
-    def firsts(self) -> Indices:
-        """The first column of the same name, for each column."""
-        codes, order = self.codes.ordered
-        begins = np.append(True, codes[1:] != codes[:-1])[: len(codes)]
-        first = np.empty(len(codes), dtype=np.intp)
-        first[order] = order[begins.nonzero()[0]][np.cumsum(begins) - 1]
-        parts = self.names.parts
-        if not np.array_equal(parts[first], parts):  # two names have one hash
-            return self.find(self.names)
-        return first
-
-    def find(self, names: FeatureNames) -> Indices:
-        """The column of each of ``names`` here, -1 where it is unknown.
-
-        >>> NameIndex(FeatureNames.from_iterable(["a", ("a", "b")])).find(FeatureNames.from_iterable([("a", "b"), "b", "a"]))
-        array([ 1, -1,  0])
-        """
-        digits = self._digits(names)
-        sought = self._numbers(digits)
-        found = self.codes.find(sought)
-        if not self._exact:
-            some = (found >= 0).nonzero()[0]
-            odd = some[(self._own[found[some]] != digits[some]).any(axis=1)]
-            for at in odd.tolist():  # two names have one hash
-                found[at] = self._compared(digits[at], sought[at])
-        return found
-
-    def _compared(self, digits: NDArray[np.uint64], sought: np.uint64) -> int:
-        """The first column of a name, of those with its number; or -1."""
-        alike = self.codes.equal(sought)
-        same = alike[(self._own[alike] == digits).all(axis=1)]
-        return int(same[0]) if len(same) else -1
-
-    @cached_property
-    def _own(self) -> NDArray[np.uint64]:
-        """The words of each column."""
-        return self._digits(self.names)
-
-    def _digits(self, names: FeatureNames) -> NDArray[np.uint64]:
-        """The words of names by their numbers here: 0 is none, one above all is an unknown."""
-        unknown, width = len(self.names.vocabulary) + 1, self.names.parts.shape[1]
-        numbers = [self.words.get(word, unknown) for word in names.vocabulary]
-        digits, parts = np.array([*numbers, 0], dtype=np.uint64), names.parts
-        found = np.zeros((len(names), width), dtype=np.uint64)
-        found[:, : parts.shape[1]] = digits[parts[:, :width]]
-        if parts.shape[1] > width:
-            found[(parts[:, width:] >= 0).any(axis=1), 0] = unknown  # longer than any name here
-        return found
-
-    @cached_property
-    def _exact(self) -> bool:
-        """Whether no two names have the same number."""
-        return (len(self.names.vocabulary) + 2) ** self.names.parts.shape[1] <= 1 << 64
-
-    @cached_property
-    def _factors(self) -> NDArray[np.uint64]:
-        width, base = self.names.parts.shape[1], len(self.names.vocabulary) + 2
-        odd = np.asarray(
-            np.random.default_rng(width).integers(1 << 63, size=width, dtype=np.uint64)
-        )
-        odd |= np.uint64(1)
-        if not self._exact:
-            return odd
-        # Times an odd number, and with the first bits added to the last, numbers stay different.
-        return np.array([base**place for place in range(width)], dtype=np.uint64) * odd[0]
-
-    def _numbers(self, digits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        codes: NDArray[np.uint64] = digits @ self._factors  # wraps around
-        return codes ^ (codes >> np.uint64(32))  # the last bits are told apart by all
-
-
-def _translate(names: FeatureNames, words: Mapping[str, int]) -> NDArray[np.int32]:
-    numbers = map(words.__getitem__, names.vocabulary)
-    return np.fromiter(chain(numbers, [-1]), np.int32, len(names.vocabulary) + 1)[names.parts]
-
-
-def _widen(parts: NDArray[np.int32], width: int) -> NDArray[np.int32]:
-    missing = width - parts.shape[1]
-    return np.pad(parts, ((0, 0), (0, missing)), constant_values=-1) if missing else parts
-
-
-def pack_words(vocabulary: Sequence[str]) -> Arrays:
-    """The words as one UTF-8 text, never a pickle."""
-    text = "\n".join(_escape(word) for word in vocabulary)
-    return {"words": np.frombuffer(text.encode(), np.uint8), "size": np.array(len(vocabulary))}
-
-
-def unpack_words(arrays: Mapping[str, NDArray[np.generic]]) -> tuple[str, ...]:
-    """The names that ``packed`` wrote."""
-    text = arrays["words"].astype(np.uint8).tobytes().decode()
-    return tuple(_unescape(w) for w in text.split("\n")) if int(arrays["size"]) else ()
-
-
-def _escape(word: str) -> str:
-    return word.replace("\\", "\\\\").replace("\n", "\\n")
-
-
-def _unescape(word: str) -> str:
-    return "\\".join(part.replace("\\n", "\n") for part in word.split("\\\\"))
-
-
 Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]
 SparseMatrix: TypeAlias = sp.csr_array
+Arrays: TypeAlias = dict[str, NDArray[np.generic]]  # by key, as saved in a model
 NamedValues: TypeAlias = Mapping[str, float] | Mapping[tuple[str, ...], float]
-MAX_INT32 = np.iinfo(np.int32).max
 T = TypeVar("T")
-T_contra = TypeVar("T_contra", contravariant=True)
+
+UNKNOWN_WORD = -2  # number of a word that is not in the vocabulary
+MAX_INT32 = np.iinfo(np.int32).max
+MIN_SLOTS_PER_CODE = 4  # size of the slot table of a HashIndex, relative to its codes
+
+
+# Named features -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Features(Sequence["Features"]):
-    """A sparse feature matrix with a name for every column: the explicit side of a kernel.
+    """Sparse feature matrix with a name for every column: the explicit side of a kernel.
 
     It is also a representation: a sequence whose elements are its rows, each again ``Features``.
 
-    >>> counted = Features.from_dicts([{"binds": 2.0}, {"binds": 1.0, "not": 1.0}])
-    >>> list(counted.names), counted.values.toarray().tolist()
+    >>> counts = Features.from_dicts([{"binds": 2.0}, {"binds": 1.0, "not": 1.0}])
+    >>> list(counts.names), counts.values.toarray().tolist()
     ([('binds',), ('not',)], [[2.0, 0.0], [1.0, 1.0]])
     """
 
     cells: SparseMatrix | RawCSR  # (n, d)
-    names: FeatureNames  # d of them
+    names: FeatureNames  # (d,)
 
     def __post_init__(self) -> None:
+        """Raise ValueError unless there is a name per column; convert indices to 32 bits."""
         if self.cells.shape[1] != len(self.names):
             raise ValueError(f"{self.cells.shape[1]} columns but {len(self.names)} names")
         if not isinstance(self.cells, RawCSR):
-            object.__setattr__(self, "cells", _short_indices(self.cells))
+            object.__setattr__(self, "cells", _with_int32_indices(self.cells))
 
     @cached_property
     def values(self) -> SparseMatrix:
-        """The matrix, made of its cells at the first call."""
+        """Matrix as a SciPy array, built on first use."""
         return self.cells.to_scipy() if isinstance(self.cells, RawCSR) else self.cells
 
     @classmethod
     def from_dicts(cls, rows: Iterable[NamedValues]) -> Features:
-        """A row for every dictionary of named values; columns in the order in which they came."""
+        """Build one row per dictionary of named values; columns in order of first occurrence."""
         columns: defaultdict[str | tuple[str, ...], int] = defaultdict(count().__next__)
         data: list[float] = []
         indices: list[int] = []
@@ -440,47 +90,59 @@ class Features(Sequence["Features"]):
         return cls(matrix, FeatureNames.from_iterable(columns))
 
     def __len__(self) -> int:
+        """Return the number of rows."""
         return int(self.cells.shape[0])
 
     def __getitem__(self, index: int | slice) -> Features:
+        """Return one row or a slice of rows as Features."""
         if isinstance(index, slice):
             return self.rows(index)
         return self.rows(np.arange(len(self))[[index]])
 
     def align_to(self, names: FeatureNames) -> SparseMatrix:
-        """The matrix with its columns moved to where ``names`` has them; unknown columns drop."""
-        own = self.cells
-        columns = names.find(self.names)[own.indices]
-        known = columns >= 0
-        ends = offsets(known)[own.indptr]
-        cells = (own.data[known], columns[known].astype(np.int32), ends.astype(np.int32))
+        """Return the matrix in the columns of ``names``, (n, len(names)).
+
+        Other columns are dropped.
+
+        Columns of equal name are added up.
+        """
+        source = self.cells
+        columns = names.find(self.names)[source.indices]
+        is_known = columns >= 0
+        ends = offsets(is_known)[source.indptr]
+        cells = (source.data[is_known], columns[is_known].astype(np.int32), ends.astype(np.int32))
         moved = sp.csr_array(cells, shape=(len(self), len(names)))
         moved.sum_duplicates()
         return moved
 
     def rows(self, index: Indices | slice) -> Features:
-        """Some rows, all columns."""
+        """Return some rows with all columns."""
         return Features(self.values[index], self.names)
 
     def scale(self, factor: float | Vector) -> Features:
-        """Every row times a number, or each row times its own."""
-        own = self.cells
-        each = factor.repeat(lengths(own.indptr)) if isinstance(factor, np.ndarray) else factor
-        data = own.data * each
+        """Return the features times a number, or each row times its own, (n,).
+
+        Entries that become zero are removed.
+        """
+        source = self.cells
+        factors = (
+            factor.repeat(lengths(source.indptr)) if isinstance(factor, np.ndarray) else factor
+        )
+        data = source.data * factors
         if data.all():
             return self.with_data(data)
-        found = sp.csr_array((data, own.indices, own.indptr), shape=own.shape, copy=True)
-        found.eliminate_zeros()
-        return Features(found, self.names)
+        scaled = sp.csr_array((data, source.indices, source.indptr), shape=source.shape, copy=True)
+        scaled.eliminate_zeros()
+        return Features(scaled, self.names)
 
     def with_data(self, data: Vector) -> Features:
-        """The same cells with other values, none of them zero."""
-        own = self.cells
-        return Features(RawCSR(data, own.indices, own.indptr, own.shape), self.names)
+        """Return the same cells with other values, none of which may be zero."""
+        source = self.cells
+        return Features(RawCSR(data, source.indices, source.indptr, source.shape), self.names)
 
     @staticmethod
     def vstack(blocks: Sequence[Features]) -> Features:
-        """Blocks one below the other; columns of equal name become one."""
+        """Return blocks one below the other; columns of equal name are merged."""
         if blocks and all(block.names is blocks[0].names for block in blocks):
             names = blocks[0].names
         else:
@@ -492,100 +154,438 @@ class Features(Sequence["Features"]):
 
     @staticmethod
     def hstack(blocks: Mapping[str, Features]) -> Features:
-        """Blocks side by side, the columns of each named under its key."""
+        """Return blocks side by side, with the names of each under its key."""
         names = FeatureNames.concat([block.names.with_prefix(key) for key, block in blocks.items()])
         return Features(hstack_csr([block.cells for block in blocks.values()]), names)
 
 
-def _short_indices(values: SparseMatrix) -> SparseMatrix:
-    """The matrix with indices of 32 bits where they suffice: half the memory, and liblinear's."""
+def _with_int32_indices(values: SparseMatrix) -> SparseMatrix:
+    """Return the matrix with 32-bit indices if they suffice, as liblinear needs."""
     if values.indices.dtype != np.int64 or max(*values.shape, values.nnz) >= MAX_INT32:
         return values
     cells = (values.data, values.indices.astype(np.int32), values.indptr.astype(np.int32))
     return sp.csr_array(cells, shape=values.shape)
 
 
+# Feature names ------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, eq=False)
-class SharedRows(Sequence[Any]):
-    """Representations that several candidates share, such as questions about the same words.
+class FeatureNames(Sequence[tuple[str, ...]]):
+    """Names of feature columns, each a tuple of words from one vocabulary.
 
-    >>> found = SharedRows(["SHC", "GRB2"], np.array([0, 0, 1]))
-    >>> list(found), found.expand()
-    (['SHC', 'SHC', 'GRB2'], ['SHC', 'SHC', 'GRB2'])
+    A million label pairs are two integers each and one list of words, so that they are saved,
+    compared and concatenated as arrays. ``parts`` has the word numbers of each name; shorter names
+    are padded with -1.
+
+    >>> names = FeatureNames.from_iterable([("bind", "PROT1"), ("bind", "PROT2")])
+    >>> names[1]
+    ('bind', 'PROT2')
+    >>> names.find(FeatureNames.from_iterable([("bind", "PROT2"), ("new", "PROT2")]))
+    array([ 1, -1])
     """
 
-    each: Sequence[Any]
-    at: Indices  # (n,) which of them is that of each candidate
+    vocabulary: tuple[str, ...]
+    parts: NDArray[np.int32]  # (d, k)
+
+    @classmethod
+    def from_iterable(cls, names: Iterable[str | tuple[str, ...]]) -> FeatureNames:
+        """Build names from strings or tuples of strings, in order."""
+        tuples = [(name,) if isinstance(name, str) else name for name in names]
+        all_words = list(chain.from_iterable(tuples))
+        words = dict(zip(dict.fromkeys(all_words), count(), strict=False))
+        sizes = np.fromiter(map(len, tuples), dtype=np.intp, count=len(tuples))
+        parts = np.full((len(tuples), sizes.max(initial=0) or 1), -1, dtype=np.int32)
+        numbers = np.fromiter(
+            map(words.__getitem__, all_words), dtype=np.int32, count=len(all_words)
+        )
+        parts[np.arange(parts.shape[1]) < sizes[:, None]] = numbers
+        return cls(tuple(words), parts)
 
     def __len__(self) -> int:
-        return len(self.at)
+        """Return the number of names."""
+        return len(self.parts)
 
-    def __getitem__(self, index: int | slice) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> tuple[str, ...]: ...
+    @overload
+    def __getitem__(self, index: slice) -> FeatureNames: ...
+    def __getitem__(self, index: int | slice) -> tuple[str, ...] | FeatureNames:
+        """Return a name as a tuple, or the names of a slice."""
         if isinstance(index, slice):
-            return self.rows(index)
-        return self.each[int(self.at[index])]
+            return FeatureNames(self.vocabulary, self.parts[index])
+        return tuple(self.vocabulary[p] for p in self.parts[index] if p >= 0)
 
-    def rows(self, index: Indices | slice) -> SharedRows:
-        """Those of some candidates."""
-        return SharedRows(self.each, self.at[index])
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        """Yield each name as a tuple."""
+        words = self.vocabulary
+        return (tuple([words[p] for p in row if p >= 0]) for row in self.parts.tolist())
 
-    def expand(self) -> Sequence[Any]:
-        """One a candidate."""
-        return take_rows(self.each, self.at)
+    def take(self, columns: Indices) -> FeatureNames:
+        """Return the names of some columns, in the given order."""
+        return FeatureNames(self.vocabulary, self.parts[columns])
+
+    def drop_unused_words(self) -> FeatureNames:
+        """Return the same names over a vocabulary of only the words they use."""
+        used, parts = np.unique(self.parts, return_inverse=True)
+        missing = int(len(used) > 0 and used[0] == -1)
+        words = tuple(self.vocabulary[i] for i in used[missing:])
+        return FeatureNames(words, (parts.reshape(self.parts.shape) - missing).astype(np.int32))
+
+    def dedup_vocabulary(self) -> FeatureNames:
+        """Return the same names over a vocabulary that has each word once."""
+        has_duplicates = len(set(self.vocabulary)) < len(self.vocabulary)
+        return FeatureNames.concat([self]) if has_duplicates else self
+
+    def with_prefix(self, prefix: str) -> FeatureNames:
+        """Return the names with the word ``prefix`` before each."""
+        words = self.vocabulary if prefix in self.vocabulary else (*self.vocabulary, prefix)
+        first = np.full((len(self), 1), words.index(prefix), dtype=np.int32)
+        return FeatureNames(words, np.hstack([first, self.parts]))
+
+    def drop_first_word(self) -> FeatureNames:
+        """Return the names without their first word."""
+        return FeatureNames(self.vocabulary, self.parts[:, 1:])
+
+    def prepend(self, name: str) -> FeatureNames:
+        """Return the names with one more name, of a single word, before them."""
+        words = self.vocabulary if name in self.vocabulary else (*self.vocabulary, name)
+        first = np.full((1, self.parts.shape[1]), -1, dtype=np.int32)
+        first[0, 0] = words.index(name)
+        return FeatureNames(words, np.vstack([first, self.parts]))
+
+    def find(self, names: FeatureNames) -> Indices:
+        """Return the column of each of ``names`` here, the first of equals, or -1.
+
+        The index of these names is built at the first call; then a call costs as much as ``names``
+        is long.
+        """
+        return self._index.find(names)
+
+    def unique(self) -> tuple[FeatureNames, Indices]:
+        """Return each name once, in order of first occurrence, and the index of each name there.
+
+        >>> names, index = FeatureNames.from_iterable(["b", "a", "b"]).unique()
+        >>> list(names), index.tolist()
+        ([('b',), ('a',)], [0, 1, 0])
+        """
+        first = self._index.first_columns()
+        is_first = first == np.arange(len(self))
+        return self.take(is_first.nonzero()[0]), (np.cumsum(is_first) - 1)[first]
+
+    @cached_property
+    def _index(self) -> NameIndex:
+        """Index for lookups, built on first use."""
+        return NameIndex(self)
+
+    @staticmethod
+    def concat(blocks: Sequence[FeatureNames]) -> FeatureNames:
+        """Return the names of all blocks, one block after the other; equal names are not merged."""
+        all_words = dict.fromkeys(chain.from_iterable(b.vocabulary for b in blocks))
+        words = dict(zip(all_words, count(), strict=False))
+        width = max((b.parts.shape[1] for b in blocks), default=1)
+        parts = [_pad_columns(_renumber_words(b, words), width) for b in blocks]
+        return FeatureNames(tuple(words), np.vstack(parts) if parts else np.empty((0, 1), np.int32))
+
+    def to_arrays(self) -> Arrays:
+        """Return arrays that ``from_arrays`` reads; words are one UTF-8 text, never a pickle."""
+        return {**pack_words(self.vocabulary), "parts": self.parts}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> FeatureNames:
+        """Build the names that ``to_arrays`` wrote; raise ValueError if they are damaged."""
+        words = unpack_words(arrays)
+        parts = arrays["parts"].astype(np.int32)
+        if len(words) != int(arrays["size"]) or (parts.size and parts.max() >= len(words)):
+            raise ValueError(
+                f"damaged feature names: {len(words)} words, {int(arrays['size'])} expected. "
+                "Train the model again or restore the file."
+            )
+        return cls(words, parts).dedup_vocabulary()
 
 
-@dataclass(frozen=True)
-class LabelledGraph:
-    """A directed graph with weighted edges and any number of labels on each vertex.
+def _renumber_words(names: FeatureNames, words: Mapping[str, int]) -> NDArray[np.int32]:
+    """Return the parts of names with words numbered by ``words``."""
+    numbers = map(words.__getitem__, names.vocabulary)
+    return np.fromiter(chain(numbers, [-1]), np.int32, len(names.vocabulary) + 1)[names.parts]
 
-    Vertices are numbered from 0; ``labels`` has a label or several for each. Edges are
-    ``{(source, target): weight}`` with weights that are not negative.
 
-    >>> LabelledGraph(["a", ("b", "noun")], {(0, 1): 0.5}).labels
-    (('a',), ('b', 'noun'))
+def _pad_columns(parts: NDArray[np.int32], width: int) -> NDArray[np.int32]:
+    """Return parts padded with -1 to a width."""
+    missing = width - parts.shape[1]
+    return np.pad(parts, ((0, 0), (0, missing)), constant_values=-1) if missing else parts
+
+
+def pack_words(vocabulary: Sequence[str]) -> Arrays:
+    """Return words as arrays: one UTF-8 text, never a pickle, and their number."""
+    text = "\n".join(_escape(word) for word in vocabulary)
+    return {"words": np.frombuffer(text.encode(), np.uint8), "size": np.array(len(vocabulary))}
+
+
+def unpack_words(arrays: Mapping[str, NDArray[np.generic]]) -> tuple[str, ...]:
+    """Return the words that ``pack_words`` wrote."""
+    text = arrays["words"].astype(np.uint8).tobytes().decode()
+    return tuple(_unescape(w) for w in text.split("\n")) if int(arrays["size"]) else ()
+
+
+def _escape(word: str) -> str:
+    """Escape backslashes and line ends, so that a word is one line."""
+    return word.replace("\\", "\\\\").replace("\n", "\\n")
+
+
+def _unescape(word: str) -> str:
+    """Undo ``_escape``."""
+    return "\\".join(part.replace("\\n", "\n") for part in word.split("\\\\"))
+
+
+# Lookup by hash -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class NameIndex:
+    """Index from feature names to columns; a lookup costs as much as its argument is long.
+
+    A name is encoded as one number whose digits are its words. If 64 bits do not suffice, the
+    number is a hash, and matches are compared word for word.
     """
 
-    labels: Sequence[Sequence[str]]
-    edges: Mapping[tuple[int, int], float]
+    names: FeatureNames
 
-    def __post_init__(self) -> None:
-        sets = [(own,) if isinstance(own, str) else sorted(set(own)) for own in self.labels]
-        object.__setattr__(self, "labels", tuple(tuple(own) for own in sets))
-        edges = {(int(s), int(t)): float(weight) for (s, t), weight in self.edges.items()}
-        object.__setattr__(self, "edges", edges)
-        for edge, weight in edges.items():
-            if not all(0 <= end < len(self.labels) for end in edge):
-                raise ValueError(
-                    f"edge {edge} leaves the graph of {len(self.labels)} vertices; "
-                    "vertices are numbered from 0."
-                )
-            if not (math.isfinite(weight) and weight >= 0):
-                raise ValueError(f"edge {edge} has weight {weight}; use a finite one, not below 0.")
+    @cached_property
+    def words(self) -> dict[str, int]:
+        """Number of each word of the vocabulary, from 1."""
+        return {word: number for number, word in enumerate(self.names.vocabulary, start=1)}
 
-    def __len__(self) -> int:
-        return len(self.labels)
+    @cached_property
+    def codes(self) -> HashIndex:
+        """Index of the codes of all names."""
+        return HashIndex(self._hash_digits(self._own_digits))
+
+    def first_columns(self) -> Indices:
+        """Return the first column with the same name, for each column, (d,)."""
+        codes, order = self.codes.ordered
+        is_start = np.append(True, codes[1:] != codes[:-1])[: len(codes)]
+        first = np.empty(len(codes), dtype=np.intp)
+        first[order] = order[is_start.nonzero()[0]][np.cumsum(is_start) - 1]
+        parts = self.names.parts
+        if not np.array_equal(parts[first], parts):  # two names have one hash
+            return self.find(self.names)
+        return first
+
+    def find(self, names: FeatureNames) -> Indices:
+        """Return the column of each of ``names`` here, or -1.
+
+        >>> index = NameIndex(FeatureNames.from_iterable(["a", ("a", "b")]))
+        >>> index.find(FeatureNames.from_iterable([("a", "b"), "b", "a"]))
+        array([ 1, -1,  0])
+        """
+        digits = self._digits(names)
+        codes = self._hash_digits(digits)
+        columns = self.codes.find(codes)
+        if not self._is_exact:
+            matched = (columns >= 0).nonzero()[0]
+            mismatched = matched[
+                (self._own_digits[columns[matched]] != digits[matched]).any(axis=1)
+            ]
+            for index in mismatched.tolist():  # two names have one hash
+                columns[index] = self._find_exact(digits[index], codes[index])
+        return columns
+
+    def _find_exact(self, digits: NDArray[np.uint64], code: np.uint64) -> int:
+        """Return the first column whose digits are equal, among those with this code; or -1."""
+        candidates = self.codes.find_all(code)
+        matches = candidates[(self._own_digits[candidates] == digits).all(axis=1)]
+        return int(matches[0]) if len(matches) else -1
+
+    @cached_property
+    def _own_digits(self) -> NDArray[np.uint64]:
+        """Digits of the names of this index."""
+        return self._digits(self.names)
+
+    def _digits(self, names: FeatureNames) -> NDArray[np.uint64]:
+        """Return the words of names by their numbers here, (n, width).
+
+        0 is no word, the number after the last an unknown one; a name longer than all names here
+        begins with an unknown word.
+        """
+        unknown, width = len(self.names.vocabulary) + 1, self.names.parts.shape[1]
+        numbers = [self.words.get(word, unknown) for word in names.vocabulary]
+        digits, parts = np.array([*numbers, 0], dtype=np.uint64), names.parts
+        result = np.zeros((len(names), width), dtype=np.uint64)
+        result[:, : parts.shape[1]] = digits[parts[:, :width]]
+        if parts.shape[1] > width:
+            result[(parts[:, width:] >= 0).any(axis=1), 0] = unknown  # longer than all names here
+        return result
+
+    @cached_property
+    def _is_exact(self) -> bool:
+        """Whether different names always have different codes."""
+        return (len(self.names.vocabulary) + 2) ** self.names.parts.shape[1] <= 1 << 64
+
+    @cached_property
+    def _factors(self) -> NDArray[np.uint64]:
+        """Factor of each digit of a code."""
+        width, base = self.names.parts.shape[1], len(self.names.vocabulary) + 2
+        random_odd = np.asarray(
+            np.random.default_rng(width).integers(1 << 63, size=width, dtype=np.uint64)
+        )
+        random_odd |= np.uint64(1)
+        if not self._is_exact:
+            return random_odd
+        # Codes stay distinct when multiplied by an odd number and when high bits are mixed in.
+        return np.array([base**digit for digit in range(width)], dtype=np.uint64) * random_odd[0]
+
+    def _hash_digits(self, digits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Return the code of each name from its digits, with well-mixed low bits."""
+        codes: NDArray[np.uint64] = digits @ self._factors  # wraps around
+        return codes ^ (codes >> np.uint64(32))  # low bits depend on all bits
+
+
+@dataclass(frozen=True, eq=False)
+class HashIndex:
+    """Index from 64-bit codes to their positions; a lookup costs as much as its argument is long.
+
+    The low bits of the codes should differ: codes are hashes or consecutive numbers.
+
+    >>> HashIndex(np.array([7, 3, 7], dtype=np.uint64)).find(np.array([3, 7, 9], dtype=np.uint64))
+    array([ 1,  0, -1])
+    """
+
+    codes: NDArray[np.uint64]
+
+    @cached_property
+    def ordered(self) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
+        """Sorted codes, and the position of each; equal codes in order of position."""
+        order = np.argsort(self.codes, kind="stable")
+        return self.codes[order], order
+
+    def find(self, codes: NDArray[np.uint64]) -> NDArray[np.intp]:
+        """Return the position of each code, the first if it occurs several times, or -1."""
+        if not len(self.codes):
+            return np.full(len(codes), -1, dtype=np.intp)
+        slot = self._slot_table[codes & np.uint64(len(self._slot_table) - 1)]
+        position = slot >> 1
+        is_same = (
+            self.codes[position] == codes
+        )  # an empty slot leads to the last code, which differs
+        positions = np.where(is_same, position, np.intp(-1))
+        collisions = (~is_same & (slot & 1 > 0)).nonzero()[0]
+        if len(collisions):
+            positions[collisions] = self._search_sorted(codes[collisions])
+        return positions
+
+    def _search_sorted(self, wanted: NDArray[np.uint64]) -> NDArray[np.intp]:
+        """Return the position of each code by binary search, or -1."""
+        codes, order = self.ordered
+        rank = codes[:-1].searchsorted(wanted)  # codes above all others compare with the last
+        return np.where(codes[rank] == wanted, order[rank], -1)
+
+    def find_all(self, code: np.uint64) -> NDArray[np.intp]:
+        """Return all positions of one code, ascending."""
+        codes, order = self.ordered
+        return order[codes.searchsorted(code) : codes.searchsorted(code, side="right")]
+
+    @cached_property
+    def _slot_table(self) -> NDArray[np.int32]:
+        """Table by the low bits of a code: twice the position of the first code with these bits.
+
+        1 is added if different codes share the bits, so that they must be searched for; -2 is
+        empty.
+        """
+        codes, order = self.ordered
+        num_slots = 1 << (MIN_SLOTS_PER_CODE * len(codes)).bit_length()
+        slots = np.full(num_slots, -2, dtype=np.int32)
+        slot_of = codes & np.uint64(num_slots - 1)
+        slots[slot_of[::-1]] = 2 * order[::-1]  # the first of equals is written last
+        collides = codes != self.codes[slots[slot_of] >> 1]
+        slots[slot_of[collides]] |= 1
+        return slots
+
+
+# Small sparse matrices ----------------------------------------------------------------------------
+
+
+class RawCSR(NamedTuple):
+    """Arrays of a sparse matrix in CSR format; columns of a row are distinct and ascending.
+
+    For the few candidates of a short text there are dozens of small matrices, and SciPy would take
+    longer to check each of them than to compute with it.
+
+    >>> RawCSR.from_dense(np.array([[0.0, 2.0], [1.0, 0.0]])).to_scipy().toarray().tolist()
+    [[0.0, 2.0], [1.0, 0.0]]
+    """
+
+    data: NDArray[np.float64]
+    indices: NDArray[np.int32]
+    indptr: NDArray[np.int32]
+    shape: tuple[int, int]
+
+    @classmethod
+    def from_dense(cls, values: NDArray[np.float64]) -> RawCSR:
+        """Build from the nonzero entries of a dense matrix."""
+        row, column = values.nonzero()
+        ends = np.zeros(len(values) + 1, dtype=np.int32)
+        np.cumsum(np.bincount(row, minlength=len(values)), out=ends[1:])
+        shape = values.shape[0], values.shape[1]
+        return cls(values[row, column], column.astype(np.int32), ends, shape)
+
+    def to_scipy(self) -> sp.csr_array:
+        """Return a SciPy array that shares the data."""
+        return sp.csr_array((self.data, self.indices, self.indptr), shape=self.shape)
+
+    def to_dense(self) -> NDArray[np.float64]:
+        """Return a dense matrix."""
+        values = np.zeros(self.shape)
+        row = np.arange(len(values)).repeat(self.indptr[1:] - self.indptr[:-1])
+        values[row, self.indices] = self.data
+        return values
+
+
+def hstack_csr(blocks: Sequence[sp.csr_array | RawCSR]) -> sp.csr_array:
+    """Return CSR blocks with equal numbers of rows side by side.
+
+    Much faster than SciPy's ``hstack``, which converts to coordinates.
+    """
+    counts = np.array([lengths(block.indptr) for block in blocks])  # (blocks, rows)
+    starts = offsets(counts.sum(axis=0))
+    # Offset of each block's part of each row, (blocks, rows).
+    block_starts = starts[:-1] + np.cumsum(counts, axis=0) - counts
+    columns, data = np.empty(starts[-1], dtype=np.int64), np.empty(starts[-1])
+    first_column = 0
+    for block, sizes, begins in zip(blocks, counts, block_starts, strict=True):
+        first, last = block.indptr[0], int(block.indptr[-1])
+        cells = np.arange(last - first) + np.repeat(begins - block.indptr[:-1] + first, sizes)
+        columns[cells] = block.indices[first:last] + first_column
+        data[cells] = block.data[first:last]
+        first_column += block.shape[1]
+    return sp.csr_array((data, columns, starts), shape=(counts.shape[1], first_column))
+
+
+# Data that learners take --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class GramAlternatives:
     """Gram matrices of the same candidates by several kernels, of which training chooses one."""
 
-    settings: Sequence[Mapping[str, float]]  # what tells the kernels apart
+    settings: Sequence[Mapping[str, float]]  # settings in which the kernels differ
     grams: Sequence[Matrix]  # (n, n) each
 
     def __post_init__(self) -> None:
+        """Raise ValueError unless there is one matrix per setting, all of the same shape."""
         shapes = {K.shape for K in self.grams}
         if len(shapes) != 1 or len(self.grams) != len(self.settings):
             raise ValueError(
                 f"{len(self.settings)} settings for {len(self.grams)} Gram matrices of shapes "
-                f"{sorted(shapes)}: give one matrix a setting, all of one shape."
+                f"{sorted(shapes)}: pass one matrix per setting, all of one shape."
             )
 
     def __len__(self) -> int:
+        """Return the number of rows of each matrix."""
         return len(self.grams[0])
 
     def select(self, rows: Indices, columns: Indices) -> GramAlternatives:
-        """Some rows and columns of each matrix."""
+        """Return some rows and columns of each matrix."""
         return GramAlternatives(self.settings, [K[np.ix_(rows, columns)] for K in self.grams])
 
 
@@ -593,7 +593,7 @@ KernelData: TypeAlias = Matrix | Features | GramAlternatives
 
 
 def select_rows_and_columns(data: KernelData, rows: Indices, columns: Indices) -> KernelData:
-    """Some rows of features, or some rows and columns of Gram matrices."""
+    """Return some rows of features, or some rows and columns of Gram matrices."""
     if isinstance(data, Features):
         return data.rows(rows)
     return (
@@ -603,32 +603,38 @@ def select_rows_and_columns(data: KernelData, rows: Indices, columns: Indices) -
     )
 
 
-def require_single_kernel(data: KernelData, what: str) -> Matrix | Features:
-    """The data, refused where several kernels are still to be chosen from."""
+def require_single_kernel(data: KernelData, user: str) -> Matrix | Features:
+    """Return the data; raise ValueError if several kernels are still to be chosen from.
+
+    ``user`` names what needs a single kernel, for the message.
+    """
     if isinstance(data, GramAlternatives):
         raise ValueError(
-            f"{what} works with one kernel, but the pipeline chooses among {len(data.grams)}. Fix "
+            f"{user} works with one kernel, but the pipeline chooses among {len(data.grams)}. Fix "
             f"{', '.join(data.settings[0])} to one value with --set."
         )
     return data
 
 
+# Batches of representations -----------------------------------------------------------------------
+
+
 @runtime_checkable
 class Batch(Protocol):
-    """Representations of many candidates in one piece, of which some can be taken."""
+    """Representations of many candidates in one object, of which rows can be taken."""
 
     def rows(self, index: Indices | slice) -> Any:
-        """Some of them, in the order of the index."""
+        """Return some rows, in the order of the index."""
 
 
 def count_rows(X: Sequence[Any]) -> int:
-    """How many there are; the rows of a matrix, also of a sparse one, which has no ``len``."""
+    """Return the number of elements; rows of a sparse matrix, which has no ``len``."""
     array: Any = X if isinstance(X, np.ndarray) or sp.issparse(X) else None
     return len(X) if array is None else int(array.shape[0])
 
 
 def take_rows(X: Sequence[T], index: Indices | slice) -> Sequence[T]:
-    """Some of the representations, in the order of ``index``, in the container they came in."""
+    """Return some representations in the order of ``index``, in the container they came in."""
     if isinstance(index, slice) or isinstance(X, np.ndarray) or sp.issparse(X):
         return X[index]  # type: ignore[index]
     if isinstance(X, Batch):
@@ -637,77 +643,42 @@ def take_rows(X: Sequence[T], index: Indices | slice) -> Sequence[T]:
 
 
 @dataclass(frozen=True, eq=False)
-class JointFeatures:
-    """Features of several views of the same candidates in one matrix, named under their view.
+class SharedRows(Sequence[Any]):
+    """Representations of which several candidates share one, as for questions about the same words.
 
-    Below the rows of candidates others may stand, of what several candidates share.
+    >>> names = SharedRows(["SHC", "GRB2"], np.array([0, 0, 1]))
+    >>> list(names), names.expand()
+    (['SHC', 'SHC', 'GRB2'], ['SHC', 'SHC', 'GRB2'])
     """
 
-    features: Features
-    views: Sequence[str]
-    of: Indices  # the view of each column
-    size: int  # how many candidates
-    shared: Mapping[str, Indices] = field(default_factory=dict)  # by view, rows below of each
-
-    def view(self, name: str) -> Features:
-        """The features of candidates in one view, without its name before theirs."""
-        own, kept = self.top.cells, self.of == self.views.index(name)
-        inside = kept[own.indices]
-        indices = (kept.cumsum(dtype=np.int32) - 1)[own.indices[inside]]
-        ends = offsets(inside)[own.indptr].astype(np.int32)
-        shape = own.shape[0], int(np.count_nonzero(kept))
-        names = FeatureNames(self.features.names.vocabulary, self.features.names.parts[kept, 1:])
-        return Features(RawCSR(own.data[inside], indices, ends, shape), names)
-
-    @cached_property
-    def top(self) -> Features:
-        """The rows of candidates."""
-        own, ends = self.features.cells, self.features.cells.indptr[: self.size + 1]
-        cells = own.data[: ends[-1]], own.indices[: ends[-1]], ends
-        return Features(RawCSR(*cells, (self.size, own.shape[1])), self.features.names)
-
-    @cached_property
-    def normalized(self) -> JointFeatures:
-        """With every row of each view of length one; an empty row stays empty."""
-        own, times = self.features.cells, len(self.views)
-        part = np.arange(0, times * own.shape[0], times).repeat(lengths(own.indptr))
-        part += self.of[own.indices]
-        length = np.sqrt(np.bincount(part, own.data**2))[part]
-        return replace(self, features=self.features.with_data(own.data * (1.0 / length)))
-
-    def squares(self, weights: Mapping[str, float]) -> Vector:
-        """The squared length of each candidate with views weighted; others count nothing."""
-        own = self.top.cells
-        weight = np.array([weights.get(name, 0.0) for name in self.views])[self.of[own.indices]]
-        row = np.arange(self.size).repeat(lengths(own.indptr))
-        return sum_by_owner(weight * own.data**2, row, self.size)
-
-
-@dataclass(frozen=True, eq=False)
-class _Views(Mapping[str, Sequence[Any]]):
-    """Views of which those found together are cut out when they are asked for."""
-
-    together: JointFeatures
-    names: Sequence[str]
-    known: dict[str, Sequence[Any]]
-
-    def __getitem__(self, name: str) -> Sequence[Any]:
-        if name not in self.names:
-            raise KeyError(name)
-        if name not in self.known:
-            self.known[name] = self.together.view(name)
-        return self.known[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
+    distinct: Sequence[Any]
+    index: Indices  # (n,) index of each candidate's row in ``distinct``
 
     def __len__(self) -> int:
-        return len(self.names)
+        """Return the number of candidates."""
+        return len(self.index)
+
+    def __getitem__(self, index: int | slice) -> Any:
+        """Return the representation of one candidate, or the SharedRows of a slice."""
+        if isinstance(index, slice):
+            return self.rows(index)
+        return self.distinct[int(self.index[index])]
+
+    def rows(self, index: Indices | slice) -> SharedRows:
+        """Return the rows of some candidates, still shared."""
+        return SharedRows(self.distinct, self.index[index])
+
+    def expand(self) -> Sequence[Any]:
+        """Return one representation per candidate, in the container of ``distinct``."""
+        return take_rows(self.distinct, self.index)
+
+
+# Views --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class MultiView(Sequence[Mapping[str, Any]]):
-    """The same candidates seen in several named ways; each view is a sequence of its own.
+    """The same candidates in several named views; each view is a sequence with one element each.
 
     >>> pairs = MultiView({"length": [3, 5], "word": ["bind", "binds"]})
     >>> pairs[1]
@@ -717,43 +688,130 @@ class MultiView(Sequence[Mapping[str, Any]]):
     """
 
     views: Mapping[str, Sequence[Any]]
-    together: JointFeatures | None = None  # some of the views, perhaps among others
+    joint: JointFeatures | None = None  # matrix that some of the views come from, or None
 
     @classmethod
     def from_joint(
-        cls, together: JointFeatures, names: Sequence[str], others: Mapping[str, Sequence[Any]]
+        cls, joint: JointFeatures, names: Sequence[str], others: Mapping[str, Sequence[Any]]
     ) -> MultiView:
-        """Some views of those found together, and others."""
-        return cls(_Views(together, (*names, *others), dict(others)), together)
+        """Build from some views of joint features, by name, and others."""
+        return cls(_LazyViews(joint, (*names, *others), dict(others)), joint)
 
     def __post_init__(self) -> None:
-        joined = self.together
-        sizes = {} if joined is None else {"together": joined.size}
-        others = (name for name in self.views if joined is None or name not in joined.views)
+        """Raise ValueError unless all views have the same length."""
+        joined = self.joint
+        sizes = {} if joined is None else {"joint": joined.size}
+        others = (name for name in self.views if joined is None or name not in joined.view_names)
         sizes |= {name: count_rows(self.views[name]) for name in others}
         if len(set(sizes.values())) != 1:
-            raise ValueError(f"views must have one element a candidate each, got {sizes}")
+            raise ValueError(f"views must have one element per candidate each, got sizes {sizes}")
 
     def __len__(self) -> int:
-        if self.together is not None:
-            return self.together.size
+        """Return the number of candidates."""
+        if self.joint is not None:
+            return self.joint.size
         return count_rows(next(iter(self.views.values())))
 
     def __getitem__(self, index: int | slice) -> Mapping[str, Any] | MultiView:  # type: ignore[override]
+        """Return the views of one candidate as a mapping, or a slice of candidates."""
         part = {name: view[index] for name, view in self.views.items()}
         return MultiView(part) if isinstance(index, slice) else part
 
     def rows(self, index: Indices | slice) -> MultiView:
-        """Some candidates, all views."""
+        """Return some candidates in all views."""
         return MultiView({name: take_rows(view, index) for name, view in self.views.items()})
 
-    def shared(self, name: str) -> Sequence[Any]:
-        """All candidates in one view; ``Repeated`` where they share what they look like."""
+    def stored_view(self, name: str) -> Sequence[Any]:
+        """Return one view as it is stored; ``SharedRows`` if candidates share rows.
+
+        Raises ValueError for an unknown view.
+        """
         if name not in self.views:
-            raise ValueError(f"no view {name!r} among {sorted(self.views)}. Name one of these.")
+            raise ValueError(f"no view {name!r}; available: {', '.join(sorted(self.views))}.")
         return self.views[name]
 
     def view(self, name: str) -> Sequence[Any]:
-        """All candidates in one view, copied only where they share what they look like."""
-        found = self.shared(name)
-        return found.expand() if isinstance(found, SharedRows) else found
+        """Return one view with one element per candidate; shared rows are copied."""
+        view = self.stored_view(name)
+        return view.expand() if isinstance(view, SharedRows) else view
+
+
+@dataclass(frozen=True, eq=False)
+class _LazyViews(Mapping[str, Sequence[Any]]):
+    """Mapping of views; those of ``joint`` are extracted on first use."""
+
+    joint: JointFeatures
+    names: Sequence[str]
+    cache: dict[str, Sequence[Any]]
+
+    def __getitem__(self, name: str) -> Sequence[Any]:
+        """Return one view."""
+        if name not in self.names:
+            raise KeyError(name)
+        if name not in self.cache:
+            self.cache[name] = self.joint.view(name)
+        return self.cache[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names of views."""
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        """Return the number of views."""
+        return len(self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class JointFeatures:
+    """Features of several views of the same candidates in one matrix, named under their view.
+
+    The first ``size`` rows are the candidates. Further rows may follow, with features that several
+    candidates share; ``shared_rows`` has their row numbers for each candidate, by view.
+    """
+
+    features: Features
+    view_names: Sequence[str]
+    view_index: Indices  # (d,) index in ``view_names`` of each column's view
+    size: int  # number of candidates
+    shared_rows: Mapping[str, Indices] = field(default_factory=dict)
+
+    def view(self, name: str) -> Features:
+        """Return the features of candidates in one view, without its name before theirs."""
+        source, in_view = (
+            self.candidate_features.cells,
+            self.view_index == self.view_names.index(name),
+        )
+        is_kept = in_view[source.indices]
+        indices = (in_view.cumsum(dtype=np.int32) - 1)[source.indices[is_kept]]
+        ends = offsets(is_kept)[source.indptr].astype(np.int32)
+        shape = source.shape[0], int(np.count_nonzero(in_view))
+        names = FeatureNames(self.features.names.vocabulary, self.features.names.parts[in_view, 1:])
+        return Features(RawCSR(source.data[is_kept], indices, ends, shape), names)
+
+    @cached_property
+    def candidate_features(self) -> Features:
+        """Rows of the candidates, without further rows."""
+        source, ends = self.features.cells, self.features.cells.indptr[: self.size + 1]
+        cells = source.data[: ends[-1]], source.indices[: ends[-1]], ends
+        return Features(RawCSR(*cells, (self.size, source.shape[1])), self.features.names)
+
+    @cached_property
+    def normalized(self) -> JointFeatures:
+        """Copy in which every row of each view has length one; an empty row stays empty."""
+        source, num_views = self.features.cells, len(self.view_names)
+        group = np.arange(0, num_views * source.shape[0], num_views).repeat(lengths(source.indptr))
+        group += self.view_index[source.indices]
+        length = np.sqrt(np.bincount(group, source.data**2))[group]
+        return replace(self, features=self.features.with_data(source.data * (1.0 / length)))
+
+    def squared_norms(self, weights: Mapping[str, float]) -> Vector:
+        """Return the squared length of each candidate, (size,), with weighted views.
+
+        A view without a weight counts 0.
+        """
+        source = self.candidate_features.cells
+        weight = np.array([weights.get(name, 0.0) for name in self.view_names])[
+            self.view_index[source.indices]
+        ]
+        row = np.arange(self.size).repeat(lengths(source.indptr))
+        return sum_by_owner(weight * source.data**2, row, self.size)

@@ -1,7 +1,15 @@
-"""Batches of labelled graphs as arrays, so that what graphs share is stored and computed once."""
+"""Labelled graphs, contexts and sequences, in batches that kernels process as arrays.
+
+``LabelledGraph`` is one graph; ``GraphBatch`` holds many, in families of graphs with the same
+vertices and edges. ``Contexts`` are word-position matrices and ``Sequences`` symbol sequences. All
+batches are sequences of their elements, have ``rows`` and are saved by ``to_arrays`` and
+``from_arrays``. ``PositionTransformation`` and ``WordTransformation`` are the interfaces of
+similarities of positions and words; ``pivoted_cholesky`` factorises a similarity matrix.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar, overload, runtime_checkable
@@ -15,7 +23,6 @@ from textrank.features import (
     FeatureNames,
     Features,
     Indices,
-    LabelledGraph,
     Matrix,
     SparseMatrix,
     pack_words,
@@ -23,29 +30,67 @@ from textrank.features import (
 )
 
 T = TypeVar("T", bound=np.generic)
-DAMAGED = "damaged graphs: their arrays do not fit. Train the model again or restore the file."
+DAMAGED_MESSAGE = (
+    "damaged graphs: their arrays do not match. Train the model again or restore the file."
+)
+
+
+@dataclass(frozen=True)
+class LabelledGraph:
+    """Directed graph with weighted edges and any number of labels on each vertex.
+
+    Vertices are numbered from 0; ``labels`` has one or several labels for each, stored sorted and
+    without duplicates. Edges are ``{(source, target): weight}`` with finite, non-negative weights.
+
+    >>> LabelledGraph(["a", ("b", "noun")], {(0, 1): 0.5}).labels
+    (('a',), ('b', 'noun'))
+    """
+
+    labels: Sequence[Sequence[str]]
+    edges: Mapping[tuple[int, int], float]
+
+    def __post_init__(self) -> None:
+        """Normalise labels and edges; raise ValueError for an edge outside or a bad weight."""
+        label_sets = [
+            (labels,) if isinstance(labels, str) else sorted(set(labels)) for labels in self.labels
+        ]
+        object.__setattr__(self, "labels", tuple(tuple(labels) for labels in label_sets))
+        edges = {(int(s), int(t)): float(weight) for (s, t), weight in self.edges.items()}
+        object.__setattr__(self, "edges", edges)
+        for edge, weight in edges.items():
+            if not all(0 <= end < len(self.labels) for end in edge):
+                raise ValueError(
+                    f"edge {edge} is outside the graph of {len(self.labels)} vertices; "
+                    "vertices are numbered from 0."
+                )
+            if not (math.isfinite(weight) and weight >= 0):
+                raise ValueError(f"edge {edge} has weight {weight}; use a finite number >= 0.")
+
+    def __len__(self) -> int:
+        """Return the number of vertices."""
+        return len(self.labels)
 
 
 @dataclass(frozen=True, eq=False)
 class GraphFamily:
-    """Graphs over the same vertices and edges, which differ in weights and labels alone.
+    """Graphs over the same vertices and edges, which differ in weights and labels only.
 
-    All candidates of a sentence share its words and dependencies, so what depends on these is
+    All candidates of a sentence share its words and dependencies, so that what depends on these is
     stored, and can be computed, once.
     """
 
-    members: Indices  # (g,) the graphs of the batch that these rows are, or are a part of
+    members: Indices  # (g,) index in the batch of the graph that each row is, or is a part of
     edges: Indices  # (e, 2) source and target, each pair at most once
-    weights: Matrix  # (g, e), or (1, e) where all have the same
-    labels: NDArray[np.int32]  # (g, v, k) numbers in the vocabulary of the batch, -1 for none
+    weights: Matrix  # (g, e), or (1, e) if all graphs have the same
+    labels: NDArray[np.int32]  # (g, v, k) indices into the vocabulary of the batch, -1 for none
 
     def take(self, rows: Indices | slice, members: Indices) -> GraphFamily:
-        """Some of the graphs, under other numbers."""
+        """Return some rows under new indices in the batch."""
         weights = self.weights if len(self.weights) == 1 else self.weights[rows]
         return GraphFamily(members, self.edges, weights, self.labels[rows])
 
-    def of_graphs(self, rows: slice) -> GraphFamily:
-        """Some of the graphs, under their own numbers."""
+    def rows(self, rows: slice) -> GraphFamily:
+        """Return a slice of the graphs under their own indices."""
         return self.take(rows, self.members[rows])
 
 
@@ -67,14 +112,15 @@ class GraphBatch(Sequence[LabelledGraph]):
 
     @classmethod
     def from_graphs(cls, graphs: Sequence[LabelledGraph]) -> GraphBatch:
-        """The graphs as a batch, each a family of its own; a batch stays as it is."""
+        """Build a batch with one family per graph; a batch is returned as it is."""
         if isinstance(graphs, GraphBatch):
             return graphs
         words: dict[str, int] = {}
-        families = [_family(graph, i, words) for i, graph in enumerate(graphs)]
+        families = [_make_family(graph, i, words) for i, graph in enumerate(graphs)]
         return cls(tuple(words), tuple(families), len(families))
 
     def __len__(self) -> int:
+        """Return the number of graphs."""
         return self.size
 
     @overload
@@ -82,13 +128,15 @@ class GraphBatch(Sequence[LabelledGraph]):
     @overload
     def __getitem__(self, index: slice) -> GraphBatch: ...
     def __getitem__(self, index: int | slice) -> LabelledGraph | GraphBatch:
+        """Return one graph as a LabelledGraph, or a slice as a GraphBatch."""
         if isinstance(index, slice):
             return self.rows(index)
-        at = range(self.size)[index]
-        found = [(family, np.flatnonzero(family.members == at)) for family in self.families]
-        return self._graph([(family, int(row)) for family, rows in found for row in rows])
+        member = range(self.size)[index]
+        parts = [(family, np.flatnonzero(family.members == member)) for family in self.families]
+        return self._graph([(family, int(row)) for family, rows in parts for row in rows])
 
     def __iter__(self) -> Iterator[LabelledGraph]:
+        """Yield each graph as a LabelledGraph."""
         parts: list[list[tuple[GraphFamily, int]]] = [[] for _ in range(self.size)]
         for family in self.families:
             for row, member in enumerate(family.members):
@@ -96,6 +144,7 @@ class GraphBatch(Sequence[LabelledGraph]):
         return map(self._graph, parts)
 
     def _graph(self, parts: Sequence[tuple[GraphFamily, int]]) -> LabelledGraph:
+        """Return the disjoint union of (family, row) parts as a LabelledGraph."""
         labels: list[list[str]] = []
         edges: dict[tuple[int, int], float] = {}
         for family, row in parts:
@@ -103,18 +152,24 @@ class GraphBatch(Sequence[LabelledGraph]):
             ends = [(int(s), int(t)) for s, t in family.edges + len(labels)]
             edges |= dict(zip(ends, weights.tolist(), strict=True))
             numbers = family.labels[row].tolist()
-            labels += [[self.vocabulary[n] for n in own if n >= 0] for own in numbers]
+            labels += [
+                [self.vocabulary[n] for n in labels_of_vertex if n >= 0]
+                for labels_of_vertex in numbers
+            ]
         return LabelledGraph(labels, edges)
 
-    def ranks(self) -> Indices:
-        """The place of each label in the sorted vocabulary, and -1 at the end for no label."""
-        ranks = np.full(len(self.vocabulary) + 1, -1, dtype=np.intp)
+    def label_ranks(self) -> Indices:
+        """Return the rank of each label in the sorted vocabulary, then -1 for no label.
+
+        Shape (labels + 1,): index -1, which stands for no label, maps to -1.
+        """
+        label_ranks = np.full(len(self.vocabulary) + 1, -1, dtype=np.intp)
         order = sorted(range(len(self.vocabulary)), key=self.vocabulary.__getitem__)
-        ranks[order] = np.arange(len(order))
-        return ranks
+        label_ranks[order] = np.arange(len(order))
+        return label_ranks
 
     def rows(self, index: Indices | slice) -> GraphBatch:
-        """Some of the graphs, in this order; the same one may be taken twice."""
+        """Return some of the graphs in the given order; a graph may be taken twice."""
         index = np.arange(self.size)[index]
         order = np.argsort(index, kind="stable")
         families = []
@@ -128,28 +183,28 @@ class GraphBatch(Sequence[LabelledGraph]):
         return GraphBatch(self.vocabulary, tuple(families), len(index))
 
     def to_arrays(self) -> Arrays:
-        """Arrays that ``from_arrays`` takes back."""
+        """Return arrays that ``from_arrays`` reads."""
         shapes = [(*f.labels.shape, *f.weights.shape) for f in self.families]
         return {
             **pack_words(self.vocabulary),
             "graphs": np.array(self.size),
             "shapes": np.array(shapes, dtype=np.int64).reshape(-1, 5),
-            "members": _flat([f.members for f in self.families], np.int64),
-            "edges": _flat([f.edges for f in self.families], np.int64),
-            "weights": _flat([f.weights for f in self.families], np.float64),
-            "labels": _flat([f.labels for f in self.families], np.int32),
+            "members": _concat_flat([f.members for f in self.families], np.int64),
+            "edges": _concat_flat([f.edges for f in self.families], np.int64),
+            "weights": _concat_flat([f.weights for f in self.families], np.float64),
+            "labels": _concat_flat([f.labels for f in self.families], np.int32),
         }
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> GraphBatch:
-        """The graphs that ``to_arrays`` wrote."""
+        """Build the graphs that ``to_arrays`` wrote; raise ValueError if they are damaged."""
         shapes = arrays["shapes"].astype(np.intp).reshape(-1, 5)
         g, v, k, w, e = shapes.T
         parts = zip(
-            _cut(arrays["members"].astype(np.intp), g),
-            _cut(arrays["edges"].astype(np.intp), 2 * e),
-            _cut(arrays["weights"].astype(np.float64), w * e),
-            _cut(arrays["labels"].astype(np.int32), g * v * k),
+            _split_flat(arrays["members"].astype(np.intp), g),
+            _split_flat(arrays["edges"].astype(np.intp), 2 * e),
+            _split_flat(arrays["weights"].astype(np.float64), w * e),
+            _split_flat(arrays["labels"].astype(np.int32), g * v * k),
             shapes.tolist(),
             strict=True,
         )
@@ -158,53 +213,67 @@ class GraphBatch(Sequence[LabelledGraph]):
             for m, ends, x, labels, s in parts
         )
         batch = cls(unpack_words(arrays), families, int(arrays["graphs"]))
-        if len(batch.vocabulary) != int(arrays["size"]) or not all(map(batch._holds, families)):
-            raise ValueError(DAMAGED)
+        if len(batch.vocabulary) != int(arrays["size"]) or not all(
+            map(batch._is_consistent, families)
+        ):
+            raise ValueError(DAMAGED_MESSAGE)
         return batch
 
-    def _holds(self, family: GraphFamily) -> bool:
-        inside = (
+    def _is_consistent(self, family: GraphFamily) -> bool:
+        """Return whether all indices of a family are within their bounds."""
+        ranges = (
             (family.members, 0, self.size),
             (family.edges, 0, family.labels.shape[1]),
             (family.labels, -1, len(self.vocabulary)),
         )
-        return all(((low <= x) & (x < high)).all() for x, low, high in inside)
+        return all(((low <= x) & (x < high)).all() for x, low, high in ranges)
 
 
-def _family(graph: LabelledGraph, index: int, words: dict[str, int]) -> GraphFamily:
-    numbers = [[words.setdefault(label, len(words)) for label in own] for own in graph.labels]
-    labels = np.full((1, len(numbers), max(map(len, numbers), default=0)), -1, dtype=np.int32)
-    for vertex, own in enumerate(numbers):
-        labels[0, vertex, : len(own)] = own
+def _make_family(graph: LabelledGraph, index: int, words: dict[str, int]) -> GraphFamily:
+    """Return a graph as a family of its own; new labels are added to ``words`` in place."""
+    label_ids = [
+        [words.setdefault(label, len(words)) for label in vertex_labels]
+        for vertex_labels in graph.labels
+    ]
+    labels = np.full((1, len(label_ids), max(map(len, label_ids), default=0)), -1, dtype=np.int32)
+    for vertex, vertex_labels in enumerate(label_ids):
+        labels[0, vertex, : len(vertex_labels)] = vertex_labels
     edges = np.array(list(graph.edges), dtype=np.intp).reshape(-1, 2)
     weights = np.array([list(graph.edges.values())])
     return GraphFamily(np.array([index]), edges, weights, labels)
 
 
-def _cut(values: NDArray[T], sizes: Indices) -> list[NDArray[T]]:
+def _split_flat(values: NDArray[T], sizes: Indices) -> list[NDArray[T]]:
+    """Split a flat array into pieces of the given sizes; raise ValueError if they do not fit."""
     if len(values) != sizes.sum():
-        raise ValueError(DAMAGED)
+        raise ValueError(DAMAGED_MESSAGE)
     return np.split(values, np.cumsum(sizes))[:-1]
 
 
-def _flat(blocks: Sequence[NDArray[np.generic]], kind: type[np.generic]) -> NDArray[np.generic]:
-    return np.concatenate([np.empty(0, kind), *(block.ravel() for block in blocks)])
+def _concat_flat(
+    blocks: Sequence[NDArray[np.generic]], dtype: type[np.generic]
+) -> NDArray[np.generic]:
+    """Return all blocks flattened and concatenated.
+
+    An empty array of type ``dtype`` without any.
+    """
+    return np.concatenate([np.empty(0, dtype), *(block.ravel() for block in blocks)])
 
 
 @runtime_checkable
 class PositionTransformation(Protocol):
-    """A similarity ``P̂ = R R'`` of positions, as its factor; never sees a label."""
+    """Similarity ``P̂ = R R'`` of positions, given by its factor R."""
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
-        """R: a row for each position, a named column for each component."""
+        """Return R, with one row per position and a named column per component."""
 
 
 @runtime_checkable
 class WordTransformation(Protocol):
-    """A similarity ``Ŵ = B B'`` of words, as its factor; never sees a label."""
+    """Similarity ``Ŵ = B B'`` of words, given by its factor B."""
 
     def factor(self, words: Sequence[str]) -> Features:
-        """B: a row for each word, a named column for each component."""
+        """Return B, with one row per word and a named column per component."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +281,7 @@ class Contexts(Sequence["Contexts"]):
     """Word-position matrices of many contexts: which word stands where around each target.
 
     Words before the target have positions -1, -2, ..., words after it 1, 2, ...; a target that is
-    kept stands at 0. An element of this sequence is again ``Contexts``, of length one.
+    kept has position 0. An element of this sequence is again ``Contexts``, of length one.
 
     >>> two = Contexts.from_lists([[("binds", -1), ("to", 1)], [("to", -2)]])
     >>> two[0].pairs()
@@ -224,9 +293,10 @@ class Contexts(Sequence["Contexts"]):
     vocabulary: tuple[str, ...]
     words: NDArray[np.int32]  # (t,) indices into the vocabulary, context after context
     positions: NDArray[np.int32]  # (t,)
-    starts: Indices  # (n + 1,) where each context begins
+    starts: Indices  # (n + 1,) offsets of the contexts
 
     def __post_init__(self) -> None:
+        """Raise ValueError unless the lengths of the arrays agree."""
         if len(self.words) != len(self.positions) or int(self.starts[-1]) != len(self.words):
             raise ValueError(
                 f"{len(self.words)} words, {len(self.positions)} positions and contexts up to "
@@ -235,7 +305,7 @@ class Contexts(Sequence["Contexts"]):
 
     @classmethod
     def from_lists(cls, contexts: Sequence[Sequence[tuple[str, int]]]) -> Contexts:
-        """Contexts from lists of (word, position)."""
+        """Build contexts from lists of (word, position)."""
         ids: dict[str, int] = {}
         words = [ids.setdefault(word, len(ids)) for context in contexts for word, _ in context]
         positions = [position for context in contexts for _, position in context]
@@ -243,50 +313,53 @@ class Contexts(Sequence["Contexts"]):
         return cls(tuple(ids), np.array(words, np.int32), np.array(positions, np.int32), starts)
 
     def __len__(self) -> int:
+        """Return the number of contexts."""
         return len(self.starts) - 1
 
     def __getitem__(self, index: int | slice) -> Contexts:
+        """Return one context or a slice of contexts."""
         rows = np.arange(len(self))
         return self.rows(rows[index] if isinstance(index, slice) else rows[[index]])
 
     def rows(self, index: Indices | slice) -> Contexts:
-        """Some contexts, same vocabulary."""
-        at, starts = _ragged(self.starts, np.arange(len(self))[index])
-        return Contexts(self.vocabulary, self.words[at], self.positions[at], starts)
+        """Return some contexts with the same vocabulary."""
+        tokens, starts = _take_ragged(self.starts, np.arange(len(self))[index])
+        return Contexts(self.vocabulary, self.words[tokens], self.positions[tokens], starts)
 
     def pairs(self) -> list[tuple[str, int]]:
-        """All (word, position), context after context."""
+        """Return all (word, position) pairs, context after context."""
         words = [self.vocabulary[word] for word in self.words]
         return list(zip(words, self.positions.tolist(), strict=True))
 
     def matrix(self, span: int | None = None) -> SparseMatrix:
-        """The word-position matrix of all contexts together: words x (-span ... -1, 1 ... span).
+        """Return the summed word-position matrix of all contexts, sparse.
 
-        A kept target adds a column 0 in the middle. Without a span it is as wide as the farthest
-        word needs.
+        Rows are the vocabulary, columns the positions -span ... -1, 1 ... span.
+        If any target is kept there is a column 0 in the middle. Words beyond ``span`` are dropped;
+        None means the distance of the farthest word.
         """
-        far = int(np.abs(self.positions).max(initial=1)) if span is None else span
-        near = np.abs(self.positions) <= far
-        positions, words = self.positions[near], self.words[near]
-        columns = positions + far
+        distance = int(np.abs(self.positions).max(initial=1)) if span is None else span
+        is_near = np.abs(self.positions) <= distance
+        positions, words = self.positions[is_near], self.words[is_near]
+        columns = positions + distance
         if not (self.positions == 0).any():
             columns = columns - (positions > 0)
-        width = 2 * far + int((self.positions == 0).any())
+        width = 2 * distance + int((self.positions == 0).any())
         shape = (len(self.vocabulary), width)
         return sp.csr_array((np.ones(len(words)), (words, columns)), shape=shape)
 
     def with_words(self, vocabulary: Sequence[str]) -> Contexts:
-        """The same contexts with these words only; the others leave their places empty."""
+        """Return the contexts over ``vocabulary``; other words are dropped, positions stay."""
         ids = {word: i for i, word in enumerate(vocabulary)}
-        number = np.array([ids.get(word, -1) for word in self.vocabulary] + [-1], dtype=np.int32)
-        words = number[self.words]
+        new_id = np.array([ids.get(word, -1) for word in self.vocabulary] + [-1], dtype=np.int32)
+        words = new_id[self.words]
         counts = np.concatenate([[0], np.cumsum(words >= 0)])
         keep = words >= 0
         return Contexts(tuple(ids), words[keep], self.positions[keep], counts[self.starts])
 
     @staticmethod
     def concat(blocks: Sequence[Contexts]) -> Contexts:
-        """Contexts of several batches, one batch after the other."""
+        """Return the contexts of several batches, one batch after the other."""
         if blocks and all(b.vocabulary is blocks[0].vocabulary for b in blocks):
             vocabulary = blocks[0].vocabulary
             words = [b.words for b in blocks]
@@ -297,25 +370,25 @@ class Contexts(Sequence["Contexts"]):
             vocabulary = tuple(ids)
             words = [np.array([ids[w] for w in b.vocabulary], np.int32)[b.words] for b in blocks]
         sizes = np.concatenate([[0], *(np.diff(b.starts) for b in blocks)])
-        none = np.empty(0, np.int32)
+        empty = np.empty(0, np.int32)
         return Contexts(
             vocabulary,
-            np.concatenate([none, *words]),
-            np.concatenate([none, *(b.positions for b in blocks)]),
+            np.concatenate([empty, *words]),
+            np.concatenate([empty, *(b.positions for b in blocks)]),
             np.cumsum(sizes).astype(np.intp),
         )
 
     def to_arrays(self) -> Arrays:
-        """Arrays that ``from_arrays`` takes back."""
-        arrays = _prefixed("vocabulary", FeatureNames.from_iterable(self.vocabulary).to_arrays())
-        own: Arrays = {"words": self.words, "positions": self.positions, "starts": self.starts}
-        return {**arrays, **own}
+        """Return arrays that ``from_arrays`` reads."""
+        arrays = _add_prefix("vocabulary", FeatureNames.from_iterable(self.vocabulary).to_arrays())
+        content: Arrays = {"words": self.words, "positions": self.positions, "starts": self.starts}
+        return {**arrays, **content}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Contexts:
-        """The contexts that ``to_arrays`` wrote."""
+        """Build the contexts that ``to_arrays`` wrote."""
         return cls(
-            FeatureNames.from_arrays(_under("vocabulary", arrays)).vocabulary,
+            FeatureNames.from_arrays(_strip_prefix("vocabulary", arrays)).vocabulary,
             arrays["words"].astype(np.int32),
             arrays["positions"].astype(np.int32),
             arrays["starts"].astype(np.intp),
@@ -324,7 +397,9 @@ class Contexts(Sequence["Contexts"]):
 
 @dataclass(frozen=True, eq=False)
 class Sequences(Sequence["Sequences"]):
-    """Many sequences of symbols over one alphabet; an element is again ``Sequences``, of one.
+    """Many sequences of symbols over one alphabet.
+
+    An element is again ``Sequences``, of length one.
 
     >>> two = Sequences.from_lists([["Mp", "Ss"], ["Ss"]])
     >>> two[1].symbols()
@@ -333,35 +408,37 @@ class Sequences(Sequence["Sequences"]):
 
     alphabet: tuple[str, ...]
     codes: NDArray[np.int32]  # (t,) indices into the alphabet, sequence after sequence
-    starts: Indices  # (n + 1,)
+    starts: Indices  # (n + 1,) offsets of the sequences
 
     @classmethod
     def from_lists(cls, sequences: Sequence[Sequence[str]]) -> Sequences:
-        """Sequences from lists of symbols."""
+        """Build sequences from lists of symbols."""
         ids: dict[str, int] = {}
         codes = [ids.setdefault(symbol, len(ids)) for sequence in sequences for symbol in sequence]
         starts = np.cumsum([0, *map(len, sequences)]).astype(np.intp)
         return cls(tuple(ids), np.array(codes, np.int32), starts)
 
     def __len__(self) -> int:
+        """Return the number of sequences."""
         return len(self.starts) - 1
 
     def __getitem__(self, index: int | slice) -> Sequences:
+        """Return one sequence or a slice of sequences."""
         rows = np.arange(len(self))
         return self.rows(rows[index] if isinstance(index, slice) else rows[[index]])
 
     def rows(self, index: Indices | slice) -> Sequences:
-        """Some sequences, same alphabet."""
-        at, starts = _ragged(self.starts, np.arange(len(self))[index])
-        return Sequences(self.alphabet, self.codes[at], starts)
+        """Return some sequences with the same alphabet."""
+        symbols, starts = _take_ragged(self.starts, np.arange(len(self))[index])
+        return Sequences(self.alphabet, self.codes[symbols], starts)
 
     def symbols(self) -> list[str]:
-        """All symbols, sequence after sequence."""
+        """Return all symbols, sequence after sequence."""
         return [self.alphabet[code] for code in self.codes]
 
     @staticmethod
     def concat(blocks: Sequence[Sequences]) -> Sequences:
-        """The sequences of several batches, one batch after the other."""
+        """Return the sequences of several batches, one batch after the other."""
         ids = {s: i for i, s in enumerate(dict.fromkeys(s for b in blocks for s in b.alphabet))}
         tables = [np.array([ids[s] for s in b.alphabet], dtype=np.int32) for b in blocks]
         codes = [table[b.codes] for table, b in zip(tables, blocks, strict=True)]
@@ -373,51 +450,54 @@ class Sequences(Sequence["Sequences"]):
         )
 
     def to_arrays(self) -> Arrays:
-        """Arrays that ``from_arrays`` takes back."""
-        arrays = _prefixed("alphabet", FeatureNames.from_iterable(self.alphabet).to_arrays())
+        """Return arrays that ``from_arrays`` reads."""
+        arrays = _add_prefix("alphabet", FeatureNames.from_iterable(self.alphabet).to_arrays())
         return {**arrays, "codes": self.codes, "starts": self.starts}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Sequences:
-        """The sequences that ``to_arrays`` wrote."""
-        alphabet = FeatureNames.from_arrays(_under("alphabet", arrays)).vocabulary
+        """Build the sequences that ``to_arrays`` wrote."""
+        alphabet = FeatureNames.from_arrays(_strip_prefix("alphabet", arrays)).vocabulary
         return cls(alphabet, arrays["codes"].astype(np.int32), arrays["starts"].astype(np.intp))
 
 
 def pivoted_cholesky(P: Matrix, tolerance: float) -> tuple[Matrix, Indices]:  # (g, g)
-    """R and the pivots with ``P = R R'``, every entry within ``tolerance``.
+    """Return R (g, r) and the pivots (r,) with ``P = R R'``, every entry within ``tolerance``.
 
-    Unlike eigenvectors, R does not change with the machine: pivots are the first of the largest.
+    P is a positive semidefinite matrix (g, g). Unlike eigenvectors, R does not depend on the
+    machine: a pivot is the first of the largest residuals.
     """
-    left = np.diag(P).astype(np.float64).copy()
+    residual = np.diag(P).astype(np.float64).copy()
     R = np.zeros(P.shape)
     pivots: list[int] = []
-    while len(pivots) < len(P) and left.max() > tolerance:
+    while len(pivots) < len(P) and residual.max() > tolerance:
         # Equal up to round-off counts as equal, else the platform would choose.
-        pivot = int(np.argmax(left > left.max() * (1 - 1e-9)))
+        pivot = int(np.argmax(residual > residual.max() * (1 - 1e-9)))
         k = len(pivots)
-        column = (P[:, pivot] - R[:, :k] @ R[pivot, :k]) / np.sqrt(left[pivot])
+        column = (P[:, pivot] - R[:, :k] @ R[pivot, :k]) / np.sqrt(residual[pivot])
         column[pivots] = 0.0
         R[:, k] = column
         pivots.append(pivot)
-        left = (left - column**2).clip(min=0.0)
-        left[pivots] = 0.0
+        residual = (residual - column**2).clip(min=0.0)
+        residual[pivots] = 0.0
     return R[:, : len(pivots)], np.array(pivots, dtype=np.intp)
 
 
-def _ragged(starts: Indices, chosen: Indices) -> tuple[Indices, Indices]:
-    """Where the items of the chosen rows lie, and where each row begins among them."""
+def _take_ragged(starts: Indices, chosen: Indices) -> tuple[Indices, Indices]:
+    """Return the indices of the items of the chosen rows, and the offsets of these rows."""
     sizes = np.diff(starts)[chosen]
     begins = np.concatenate([[0], np.cumsum(sizes)])
-    at = np.arange(begins[-1]) + np.repeat(starts[:-1][chosen] - begins[:-1], sizes)
-    return at, begins
+    items = np.arange(begins[-1]) + np.repeat(starts[:-1][chosen] - begins[:-1], sizes)
+    return items, begins
 
 
-def _prefixed(prefix: str, arrays: Arrays) -> Arrays:
+def _add_prefix(prefix: str, arrays: Arrays) -> Arrays:
+    """Return the arrays with ``prefix_`` before each key."""
     return {f"{prefix}_{key}": value for key, value in arrays.items()}
 
 
-def _under(prefix: str, arrays: Mapping[str, NDArray[np.generic]]) -> Arrays:
+def _strip_prefix(prefix: str, arrays: Mapping[str, NDArray[np.generic]]) -> Arrays:
+    """Return the arrays whose keys begin with ``prefix_``, without it."""
     return {
         key.removeprefix(f"{prefix}_"): value
         for key, value in arrays.items()

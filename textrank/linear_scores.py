@@ -1,4 +1,11 @@
-"""A linear model laid out for scoring: weights by feature and question, found without sorting."""
+"""Linear models compiled for scoring: weights by feature and question, found by hashing.
+
+``compile_scorer(kernel, weights)`` returns a ``Scorer``: a function of representations and the
+question id of each candidate that returns ``LinearScores``. Kernels with a faster way implement
+``compile_scorer`` themselves (see ``ScorerKernel``); for others features are built and looked up by
+name. ``TemplateFeatures`` are features whose names are combinations of few words; their weights are
+found by ``TemplateWeights`` without building names.
+"""
 
 from __future__ import annotations
 
@@ -28,28 +35,28 @@ T_contra = TypeVar("T_contra", contravariant=True)
 
 
 class Contributions(NamedTuple):
-    """Features of candidates that have a weight, in any order; a candidate has a weight once."""
+    """Features of candidates that have a weight, in any order, each at most once per candidate."""
 
-    rows: Indices  # candidates
-    columns: Indices  # which of the model's weights
-    values: Vector  # of the features
+    rows: Indices  # candidate of each feature
+    columns: Indices  # index of its weight in the model
+    values: Vector  # value of the feature
 
     @classmethod
     def concat(cls, parts: Sequence[Contributions]) -> Contributions:
-        """Those of several kernels, each with weights of its own."""
+        """Return the contributions of several kernels with different weights."""
         return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
     def scale(self, factor: float | Vector) -> Contributions:
-        """Every feature times a number, or those of each candidate times its own."""
-        each = factor[self.rows] if isinstance(factor, np.ndarray) else factor
-        return self._replace(values=self.values * each)
+        """Return all values times a number, or those of each candidate times its own, (n,)."""
+        factors = factor[self.rows] if isinstance(factor, np.ndarray) else factor
+        return self._replace(values=self.values * factors)
 
     def shift_rows(self, first: int) -> Contributions:
-        """The same of candidates that stand behind others."""
+        """Return the same for candidates that follow ``first`` others."""
         return self._replace(rows=self.rows + first)
 
-    def features(self, size: int, names: FeatureNames) -> Features:
-        """As those of so many candidates in the columns of the model."""
+    def to_features(self, size: int, names: FeatureNames) -> Features:
+        """Return Features of ``size`` candidates in the columns of the model."""
         order = np.lexsort((self.columns, self.rows))
         ends = offsets(np.bincount(self.rows, minlength=size)).astype(np.int32)
         columns = self.columns[order].astype(np.int32)
@@ -58,253 +65,298 @@ class Contributions(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LinearScores:
-    """What the features ``f`` of each candidate come to by the weights of its question."""
+    """Scores of candidates, each by the weights of its question.
 
-    products: Vector  # (n,) f'w
-    squares: Vector  # (n,) f'f
-    contributions: Callable[
-        [], Contributions
-    ]  # those of f that have a w; found only where somebody asks why
+    ``f`` are a candidate's features.
+    """
+
+    products: Vector  # (n,) scores f'w
+    squares: Vector  # (n,) squared lengths f'f
+    contributions: Callable[[], Contributions]  # features that have a weight, computed on demand
 
     def scale(self, factor: float | Vector) -> LinearScores:
-        """What features come to that are times a number, or for each candidate its own."""
+        """Return the scores of features times a number, or for each candidate its own, (n,)."""
         products, squares = factor * self.products, factor**2 * self.squares
         return LinearScores(products, squares, lambda: self.contributions().scale(factor))
 
 
-Scorer: TypeAlias = Callable[
-    [Sequence[Any], Indices], LinearScores
-]  # representations, and what they ask
+# Function of representations and the question id of each candidate.
+Scorer: TypeAlias = Callable[[Sequence[Any], Indices], LinearScores]
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureWeights:
-    """A weight for each feature and question; the weights of one question are a linear model."""
+    """Weight of each feature for each question; the weights of one question are a linear model.
 
-    names: FeatureNames  # (d,) of features
-    question_ids: Indices  # (d,) numbers of questions
+    A (feature, question) pair occurs at most once.
+    """
+
+    names: FeatureNames  # (d,) feature of each weight
+    question_ids: Indices  # (d,) question of each weight
     coef: Vector  # (d,)
-    columns: Indices  # (d,) where they stand in the model that they are part of
+    columns: Indices  # (d,) index of each weight in the model that it comes from
 
     @classmethod
     def from_coef(cls, names: FeatureNames, coef: Vector) -> FeatureWeights:
-        """The weights of a model that has one question only."""
-        asked = np.zeros(len(names), dtype=np.intp)
-        return cls(names.dedup_vocabulary(), asked, coef, np.arange(len(names)))
+        """Build the weights of a model with a single question, number 0."""
+        question_ids = np.zeros(len(names), dtype=np.intp)
+        return cls(names.dedup_vocabulary(), question_ids, coef, np.arange(len(names)))
 
     @property
     def num_questions(self) -> int:
-        """How many there are."""
+        """Number of questions: the largest question id plus one."""
         return int(self.question_ids.max(initial=0)) + 1
 
     def select_prefix(self, word: str) -> FeatureWeights:
-        """Those of the features whose names begin with a word, called by the rest of them."""
-        known = self.names.vocabulary
-        number = known.index(word) if word in known else UNKNOWN_WORD
+        """Return the weights of features whose names begin with a word, without that word."""
+        words = self.names.vocabulary
+        number = words.index(word) if word in words else UNKNOWN_WORD
         rows = np.flatnonzero(self.names.parts[:, 0] == number)
         names = self.names.take(rows).drop_first_word()
         return FeatureWeights(names, self.question_ids[rows], self.coef[rows], self.columns[rows])
 
-    def relabel(self, names: FeatureNames, asked: Indices) -> FeatureWeights:
-        """The same weights of features and questions that are called otherwise."""
-        return replace(self, names=names, question_ids=asked)
+    def relabel(self, names: FeatureNames, question_ids: Indices) -> FeatureWeights:
+        """Return the same weights under other feature names and question ids, in the same order."""
+        return replace(self, names=names, question_ids=question_ids)
 
-    def find(self, features: Indices, asked: Indices) -> Indices:
-        """Where the weight of each feature for a question is; or -1.
+    def find(self, features: Indices, question_ids: Indices) -> Indices:
+        """Return the index of the weight of each (feature, question) pair, or -1.
 
-        Features are given by their places among distinct names; -1 is an unknown one, as that of a
-        question is.
+        ``features`` are indices into the distinct names, see ``_distinct``; -1 as feature or
+        question is an unknown one.
         """
-        code = np.where((features < 0) | (asked < 0), -1, features * self.num_questions + asked)
+        code = np.where(
+            (features < 0) | (question_ids < 0), -1, features * self.num_questions + question_ids
+        )
         return self._codes.find(code.astype(np.uint64))
 
-    def score(self, F: Features, asked: Indices, at: Indices | None = None) -> LinearScores:
-        """Rows of features, or with ``at`` those of candidates which share rows.
+    def score(
+        self, F: Features, question_ids: Indices, row_index: Indices | None = None
+    ) -> LinearScores:
+        """Score the rows of features.
 
-        Columns of equal names may stand apart, as long as no row has both.
+        ``row_index`` has the row of each candidate if rows are shared.
+
+        ``question_ids`` has one entry per candidate. Equal names may occur in several columns, as
+        long as no row has two of them.
         """
-        n, values = len(asked), F.values if at is None else F.values[at]
+        n, values = len(question_ids), F.values if row_index is None else F.values[row_index]
         sizes = np.diff(values.indptr)
         rows = np.repeat(np.arange(n), sizes)
         features = self._distinct[0].find(F.names)[values.indices]
-        place = self.find(features, np.repeat(asked, sizes))
-        products = sum_by_owner(values.data * self._padded[place], rows, n)
+        index = self.find(features, np.repeat(question_ids, sizes))
+        products = sum_by_owner(values.data * self._padded[index], rows, n)
 
-        def met() -> Contributions:
-            known = np.flatnonzero(place >= 0)
-            return Contributions(rows[known], self.columns[place[known]], values.data[known])
+        def contributions() -> Contributions:
+            """Return the features that have a weight."""
+            weighted = np.flatnonzero(index >= 0)
+            return Contributions(
+                rows[weighted], self.columns[index[weighted]], values.data[weighted]
+            )
 
-        return LinearScores(products, sum_by_owner(values.data**2, rows, n), met)
+        return LinearScores(products, sum_by_owner(values.data**2, rows, n), contributions)
 
     @cached_property
     def _distinct(self) -> tuple[FeatureNames, Indices]:
+        """Distinct feature names, and the index of each weight's name there."""
         return self.names.unique()
 
     @cached_property
     def _codes(self) -> HashIndex:
+        """Index of the (feature, question) pairs."""
         return HashIndex(
             (self._distinct[1] * self.num_questions + self.question_ids).astype(np.uint64)
         )
 
     @cached_property
     def _padded(self) -> Vector:
+        """Weights followed by a 0, so that index -1 is 0."""
         return np.append(self.coef, 0.0)
 
 
 def compile_scorer(kernel: Kernel[Any], weights: FeatureWeights) -> Scorer:
-    """What scores candidates by weights of the kernel's features; they must be explicit."""
+    """Return a function that scores candidates by weights of the kernel's features.
+
+    Raises TypeError if the kernel has no explicit features.
+    """
     if isinstance(kernel, ScorerKernel):
         return kernel.compile_scorer(weights)
     if not isinstance(kernel, FeatureKernel):
-        raise TypeError(f"{type(kernel).__name__} has no explicit features that could be weighed.")
+        raise TypeError(
+            f"{type(kernel).__name__} has no explicit features, so it cannot be scored by weights."
+        )
     return compile_feature_scorer(kernel, weights)
 
 
 def compile_feature_scorer(kernel: FeatureKernel[Any], weights: FeatureWeights) -> Scorer:
-    """The same by the features themselves; those that candidates share are looked up once."""
+    """Return a scorer that builds the features; rows shared by candidates are built once."""
 
-    def weigh(X: Sequence[Any], asked: Indices) -> LinearScores:
-        each, at = split_shared(X)
-        return weights.score(kernel.features(each), asked, at)
+    def score(X: Sequence[Any], question_ids: Indices) -> LinearScores:
+        """Score each candidate by the weights of its question."""
+        distinct, row_index = split_shared(X)
+        return weights.score(kernel.features(distinct), question_ids, row_index)
 
-    return weigh
+    return score
 
 
 def split_shared(X: Sequence[Any]) -> tuple[Sequence[Any], Indices | None]:
-    """What candidates look like, and which is whose; None where each has its own."""
-    return (X.each, X.at) if isinstance(X, SharedRows) else (X, None)
+    """Return the distinct representations and each candidate's index there.
+
+    ``(X, None)`` if unshared.
+    """
+    return (X.distinct, X.index) if isinstance(X, SharedRows) else (X, None)
 
 
-WordNumbers = NDArray[np.int32]  # numbers of words of a vocabulary
+WordNumbers = NDArray[np.int32]  # indices into a vocabulary; -1 is none
 
 
 @dataclass(frozen=True, eq=False)
 class TemplateFeatures(Sequence[Features]):
-    """Features of candidates as the words that fill their names; few words make many names.
+    """Features whose names are templates filled with words; few words make many names.
 
-    Feature ``j`` of candidate ``i`` is named ``titles[j]`` and the words ``fill[i, slots[j]]``.
+    Feature ``j`` of candidate ``i`` is named ``titles[j]`` followed by the words ``fill[i,
+    slots[j]]``; all are numbers of words in ``vocabulary``.
 
-    >>> two = TemplateFeatures(("-1 +1", "to", "of"), np.array([[1, 2]]), np.array([0]), np.array([[0, 1]]),
-    ...               np.array([0.5]))
-    >>> two.features().names[0]
+    >>> vocabulary, fill = ("-1 +1", "to", "of"), np.array([[1, 2]])
+    >>> titles, slots, values = np.array([0]), np.array([[0, 1]]), np.array([0.5])
+    >>> TemplateFeatures(vocabulary, fill, titles, slots, values).features().names[0]
     ('-1 +1', 'to', 'of')
     """
 
     vocabulary: tuple[str, ...]
-    fill: WordNumbers  # (n, c)
-    titles: WordNumbers  # (b,)
+    fill: WordNumbers  # (n, c) words that fill the slots
+    titles: WordNumbers  # (b,) first word of each name
     slots: Indices  # (b, k) columns of ``fill``; -1 after the last
-    values: Vector  # (b,)
-    present: NDArray[np.bool_] | None = None  # (n, b) which candidates have which; all without
+    values: Vector  # (b,) value of each feature
+    present: NDArray[np.bool_] | None = None  # (n, b) which candidates have which; None: all
 
     def __len__(self) -> int:
+        """Return the number of candidates."""
         return len(self.fill)
 
     def __getitem__(self, index: int | slice) -> Features:
+        """Return the Features of one candidate or a slice."""
         return self.features()[index]
 
     @property
-    def had(self) -> NDArray[np.bool_]:  # (n, b)
-        """Which candidates have which features."""
+    def presence(self) -> NDArray[np.bool_]:  # (n, b)
+        """Which candidates have which features, (n, b)."""
         shape = (len(self), len(self.titles))
         return np.ones(shape, dtype=bool) if self.present is None else self.present
 
     @cached_property
     def padded(self) -> WordNumbers:  # (n, c + 1)
-        """What fills the slots, with nothing in the last column."""
+        """Words of the slots with a last column of -1, which slot -1 refers to, (n, c + 1)."""
         return np.hstack([self.fill, np.full((len(self), 1), -1, dtype=np.int32)])
 
     def names(self, rows: Indices, features: Indices) -> WordNumbers:  # (f, 1 + k)
-        """The words of the names of some features, each of a candidate."""
+        """Return the word numbers of the names of some features, (f, 1 + k), padded with -1.
+
+        ``rows`` and ``features`` have the candidate and the template of each.
+        """
         cells = self.slots.take(features, axis=0) % self.padded.shape[1]
         cells += (rows * self.padded.shape[1])[:, None]
         return np.hstack([self.titles[features][:, None], self.padded.take(cells)])
 
-    def having(self, known: FeatureNames) -> TemplateFeatures:
-        """Only the features of these names."""
-        present = self.had.copy()
-        present[present] = known.find(self.features().names) >= 0
+    def keep_only(self, names: FeatureNames) -> TemplateFeatures:
+        """Return the candidates with only the features of these names."""
+        present = self.presence.copy()
+        present[present] = names.find(self.features().names) >= 0
         return replace(self, present=present)
 
     def features(self) -> Features:
-        """As a matrix with a column of its own for each feature of each candidate."""
-        rows, features = np.nonzero(self.had)
+        """Return a matrix with a column of its own for each feature of each candidate."""
+        rows, features = np.nonzero(self.presence)
         names = FeatureNames(self.vocabulary, self.names(rows, features))
-        cells = (self.values[features], np.arange(len(names)), offsets(self.had.sum(axis=1)))
+        cells = (self.values[features], np.arange(len(names)), offsets(self.presence.sum(axis=1)))
         return Features(sp.csr_array(cells, shape=(len(self), len(names))), names)
 
 
 @dataclass(frozen=True, eq=False)
 class TemplateWeights:
-    """Weights of features with such names, found by hashes of words and question, then compared.
+    """Weights of ``TemplateFeatures``, found by hashes of words and question, then compared.
 
-    Hashes are sums over the words of a name, so that those of many names cost a few additions.
+    A hash is a sum over the words of a name, so that the hashes of many names cost few additions.
     """
 
     weights: FeatureWeights
 
     def __call__(
-        self, X: TemplateFeatures, asked: Indices, at: Indices | None = None
+        self, X: TemplateFeatures, question_ids: Indices, row_index: Indices | None = None
     ) -> LinearScores:
-        """What candidates come to, or with ``at`` those who share what they look like."""
-        at = np.arange(len(X)) if at is None else at
+        """Score candidates.
+
+        ``row_index`` has the row of each in X, None if there is one row each.
+        """
+        row_index = np.arange(len(X)) if row_index is None else row_index
         numbers = [self._words.get(word, UNKNOWN_WORD) for word in X.vocabulary]
         number = np.array([*numbers, -1], dtype=np.int32)
-        known = replace(X, titles=number[X.titles], fill=number[X.fill])
-        row, feature, place = self._found(known, asked, at)
+        translated = replace(X, titles=number[X.titles], fill=number[X.fill])
+        row, feature, index = self._find_weights(translated, question_ids, row_index)
         values = X.values[feature]
-        products = sum_by_owner(self.weights.coef[place] * values, row, len(at))
-        squares = (X.had @ X.values**2)[at]
+        products = sum_by_owner(self.weights.coef[index] * values, row, len(row_index))
+        squares = (X.presence @ X.values**2)[row_index]
         return LinearScores(
-            products, squares, lambda: Contributions(row, self.weights.columns[place], values)
+            products, squares, lambda: Contributions(row, self.weights.columns[index], values)
         )
 
-    def _found(
-        self, X: TemplateFeatures, asked: Indices, at: Indices
+    def _find_weights(
+        self, X: TemplateFeatures, question_ids: Indices, row_index: Indices
     ) -> tuple[Indices, Indices, Indices]:
-        """Candidates with features that have a weight, these, and where it stands."""
-        names = np.tile(_coded(X.titles, 0), (len(X), 1))  # (n, b)
+        """Return candidate, template and index of the weight of each feature that has a weight."""
+        names = np.tile(_hash_words(X.titles, 0), (len(X), 1))  # (n, b)
         for number, column in enumerate(X.slots.T, 1):
-            names += _coded(X.padded, number)[:, column]
-        codes = names[at] + _coded(asked, -1)[:, None]
-        found = self._codes.find(_folded(codes).ravel()).reshape(codes.shape)
+            names += _hash_words(X.padded, number)[:, column]
+        codes = names[row_index] + _hash_words(question_ids, -1)[:, None]
+        index_of = self._codes.find(_mix_bits(codes).ravel()).reshape(codes.shape)
         if X.present is not None:
-            found[~X.present[at]] = -1
-        row, feature = np.nonzero(found >= 0)
-        place = found[row, feature]
-        same = self._same(X.names(at[row], feature), asked[row], place)
-        return row[same], feature[same], place[same]
+            index_of[~X.present[row_index]] = -1
+        row, feature = np.nonzero(index_of >= 0)
+        index = index_of[row, feature]
+        is_match = self._is_match(X.names(row_index[row], feature), question_ids[row], index)
+        return row[is_match], feature[is_match], index[is_match]
 
-    def _same(self, parts: WordNumbers, asked: Indices, place: Indices) -> NDArray[np.bool_]:
-        """Whether names and questions are those that weights have, not only their hashes."""
-        own = self.weights.names.parts[place]
-        width = min(own.shape[1], parts.shape[1])
-        rest = np.hstack([own[:, width:], parts[:, width:]])
-        alike = (own[:, :width] == parts[:, :width]).all(axis=1) & (rest < 0).all(axis=1)
-        return alike & (self.weights.question_ids[place] == asked)
+    def _is_match(
+        self, parts: WordNumbers, question_ids: Indices, index: Indices
+    ) -> NDArray[np.bool_]:
+        """Return whether names and questions equal those of the weights, not only their hashes."""
+        weight_parts = self.weights.names.parts[index]
+        width = min(weight_parts.shape[1], parts.shape[1])
+        rest = np.hstack([weight_parts[:, width:], parts[:, width:]])
+        is_equal = (weight_parts[:, :width] == parts[:, :width]).all(axis=1) & (rest < 0).all(
+            axis=1
+        )
+        return is_equal & (self.weights.question_ids[index] == question_ids)
 
     @cached_property
     def _words(self) -> dict[str, int]:
+        """Number of each word in the vocabulary of the weights."""
         return {word: number for number, word in enumerate(self.weights.names.vocabulary)}
 
     @cached_property
     def _codes(self) -> HashIndex:
-        codes = _coded(self.weights.question_ids, -1)
-        for place, column in enumerate(self.weights.names.parts.T):
-            codes += _coded(column, place)
-        return HashIndex(_folded(codes))
+        """Index of the hashes of all weights."""
+        codes = _hash_words(self.weights.question_ids, -1)
+        for position, column in enumerate(self.weights.names.parts.T):
+            codes += _hash_words(column, position)
+        return HashIndex(_mix_bits(codes))
 
 
-def _coded(numbers: NDArray[np.integer], place: int) -> NDArray[np.uint64]:
-    """What words at a place of a name add to its hash; -1 adds nothing."""
-    return (numbers + 1).astype(np.uint64) * _factor(place)
+def _hash_words(numbers: NDArray[np.integer], position: int) -> NDArray[np.uint64]:
+    """Return what words at a position of a name add to its hash; -1 adds nothing.
+
+    Position 0 is the title, -1 stands for the question.
+    """
+    return (numbers + 1).astype(np.uint64) * _hash_factor(position)
 
 
-def _folded(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    return codes ^ (codes >> np.uint64(32))  # the last bits are told apart by all
+def _mix_bits(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return codes whose low bits depend on all bits."""
+    return codes ^ (codes >> np.uint64(32))  # low bits depend on all bits
 
 
 @cache
-def _factor(place: int) -> np.uint64:
-    odd = np.random.default_rng(place + 1).integers(1 << 62, dtype=np.uint64)
+def _hash_factor(position: int) -> np.uint64:
+    """Return the odd random factor of a position; the same in every process."""
+    odd = np.random.default_rng(position + 1).integers(1 << 62, dtype=np.uint64)
     return np.uint64(odd * np.uint64(2) + np.uint64(1))

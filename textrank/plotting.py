@@ -17,8 +17,8 @@ import spacy
 from spacy.tokens import Doc
 
 from textrank.candidates import Candidate
-from textrank.features import LabelledGraph, Matrix
-from textrank.graphs import Contexts, PositionTransformation, WordTransformation
+from textrank.features import Matrix
+from textrank.graphs import Contexts, LabelledGraph, PositionTransformation, WordTransformation
 from textrank.representations.transformations import (
     Bag,
     CharacterNgrams,

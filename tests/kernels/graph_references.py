@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from textrank.features import LabelledGraph
+from textrank.graphs import LabelledGraph
 
 
 def path_weights(graph, *, directed=True, max_length=None, radius=0.95):

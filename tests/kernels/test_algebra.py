@@ -167,7 +167,7 @@ def test_a_view_of_plain_mappings_works_too(rng):
 
 
 def test_an_unknown_view_is_named_with_the_known_ones():
-    with pytest.raises(ValueError, match=r"no view 'graph' among \['words'\]"):
+    with pytest.raises(ValueError, match=r"no view 'graph'; available: words"):
         OnView("graph", Linear())(MultiView({"words": np.eye(2)}))
 
 

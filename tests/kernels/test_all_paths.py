@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.kernels.graph_references import label_pairs, path_weights, product, random_graph
-from textrank.features import LabelledGraph
-from textrank.graphs import GraphBatch, GraphFamily
+from textrank.graphs import GraphBatch, GraphFamily, LabelledGraph
 from textrank.kernels.graphs import AllPathsGraph
 from textrank.testing import check_kernel
 

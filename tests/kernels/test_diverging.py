@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from textrank.features import LabelledGraph, MultiView
+from textrank.features import MultiView
+from textrank.graphs import LabelledGraph
 from textrank.kernels.algebra import Linear, Normalized, OnView, Sum
 from textrank.kernels.graphs import AllPathsGraph, LabelBag
 from textrank.kernels.views import EachView

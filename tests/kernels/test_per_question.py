@@ -85,7 +85,7 @@ def test_questions_about_the_same_look_at_it_once(rng, second, monkeypatch):
 
 def test_what_is_not_shared_alike_is_looked_at_candidate_by_candidate(rng):
     X = shared(rng)
-    other = SharedRows(X.views["z"].each, np.tile(np.arange(4), 3))
+    other = SharedRows(X.views["z"].distinct, np.tile(np.arange(4), 3))
     X = MultiView({**X.views, "z": other})
     kernel = PerQuestionKernel("asked", Sum([OnView("x", Linear()), OnView("z", Linear())]))
     found, expected = kernel.features(X), kernel.features(whole(X))

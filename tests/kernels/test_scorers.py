@@ -91,7 +91,7 @@ def check(kernel, train, X, rng) -> None:
     slow = kernel.features(X).align_to(names)
     np.testing.assert_allclose(fast.products, slow @ coef, atol=1e-12)
     np.testing.assert_allclose(fast.squares, kernel.diag(X), atol=1e-12)
-    met = fast.contributions().features(len(X), names)
+    met = fast.contributions().to_features(len(X), names)
     np.testing.assert_array_equal(met.cells.indptr, slow.indptr)
     np.testing.assert_array_equal(met.cells.indices, slow.indices)
     np.testing.assert_allclose(met.cells.data, slow.data, atol=1e-12)
@@ -135,7 +135,7 @@ def test_nothing_is_weighed_to_nothing(rng):
     none = MultiView({name: view[:0] for name, view in train.views.items()})
     found = weigh(none, np.zeros(0, dtype=np.intp))
     assert found.products.shape == (0,)
-    assert found.contributions().features(0, names).cells.shape == (0, len(names))
+    assert found.contributions().to_features(0, names).cells.shape == (0, len(names))
 
 
 def test_a_kernel_without_features_says_so(rng):

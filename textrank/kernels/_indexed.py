@@ -282,8 +282,8 @@ class IndexedViews:
 
     def __call__(self, X: Sequence[Any]) -> Matrix:
         """Return the kernel of each of X with each fixed candidate, (x, n)."""
-        joint = X.together if isinstance(X, MultiView) else None
-        joint_names = () if joint is None else joint.views
+        joint = X.joint if isinstance(X, MultiView) else None
+        joint_names = () if joint is None else joint.view_names
         views = {
             name: _view_features(name, X) for name in self.kernel.linear if name not in joint_names
         }
@@ -298,7 +298,7 @@ class IndexedViews:
             self._linear_products(shared, K)
         norms = _squared_norms(self.kernel, self.weights, views, len(X))
         if joint is not None:
-            norms += joint.squares(self.weights)
+            norms += joint.squared_norms(self.weights)
         self._exponentiate(K, self._exponents(X, merge=is_dense), np.sqrt(norms))
         return K
 
@@ -374,7 +374,9 @@ class IndexedViews:
         """
         lookups = [self.feature_rows[name].matches(F) for name, F in views.items()]
         if joint is not None:
-            lookups.append(self._joint_rows(tuple(joint.views)).matches(joint.top))
+            lookups.append(
+                self._joint_rows(tuple(joint.view_names)).matches(joint.candidate_features)
+            )
         return SharedFeatures(lookups, self.table.shape[0])
 
     def _joint_rows(self, joint_names: tuple[str, ...]) -> FeatureRows:

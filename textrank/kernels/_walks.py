@@ -505,15 +505,15 @@ class _VertexPairs:
             step, count = step_index + first, len(source)
             targets, sources = steps.target[step], np.maximum(source[before], steps.begins[step])
             if shared_targets[low] < shared_targets[high]:
-                first, repeated, pair_index = _split_first(
+                chosen, repeated, pair_index = _split_first(
                     (targets - low) * width + local_index[sources], (high - low) * width
                 )
                 further = [_LastSteps(count + pair_index, before[repeated], step[repeated])]
                 targets, sources, before, step = (
-                    targets[first],
-                    sources[first],
-                    before[first],
-                    step[first],
+                    targets[chosen],
+                    sources[chosen],
+                    before[chosen],
+                    step[chosen],
                 )
             else:
                 further = []
@@ -591,7 +591,7 @@ class UnrolledWalks:
         pairs = source[order], target[order], between[order]
         return cls(shapes, steps, joined, first, *pairs, passes)
 
-    def of_graphs(self, graphs: slice) -> ManyWalks:
+    def select_graphs(self, graphs: slice) -> ManyWalks:
         """Return the walks of some of the graphs of each family."""
         shapes, passes = self.shapes, self.passes
         shared = shapes.weights.shape[1] == 1
@@ -609,7 +609,7 @@ class UnrolledWalks:
             return products
 
         start = shapes.starts[shapes.family[self.source]]
-        families = [family.of_graphs(graphs) for family in shapes.families]
+        families = [family.rows(graphs) for family in shapes.families]
         return ManyWalks(families, self.first, self.source - start, end - start, values)
 
 

@@ -509,7 +509,7 @@ class OnView:
         def score(X: Sequence[Any], question_ids: Indices) -> LinearScores:
             """Score each candidate by the weights of its question."""
             return inner_scorer(
-                X.shared(self.name) if isinstance(X, MultiView) else self.view(X), question_ids
+                X.stored_view(self.name) if isinstance(X, MultiView) else self.view(X), question_ids
             )
 
         return score

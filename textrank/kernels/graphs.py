@@ -14,8 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import shortest_path
 
-from textrank.features import FeatureNames, Features, Indices, LabelledGraph, Matrix
-from textrank.graphs import GraphBatch, GraphFamily
+from textrank.features import FeatureNames, Features, Indices, Matrix
+from textrank.graphs import GraphBatch, GraphFamily, LabelledGraph
 from textrank.kernels._walks import (
     CyclicPart,
     LabelledVertices,
@@ -119,7 +119,7 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
 
         Families with few labels are processed many at a time, large ones one by one.
         """
-        rank = batch.ranks()
+        rank = batch.label_ranks()
         families = [self._orient(family) for family in batch.families]
         cycles = {} if self.max_length is not None else cyclic_parts(families)
         with_edges = {index: family for index, family in enumerate(families) if len(family.edges)}
@@ -155,13 +155,13 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
                 for index in indices
             ]
             walks = UnrolledWalks.from_families([unrollable[index] for index in indices], unrolled)
-            yield from map(walks.of_graphs, slices)
+            yield from map(walks.select_graphs, slices)
         cache: dict[tuple[bytes, ...], Walks] = {}
         for indices, slices in group_families(
             {index: families[index] for index in families if index not in unrollable}
         ):
             for graphs in slices:
-                parts = [families[index].of_graphs(graphs) for index in indices]
+                parts = [families[index].rows(graphs) for index in indices]
                 pairs = zip(parts, indices, strict=True)
                 yield ManyWalks.from_walks(
                     parts,
@@ -205,7 +205,7 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
         count = max(1, MAX_MATRIX_VALUES // family.labels.shape[1] ** 2)
         for start in range(0, len(family.members), count):
             rows = slice(start, start + count)
-            part = family.of_graphs(rows)
+            part = family.rows(rows)
             part_places = replace(places, labels=places.labels[rows])
             walks = self._walks(part, places.vertices, cycles)
             yield from find_label_pairs(part.members, part_places, walks, self.combine)
@@ -266,7 +266,7 @@ class ShortestPathGraph(ExplicitKernel[LabelledGraph]):
 
     def _label_pairs(self, batch: GraphBatch) -> Iterator[LabelPairs]:
         """Yield the counts of each family and distance."""
-        rank = batch.ranks()
+        rank = batch.label_ranks()
         for family in track(batch.families, "shortest paths", len(batch.families)):
             places = LabelledVertices.from_family(family, rank)
             if not len(places):
@@ -304,7 +304,7 @@ class LabelBag(ExplicitKernel[LabelledGraph]):
     def features(self, X: Sequence[LabelledGraph]) -> Features:
         """Return the count of each label, one row per graph; columns are sorted by label."""
         batch = GraphBatch.from_graphs(X)
-        rank, words = batch.ranks(), sorted(batch.vocabulary)
+        rank, words = batch.label_ranks(), sorted(batch.vocabulary)
         rows, columns = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
         for family in batch.families:
             g, v, k = family.labels.shape

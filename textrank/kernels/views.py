@@ -322,10 +322,10 @@ class PerQuestionKernel:
             def contributions() -> Contributions:
                 """Return the constants and the contributions of the inner kernel."""
                 rows = np.flatnonzero(columns[questions] >= 0)
-                constants = Contributions(
+                constant_features = Contributions(
                     rows, columns[questions[rows]], np.full(len(rows), self.constant)
                 )
-                return Contributions.concat([constants, inner_scores.contributions()])
+                return Contributions.concat([constant_features, inner_scores.contributions()])
 
             return LinearScores(
                 inner_scores.products + constants[questions],
@@ -347,11 +347,13 @@ class PerQuestionKernel:
         views = [X.views.get(name) for name in view_names]
         shared_views = [view for view in views if isinstance(view, SharedRows)]
         if len(shared_views) < len(views) or any(
-            not np.array_equal(view.at, shared_views[0].at) for view in shared_views
+            not np.array_equal(view.index, shared_views[0].index) for view in shared_views
         ):
             return X, None
-        distinct = {name: view.each for name, view in zip(view_names, shared_views, strict=True)}
-        return MultiView(distinct), shared_views[0].at
+        distinct = {
+            name: view.distinct for name, view in zip(view_names, shared_views, strict=True)
+        }
+        return MultiView(distinct), shared_views[0].index
 
     def _questions(self, X: Sequence[Any]) -> Sequence[str]:
         """Return the question of each candidate."""

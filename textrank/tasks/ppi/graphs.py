@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from textrank._ragged import expand, lengths, offsets
 from textrank.candidates import Candidate
-from textrank.features import Indices, LabelledGraph
-from textrank.graphs import GraphBatch, GraphFamily
+from textrank.features import Indices
+from textrank.graphs import GraphBatch, GraphFamily, LabelledGraph
 from textrank.progress import track
 from textrank.tasks.ppi.pairs import PairArrays
 from textrank.tasks.ppi.sentences import (

@@ -491,7 +491,7 @@ class AttributeModels:
         joint, table = pairs.joint_features(self.blocks), self._attribute_weights
         sums = table.sum_features(joint.normalized.features)
         scores = table.pair_scores(sums[: len(pairs)])
-        if (rows := joint.shared.get("sides")) is not None:
+        if (rows := joint.shared_rows.get("sides")) is not None:
             scores = scores + table.entity_scores(EntityFacts(joint.features, rows), sums)
         bounds = np.cumsum([len(weights.offsets) for weights in self.weights.values()])[:-1]
         parts = zip(self.weights.items(), np.split(scores, bounds, axis=1), strict=True)
