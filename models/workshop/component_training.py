@@ -45,7 +45,7 @@ _Step = Callable[[list[Example], Optimizer, dict[str, float]], None]
 def train_syntax(
     train: Sequence[Sequence[Sentence]], settings: Settings, watch: Watch
 ) -> dict[str, bytes]:
-    """What tagger and parser learn together on one network, from runs of sentences."""
+    """Train tagger and parser on one network from runs of sentences, and return their weights."""
     fix_random_seed(settings.seed)
     draw = random.Random(settings.seed)
     nlp = blank_nlp()

@@ -41,7 +41,7 @@ class Converter:
 
     @classmethod
     def fit(cls, trees: Sequence[TreeSentence], sentences: Sequence[Sentence]) -> Converter:
-        """Learns from the same sentences in both forms, matched by name; others are passed over."""
+        """Train on the same sentences in both forms, matched by name; skip others."""
         gold = {s.name: s for s in sentences}
         pairs = [(t, gold[t.name]) for t in trees if len(gold[t.name].words) == len(t.words)]
         heads, governors, labels = _Samples(), _Samples(), _Samples()
@@ -51,7 +51,7 @@ class Converter:
         return cls(heads.fit(), governors.fit(), labels.fit())
 
     def __call__(self, trees: Sequence[TreeSentence]) -> list[Sentence]:
-        """Dependencies of each tree, in the same order."""
+        """Return the dependencies of each tree, in the same order."""
         head_of: list[dict[int, int]] = [{} for _ in trees]  # id of a constituent -> its head token
         arcs: list[dict[int, tuple[int, str]]] = [{} for _ in trees]
         by_height: dict[int, list[_Node]] = defaultdict(list)
@@ -68,6 +68,7 @@ class Converter:
         head_of: list[dict[int, int]],
         arcs: list[dict[int, tuple[int, str]]],
     ) -> None:
+        """Choose head children, governors and labels of constituents of one height, in place."""
         tokens = [[_head(c, head_of[n.sentence]) for c in n.tree.children] for n in nodes]
         of = [(node, trees[node.sentence], toks) for node, toks in zip(nodes, tokens, strict=True)]
         chosen = _best(self.head_model, [list(_head_features(*each)) for each in of])
@@ -100,10 +101,12 @@ class _Samples:
         self.answers: list[str] = []
 
     def add(self, features: list[str], answer: object) -> None:
+        """Add one example with its answer."""
         self.features.append(features)
         self.answers.append(str(answer))
 
     def fit(self) -> Any:
+        """Train a linear classifier on all examples."""
         # Averaged stochastic gradient: seconds, where an exact solver of 43 labels takes minutes.
         model = SGDClassifier(
             loss="modified_huber", alpha=1e-6, average=True, max_iter=12, tol=None, random_state=0
@@ -119,6 +122,7 @@ def _learn_node(
     governors: _Samples,
     labels: _Samples,
 ) -> None:
+    """Add the examples of one constituent to the three classifiers."""
     tokens = [_gold_head(child, gold) for child in node.tree.children]
     own = _gold_head(node.tree, gold)
     if own is None or None in tokens:
@@ -141,6 +145,7 @@ def _learn_node(
 
 
 def _nodes(trees: Iterable[TreeSentence]) -> Iterator[_Node]:
+    """Yield all constituents with several children."""
     for sentence, tree in enumerate(trees):
         stack = [(tree.tree, "")]
         while stack:
@@ -151,22 +156,26 @@ def _nodes(trees: Iterable[TreeSentence]) -> Iterator[_Node]:
 
 
 def _height(tree: Tree) -> int:
+    """Return the number of levels of a tree."""
     return 1 + max((_height(child) for child in tree.children), default=0)
 
 
 def _head(tree: Tree, known: dict[int, int]) -> int:
+    """Return the head token of a tree, whose inner heads are in ``known``."""
     while len(tree.children) == 1:
         tree = tree.children[0]
     return known[id(tree)] if tree.children else tree.start
 
 
 def _gold_head(tree: Tree, gold: Sentence) -> int | None:
+    """Return the one token of a constituent with a head outside it, None if there are several."""
     inside = range(tree.start, tree.end)
     tops = [token for token in inside if gold.heads[token] not in inside]
     return tops[0] if len(tops) == 1 else None
 
 
 def _break_cycles(governor: dict[int, int], head: int) -> None:
+    """Attach children in cycles of governors to the head child, in place."""
     for child in list(governor):
         seen = {child}
         at = child
@@ -179,6 +188,7 @@ def _break_cycles(governor: dict[int, int], head: int) -> None:
 
 
 def _with_arcs(tree: TreeSentence, arcs: dict[int, tuple[int, str]]) -> Sentence:
+    """Return the sentence of a tree with these arcs."""
     n = len(tree.words)
     return Sentence(
         words=tree.words,
@@ -192,7 +202,7 @@ def _with_arcs(tree: TreeSentence, arcs: dict[int, tuple[int, str]]) -> Sentence
 
 
 def _best(model: Any, groups: list[list[list[str]]]) -> list[int]:
-    """Index of the highest score in each group."""
+    """Return the index of the highest score in each group."""
     if not groups:
         return []
     scores = model.decision_function(_HASHER.transform([f for group in groups for f in group]))
@@ -201,11 +211,12 @@ def _best(model: Any, groups: list[list[list[str]]]) -> list[int]:
 
 
 def _predict(model: Any, features: list[list[str]]) -> list[str]:
+    """Return the label of each feature list."""
     return [str(label) for label in model.predict(_HASHER.transform(features))] if features else []
 
 
 def _word(tree: TreeSentence, token: int) -> str:
-    """The tag, and with closed classes and forms of be the word too."""
+    """Return the tag, with the word itself for closed classes and forms of "be"."""
     word = tree.words[token].lower()
     return (
         f"{tree.tags[token]}:{word}"
@@ -215,10 +226,12 @@ def _word(tree: TreeSentence, token: int) -> str:
 
 
 def _category(children: Sequence[Tree], index: int) -> str:
+    """Return the category of a child, "-" outside the list."""
     return children[index].category if 0 <= index < len(children) else "-"
 
 
 def _head_features(node: _Node, tree: TreeSentence, at: Sequence[int]) -> Iterator[list[str]]:
+    """Yield features of each child as the head child."""
     children = node.tree.children
     parent = node.tree.category
     for i, child in enumerate(children):
@@ -244,6 +257,7 @@ def _head_features(node: _Node, tree: TreeSentence, at: Sequence[int]) -> Iterat
 def _governor_features(
     node: _Node, tree: TreeSentence, at: Sequence[int], head: int, child: int
 ) -> Iterator[list[str]]:
+    """Yield features of each sister as the governor of a child."""
     children = node.tree.children
     parent, here, word = node.tree.category, children[child].category, _word(tree, at[child])
     for other in range(len(children)):
@@ -269,6 +283,7 @@ def _governor_features(
 def _label_features(
     node: _Node, tree: TreeSentence, at: Sequence[int], head: int, governor: int, child: int
 ) -> list[str]:
+    """Return features of the label of a child."""
     children = node.tree.children
     parent, here, there = node.tree.category, children[child].category, children[governor].category
     word, tag = _word(tree, at[child]), _word(tree, at[governor])

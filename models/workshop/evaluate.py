@@ -44,7 +44,7 @@ def evaluate(
 
 
 def score_syntax(nlp: Language, groups: Sequence[Sequence[Sentence]], *, raw: bool) -> Scores:
-    """Tags, arcs (punctuation aside) and sentences, from given tokens or from the text.
+    """Score tags, arcs (except punctuation) and sentences, from given tokens or raw text.
 
     An arc is right when both its words are, so that from text a wrong token costs what hangs on it.
     """
@@ -74,18 +74,21 @@ def text_of(sentences: Sequence[Sentence]) -> str:
 
 
 def _tokens(nlp: Language, sentences: Sequence[Sentence]) -> Doc:
+    """Return a Doc with the given tokens of the sentences."""
     words = [word for sentence in sentences for word in sentence.words]
     spaces = [space for sentence in sentences for space in [*sentence.spaces[:-1], True]]
     return Doc(nlp.vocab, words=words, spaces=spaces)
 
 
 def _places(words: Iterable[str]) -> list[Place]:
+    """Return start and end of each word in the text without white space."""
     lengths = [len("".join(word.split())) for word in words]
     ends = list(accumulate(lengths))
     return [(end - length, end) for end, length in zip(ends, lengths, strict=True)]
 
 
 def _facts_of_gold(sentences: Sequence[Sentence]) -> dict[str, set[object]]:
+    """Return the sets of gold annotations that are scored, by name."""
     places = _places(word for sentence in sentences for word in sentence.words)
     tags: list[str] = []
     heads: list[int] = []
@@ -101,6 +104,7 @@ def _facts_of_gold(sentences: Sequence[Sentence]) -> dict[str, set[object]]:
 
 
 def _facts_of_doc(doc: Doc) -> dict[str, set[object]]:
+    """Return the sets of predicted annotations that are scored, by name."""
     tokens = [token for token in doc if not token.is_space]
     number = {token.i: n for n, token in enumerate(tokens)}
     heads = [number.get(token.head.i, number[token.i]) for token in tokens]
@@ -120,6 +124,7 @@ def _facts_of_doc(doc: Doc) -> dict[str, set[object]]:
 def _facts(
     places: list[Place], tags: list[str], heads: list[int], labels: list[str], starts: list[int]
 ) -> dict[str, set[object]]:
+    """Return sets of tokens, tags, arcs without punctuation, and sentences, by metric."""
     arcs = [i for i, label in enumerate(labels) if label != "punct"]
     ends = [*starts[1:], len(places)]
     return {
@@ -147,12 +152,13 @@ def score_lemmas(nlp: Language, sentences: Sequence[Sentence], form: Callable[[s
 
 
 def craft_lemma(lemma: str) -> str:
-    """A lemma as CRAFT writes it: lower case, numbers as 0, dashes and quotes plain."""
+    """Return a lemma as CRAFT writes it: lower case, numbers as 0, plain dashes and quotes."""
     plain = re.sub(r"\d[\d.,]*", "0", lemma.lower())
     return re.sub("[“”]", '"', re.sub("[–—−]", "-", plain))
 
 
 def _brackets(lemma: str) -> str:
+    """Return a lemma with brackets as they are written."""
     return lemma.replace("-lsb-", "[").replace("-rsb-", "]")
 
 
@@ -182,7 +188,7 @@ def score_genes(nlp: Language, docs: Sequence[Doc]) -> Scores:
 
 
 def _accepted(names: set[Place], gold: set[Place], others: set[Place]) -> int:
-    """How many names are right, where each given one may be met by one name alone."""
+    """Return how many names are right, counting each gold name at most once."""
     met = names & gold
     for name in sorted((names - gold) & others):
         free = [g for g in gold - met if g[0] <= name[1] and name[0] <= g[1]]
@@ -211,6 +217,7 @@ def score_types(nlp: Language, docs: Sequence[Doc]) -> Scores:
 
 
 def _prf(pairs: Iterable[tuple[set[Any], set[Any]]]) -> Scores:
+    """Return precision, recall and F over pairs of gold and predicted sets."""
     right = given = found = 0
     for gold, answer in pairs:
         right, given, found = right + len(gold & answer), given + len(gold), found + len(answer)
@@ -223,6 +230,7 @@ def _prf(pairs: Iterable[tuple[set[Any], set[Any]]]) -> Scores:
 
 
 def _f(right: int, given: int, found: int) -> float:
+    """Return F1 from numbers of right, gold and predicted items."""
     return 2 * right / (given + found) if given + found else 0.0
 
 

@@ -179,6 +179,7 @@ def emissions(texts: Sequence[NamedText], table: WordTable, weights: Array) -> A
 
 @njit(cache=True)
 def _emissions(templates: Array, pieces: Array, starts: Array, weights: Array) -> Array:
+    """Return sums of weights (words, tags) of the rows of each word."""
     found = np.zeros((templates.shape[0], weights.shape[1]), dtype=np.float32)
     for i in range(len(templates)):
         for row in templates[i]:
@@ -240,6 +241,7 @@ def _epoch(
     weights: Array, squares: Array, steps: Array, step_squares: Array, legal: Array,
     rate: float, decay: float, dropout: float, seed: int,
 ) -> None:  # fmt: skip
+    """Run one epoch of AdaGrad over the texts in ``order``; weights and steps change in place."""
     np.random.seed(seed)  # noqa: NPY002 - compiled code has no other generator
     size, many = weights.shape[1], templates.shape[1]
     for text in order:
@@ -281,6 +283,7 @@ def _epoch(
 def _learn(
     weights: Array, squares: Array, row: int, slopes: Array, rate: float, decay: float
 ) -> None:
+    """Apply one AdaGrad step to a row of the table, in place."""
     for t in range(weights.shape[1]):
         slope = slopes[t] + decay * weights[row, t]
         squares[row, t] += slope * slope

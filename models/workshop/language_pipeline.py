@@ -185,6 +185,7 @@ def _names(data: Path, settings: Settings, keep: Path | None) -> dict[str, bytes
 
 
 def _say(what: str) -> Callable[[str], None]:
+    """Return a function that prints a message with the time and ``what``."""
     return lambda message: typer.echo(f"{datetime.now(UTC):%H:%M:%S} {what}: {message}")
 
 

@@ -44,7 +44,7 @@ class Settings:
 
 
 def blank_nlp() -> Language:
-    """English without components, with our tokenizer."""
+    """Return an English pipeline without components, with our tokenizer."""
     register_components()
     settings = {
         "batch_size": 32,  # abstracts; a thousand at once would not fit the processor's cache
@@ -55,7 +55,7 @@ def blank_nlp() -> Language:
 
 
 def add_syntax(nlp: Language, settings: Settings) -> None:
-    """Adds tagger and parser on one network, all untrained."""
+    """Add an untrained tagger and parser on one network."""
     embed = {
         "@architectures": "spacy.HashEmbedCNN.v2",
         "pretrained_vectors": None,
@@ -72,7 +72,7 @@ def add_syntax(nlp: Language, settings: Settings) -> None:
 
 
 def add_names(nlp: Language, settings: Settings) -> None:
-    """Adds the recognizers of names on one network, all untrained.
+    """Add the untrained entity recognisers on one network.
 
     Their corpora disagree on what a name is, so each has its own, and they share what they know
     of words: the one for genes learns from BC2GM, the one for five types from JNLPBA, the one for
@@ -99,15 +99,17 @@ def add_names(nlp: Language, settings: Settings) -> None:
 
 
 def add_for_training(nlp: Language, settings: Settings) -> None:
-    """Adds a tagger on the network of names, which is dropped later."""
+    """Add a tagger on the network of names, for training only."""
     nlp.add_pipe("tagger", name="tags", config={"model": _tagger(settings, "names_tok2vec")})
 
 
 def _tagger(settings: Settings, upstream: str) -> dict[str, object]:
+    """Return the config of a tagger on the network ``upstream``."""
     return {"@architectures": "spacy.Tagger.v2", "tok2vec": _listener(settings, upstream)}
 
 
 def _transitions(settings: Settings, upstream: str) -> dict[str, object]:
+    """Return the config of a parser on the network ``upstream``."""
     return {
         "@architectures": "spacy.TransitionBasedParser.v2",
         "state_type": "parser",
@@ -120,6 +122,7 @@ def _transitions(settings: Settings, upstream: str) -> dict[str, object]:
 
 
 def _listener(settings: Settings, upstream: str) -> dict[str, object]:
+    """Return the config of a listener to the network ``upstream``."""
     return {
         "@architectures": "spacy.Tok2VecListener.v1",
         "width": settings.width + settings.evidence,

@@ -94,6 +94,7 @@ def left_out_abstracts(folder: Path) -> set[str]:
 
 
 def _abstracts(folder: Path) -> list[str]:
+    """Return the PubMed ids of the GENIA trees, each once."""
     rows = (row for path in _tree_files(folder) for row in srsly.read_gzip_jsonl(path))
     return list(dict.fromkeys(row["pmid"] for row in rows))
 
@@ -294,6 +295,7 @@ def read_events(data: Path, vocab: Vocab) -> NameDocs:
 
 
 def _kept_for_scoring(data: Path) -> _Seen:
+    """Return the sentences that no training data may contain."""
     devel = (" ".join(words) for words, _ in bc2gm_sentences(data, "devel"))
     return _Seen([*ppi_sentences(data), *devel])
 

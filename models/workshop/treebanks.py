@@ -86,6 +86,7 @@ def read_conllu(path: Path) -> Iterator[Sentence]:
 
 
 def _sentence(rows: list[list[str]], comments: dict[str, str], document: str) -> Sentence:
+    """Return the sentence of CoNLL-U rows and their comments."""
     return Sentence(
         words=[unescape(row[1]) for row in rows],
         tags=[row[4] for row in rows],

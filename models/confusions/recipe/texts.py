@@ -127,6 +127,7 @@ def members(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _of_tar(data: io.BytesIO) -> Iterator[tuple[str, bytes]]:
+    """Yield names and contents of the members of a tar archive that may contain prose."""
     with tarfile.open(fileobj=data) as whole:
         for one in whole:
             if one.isfile() and one.size < LARGEST and wanted(one.name):

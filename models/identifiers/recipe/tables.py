@@ -128,6 +128,7 @@ def _in_full(name: str) -> Iterator[tuple[str, NameKind]]:
 
 
 def _useful(name: str, kind: NameKind, gene: Gene) -> bool:
+    """Return whether a name is specific enough to look a gene up."""
     name = name.strip()
     if name in ("", "-") or len(name) > LONGEST or VAGUE.match(name) or CLONE.match(name):
         return False
@@ -173,6 +174,7 @@ def _members(folder: Path) -> dict[str, frozenset[str]]:
 
 
 def _lines(folder: Path, name: str) -> Iterator[list[str]]:
+    """Yield the rows of a FamPlex file."""
     with gzip.open(folder / f"famplex-{name}.csv.gz", "rt", encoding="utf-8") as lines:
         yield from csv.reader(lines)
 
