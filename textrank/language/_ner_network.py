@@ -33,14 +33,17 @@ from textrank.language._encoder import Encoder, GrowingArray, fingerprint_params
 from textrank.language.alignment import NormalizedWords, spaces_after
 
 Hashes: TypeAlias = NDArray[np.uint64]
+# Properties of a word that are hashed: the word itself, lower case, digit-folded ("plain"), shape,
+# shape without repetitions, class ("kind"); its clusters; gene name lists that contain it
+# ("listed"), how often it is part of listed names ("named"); prefixes and suffixes.
 VIEWS = (
     *("word", "lower", "plain", "shape", "short_shape", "kind"),
     *("cluster64", "cluster256", "cluster1000", "cluster3000", "listed", "named"),
     *("first2", "first3", "first4", "last2", "last3", "last4", "last5"),
 )
-VIEW_INDEX: Mapping[str, int] = {view: place for place, view in enumerate(VIEWS)}
+VIEW_INDEX: Mapping[str, int] = {view: index for index, view in enumerate(VIEWS)}
 MAX_CHAR_NGRAMS = 30
-_VIEW_PREFIXES = tuple(f"{place}|" for place in VIEW_INDEX.values())  # which view a text is of
+_VIEW_PREFIXES = tuple(f"{index}|" for index in VIEW_INDEX.values())  # prepended before hashing
 _GREEK_LETTERS = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho "
     "sigma tau upsilon phi chi psi omega"
@@ -303,9 +306,8 @@ _USED_VIEWS = sorted(
 CONJUNCTION_VIEWS: Mapping[str, int] = {
     name: _USED_VIEWS.index(p) for name, p in VIEW_INDEX.items() if p in _USED_VIEWS
 }
-_FIRST_BRACKET_TEMPLATE = len(UNIGRAM_TEMPLATES) + len(
-    CONJUNCTION_TEMPLATES
-)  # templates from here on include join codes
+# Numbers of templates: unigrams, conjunctions, conjunctions with join codes, character n-grams.
+_FIRST_BRACKET_TEMPLATE = len(UNIGRAM_TEMPLATES) + len(CONJUNCTION_TEMPLATES)
 _NGRAM_TEMPLATE = _FIRST_BRACKET_TEMPLATE + len(_BRACKET_VIEWS) + 1
 
 

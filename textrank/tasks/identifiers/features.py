@@ -20,9 +20,11 @@ from typing import NamedTuple
 from textrank.language.abbreviations import find_long_forms
 from textrank.tasks.identifiers.gazetteer import RELIABLE_METHODS, Gene, GeneLookup, Match, NameKind
 from textrank.tasks.identifiers.names import (
+    FLY,
     HUMAN,
     MOUSE,
     RAT,
+    ZEBRAFISH,
     Case,
     SpeciesMention,
     classify_case,
@@ -31,18 +33,17 @@ from textrank.tasks.identifiers.names import (
     make_key,
 )
 
-MAX_CHARACTERS_BEFORE, MAX_CHARACTERS_AFTER = (
-    25,
-    12,
-)  # between a name and the nearest species mention
+MAX_CHARACTERS_BEFORE = 25  # from a species mention to a name after it
+MAX_CHARACTERS_AFTER = 12  # from a name to a species mention after it
 DEFAULT_SPECIES = frozenset((HUMAN, MOUSE))  # considered even if a text does not name them
 _TAXON_OF_PREFIX = {"h": HUMAN, "m": MOUSE, "r": RAT}
 _VAGUE_KINDS = frozenset((NameKind.SHORTENED, NameKind.MEMBER))
 _SPECIES_PREFIXES = frozenset(("", *_TAXON_OF_PREFIX))
+# What may follow an abbreviation and is then appended to its long form: TRbeta.
 _SUFFIX = re.compile(
     r"^[\s-]?(?:[IVX]+|[A-Z]?\d{1,2}[A-Za-z]?|[A-E]|[a-e]|alpha|beta|gamma|delta|[α-ω])\d?$"
 )
-_SHIPPED_SPECIES = frozenset((HUMAN, MOUSE, 7955, 7227))
+_SHIPPED_SPECIES = frozenset((HUMAN, MOUSE, ZEBRAFISH, FLY))
 _PRIOR_SPECIES_COUNTS = {HUMAN: 0.5, MOUSE: 0.3}  # pseudo-counts of mentions
 
 

@@ -307,29 +307,15 @@ class Gazetteer:
         )
 
 
-_MAX_CACHED_KEYS = (
-    1 << 13
-)  # keys looked up before; a stream of new ones must not need ever more memory
+_MAX_CACHED_KEYS = 1 << 13  # bounds the memory used on a stream of texts
 _GENE_ARRAYS = ("taxon", "hgnc", "rgd", "popular", "coding", "prefix", "twin")  # of genes
-_UNCHANGED_ARRAYS = (
-    "checks",
-    "rows",
-    "kinds",
-    "seen",
-    "often",
-    *_GENE_ARRAYS,
-)  # on disk as they are
+# Arrays that are stored as they are in memory, and those that are encoded.
+_UNCHANGED_ARRAYS = (*("checks", "rows", "kinds", "seen", "often"), *_GENE_ARRAYS)
 _ENCODED_ARRAYS = (
-    "hashes",
-    "others",
-    "number",
-    "prefixes",
-    "symbols",
-    "uniprot",
-    "uniprot_rows",
-    "local",
+    *("hashes", "others", "number", "prefixes", "symbols", "uniprot", "uniprot_rows"),
+    *("local", "local_rows", "cues", "leaning"),
 )
-_ALL_ARRAYS = {*_UNCHANGED_ARRAYS, *_ENCODED_ARRAYS, "local_rows", "cues", "leaning"}
+_ALL_ARRAYS = {*_UNCHANGED_ARRAYS, *_ENCODED_ARRAYS}
 _CUE_STEPS = 100  # log-odds of cue words are rounded to hundredths
 
 

@@ -105,12 +105,8 @@ class ParseRanking(Task):
     linkages: int = 20
     labelled: bool = True
     name: ClassVar[str] = "parse_ranking"
-    required_pipes: ClassVar[
-        tuple[str, ...]
-    ] = ()  # of the analysis: words and sentences are enough
-    required_pipes_raw: ClassVar[tuple[str, ...]] = (
-        "parser",
-    )  # which finds the sentences of raw text
+    required_pipes: ClassVar[tuple[str, ...]] = ()  # tokens and sentences are enough
+    required_pipes_raw: ClassVar[tuple[str, ...]] = ("parser",)  # for sentence boundaries
     is_ranking: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
