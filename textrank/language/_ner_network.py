@@ -382,11 +382,7 @@ def conjunction_rows(columns: Sequence[Hashes], codes: Hashes) -> Iterator[NDArr
 
 
 _ZERO_BYTE = 128  # unsigned byte of weight zero
-
-
 _BYTE_BITS, _EVEN_BYTES = np.uint64(8), np.uint64(0x00FF00FF00FF00FF)
-
-
 _BLOCK_WORDS = 4096  # positions that are scored at once
 
 
@@ -859,6 +855,10 @@ def _train_context(
     context, backprop_encode = encode(inputs, True)
 
     def backprop(gradients: list[Any]) -> list[Doc]:
+        """Accumulate the gradients of all layers, given those of each Doc's vectors.
+
+        Return none.
+        """
         ops: Any = model.ops
         context_gradient = np.zeros_like(context)
         context_gradient[positions] = np.concatenate(gradients)[:, : context.shape[1]]

@@ -101,7 +101,11 @@ class _WordText:
                 opening = None
 
     def match_bracketed_short(self, start: int, end: int) -> AbbreviationPair | None:
-        """Return the pair if the bracket ``start:end`` holds a short form of what precedes it."""
+        """Return the (short, long) pair if a bracket holds the short form of what precedes it.
+
+        The bracket's words are ``start:end``, up to a comma or semicolon; the long form ends before
+        it and begins in the same sentence.
+        """
         short_end = next((n for n in range(start, end) if self.words[n] in (",", ";")), end)
         short = self.join_words(start, short_end)
         if not _is_short_form(short):
@@ -116,7 +120,11 @@ class _WordText:
         return self._make_pair(start, short_end, long_start, start - 1)
 
     def match_bracketed_long(self, start: int, end: int) -> AbbreviationPair | None:
-        """Return the pair if the bracket ``start:end`` holds the long form of the word before."""
+        """Return the (short, long) pair if a bracket holds the long form of what precedes it.
+
+        The bracket's words are ``start:end``; the short form is the run of words without gaps
+        before it.
+        """
         short_start = start - 2
         while short_start > 0 and not self.has_gap_after[short_start - 1]:
             short_start -= 1

@@ -418,7 +418,8 @@ def paragraph_lengths(doc: Doc, normalized: NormalizedWords | None) -> list[int]
     """Return how many words lie between sentence boundaries that the layout shows.
 
     Such a boundary has white space or markup before it; no entity extends across it. The lengths
-    add up to the number of words. Without such boundaries the whole Doc is one paragraph.
+    add up to the number of words; the first is 0 if the Doc begins with white space. Without such
+    boundaries the whole Doc is one paragraph.
     """
     if normalized is None or not doc.has_annotation("SENT_START"):
         return [len(doc) if normalized is None else len(normalized.token_indices)]

@@ -79,8 +79,6 @@ PENN_TAGS: dict[str, tuple[str, str]] = {
     "''": ("PUNCT", "PunctSide=Fin|PunctType=Quot"),
     "_SP": ("SPACE", ""),
 }
-
-
 _AUXILIARY_LEMMAS = {"be", "have", "do"}
 _IRREGULAR_VERBS = {
     **dict.fromkeys(("am", "is", "are", "was", "were", "been", "being", "'m", "'re"), "be"),
@@ -163,7 +161,11 @@ class Morphology:
             doc.from_array([POS, MORPH, LEMMA], cast(Any, doc_values))
 
     def _cached_row(self, key: int, word: Sequence[int]) -> tuple[int, int, int]:
-        """Return the POS, MORPH and LEMMA hashes of (word, tag, label) hashes, by cache key."""
+        """Return the POS, MORPH and LEMMA values of a word, computed once per cache key.
+
+        ``word`` holds the hashes (ORTH, TAG, DEP). The lemma is added to the string store each
+        time.
+        """
         entry = self._cache.get(key)
         if entry is None:
             entry = self._cache[key] = self._compute_row(*word)

@@ -574,7 +574,10 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
         self.model.initialize(X=[each.predicted for each in examples[:10]])
 
     def predict(self, docs: Iterable[Doc]) -> list[list[LabelledSpan]]:
-        """Return the labelled spans of each Doc."""
+        """Return the labelled spans of each Doc as token ranges.
+
+        Paragraphs are decoded separately.
+        """
         docs = list(docs)
         normalized = [normalize_words(doc, transliterate=True) for doc in docs]
         docs_and_words = list(zip(docs, normalized, strict=True))
