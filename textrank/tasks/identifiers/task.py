@@ -490,7 +490,7 @@ def _gold_by_document(gold: Mapping[str, Sequence[frozenset[str]]]) -> dict[str,
 def _precision_recall_f1(
     prefix: str, n_correct: int, n_predicted: int, n_gold: int
 ) -> dict[str, float | None]:
-    """Return precision, recall and F1 under the keys ``{prefix}precision``, ``recall`` and ``f``."""
+    """Return ``{prefix}precision``, ``{prefix}recall`` and ``{prefix}f`` (F1) of the counts."""
     return {
         f"{prefix}precision": _ratio(n_correct, n_predicted),
         f"{prefix}recall": _ratio(n_correct, n_gold),
