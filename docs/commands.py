@@ -46,14 +46,14 @@ LETTER = "The new version is faster then the old one. Its to early to say weathe
 
 
 def run_command(folder: Path, *arguments: str) -> str:
-    """Return the output of a command. Exit code 1 is allowed: the linter found an error."""
+    """Return the output of a command; only `spell` may exit with 1, if it found an error."""
     env = {**os.environ, "COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1", "PYTHONWARNINGS": ""}
     program = (
         "import sys; sys.argv[0] = 'textrank'; from textrank.cli import main; sys.exit(main())"
     )
     command = [sys.executable, "-c", program, *arguments]
     result = subprocess.run(command, capture_output=True, text=True, env=env, cwd=folder)
-    if result.returncode not in (0, 1):
+    if result.returncode not in ((0, 1) if arguments[0] == "spell" else (0,)):
         message = f"exit code {result.returncode}: {result.stderr}"
         raise SystemExit(f"{shlex.join(arguments)}: {message}")
     return result.stdout.rstrip()
