@@ -597,7 +597,7 @@ def select_rows_and_columns(data: KernelData, rows: Indices, columns: Indices) -
     if isinstance(data, Features):
         return data.rows(rows)
     return (
-        data.part(rows, columns)
+        data.select(rows, columns)
         if isinstance(data, GramAlternatives)
         else data[np.ix_(rows, columns)]
     )
@@ -652,25 +652,25 @@ class SharedRows(Sequence[Any]):
     """
 
     distinct: Sequence[Any]
-    index: Indices  # (n,) index of each candidate's row in ``distinct``
+    row_index: Indices  # (n,) index of each candidate's row in ``distinct``
 
     def __len__(self) -> int:
         """Return the number of candidates."""
-        return len(self.index)
+        return len(self.row_index)
 
     def __getitem__(self, index: int | slice) -> Any:
         """Return the representation of one candidate, or the SharedRows of a slice."""
         if isinstance(index, slice):
             return self.rows(index)
-        return self.distinct[int(self.index[index])]
+        return self.distinct[int(self.row_index[index])]
 
     def rows(self, index: Indices | slice) -> SharedRows:
         """Return the rows of some candidates, still shared."""
-        return SharedRows(self.distinct, self.index[index])
+        return SharedRows(self.distinct, self.row_index[index])
 
     def expand(self) -> Sequence[Any]:
         """Return one representation per candidate, in the container of ``distinct``."""
-        return take_rows(self.distinct, self.index)
+        return take_rows(self.distinct, self.row_index)
 
 
 # Views --------------------------------------------------------------------------------------------

@@ -204,7 +204,7 @@ def split_shared(X: Sequence[Any]) -> tuple[Sequence[Any], Indices | None]:
 
     ``(X, None)`` if unshared.
     """
-    return (X.distinct, X.index) if isinstance(X, SharedRows) else (X, None)
+    return (X.distinct, X.row_index) if isinstance(X, SharedRows) else (X, None)
 
 
 WordNumbers = NDArray[np.int32]  # indices into a vocabulary; -1 is none

@@ -305,8 +305,8 @@ def pattern_features(X: Sequences, patterns: Sequence[Pattern]) -> Features:
         inside = np.logical_and.reduce([symbols[o] >= 0 for o in pattern.offsets])
         key = np.full((int(inside.sum()), width + 1), OUTSIDE, dtype=np.int64)
         key[:, 0] = labels.index(pattern.label)
-        for column, offset in enumerate(pattern.offsets, 1):
-            key[:, column] = symbols[offset][inside]
+        for i, offset in enumerate(pattern.offsets, 1):
+            key[:, i] = symbols[offset][inside]
         keys.append(key)
         owners.append(rows[inside])
         values.append(np.full(len(key), pattern.weight))

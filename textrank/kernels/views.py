@@ -347,13 +347,13 @@ class PerQuestionKernel:
         views = [X.views.get(name) for name in view_names]
         shared_views = [view for view in views if isinstance(view, SharedRows)]
         if len(shared_views) < len(views) or any(
-            not np.array_equal(view.index, shared_views[0].index) for view in shared_views
+            not np.array_equal(view.row_index, shared_views[0].row_index) for view in shared_views
         ):
             return X, None
         distinct = {
             name: view.distinct for name, view in zip(view_names, shared_views, strict=True)
         }
-        return MultiView(distinct), shared_views[0].index
+        return MultiView(distinct), shared_views[0].row_index
 
     def _questions(self, X: Sequence[Any]) -> Sequence[str]:
         """Return the question of each candidate."""

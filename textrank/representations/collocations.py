@@ -329,7 +329,7 @@ class Collocations:
             np.array(words, dtype=np.int32).reshape(len(words), len(candidates)).T,
             titles, self._slots, values, self._present(neighbours),
         )  # fmt: skip
-        return features if self.known is None else features.having(self._known_names)
+        return features if self.known is None else features.keep_only(self._known_names)
 
     def _present(self, neighbours: TargetNeighbours) -> NDArray[np.bool_] | None:
         """Return which candidates have which features, (n, templates); None if all have all."""

@@ -231,7 +231,7 @@ def round_features(features: Features) -> Features:
     used = np.unique(values.indices)
     rounded = sp.csr_array(values[:, used])
     rounded.data = rounded.data.astype(np.float16).astype(np.float32)
-    return Features(rounded, features.names.take(used).compact())
+    return Features(rounded, features.names.take(used).drop_unused_words())
 
 
 def train(
