@@ -44,7 +44,7 @@ def test_a_missing_folder_is_named(tmp_path):
     [
         ("{", "not JSON"),
         ("[]", "a list is not a report"),
-        ("{}", "no key 'task'"),
+        ("{}", "the key 'task' is missing"),
         (json.dumps(dict.fromkeys(["task", "corpus", "procedure", "settings", "seed", "versions",
                                    "counts", "measures", "folds", "seconds"])), "r.json: "),
     ],

@@ -83,7 +83,7 @@ class Fact(TypedDict):
 def aggregate_facts(docs: Iterable[Doc], *, min_probability: float | None = None) -> list[Fact]:
     """Return the facts that judged Docs state, sorted by decreasing probability, then by ends.
 
-    Reads ``doc._.textrank_ppi``; Docs without it are skipped. Documents are told apart by their
+    Reads ``doc._.textrank_ppi``; Docs without it are skipped. Documents are distinguished by their
     id, so two Docs with the same id count as one document. See the module docstring for the
     definition of a fact. With ``min_probability`` every pair of at least this probability is
     evidence, whatever the model decided.
