@@ -678,7 +678,7 @@ class SharedRows(Sequence[Any]):
 
 @dataclass(frozen=True, eq=False)
 class MultiView(Sequence[Mapping[str, Any]]):
-    """The same candidates in several named views; each view is a sequence with one element each.
+    """Candidates in several named views, each a sequence with one element per candidate.
 
     >>> pairs = MultiView({"length": [3, 5], "word": ["bind", "binds"]})
     >>> pairs[1]

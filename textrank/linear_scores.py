@@ -240,7 +240,7 @@ class TemplateFeatures(Sequence[Features]):
 
     @property
     def presence(self) -> NDArray[np.bool_]:  # (n, b)
-        """Which candidates have which features, (n, b)."""
+        """Mask of the features that each candidate has, (n, b)."""
         shape = (len(self), len(self.titles))
         return np.ones(shape, dtype=bool) if self.present is None else self.present
 
