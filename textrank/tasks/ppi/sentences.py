@@ -238,11 +238,6 @@ class Sentence:
         return self.end - self.start
 
     @cached_property
-    def distances(self) -> Matrix:  # (tokens, tokens)
-        """Return path lengths between any two tokens along dependencies; inf if there is none."""
-        return self.dependencies.distances(len(self))
-
-    @cached_property
     def texts(self) -> list[str]:
         """Return the tokens as written."""
         strings = self.doc.vocab.strings
