@@ -195,7 +195,7 @@ def test_help_has_an_example(command: str, capsys: pytest.CaptureFixture[str]) -
         (["run", "ppi", "{corpus}", "--set", "learner.alphas=[0]"], "alphas"),
         (["run", "ppi", "{corpus}", "--set", "learner.@learners=x.v1"], "registered as 'x.v1'"),
         (["run", "ppi", "{corpus}", "--folds", "{gone}"], "no such file"),
-        (["run", "ppi", "{corpus}", "--folds", "99"], "12 documents out into 99 folds"),
+        (["run", "ppi", "{corpus}", "--folds", "99"], "cannot divide 12 documents into 99 folds"),
         (["evaluate", "nosuch", "{corpus}"], "nosuch: no such model"),
         (["run", "ppi", "{corpus}", "--json", "{gone}/x.json"], "does not exist"),
         (["info", "nosuch"], "nothing is registered as 'nosuch'"),
