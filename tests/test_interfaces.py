@@ -20,8 +20,9 @@ import textrank.component  # noqa: F401 - an installed textrank is found by its 
 from textrank import load_model, load_nlp
 from textrank.candidates import get_answers
 from textrank.cli._apply_out import WorkerOptions, apply_to_folder
+from textrank.cli.app import CommonOptions
 from textrank.cli.apply import apply_model
-from textrank.cli.curate import _curation
+from textrank.cli.curate import _make_curation
 from textrank.cli.explain import explain_model
 from textrank.language.long_docs import tokenize
 from textrank.model import Model
@@ -260,9 +261,10 @@ def test_table(
     source: Path, expected: Rows, capsys: pytest.CaptureFixture[str], monkeypatch: Any
 ) -> None:
     monkeypatch.setenv("COLUMNS", "300")
-    from textrank.cli.apply import _show
+    from textrank.cli.apply import _show_table
 
-    _show(list(apply_model("ppi", [str(source)])))
+    task = model_of("ppi").pipeline.task
+    _show_table(task, list(apply_model("ppi", [str(source)])))
     shown = [line.split() for line in capsys.readouterr().out.splitlines()[1:] if line.strip()]
     likely = [row for rows in expected.values() for row in rows if row["probability"] >= 0.5]
     assert len(shown) == len(likely)
@@ -301,10 +303,12 @@ def test_explain(source: Path, expected: Rows) -> None:
 
 def test_first_scores_of_curate(source: Path, expected: Rows, tmp_path: Path) -> None:
     file = tmp_path / "answers.sqlite"
-    curation = _curation("ppi", str(source), file, "someone", None, False, None)
+    curation = _make_curation(
+        "ppi", str(source), file, "someone", None, False, None, CommonOptions()
+    )
     try:
-        scores = curation.teaching.scores
-        probabilities = curation.teaching.probability(scores)
+        scores = curation.learner.scores
+        probabilities = curation.learner.probability(scores)
     finally:
         curation.answers.close()
     wanted = [row for rows in expected.values() for row in rows]
