@@ -376,7 +376,7 @@ def _use_page_style(svg: str, name: str) -> str:
     return re.sub(r"(url\(|href=\")#", rf"\1#{name}-", svg)
 
 
-def require_import_matplotlib() -> None:
+def require_matplotlib() -> None:
     """Raise ModuleNotFoundError if matplotlib is missing; called before a long run."""
     _import_matplotlib()
 
