@@ -1,4 +1,4 @@
-"""The tasks as spaCy components: ``nlp.add_pipe("textrank_ppi")``."""
+"""spaCy components of the tasks, such as ``nlp.add_pipe("textrank_ppi")``."""
 
 from __future__ import annotations
 
@@ -16,62 +16,63 @@ from spacy.util import raise_error
 
 from textrank.config import load_model, load_pipeline, model_names
 from textrank.model import Model
-from textrank.tasks.identifiers.task import Identifiers
+from textrank.protocols import Explanation
 
-Handler = Callable[[str, Any, list[Doc], Exception], Any]
-Explanation = list[tuple[tuple[str, ...], float]]
+ErrorHandler = Callable[[str, Any, list[Doc], Exception], Any]
+"""spaCy's error handler: component name, component, Docs, exception."""
 
 
 class TaskComponent:
-    """Judges the candidates of a task in each Doc; the answers are in ``doc._.textrank_<task>``.
+    """spaCy component that annotates Docs with a model; answers are in ``doc._.textrank_<task>``.
 
-    Holds a ``Model``. ``from_disk`` takes a model folder as it stands in ``models/``,
-    ``initialize`` trains one on gold Docs with the component's pipeline.
+    ``from_disk`` loads a model folder; ``initialize`` trains a model on gold Docs with the shipped
+    pipeline, or cfg file, ``pipeline``. ``model`` is None until then.
     """
 
     def __init__(self, name: str, pipeline: str, model: Model | None) -> None:
         self.name = name
         self.pipeline = pipeline
         self.model = model
-        self._docs: dict[tuple[Any, str], Doc] = {}  # that the model was trained on here
-        self._handler: Handler | None = None
+        self._docs: dict[tuple[Any, str], Doc] = {}  # Docs that this component was trained on
+        self._handler: ErrorHandler | None = None
 
     def __call__(self, doc: Doc) -> Doc:
+        """Annotate a Doc and return it."""
         return self._model()(doc)
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Docs judged in batches: candidates of several Docs are compared at once."""
+        """Annotate Docs in batches; with an error handler, Docs that fail are left out."""
         handle = self._handler
         failed = (
             None if handle is None else lambda doc, error: handle(self.name, self, [doc], error)
         )
         yield from self._model().pipe(stream, batch_size=batch_size, failed=failed)
 
-    def _tell(self, doc: Doc, error: Exception) -> None:
-        self.get_error_handler()(self.name, self, [doc], error)
-
-    def set_error_handler(self, handler: Handler) -> None:
-        """Takes what spaCy's ``nlp.set_error_handler`` gives: it is told of a Doc that fails."""
+    def set_error_handler(self, handler: ErrorHandler) -> None:
+        """Set the handler of Docs that fail; called by ``nlp.set_error_handler``."""
         self._handler = handler
 
-    def get_error_handler(self) -> Handler:
-        """The handler of errors, by default one that raises."""
+    def get_error_handler(self) -> ErrorHandler:
+        """Return the error handler; by default one that raises."""
         return raise_error if self._handler is None else self._handler
 
     def explain(self, doc: Doc) -> list[Explanation]:
-        """For each candidate in order, its features with what each adds to the score."""
+        """Explain the score of each candidate of a Doc, in order; see ``Model.explain``."""
         model = self._model()
         return [model.explain(candidate) for candidate in model.pipeline.task.candidates(doc)]
 
     def initialize(
         self, get_examples: Callable[[], Iterable[Example]], nlp: Language | None = None
     ) -> None:
-        """Trains on the reference Docs, with gold as the task's readers set it."""
+        """Train on the reference Docs of examples, with gold annotation as readers store it.
+
+        Without real examples (``spacy assemble``) a loaded model is kept.
+        """
         docs = [example.reference for example in get_examples()]
-        if self.model is not None and _are_made_up(docs):
-            return  # spacy assemble has no examples: the model stays
+        if self.model is not None and _are_dummy_examples(docs):
+            return
         self._docs = {}
-        self._learn(docs)
+        self._train(docs)
 
     def update(
         self,
@@ -81,38 +82,38 @@ class TaskComponent:
         sgd: Any = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Trains anew on all examples met since ``initialize``, when some of these are new.
+        """Train again on all examples since ``initialize`` if some of these are new.
 
-        Least squares has no steps: one training gives the best weights, so ``drop`` and ``sgd``
-        have no use. The loss is the share of wrongly ordered held-out pairs, ``1 - AUC``, where
-        answers are yes and no. A model that came from disk is left alone, for the examples it was
-        trained on are unknown.
+        Least squares is not iterative, so ``drop`` and ``sgd`` are ignored. The loss is ``1 - AUC``
+        of the held-out scores, or 0 if answers are not yes or no. A model from disk stays
+        unchanged, because its training examples are unknown.
         """
         losses = {} if losses is None else losses
         if self._docs:
-            self._learn(example.reference for example in examples)
-            quality = self._model().heldout_auc
-            losses[self.name] = 0.0 if quality is None else 1.0 - quality
+            self._train(example.reference for example in examples)
+            auc = self._model().heldout_auc
+            losses[self.name] = 0.0 if auc is None else 1.0 - auc
         return losses
 
-    def _learn(self, docs: Iterable[Doc]) -> None:
+    def _train(self, docs: Iterable[Doc]) -> None:
+        """Add Docs to the training set and fit a new model if one of them is new."""
         new = {(doc.user_data.get("document"), doc.text): doc for doc in docs}
         if not self._docs or new.keys() - self._docs.keys():
             self._docs |= new
             self.model = load_pipeline(self.pipeline).fit(list(self._docs.values()))
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Writes exactly a model folder."""
+        """Write the model as a folder."""
         self._model().to_disk(path)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> TaskComponent:
-        """Takes the model of a folder."""
+        """Load the model of a folder, and return the component."""
         self.model = Model.from_disk(path)
         self._docs = {}
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The files of the model folder in one message."""
+        """Return the files of the model folder as one msgpack message."""
         with tempfile.TemporaryDirectory() as folder:
             self.to_disk(Path(folder) / "model")
             model = Path(folder) / "model"
@@ -124,31 +125,33 @@ class TaskComponent:
         return bytes(srsly.msgpack_dumps(files))
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> TaskComponent:
-        """What ``to_bytes`` gave."""
+        """Load what ``to_bytes`` returned, and return the component."""
         with tempfile.TemporaryDirectory() as folder:
             for name, content in srsly.msgpack_loads(data).items():
-                own = PurePosixPath(name).parts[-2:]  # a model and, one folder deeper, its aspects
-                file = Path(folder, *(part for part in own if part != ".."))
+                parts = PurePosixPath(name).parts[-2:]  # submodels are one folder deeper
+                file = Path(folder, *(part for part in parts if part != ".."))
                 file.parent.mkdir(exist_ok=True)
                 file.write_bytes(content)
             return self.from_disk(folder)
 
     def _model(self) -> Model:
+        """Return the model; ValueError if there is none yet."""
         if self.model is None:
             raise ValueError(
-                f"component {self.name!r} has no model. Give one with from_disk, train one with "
+                f"component {self.name!r} has no model. Load one with from_disk, train one with "
                 "nlp.initialize, or name a shipped one in its config."
             )
         return self.model
 
 
-def _are_made_up(docs: Sequence[Doc]) -> bool:
-    """Whether these are the three words that spaCy takes for examples where there are none."""
+def _are_dummy_examples(docs: Sequence[Doc]) -> bool:
+    """Return whether these are the dummy examples ("x y z") that spaCy uses if there are none."""
     return len(docs) == 1 and not docs[0].user_data and docs[0].text.split() == ["x", "y", "z"]
 
 
-# What analyze_pipes looks for before a component; names may also come from the user.
-REQUIRES = {
+# Attributes that nlp.analyze_pipes expects earlier components to set. Entities are not among them,
+# since users may annotate them.
+REQUIRED_ATTRIBUTES = {
     "ppi": ["token.tag", "token.dep", "doc.sents"],
     "gene_protein": ["doc.sents"],
     "spelling": ["doc.sents"],
@@ -156,39 +159,45 @@ REQUIRES = {
 }
 
 
-def _make(nlp: Language, name: str, pipeline: str, model: str | None) -> TaskComponent:
-    """A component with a shipped model or one of a folder; without any where it comes later."""
+def _build_component(nlp: Language, name: str, pipeline: str, model: str | None) -> TaskComponent:
+    """Build a component with a shipped model or one of a folder; without a model if it is None.
+
+    Raises ValueError if the model is unknown, or of another task than the pipeline.
+    """
     if not model:
         return TaskComponent(name, pipeline, None)
     if model not in model_names() and not Path(model).exists():
-        if model == pipeline:  # the default, of a task without a shipped model
+        if model == pipeline:  # the default of a task without a shipped model
             return TaskComponent(name, pipeline, None)
         raise ValueError(
-            f"component {name!r}: no model {model!r}, neither shipped ({', '.join(model_names())}) "
-            "nor a folder. Correct the name, or set model to null and train one."
+            f"component {name!r}: {model!r} is neither a model folder nor shipped; available: "
+            f"{', '.join(model_names())}. Correct the name, or set model to null and train one."
         )
     loaded = load_model(model)
-    own, wanted = loaded.pipeline.task.name, load_pipeline(pipeline).task.name
-    if own != wanted:
+    task, expected = loaded.pipeline.task.name, load_pipeline(pipeline).task.name
+    if task != expected:
         raise ValueError(
-            f"component {name!r}: model {model!r} is of task {own!r}, the pipeline {pipeline!r} of "
-            f"{wanted!r}. Name a model of that task."
+            f"component {name!r}: model {model!r} is of task {task!r}, but pipeline {pipeline!r} "
+            f"is of task {expected!r}. Use a model of that task."
         )
     return TaskComponent(name, pipeline, loaded)
 
 
-def _factory(task: str, model: str | None = "") -> Callable[..., Any]:
-    """A factory whose default model is the shipped one of the task's name, or none."""
+def _register_factory(task: str, model: str | None = "") -> Callable[..., Any]:
+    """Register the factory ``textrank_<task>``.
+
+    Its default model is the shipped one with the name of the task, or ``model``.
+    """
     return Language.factory(
         f"textrank_{task}",
         assigns=[f"doc._.textrank_{task}"],
-        requires=REQUIRES.get(task, []),
+        requires=REQUIRED_ATTRIBUTES.get(task, []),
         default_config={"pipeline": task, "model": task if model == "" else model},
-        func=_make,
+        func=_build_component,
     )
 
 
-def _make_identifiers(
+def _build_identifiers(
     nlp: Language,
     name: str,
     model: str | None,
@@ -197,14 +206,14 @@ def _make_identifiers(
     labels: Sequence[str],
     overwrite: bool,
 ) -> TaskComponent:
-    """Identifiers of names, with the settings of the task that a user may want to change."""
-    made = _make(nlp, name, "identifiers", model)
-    if made.model is not None:
-        pipeline = made.model.pipeline
+    """Build the component of identifiers, with settings of its task from the spaCy config."""
+    component = _build_component(nlp, name, "identifiers", model)
+    if component.model is not None:
+        pipeline = component.model.pipeline
         settings: Any = {"species": species, "own": own, "labels": labels, "overwrite": overwrite}
-        task = replace(cast(Identifiers, pipeline.task), **settings)
-        made.model = replace(made.model, pipeline=replace(pipeline, task=task))
-    return made
+        task = replace(cast(Any, pipeline.task), **settings)
+        component.model = replace(component.model, pipeline=replace(pipeline, task=task))
+    return component
 
 
 identifiers = Language.factory(
@@ -218,10 +227,10 @@ identifiers = Language.factory(
         "labels": [],
         "overwrite": False,
     },
-    func=_make_identifiers,
+    func=_build_identifiers,
 )
-ppi = _factory("ppi")
-gene_protein = _factory("gene_protein")
-spelling = _factory("spelling")
-parse_ranking = _factory("parse_ranking")
-wsd = _factory("wsd", model=None)
+ppi = _register_factory("ppi")
+gene_protein = _register_factory("gene_protein")
+spelling = _register_factory("spelling")
+parse_ranking = _register_factory("parse_ranking")
+wsd = _register_factory("wsd", model=None)

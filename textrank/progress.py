@@ -1,4 +1,4 @@
-"""Progress of long work, told to whoever listens; silent where nobody does."""
+"""Progress of long work for a listener, and control of the garbage collector."""
 
 from __future__ import annotations
 
@@ -12,24 +12,30 @@ T = TypeVar("T")
 
 
 class Listener(Protocol):
-    """Shows progress: the command line's bar, or a notebook's."""
+    """Display of progress, such as the bar of the command line."""
 
     def track(self, items: Iterable[T], what: str, total: int | None) -> Iterator[T]:
-        """The items again, counting them."""
+        """Yield the items and show how many of ``total`` (None: unknown) are done.
+
+        ``what`` is the label.
+        """
 
 
 _listener: ContextVar[Listener | None] = ContextVar("textrank_progress", default=None)
 
 
 def track(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:
-    """The items again, one by one, with their number reported to the listener if there is one."""
+    """Return an iterator over ``items`` that reports progress to the listener, if there is one.
+
+    ``what`` is the label of the work, ``total`` the number of items if it is known.
+    """
     listener = _listener.get()
     return iter(items) if listener is None else listener.track(items, what, total)
 
 
 @contextmanager
 def report_progress(listener: Listener) -> Iterator[None]:
-    """Inside this block, ``track`` reports to ``listener``."""
+    """Make ``track`` report to ``listener`` inside this block."""
     token = _listener.set(listener)
     try:
         yield
@@ -39,17 +45,18 @@ def report_progress(listener: Listener) -> Iterator[None]:
 
 @contextmanager
 def gc_disabled() -> Iterator[None]:
-    """Inside this block no garbage is looked for; what nothing refers to is freed as ever.
+    """Disable the cyclic garbage collector inside this block.
 
-    A search goes through all that a program keeps, language model and imports included, a tenth of
-    a second each, and many new objects make it come often. What is made for a batch has no cycles.
+    A collection visits all objects of the program, including language model and imports, which
+    takes a tenth of a second, and many new objects trigger it often. Objects that are made for a
+    batch have no cycles.
     """
-    looked_for = gc.isenabled()
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if looked_for:
+        if was_enabled:
             gc.enable()
 
 
@@ -57,8 +64,8 @@ def gc_disabled() -> Iterator[None]:
 def gc_frozen() -> Iterator[None]:
     """Exempt all objects that exist now from garbage collection inside this block.
 
-    Models stay anyway, and a collection that need not look through them is faster. They must not
-    stay exempt: Python could not free them at exit, and libraries would report leaks.
+    A collection that need not visit the models is faster. They are unfrozen at the end, or Python
+    could not free them at exit and libraries would report leaks.
     """
     gc.freeze()
     try:

@@ -1,4 +1,4 @@
-"""check_kernel: the laws every kernel obeys, for us and for authors of plugins."""
+"""Checks for authors of kernels: ``check_kernel`` tests the contract of ``Kernel``."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from textrank.protocols import Kernel, has_features
 
 
 def check_kernel(kernel: Kernel[Any], X: Sequence[Any], *, tolerance: float = 1e-8) -> None:
-    """Raises an AssertionError that names the first law this kernel breaks on these inputs.
+    """Raise AssertionError, naming the first law that a kernel breaks on the inputs ``X``.
 
-    The Gram matrix is finite, symmetric and positive semidefinite; ``diag`` is its diagonal;
-    ``k(X, Y) = k(Y, X)'`` and parts of the matrix equal the matrix of parts; permuting the inputs
-    permutes the matrix; explicit features give the same matrix, also onto known names; no input
-    gives an empty matrix. Comparisons are relative to the largest kernel value.
+    The laws: the Gram matrix is finite, symmetric and positive semidefinite; ``diag`` is its
+    diagonal; ``k(X, Y) = k(Y, X)'``; the matrix of some inputs is the block of the matrix of all;
+    permuting the inputs permutes the matrix; explicit features give the same matrix, also after
+    aligning them to other names; no inputs give an empty matrix. Values are compared with
+    ``tolerance`` relative to the largest kernel value. Raises ValueError for fewer than 2 inputs.
 
     >>> from textrank.kernels.algebra import Linear
     >>> check_kernel(Linear(), np.array([[1.0, 2.0], [0.0, 1.0], [3.0, 1.0]]))
@@ -26,13 +27,13 @@ def check_kernel(kernel: Kernel[Any], X: Sequence[Any], *, tolerance: float = 1e
     if n < 2:
         raise ValueError(f"check_kernel needs at least 2 inputs to compare, got {n}")
     K = np.asarray(kernel(X), dtype=np.float64)
-    _holds(K.shape == (n, n), f"k(X) of {n} inputs has shape {K.shape}")
-    _holds(bool(np.isfinite(K).all()), "k(X) holds infinite values or NaN")
+    _check(K.shape == (n, n), f"k(X) of {n} inputs has shape {K.shape}")
+    _check(bool(np.isfinite(K).all()), "k(X) holds infinite values or NaN")
     close = _Close(float(np.abs(K).max(initial=0.0)) or 1.0, tolerance)
 
     close(K, K.T, "k(X) is not symmetric")
     lowest = float(np.linalg.eigvalsh((K + K.T) / 2).min())
-    _holds(
+    _check(
         lowest >= -tolerance * close.scale * n,
         f"k(X) is not positive semidefinite: its lowest eigenvalue is {lowest:.3g}",
     )
@@ -44,18 +45,21 @@ def check_kernel(kernel: Kernel[Any], X: Sequence[Any], *, tolerance: float = 1e
 
 
 class _Close:
+    """Assertion that arrays are equal up to ``tolerance * scale``."""
+
     def __init__(self, scale: float, tolerance: float) -> None:
         self.scale = scale
         self.tolerance = tolerance
 
     def __call__(self, left: Any, right: Any, broken: str) -> None:
         left, right = np.asarray(left, dtype=float), np.asarray(right, dtype=float)
-        _holds(left.shape == right.shape, f"{broken}: shapes {left.shape} and {right.shape}")
+        _check(left.shape == right.shape, f"{broken}: shapes {left.shape} and {right.shape}")
         worst = float(np.abs(left - right).max(initial=0.0))
-        _holds(worst <= self.tolerance * self.scale, f"{broken}: off by {worst:.3g}")
+        _check(worst <= self.tolerance * self.scale, f"{broken}: off by {worst:.3g}")
 
 
-def _holds(law: bool, broken: str) -> None:
+def _check(law: bool, broken: str) -> None:
+    """Raise AssertionError with the message ``broken`` unless ``law``."""
     if not law:
         raise AssertionError(broken)
 
@@ -73,22 +77,22 @@ def _check_parts(kernel: Kernel[Any], X: Sequence[Any], K: Matrix, close: _Close
 
 
 def _check_empty(kernel: Kernel[Any], X: Sequence[Any]) -> None:
-    none = take_rows(X, np.arange(0))
+    empty = take_rows(X, np.arange(0))
     for shape, K in (
-        ((0, 0), kernel(none)),
-        ((0, count_rows(X)), kernel(none, X)),
-        ((count_rows(X), 0), kernel(X, none)),
-        ((0,), kernel.diag(none)),
+        ((0, 0), kernel(empty)),
+        ((0, count_rows(X)), kernel(empty, X)),
+        ((count_rows(X), 0), kernel(X, empty)),
+        ((0,), kernel.diag(empty)),
     ):
-        _holds(np.shape(K) == shape, f"without inputs the shape is {np.shape(K)}, not {shape}")
+        _check(np.shape(K) == shape, f"without inputs the shape is {np.shape(K)}, not {shape}")
 
 
 def _check_features(kernel: Any, X: Sequence[Any], K: Matrix, close: _Close) -> None:
     F = kernel.features(X)
-    _holds(len(F) == count_rows(X), f"{len(F)} rows of features for {count_rows(X)} inputs")
+    _check(len(F) == count_rows(X), f"{len(F)} rows of features for {count_rows(X)} inputs")
     values = F.values.toarray()
     close(values @ values.T, K, "features(X) features(X)' is not k(X)")
     half = count_rows(X) // 2
-    known, new = kernel.features(take_rows(X, np.arange(half))), kernel.features(X)
-    moved = new.align_to(known.names).toarray()
-    close(moved @ known.values.toarray().T, K[:, :half], "features onto known names lose value")
+    some, every = kernel.features(take_rows(X, np.arange(half))), kernel.features(X)
+    aligned = every.align_to(some.names).toarray()
+    close(aligned @ some.values.toarray().T, K[:, :half], "features onto known names lose value")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from spacy.tokens import Doc
 
 from textrank.candidates import shares_text
 from textrank.evaluation import evaluate
-from textrank.evaluation.evaluate import cross
+from textrank.evaluation.evaluate import cross_corpora
 from textrank.kernels.algebra import Exponential, Normalized
 from textrank.kernels.graphs import AllPathsGraph
 from textrank.learners.rls import RLS
@@ -41,7 +43,7 @@ def corpora(make_docs):
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 def test_every_cell_equals_training_and_testing_alone(corpora, kernel):
     pipeline = Pipeline(PPI(), DependencyGraph(), kernel, RLS((0.25, 1.0)))
-    found = cross(pipeline, corpora)
+    found = cross_corpora(pipeline, corpora)
     assert set(found.reports) == {(a, b) for a in corpora for b in corpora if a != b}
     for (train, test), report in found.reports.items():
         alone = evaluate(pipeline.fit(corpora[train]), corpora[test])
@@ -56,10 +58,11 @@ def test_every_cell_equals_training_and_testing_alone(corpora, kernel):
 
 
 def test_every_corpus_is_represented_once(corpora, monkeypatch):
-    monkeypatch.setattr("textrank.evaluation.evaluate.to_config", lambda _: {})
+    module = sys.modules["textrank.evaluation.evaluate"]  # the package has a function of this name
+    monkeypatch.setattr(module, "to_config", lambda _: {})
     Counting.shown.clear()
     pipeline = Pipeline(PPI(), Counting(), KERNELS["features"], RLS((1.0,)))
-    cross(pipeline, corpora)
+    cross_corpora(pipeline, corpora)
     assert Counting.shown == [24, 20, 16]
 
 
@@ -72,10 +75,10 @@ def copied(doc, name):
 def test_shared_texts_are_left_out_of_the_test_only(corpora):
     twins = [copied(doc, f"twin{i}") for i, doc in enumerate(corpora["a"][:3])]
     pipeline = Pipeline(PPI(), DependencyGraph(), KERNELS["features"], RLS((1.0,)))
-    found = cross(pipeline, {"a": corpora["a"], "b": [*corpora["b"], *twins]})
+    found = cross_corpora(pipeline, {"a": corpora["a"], "b": [*corpora["b"], *twins]})
     assert found.dropped == {("a", "b"): 3, ("b", "a"): 3}
     assert found.reports["a", "b"].counts.documents == 10
-    clean = cross(pipeline, {"a": corpora["a"], "b": corpora["b"]})
+    clean = cross_corpora(pipeline, {"a": corpora["a"], "b": corpora["b"]})
     assert found.mean("auc", "a", "b") == pytest.approx(clean.mean("auc", "a", "b"))
 
 
@@ -90,14 +93,14 @@ def test_the_same_id_in_two_corpora_is_no_shared_text(make_docs):
 def test_one_corpus_or_nothing_left_is_explained(corpora):
     pipeline = Pipeline(PPI(), DependencyGraph(), KERNELS["features"], RLS((1.0,)))
     with pytest.raises(ValueError, match="at least 2, got 1"):
-        cross(pipeline, {"a": corpora["a"]})
+        cross_corpora(pipeline, {"a": corpora["a"]})
     with pytest.raises(ValueError, match="nothing is left to test"):
-        cross(pipeline, {"a": corpora["a"], "b": corpora["a"]})
+        cross_corpora(pipeline, {"a": corpora["a"], "b": corpora["a"]})
 
 
 def test_the_page_shows_every_cell(corpora):
     pipeline = Pipeline(PPI(), DependencyGraph(), KERNELS["features"], RLS((1.0,)))
-    found = cross(pipeline, corpora)
+    found = cross_corpora(pipeline, corpora)
     text = render_cross_corpus(found)
     for name in ("auc", "f", "f_mean", "f_rate", "f_best"):
         assert f'id="figure-cross-{name}"' in text

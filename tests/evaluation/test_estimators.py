@@ -75,7 +75,7 @@ def test_a_ranker_is_measured_by_query(problem):
 
 def test_shapes_that_do_not_fit_are_refused(problem):
     X, y, documents = problem
-    with pytest.raises(ValueError, match="89 documents do not belong together"):
+    with pytest.raises(ValueError, match="89 documents do not fit together"):
         evaluate_estimator(Ridge(), X, y, documents[:-1])
     with pytest.raises(ValueError, match="must be square"):
         evaluate_estimator(Ridge(), X, y, documents, precomputed=True)

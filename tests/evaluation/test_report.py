@@ -82,12 +82,12 @@ def test_from_dict_takes_back_what_to_dict_gave():
 def test_from_dict_names_the_missing_key():
     data = make_report().to_dict()
     del data["folds"]
-    with pytest.raises(ValueError, match="no key 'folds'"):
+    with pytest.raises(ValueError, match="the key 'folds'"):
         Report.from_dict(data)
 
 
 def test_nan_is_refused_where_it_enters():
-    with pytest.raises(ValueError, match="auc of fold 3 is nan; write None"):
+    with pytest.raises(ValueError, match="auc of fold 3 is nan; use None"):
         Fold({"auc": float("nan")}, fold=3)
 
 

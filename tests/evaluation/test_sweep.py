@@ -116,7 +116,7 @@ def test_entries_say_what_they_were_made_from(pipeline, docs, tmp_path):
 
 def test_arrays_come_back_bit_for_bit(tmp_path, rng):
     cache, K = Cache(tmp_path), rng.random((5, 5))
-    cache.keep_arrays("comparisons", {"a": 1}, K, {"notes": []})
+    cache.put_arrays("comparisons", {"a": 1}, K, {"notes": []})
     kept, content = cache.get_arrays("comparisons", {"a": 1})
     np.testing.assert_array_equal(kept, K)
     assert content == {"notes": []}

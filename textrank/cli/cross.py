@@ -66,7 +66,7 @@ def cross_corpora(
     """
     from textrank.cli.sources import read_corpus, set_parser
     from textrank.config import load_pipeline, parse_setting
-    from textrank.evaluation.evaluate import cross
+    from textrank.evaluation.evaluate import cross_corpora
     from textrank.pipeline import Clock
 
     configured = set_parser(load_pipeline(pipeline, dict(map(parse_setting, settings))), nlp)
@@ -77,5 +77,5 @@ def cross_corpora(
     clock = Clock()
     with clock.step("reading"):
         docs = {source.name: read_corpus(source, nlp, configured.task) for source in sources}
-    result = cross(configured, docs)
+    result = cross_corpora(configured, docs)
     return replace(result, seconds={**clock.seconds, **result.seconds})

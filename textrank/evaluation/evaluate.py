@@ -1,11 +1,16 @@
-"""A trained model on other documents than it was trained on."""
+"""Evaluation of trained models on other documents, across corpora, and of scikit-learn estimators.
+
+- ``evaluate`` tests a model on annotated documents.
+- ``cross_corpora`` trains on each of several corpora and tests on all others.
+- ``evaluate_estimator`` cross-validates a scikit-learn estimator with whole documents held out.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,33 +40,41 @@ from textrank.pipeline import Clock, Dataset, Pipeline
 from textrank.progress import track
 from textrank.tasks.base import no_candidates_error
 
-Positives = float | Literal["auto"] | None
+Positives: TypeAlias = float | Literal["auto"] | None
+"""Share of positives that is expected, ``"auto"``, or None for the threshold of training."""
 
 
 def evaluate(
     model: Model, docs: Iterable[Doc], *, corpus: str = "", positives: Positives = None
 ) -> Report:
-    """Measures on other documents, with the threshold chosen in training.
+    """Test a model on annotated documents and return a report with one fold.
 
-    Where positives are far more or less frequent than in training, that threshold is wrong.
-    ``positives`` is the share of them that is expected; the highest scores get the yes. With
-    ``auto`` the threshold is the one of the highest expected F by the model's own probabilities, if
-    they were calibrated on left-out corpora (``Platt.across``); otherwise it is the mean of
-    the scores (``mean_threshold``), since probabilities of one corpus do not carry over to another.
+    Documents that the model was trained on are counted in ``Report.trained_on``, with a note that
+    figures on them are too high.
 
-    Documents that the model was trained on are counted in ``trained_on`` of the report, with a
-    note: figures on them are too high.
+    Parameters
+    ----------
+    docs
+        Annotated documents, analysed as the model's task needs.
+    corpus
+        Name of the corpus for the report.
+    positives
+        How the threshold is chosen. None takes that of training, which is wrong if positives are
+        far more or less frequent here. A number is the share of positives that is expected; the
+        highest scores are answered with yes. ``"auto"`` maximises the expected F1 by the model's
+        probabilities if these were calibrated on left-out corpora; otherwise it is the mean of the
+        scores, since probabilities of one corpus do not carry over to another.
     """
     docs = list(docs)
     task = model.pipeline.task
-    found = [task.candidates(doc) for doc in docs]
-    unreachable = sum(task.unreachable(doc, own) for doc, own in zip(docs, found, strict=True))
-    candidates = [candidate for own in found for candidate in own]
+    candidates_by_doc = [task.candidates(doc) for doc in docs]
+    unreachable = sum(map(task.unreachable, docs, candidates_by_doc))
+    candidates = [candidate for group in candidates_by_doc for candidate in group]
     if not candidates:
         raise no_candidates_error(task, len(docs))
     scores = model.score(candidates)
-    threshold, words = choose_threshold(model, scores, positives)
-    test = single_fold(model, candidates, scores, threshold, unreachable)
+    threshold, selection = choose_threshold(model, scores, positives)
+    test = _single_fold(model, candidates, scores, threshold, unreachable)
     fold = test.measure(task)
     probabilities = model.probability(scores)
     if probabilities is not None:
@@ -73,21 +86,23 @@ def evaluate(
     return Report(
         task=task.name,
         corpus=corpus,
-        procedure=f"trained on {model.meta.get('corpus') or 'another corpus'}; {words}",
+        procedure=f"trained on {model.meta.get('corpus') or 'another corpus'}; {selection}",
         settings=to_config(model.pipeline),
         seed=None,
         counts=Counts(len(docs), len(candidates), fold.positives, unreachable),
         folds=[fold],
         intervals=group_intervals(task, [test], [fold], {}) if not unreachable else {},
         decisions=list(test.decisions(fold)),
-        curves=_curves(gold_labels(candidates), probabilities),
+        curves=_reliability_curve(gold_labels(candidates), probabilities),
         notes=[overlap.note] if overlap else (),
         trained_on=overlap.to_dict() if overlap else {},
     )
 
 
-def _curves(y: Vector, probabilities: Vector | None) -> dict[str, list[dict[str, float]]]:
-    """What probabilities were worth, in bins."""
+def _reliability_curve(
+    y: Vector, probabilities: Vector | None
+) -> dict[str, list[dict[str, float]]]:
+    """Return the share of positives in bins of the probability; empty without probabilities."""
     bins = [] if probabilities is None else reliability(y, probabilities)
     return {"reliability": [{"x": b.score, **asdict(b)} for b in bins]} if bins else {}
 
@@ -95,34 +110,39 @@ def _curves(y: Vector, probabilities: Vector | None) -> dict[str, list[dict[str,
 def choose_threshold(
     model: Model, scores: Vector, positives: Positives
 ) -> tuple[float | None, str]:
-    """The threshold for these scores, and how it came about in words."""
+    """Return the threshold for these scores, and how it was chosen, for the report.
+
+    See ``evaluate`` for ``positives``.
+    """
     if positives == "auto" and model.calibration is not None and model.calibration.sources:
-        words = "alpha by leave-document-out there; threshold of the best F that it expects here"
-        return expected_threshold(scores, model.calibration(scores)), words
+        selection = (
+            "alpha by leave-document-out there; threshold of the best F that it expects here"
+        )
+        return expected_threshold(scores, model.calibration(scores)), selection
     if positives == "auto":
-        words = "alpha by leave-document-out there; threshold at the mean of the test scores"
-        return mean_threshold(scores), words
+        selection = "alpha by leave-document-out there; threshold at the mean of the test scores"
+        return mean_threshold(scores), selection
     if positives is not None:
-        words = f"alpha by leave-document-out there; yes to a share of {positives:g}, as asked"
-        return positive_rate_threshold(scores, positives), words
+        selection = f"alpha by leave-document-out there; yes to a share of {positives:g}, as asked"
+        return positive_rate_threshold(scores, positives), selection
     return model.threshold, "alpha and threshold by leave-document-out there"
 
 
-def single_fold(
+def _single_fold(
     model: Model,
     candidates: Sequence[Candidate],
     scores: Vector,
     threshold: float | None,
     unreachable: int,
 ) -> FoldScores:
-    """All candidates as one test fold."""
+    """Return all candidates as one test fold."""
     alphas, rows = [model.fit.alpha], np.arange(len(candidates))
     return FoldScores(rows, candidates, alphas, scores[None], [threshold], 0, unreachable, 0, 0)
 
 
 @dataclass(frozen=True)
 class CrossCorpus:
-    """A report for every pair of different corpora, trained on the first, tested on the second."""
+    """Reports for all ordered pairs of corpora, trained on the first and tested on the second."""
 
     corpora: Sequence[str]
     reports: Mapping[tuple[str, str], Report]
@@ -130,16 +150,16 @@ class CrossCorpus:
     seconds: Mapping[str, float] = field(default_factory=dict)
 
     def mean(self, measure: str, train: str, test: str) -> float | None:
-        """A measure of one cell; None on the diagonal and where it is undefined."""
+        """Return a metric of one pair; None if both are the same or it is undefined."""
         report = self.reports.get((train, test))
         return None if report is None else report.measures[measure].mean
 
     def table(self, measure: str) -> list[list[float | None]]:
-        """A measure for all cells, a row for each training corpus."""
+        """Return a metric of all pairs, one row per training corpus."""
         return [[self.mean(measure, a, b) for b in self.corpora] for a in self.corpora]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for a JSON file: every report, and how many documents were left out."""
+        """Return plain values for JSON: every report, and how many documents were left out."""
         rows = [
             {"train": a, "test": b, "dropped": self.dropped[a, b], "report": report.to_dict()}
             for (a, b), report in self.reports.items()
@@ -147,80 +167,83 @@ class CrossCorpus:
         return {"corpora": list(self.corpora), "cells": rows, "seconds": dict(self.seconds)}
 
 
-def cross(pipeline: Pipeline, corpora: Mapping[str, Sequence[Doc]]) -> CrossCorpus:
-    """Examines every corpus once, trains a model on each, and tests it on all others.
+def cross_corpora(pipeline: Pipeline, corpora: Mapping[str, Sequence[Doc]]) -> CrossCorpus:
+    """Train a model on each corpus and test it on all others; every corpus is prepared once.
 
     Alpha and threshold are chosen by leave-document-out in the training corpus. Test documents that
-    share an original text or a sentence with the training corpus are left out of the test.
+    share an original id or a sentence with the training corpus are left out. Raises ValueError for
+    fewer than two corpora, or if no test document is left.
     """
     if len(corpora) < 2:
         raise ValueError(f"testing across corpora needs at least 2, got {len(corpora)}")
     clock = Clock()
-    dataset = {}
+    datasets = {}
     for name, docs in track(corpora.items(), "examining corpora", len(corpora)):
-        dataset[name] = pipeline.prepare(list(docs), clock)
+        datasets[name] = pipeline.prepare(list(docs), clock)
     reports: dict[tuple[str, str], Report] = {}
     dropped: dict[tuple[str, str], int] = {}
     for train in track(corpora, "training", len(corpora)):
         with clock.step("learner"):
-            model = pipeline.fit_dataset(dataset[train])
+            model = pipeline.fit_dataset(datasets[train])
         for test in corpora:
             if test != train:
                 with clock.step("measures"):
                     shared = shares_text(corpora[test], corpora[train])
-                    out = {id(doc) for doc, s in zip(corpora[test], shared, strict=True) if s}
-                    dropped[train, test] = len(out)
-                    cell = _cell(model, dataset[test], out, len(corpora[test]) - len(out))
-                    reports[train, test] = _report(model, cell, train, test)
-    order = list(corpora)
-    return CrossCorpus(order, reports, dropped, clock.seconds)
+                    drop = {id(doc) for doc, s in zip(corpora[test], shared, strict=True) if s}
+                    dropped[train, test] = len(drop)
+                    cell = _test_model(model, datasets[test], drop, len(corpora[test]) - len(drop))
+                    reports[train, test] = _build_report(model, cell, train, test)
+    return CrossCorpus(list(corpora), reports, dropped, clock.seconds)
 
 
 @dataclass(frozen=True, eq=False)
-class _Cell:
+class _CorpusTest:
+    """Scores of a model on the documents of a corpus that are not in its training corpus."""
+
     test: FoldScores
     documents: int
-    unreachable: Mapping[str, int]
+    unreachable: Mapping[str, int]  # by group
 
 
-def _cell(model: Model, dataset: Dataset, out: set[int], documents: int) -> _Cell:
+def _test_model(model: Model, dataset: Dataset, drop: set[int], documents: int) -> _CorpusTest:
+    """Score a prepared dataset without the Docs whose ``id()`` is in ``drop``."""
     kept = np.array(
-        [i for i, c in enumerate(dataset.candidates) if id(original_doc(c.doc)) not in out], np.intp
+        [i for i, c in enumerate(dataset.candidates) if id(original_doc(c.doc)) not in drop],
+        np.intp,
     )
     if not len(kept):
         raise ValueError(
-            "all test documents share text with the training corpus: nothing is left to test. "
-            "Name different corpora."
+            "all test documents share text with the training corpus, so nothing is left to test. "
+            "Use different corpora."
         )
     candidates = [dataset.candidates[i] for i in kept]
-    names = {c.group for c in candidates}
-    missed = {name: number for name, number in dataset.unreachable.items() if name in names}
-    scores = _scores(model, dataset)[kept]
-    alpha, threshold = model.fit.alpha, model.threshold
-    total = sum(missed.values())
-    test = FoldScores(kept, candidates, [alpha], scores[None], [threshold], 0, total, 0, 0)
-    return _Cell(test, documents, missed)
+    groups = {c.group for c in candidates}
+    unreachable = {group: n for group, n in dataset.unreachable.items() if group in groups}
+    scores = _score_dataset(model, dataset)[kept]
+    test = _single_fold(model, candidates, scores, model.threshold, sum(unreachable.values()))
+    return _CorpusTest(replace(test, index=kept), documents, unreachable)
 
 
-def _scores(model: Model, dataset: Dataset) -> Vector:
-    """Scores of candidates that were examined before, without looking at their text again."""
+def _score_dataset(model: Model, dataset: Dataset) -> Vector:
+    """Return the scores of a prepared dataset without representing its candidates again."""
     context = dataset.targets.context
     if model.names is not None and isinstance(dataset.data, Features):
         return model.fit.predict(dataset.data.align_to(model.names), context)
     return model.fit.predict(model.pipeline.kernel(dataset.X, model.support), context)
 
 
-def _with_mean(test: FoldScores, fold: Fold) -> Fold:
-    """Beside F by the training threshold that by one from the test scores, without their labels."""
+def _add_f_at_mean(test: FoldScores, fold: Fold) -> Fold:
+    """Add ``f_mean``, the F1 at the mean of the test scores; rankings are returned unchanged."""
     if "f" not in fold.measures:
         return fold
-    said = decide(test.scores[0], mean_threshold(test.scores[0]))
-    f = precision_recall_f(test.y, said, test.unreachable).f
+    decisions = decide(test.scores[0], mean_threshold(test.scores[0]))
+    f = precision_recall_f(test.y, decisions, test.unreachable).f
     return replace(fold, measures={**fold.measures, "f_mean": f})
 
 
-def _report(model: Model, cell: _Cell, train: str, test: str) -> Report:
-    fold = _with_mean(cell.test, cell.test.measure(model.pipeline.task))
+def _build_report(model: Model, cell: _CorpusTest, train: str, test: str) -> Report:
+    """Return the report of a model trained on corpus ``train`` and tested on corpus ``test``."""
+    fold = _add_f_at_mean(cell.test, cell.test.measure(model.pipeline.task))
     size = len(cell.test.index)
     return Report(
         task=model.pipeline.task.name,
@@ -249,12 +272,25 @@ def evaluate_estimator(
     task: str = "estimator",
     corpus: str = "",
 ) -> Report:
-    """Cross-validates an estimator with whole documents held out.
+    """Cross-validate a scikit-learn estimator with whole documents held out.
 
-    ``data`` holds a row a candidate, or with ``precomputed`` is the Gram matrix of all of them. The
-    threshold of each fold is the best one for ``inner`` document-level folds of its training
-    part. With ``queries`` the estimator is measured as a ranker, without thresholds. A search over
-    parameters belongs into the estimator (``GridSearchCV``): it then sees the training part only.
+    A search over parameters belongs in the estimator (``GridSearchCV``), which then sees the
+    training part only.
+
+    Parameters
+    ----------
+    data
+        One row per candidate, or with ``precomputed`` the Gram matrix of all candidates.
+    y
+        Labels; positive where greater than 0.
+    documents
+        The document of each candidate.
+    folds, seed, splits
+        As in ``cross_validate``.
+    inner
+        Document-level folds of the training part, whose scores determine the threshold.
+    queries
+        The query of each candidate; the estimator is then evaluated as a ranker, without threshold.
 
     >>> from sklearn.linear_model import RidgeClassifier
     >>> rng = np.random.default_rng(0)
@@ -267,27 +303,27 @@ def evaluate_estimator(
     start = time.perf_counter()
     labels = np.asarray(y, dtype=np.float64)
     matrix = data if sp.issparse(data) else np.asarray(data)
-    _check(matrix, labels, documents, precomputed)
+    _check_shapes(matrix, labels, documents, precomputed)
     partitions = _partitions(documents, folds, seed, splits)
     scores = np.empty((len(partitions), len(labels)))
     rows: list[Fold] = []
     for split, partition in enumerate(partitions):
         for fold in np.unique(partition):
             rest, out = np.flatnonzero(partition != fold), np.flatnonzero(partition == fold)
-            scores[split, out] = _estimators_scores(
-                estimator, matrix, labels, rest, out, precomputed
-            )
-            held = None if queries is not None else _inner(
+            scores[split, out] = _fit_and_score(estimator, matrix, labels, rest, out, precomputed)
+            heldout = None if queries is not None else _inner_scores(
                 estimator, matrix, labels, documents, rest, inner, seed, precomputed
             )  # fmt: skip
-            threshold = None if held is None else best_threshold(labels[rest], held)
+            threshold = None if heldout is None else best_threshold(labels[rest], heldout)
             rows.append(
-                _fold(labels, scores[split], out, threshold, documents, queries, int(fold), split)
+                _make_fold(
+                    labels, scores[split], out, threshold, documents, queries, int(fold), split
+                )
             )
     return Report(
         task=task,
         corpus=corpus,
-        procedure=_procedure(folds, splits, inner, queries is not None),
+        procedure=_describe(folds, splits, inner, queries is not None),
         settings={"estimator": repr(estimator), "precomputed": precomputed},
         seed=None if isinstance(folds, Mapping) else seed,
         counts=Counts(len(set(documents)), len(labels), int((labels > 0).sum())),
@@ -295,15 +331,20 @@ def evaluate_estimator(
         seconds={"learner": time.perf_counter() - start},
         intervals={}
         if queries is not None
-        else _intervals(labels, scores, partitions, rows, documents),
+        else _estimator_intervals(labels, scores, partitions, rows, documents),
     )
 
 
-def _estimators_scores(
+def _fit_and_score(
     estimator: Any, data: Any, y: Vector, rest: Indices, out: Indices, precomputed: bool
 ) -> Vector:
-    fitted = clone(estimator).fit(_part(data, rest, rest, precomputed), y[rest])
-    new = _part(data, out, rest, precomputed)
+    """Return the scores of rows ``out`` by a clone of the estimator fitted to rows ``rest``.
+
+    Scores are those of ``decision_function``, else the last column of ``predict_proba``, else
+    predictions.
+    """
+    fitted = clone(estimator).fit(_select(data, rest, rest, precomputed), y[rest])
+    new = _select(data, out, rest, precomputed)
     if hasattr(fitted, "decision_function"):
         values = fitted.decision_function(new)
     elif hasattr(fitted, "predict_proba"):
@@ -313,7 +354,7 @@ def _estimators_scores(
     return np.asarray(values, dtype=np.float64).reshape(len(out))
 
 
-def _inner(
+def _inner_scores(
     estimator: Any,
     data: Any,
     y: Vector,
@@ -323,17 +364,17 @@ def _inner(
     seed: int,
     precomputed: bool,
 ) -> Vector:
-    """Scores of the training part by models that did not see the document, for the threshold."""
-    inside = [documents[int(i)] for i in rest]
-    partition = make_folds(inside, min(k, len(set(inside))), seed)
-    held = np.empty(len(rest))
+    """Return held-out scores of the rows ``rest`` by ``k`` document-level folds of them."""
+    names = [documents[int(i)] for i in rest]
+    partition = make_folds(names, min(k, len(set(names))), seed)
+    heldout = np.empty(len(rest))
     for fold in np.unique(partition):
         train, test = rest[partition != fold], rest[partition == fold]
-        held[partition == fold] = _estimators_scores(estimator, data, y, train, test, precomputed)
-    return held
+        heldout[partition == fold] = _fit_and_score(estimator, data, y, train, test, precomputed)
+    return heldout
 
 
-def _fold(
+def _make_fold(
     y: Vector,
     scores: Vector,
     out: Indices,
@@ -343,71 +384,78 @@ def _fold(
     fold: int,
     split: int,
 ) -> Fold:
+    """Return the metrics of the rows ``out``, as a ranking if there are queries."""
     number = len({documents[int(i)] for i in out})
     if queries is None:
         return classification_fold(
             y[out], scores[out], threshold, documents=number, fold=fold, split=split
         )
-    own = [queries[int(i)] for i in out]
-    return ranking_fold(y[out], scores[out], own, documents=number, fold=fold, split=split)
+    fold_queries = [queries[int(i)] for i in out]
+    return ranking_fold(y[out], scores[out], fold_queries, documents=number, fold=fold, split=split)
 
 
-def _intervals(
+def _estimator_intervals(
     y: Vector,
     scores: np.ndarray[Any, Any],
     partitions: Sequence[Indices],
     rows: Sequence[Fold],
     documents: Sequence[str],
 ) -> dict[str, tuple[float, float]]:
+    """Return 95 % bootstrap intervals, resampling documents; ``scores`` is (splits, n)."""
     thresholds = {(row.split, row.fold): row.chosen["threshold"] for row in rows}
-    said = np.concatenate(list(_said(scores, partitions, thresholds)))
+    decisions = np.concatenate(list(_decide_folds(scores, partitions, thresholds)))
     parts = np.concatenate([p + 10_000 * s for s, p in enumerate(partitions)])
-    found = bootstrap_intervals(
+    intervals = bootstrap_intervals(
         np.tile(y, len(partitions)),
         scores.ravel(),
         list(documents) * len(partitions),
-        decisions=said,
+        decisions=decisions,
         parts=parts,
     )
-    return {name: (interval.low, interval.high) for name, interval in found.items()}
+    return {name: (interval.low, interval.high) for name, interval in intervals.items()}
 
 
-def _said(
+def _decide_folds(
     scores: np.ndarray[Any, Any],
     partitions: Sequence[Indices],
     thresholds: Mapping[tuple[int, int], float | None],
 ) -> Iterator[np.ndarray[Any, Any]]:
+    """Yield the decisions of each split, (n,), by the threshold of each (split, fold)."""
     for split, partition in enumerate(partitions):
         # A fold without a threshold answers no; its F is counted as undefined in the report.
-        at = [thresholds[split, int(fold)] for fold in partition]
-        limits = np.array([np.inf if value is None else value for value in at])
+        values = [thresholds[split, int(fold)] for fold in partition]
+        limits = np.array([np.inf if value is None else value for value in values])
         yield np.asarray(scores[split] >= limits)
 
 
-def _part(data: Any, rows: Indices, columns: Indices, precomputed: bool) -> Any:
+def _select(data: Any, rows: Indices, columns: Indices, precomputed: bool) -> Any:
+    """Return rows of features, or rows and columns of a Gram matrix."""
     return data[np.ix_(rows, columns)] if precomputed else data[rows]
 
 
 def _partitions(
     documents: Sequence[str], folds: int | Mapping[str, int], seed: int, splits: int
 ) -> list[Indices]:
+    """Return the fold of each candidate for each split."""
     if isinstance(folds, Mapping):
         return [folds_from_table(documents, folds)]
     return [make_folds(documents, folds, seed + split) for split in range(splits)]
 
 
-def _procedure(folds: int | Mapping[str, int], splits: int, inner: int, ranked: bool) -> str:
+def _describe(folds: int | Mapping[str, int], splits: int, inner: int, ranked: bool) -> str:
+    """Return the procedure in one line for the report."""
     what = "given folds" if isinstance(folds, Mapping) else f"{folds} folds"
     times = f", {splits} divisions" if splits > 1 else ""
     inside = "" if ranked else f"; threshold by {inner} document-level folds of the training part"
     return f"{what} by document{times}{inside}"
 
 
-def _check(data: Any, y: Vector, documents: Sequence[str], precomputed: bool) -> None:
+def _check_shapes(data: Any, y: Vector, documents: Sequence[str], precomputed: bool) -> None:
+    """Raise ValueError unless there are as many rows as labels and documents."""
     if data.ndim != 2 or data.shape[0] != len(y) or len(documents) != len(y):
         raise ValueError(
             f"data of shape {data.shape}, {len(y)} labels and {len(documents)} documents do not "
-            "belong together: give a row, a label and a document for each candidate."
+            "fit together: pass a row, a label and a document for each candidate."
         )
     if precomputed and data.shape[1] != len(y):
         raise ValueError(f"a precomputed Gram matrix must be square, got shape {data.shape}")

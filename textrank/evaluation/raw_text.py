@@ -1,4 +1,8 @@
-"""Names and pairs found in a text against those of gold, by the characters they cover."""
+"""Evaluation on raw text: entities are recognised, and compared with gold by their characters.
+
+``evaluate_raw_text`` evaluates a model of pairs, ``evaluate_identifiers`` a model of identifiers.
+``link_names``, ``link_pairs`` and ``match_links`` compare predicted with gold entities and pairs.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +31,16 @@ from textrank.metrics import PRF, calibration_error, chance_calibration_error, d
 from textrank.model import Model
 from textrank.protocols import DocumentTask, PairTask
 
-Pieces: TypeAlias = Sequence[tuple[int, int]]  # characters of a name, ends exclusive
-Links: TypeAlias = Mapping[tuple[int, int], float]  # (found, gold) -> how much they agree
+Pieces: TypeAlias = Sequence[tuple[int, int]]
+"""Characters [start, end) of the pieces of an entity, in text order."""
+
+Links: TypeAlias = Mapping[tuple[int, int], float]
+"""(index of a prediction, index of gold) -> how well they agree, greater than 0."""
 
 
 @dataclass(frozen=True)
 class Hits:
-    """How many were found, how many there are, and how many of both are the same."""
+    """Numbers of predictions (``found``), of gold answers, and of matches (``right``)."""
 
     found: int
     gold: int
@@ -41,14 +48,14 @@ class Hits:
 
     @property
     def prf(self) -> PRF:
-        """Precision, recall and F; None where a denominator is zero."""
+        """Precision, recall and F1; None if the denominator is zero."""
         precision = self.right / self.found if self.found else None
         recall = self.right / self.gold if self.gold else None
         total = self.found + self.gold
         return PRF(precision, recall, 2 * self.right / total if total else None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Counts and measures as plain values."""
+        """Return counts and metrics as plain values."""
         return {
             "found": self.found,
             "gold": self.gold,
@@ -59,12 +66,12 @@ class Hits:
         }
 
 
-def name_links(found: Sequence[Pieces], gold: Sequence[Pieces]) -> dict[tuple[int, int], float]:
-    """The names that share a character, each with the common share of all their characters.
+def link_names(found: Sequence[Pieces], gold: Sequence[Pieces]) -> dict[tuple[int, int], float]:
+    """Link entities that share a character, by the Jaccard index of their characters.
 
-    It is 1 where the boundaries are the same. What lies in the hole of a broken name is not of it.
+    It is 1 if the boundaries are equal. The gap of a discontinuous entity does not belong to it.
 
-    >>> name_links([[(0, 4)], [(6, 8)]], [[(2, 6)], [(6, 8)]])
+    >>> link_names([[(0, 4)], [(6, 8)]], [[(2, 6)], [(6, 8)]])
     {(0, 0): 0.3333333333333333, (1, 1): 1.0}
     """
     if not found or not gold:
@@ -79,12 +86,12 @@ def name_links(found: Sequence[Pieces], gold: Sequence[Pieces]) -> dict[tuple[in
     return links
 
 
-def pair_links(
+def link_pairs(
     found: Sequence[tuple[int, int]], gold: Sequence[tuple[int, int]], names: Links
 ) -> dict[tuple[int, int], float]:
-    """The pairs whose names are linked, one to one in either order, with the sum of their links.
+    """Link pairs whose entities are linked one to one, in either order, by the sum of the links.
 
-    Pairs are indices of names; ``names`` links found ones to gold ones.
+    Pairs are indices of entities; ``names`` links predicted entities to gold ones.
     """
     number = {frozenset(pair): i for i, pair in enumerate(found)}
     near: dict[int, list[int]] = {}
@@ -101,18 +108,18 @@ def pair_links(
     return links
 
 
-def exact(links: Links, parts: int = 1) -> dict[tuple[int, int], float]:
-    """The links of equal boundaries; a pair has two ``parts``."""
+def exact_links(links: Links, parts: int = 1) -> dict[tuple[int, int], float]:
+    """Return the links of equal boundaries; ``parts`` is 1 for entities and 2 for pairs."""
     return {key: value for key, value in links.items() if value == parts}
 
 
-def matched(links: Links) -> dict[int, int]:
-    """Found ones with their gold ones, each at most once.
+def match_links(links: Links) -> dict[int, int]:
+    """Match predictions to gold answers, each at most once; return gold index by prediction.
 
-    As many as can be matched are; of all such ways the one whose links sum highest, so that of
-    nested names the nearest wins. What is then still equal goes by order.
+    The matching has as many matches as possible and, among such, the highest sum of links, so that
+    of nested entities the closest wins. Remaining ties are broken by order.
 
-    >>> matched({(0, 0): 0.5, (0, 1): 1.0, (1, 1): 0.9})
+    >>> match_links({(0, 0): 0.5, (0, 1): 1.0, (1, 1): 0.9})
     {0: 0, 1: 1}
     """
     if not links:
@@ -123,13 +130,14 @@ def matched(links: Links) -> dict[int, int]:
     part = connected_components(graph, directed=False)[1][ends[:, 0]]
     order = np.argsort(part, kind="stable")
     values = np.array(list(links.values()))
-    found: dict[int, int] = {}
+    matches: dict[int, int] = {}
     for group in np.split(order, np.flatnonzero(np.diff(part[order])) + 1):
-        found |= _assigned(ends[group], values[group])
-    return dict(sorted(found.items()))
+        matches |= _match_component(ends[group], values[group])
+    return dict(sorted(matches.items()))
 
 
-def _assigned(ends: Any, values: Any) -> dict[int, int]:
+def _match_component(ends: Any, values: Any) -> dict[int, int]:
+    """Match a connected component of links, given as (prediction, gold) rows and values."""
     rows, row = np.unique(ends[:, 0], return_inverse=True)
     columns, column = np.unique(ends[:, 1], return_inverse=True)
     gain = np.zeros((len(rows), len(columns)))
@@ -140,21 +148,21 @@ def _assigned(ends: Any, values: Any) -> dict[int, int]:
 
 
 def _characters(pieces: Pieces) -> set[int]:
-    return {place for start, end in pieces for place in range(start, end)}
+    return {offset for start, end in pieces for offset in range(start, end)}
 
 
-REASONS = ("missed", "separated", "merged")  # why a gold interaction has no candidate
+UNREACHABLE_REASONS = ("missed", "separated", "merged")  # why a gold pair has no candidate
 
 
 @dataclass(frozen=True)
 class Found:
-    """Interactions that were found, and how many could have been."""
+    """Predicted interactions, and how many gold ones could have been predicted."""
 
     hits: Hits
     reachable: int  # gold interactions with a candidate of their own
 
     def to_dict(self) -> dict[str, Any]:
-        """Counts and measures; those of ``reachable`` leave out what no candidate covers."""
+        """Return counts and metrics; ``..._of_reachable`` leave out what no candidate covers."""
         hits = self.hits
         alone = Hits(hits.found, self.reachable, hits.right).prf
         return {
@@ -168,10 +176,10 @@ class Found:
 
 @dataclass(frozen=True)
 class RawText:
-    """Names and interactions found in raw text, against those of a corpus.
+    """Entities and interactions recognised in raw text, compared with those of a corpus.
 
-    ``overlap`` asks for one common character of each two names, ``exact`` for equal boundaries.
-    ``given`` has the names of the corpus in the same text with the same sentences and parse.
+    ``overlap`` requires a common character of each two entities, ``exact`` equal boundaries;
+    ``given`` uses the entities of the corpus in the same text, sentences and parse.
     ``calibration`` compares the probabilities of all recognised pairs with whether they overlap a
     gold interaction; it is empty for a model without probabilities.
     """
@@ -190,7 +198,7 @@ class RawText:
     task: str = "ppi"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values under stable keys."""
+        """Return plain values under stable keys."""
         return {
             "task": self.task,
             "corpus": self.corpus,
@@ -217,19 +225,30 @@ def evaluate_raw_text(
     positives: Positives = None,
     sentences: bool = False,
 ) -> RawText:
-    """Lets ``nlp`` find the names in the texts of annotated Docs, and judges what is found.
+    """Recognise entities in the texts of annotated Docs and evaluate the pairs of a model.
 
-    A yes is right if its two names overlap those of a gold interaction, one each; a yes matches
-    at most one gold interaction and is matched by at most one (see ``matched`` for ties). With
-    ``positives`` yes is said to this share of the candidates, not by the threshold, or where the
-    best F is expected of what was found (``auto``, as in ``evaluate``); with ``sentences`` those
-    of the corpus are kept, for files that have lost their full stops.
+    A predicted pair is right if its two entities overlap those of a gold interaction, one each;
+    every prediction and every gold interaction is matched at most once (``match_links``).
+
+    Parameters
+    ----------
+    nlp
+        spaCy pipeline with a named-entity recogniser.
+    positives
+        How the threshold is chosen, see ``evaluate``.
+    sentences
+        Keep the sentences of the corpus, for files without final punctuation.
+
+    Raises
+    ------
+    ValueError
+        If the task does not judge pairs, or a document has no gold interactions.
     """
-    task = _checked(model, docs)
-    raw = list(_analysed(docs, nlp, sentences))
+    task = _check_pair_task(model, docs)
+    raw = list(_analyse_texts(docs, nlp, sentences))
     candidates = [task.candidates(doc) for doc in raw]
     both = zip(docs, raw, candidates, strict=True)
-    texts = [_Text.of(task, gold, found, own) for gold, found, own in both]
+    texts = [_TextComparison.from_docs(task, gold, found, own) for gold, found, own in both]
     scores: Vector = model.score([c for own in candidates for c in own])
     yes, threshold = _yes(model, candidates, scores, positives)
     hits = [text.pair_hits(said) for text, said in zip(texts, yes, strict=True)]
@@ -240,21 +259,23 @@ def evaluate_raw_text(
     trained = model.meta.get("corpus") or "another corpus"
     return RawText(
         corpus,
-        f"trained on {trained}; {_words(nlp, sentences)}",
+        f"trained on {trained}; {_describe(nlp, sentences)}",
         len(docs),
         sum(map(len, candidates)),
         threshold,
         {key: _sum(text.name_hits(key) for text in texts) for key in ("overlap", "exact")},
         {key: _total([one[key] for one in hits]) for key in ("overlap", "exact")}
         | {"given": given},
-        {reason: sum(text.reasons[reason] for text in texts) for reason in REASONS},
+        {reason: sum(text.reasons[reason] for text in texts) for reason in UNREACHABLE_REASONS},
         to_config(model.pipeline),
         calibration=_calibration(model, scores, texts),
         task=task.name,
     )
 
 
-def _calibration(model: Model, scores: Vector, texts: Sequence[_Text]) -> dict[str, float]:
+def _calibration(
+    model: Model, scores: Vector, texts: Sequence[_TextComparison]
+) -> dict[str, float]:
     """Return the calibration error of the recognised pairs, and what chance alone would give."""
     if model.calibration is None or not len(scores):
         return {}
@@ -269,8 +290,8 @@ def _calibration(model: Model, scores: Vector, texts: Sequence[_Text]) -> dict[s
 
 
 @dataclass(frozen=True, eq=False)
-class _Text:
-    """A text with names and pairs by gold and as found; names are numbers into their lists."""
+class _TextComparison:
+    """Gold and recognised entities and pairs of one text; pairs are indices of entities."""
 
     mentions: Sequence[Mention]  # of gold
     gold: Sequence[Mapping[str, Any]]
@@ -282,7 +303,9 @@ class _Text:
     sentences: Sequence[tuple[int, int]]
 
     @classmethod
-    def of(cls, task: PairTask, gold: Doc, raw: Doc, candidates: Sequence[Candidate]) -> _Text:
+    def from_docs(
+        cls, task: PairTask, gold: Doc, raw: Doc, candidates: Sequence[Candidate]
+    ) -> _TextComparison:
         mentions = get_mentions(gold)
         number = {mention.id: n for n, mention in enumerate(mentions)}
         words = candidates[0].doc if candidates else word_doc(raw)  # as the task read it
@@ -291,22 +314,22 @@ class _Text:
         place = {_key(span): n for n, span in enumerate(spans)}
         asked = [(place[_key(a)], place[_key(b)]) for a, b in (c.spans for c in candidates)]
         wanted = [(number.get(a, -1), number.get(b, -1)) for a, b in task.interactions(gold)]
-        near = name_links(found, [mention.pieces for mention in mentions])
-        links = pair_links(asked, wanted, near)
+        near = link_names(found, [mention.pieces for mention in mentions])
+        links = link_pairs(asked, wanted, near)
         bounds = [(sentence.start_char, sentence.end_char) for sentence in raw.sents]
         gold_rows = gold.user_data["gold"]
         return cls(mentions, gold_rows, found, asked, wanted, near, links, bounds)
 
     def name_hits(self, match: str) -> Hits:
-        links = self.near if match == "overlap" else exact(self.near)
-        return Hits(len(self.found), len(self.mentions), len(matched(links)))
+        links = self.near if match == "overlap" else exact_links(self.near)
+        return Hits(len(self.found), len(self.mentions), len(match_links(links)))
 
     def pair_hits(self, yes: Sequence[bool]) -> dict[str, Found]:
-        matches = {"overlap": self.links, "exact": exact(self.links, 2)}
+        matches = {"overlap": self.links, "exact": exact_links(self.links, 2)}
         return {
             match: Found(
-                Hits(sum(yes), len(self.interactions), len(matched(_of(links, yes)))),
-                len(matched(links)),
+                Hits(sum(yes), len(self.interactions), len(match_links(_of(links, yes)))),
+                len(match_links(links)),
             )
             for match, links in matches.items()
         }
@@ -320,7 +343,7 @@ class _Text:
     @property
     def reasons(self) -> Counter[str]:
         """Why gold interactions have no candidate of their own, counted."""
-        reached = set(matched(self.links).values())
+        reached = set(match_links(self.links).values())
         found = {gold for _, gold in self.near}
         return Counter(
             "separated"
@@ -341,12 +364,12 @@ class _Text:
         return any(start <= first and last <= end for start, end in self.sentences)
 
 
-def _checked(model: Model, docs: Sequence[Doc]) -> PairTask:
+def _check_pair_task(model: Model, docs: Sequence[Doc]) -> PairTask:
     task = model.pipeline.task
     if task.raw_text_unit != "pairs":
         raise ValueError(
-            f"recognised names can be measured where pairs of names are judged; this model is of "
-            f"task {task.name!r}. Leave the names to the corpus."
+            f"recognised entities can only be evaluated with a model of pairs, but this is a model "
+            f"of task {task.name!r}. Evaluate with the entities of the corpus."
         )
     for doc in docs:
         if doc.user_data.get("gold") is None:
@@ -357,13 +380,13 @@ def _checked(model: Model, docs: Sequence[Doc]) -> PairTask:
     return cast(PairTask, task)
 
 
-def _words(nlp: Language, sentences: bool) -> str:
+def _describe(nlp: Language, sentences: bool) -> str:
     kept = ", sentences of the corpus" if sentences else ""
     return f"raw text{kept}, names found by {nlp.meta.get('name') or nlp.lang}"
 
 
-def _analysed(docs: Sequence[Doc], nlp: Language, sentences: bool) -> Iterator[Doc]:
-    """The bare texts as ``nlp`` sees them, with the sentences of the Docs when asked."""
+def _analyse_texts(docs: Sequence[Doc], nlp: Language, sentences: bool) -> Iterator[Doc]:
+    """Yield the texts analysed by ``nlp``, with the sentences of the Docs if ``sentences``."""
     sentencizer = SentenceSplitter(final=True)
     bare = (_bare(doc, nlp) if sentences else doc.text for doc in docs)
     for gold, doc in zip(docs, nlp.pipe(bare), strict=True):
@@ -385,7 +408,7 @@ def _yes(
     scores: Vector,
     positives: Positives,
 ) -> tuple[list[list[bool]], float | None]:
-    """What the model says about the candidates of each Doc, and from which score on."""
+    """Return the decisions for the candidates of each Doc, and the threshold."""
     threshold = None
     if len(scores):
         threshold, _ = choose_threshold(model, scores, positives)
@@ -394,7 +417,7 @@ def _yes(
 
 
 def _given(model: Model, docs: Sequence[Doc], positives: Positives) -> Found:
-    """The same with the names of the corpus, whose pairs are known by their ids."""
+    """Evaluate with the entities of the corpus, whose pairs are matched by their ids."""
     task: Any = model.pipeline.task
     candidates = [task.candidates(doc) for doc in docs]
     scores: Vector = model.score([c for own in candidates for c in own])
@@ -428,13 +451,14 @@ def _total(parts: Sequence[Found]) -> Found:
 def evaluate_identifiers(
     model: Model, docs: Sequence[Doc], nlp: Language, *, corpus: str = ""
 ) -> Report:
-    """Lets ``nlp`` find the names in the texts of annotated Docs, and compares identifiers.
+    """Recognise entities in the texts of annotated Docs and evaluate their identifiers.
 
-    An identifier of a document is right if the corpus has it anywhere in that document. Measures
-    are over identifiers that the tables have; ``document_f_of_all`` is over all of the corpus.
+    An identifier of a document is right if the corpus has it anywhere in that document. Metrics are
+    over identifiers that the gene tables have; ``document_f_of_all`` is over all of the corpus.
+    Raises ValueError if the task does not assign identifiers.
     """
-    task = _identifiers_checked(model)
-    raw = list(_identifiers_analysed(docs, nlp))
+    task = _check_document_task(model)
+    raw = list(_analyse_raw(docs, nlp))
     candidates = [replace(c, label=None) for doc in raw for c in task.candidates(doc)]
     measures, every, covered = task.document_metrics(candidates, model.score(candidates), raw, docs)
     trained = model.meta.get("corpus") or "another corpus"
@@ -450,15 +474,18 @@ def evaluate_identifiers(
     )
 
 
-def _identifiers_checked(model: Model) -> DocumentTask:
+def _check_document_task(model: Model) -> DocumentTask:
     task = model.pipeline.task
     if task.raw_text_unit != "documents":
-        raise ValueError(f"a model of the task {task.name!r} gives no identifiers.")
+        raise ValueError(
+            f"a model of the task {task.name!r} does not assign identifiers. Use a model of "
+            "identifiers."
+        )
     return cast(DocumentTask, task)
 
 
-def _identifiers_analysed(docs: Sequence[Doc], nlp: Language) -> Iterator[Doc]:
-    """The bare texts again, with names found."""
+def _analyse_raw(docs: Sequence[Doc], nlp: Language) -> Iterator[Doc]:
+    """Yield the texts analysed by ``nlp``, with the ids of the Docs."""
     pairs = ((doc.text, document_id(doc, n)) for n, doc in enumerate(docs))
     for doc, name in nlp.pipe(pairs, as_tuples=True):
         doc.user_data["document"] = name

@@ -1,4 +1,8 @@
-"""Report: what was measured, on what, and how; the one object behind table, JSON and HTML."""
+"""Report: the result of an evaluation, from which tables, JSON and HTML pages are made.
+
+A report has one ``Fold`` per test fold; a ``Summary`` is a metric over folds; a ``Decision`` is one
+scored candidate in plain values.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +23,12 @@ from textrank.metrics import (
     ranking_metrics,
 )
 
-OPTIMISTIC = ("f_best",)  # with a threshold chosen on the test fold itself
+OPTIMISTIC = ("f_best",)  # metrics whose threshold was chosen on the test fold itself
 
 
 @dataclass(frozen=True)
 class Counts:
-    """The size of what was evaluated."""
+    """Numbers of documents, candidates and positives that were evaluated."""
 
     documents: int
     candidates: int
@@ -34,11 +38,11 @@ class Counts:
 
 @dataclass(frozen=True)
 class Fold:
-    """The measures of one test fold, and what was chosen for it on the other folds."""
+    """Metrics of one test fold, and what was chosen for it on the training folds."""
 
-    measures: Mapping[str, float | None]  # None: undefined here, for example one class only
+    measures: Mapping[str, float | None]  # None: undefined, for example with one class only
     fold: int = 0
-    split: int = 0  # which split into folds, when there are several
+    split: int = 0  # number of the repetition
     documents: int = 0
     candidates: int = 0
     positives: int = 0
@@ -49,7 +53,7 @@ class Fold:
         object.__setattr__(self, "chosen", _plain(self.chosen, f"fold {self.fold}"))
 
     def to_dict(self) -> dict[str, float | None]:
-        """One flat row: the numbers of the fold, then what was chosen, then the measures."""
+        """Return one flat row: the numbers of the fold, what was chosen, the metrics."""
         sizes = {key: getattr(self, key) for key in _SIZES}
         return {**sizes, **self.chosen, **self.measures}
 
@@ -59,10 +63,10 @@ _SIZES = ("split", "fold", "documents", "candidates", "positives")
 
 @dataclass(frozen=True)
 class Summary:
-    """A measure over all folds: mean and spread of those where it is defined.
+    """Mean and standard deviation of a metric over the folds where it is defined.
 
-    ``std`` is over folds with the population formula (one fold has 0); ``between`` is the spread
-    of the split means when there are several splits, which says how much the split matters.
+    ``std`` is the population standard deviation over folds (0 for one fold). ``between`` is that of
+    the means of repeated splits, None for one split. All are None if no fold defines the metric.
     """
 
     mean: float | None
@@ -72,16 +76,16 @@ class Summary:
 
     @classmethod
     def from_folds(cls, folds: Sequence[Fold], measure: str) -> Summary:
-        """Of one measure; folds that do not know it count as undefined."""
-        found: dict[int, list[float]] = {}
+        """Summarise one metric; folds without it count as undefined."""
+        by_split: dict[int, list[float]] = {}
         for fold in folds:
             value = fold.measures.get(measure)
             if value is not None:
-                found.setdefault(fold.split, []).append(value)
-        values = [v for split in found.values() for v in split]
+                by_split.setdefault(fold.split, []).append(value)
+        values = [v for split in by_split.values() for v in split]
         if not values:
             return cls(None, None, len(folds))
-        means = [float(np.mean(split)) for split in found.values()]
+        means = [float(np.mean(split)) for split in by_split.values()]
         between = float(np.std(means)) if len({fold.split for fold in folds}) > 1 else None
         undefined = len(folds) - len(values)
         return cls(float(np.mean(values)), float(np.std(values)), undefined, between)
@@ -95,10 +99,10 @@ class Summary:
 
 @dataclass(frozen=True)
 class Decision:
-    """One judged candidate in plain values, for curves and for reading the errors."""
+    """One scored candidate in plain values, for curves and error pages."""
 
     document: str
-    text: str  # the sentence it stands in
+    text: str  # its sentence
     spans: Sequence[tuple[int, int]]  # of the judged mentions: characters of text, end excluded
     score: float
     label: float
@@ -115,20 +119,20 @@ class Decision:
 
     @property
     def decision(self) -> bool | None:
-        """Whether the answer was yes; None where there is no threshold, as in a ranking."""
+        """Whether the answer is yes; None without a threshold, as in a ranking."""
         return None if self.threshold is None else self.score >= self.threshold
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, the decision among them."""
+        """Return plain values, with the key ``decision``."""
         return {**asdict(self), "decision": self.decision}
 
 
 @dataclass(frozen=True)
 class Report:
-    """What an evaluation found, in numbers, and how they came about.
+    """Result of an evaluation and how it was obtained.
 
-    ``procedure`` says in words how test data were kept apart and parameters chosen. ``notes`` mark
-    a report that must not be read without them, such as one whose folds split documents.
+    ``procedure`` describes how test data were held out and parameters chosen. ``notes`` are
+    reservations that must be read with the figures, for example that folds separate documents.
     """
 
     task: str
@@ -144,42 +148,42 @@ class Report:
     notes: Sequence[str] = ()
     pooled: Mapping[str, float | None] = field(default_factory=dict)  # over all folds together
     intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    permutation: Mapping[str, Any] = field(default_factory=dict)  # p among permuted answers
-    # Points of curves by name: {"x": number, measure: {"mean": ..., "std": ...}, ...}
+    permutation: Mapping[str, Any] = field(default_factory=dict)  # result of a permutation test
+    # Points of curves by name: {"x": number, metric: {"mean": ..., "std": ...}, ...}
     curves: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict, repr=False)
     decisions: Sequence[Decision] = field(default=(), repr=False)
     # Evaluated documents that the model was trained on: {"documents": n, "share": n / all}; empty
-    # where none is known.
+    # if there is none.
     trained_on: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "folds", tuple(self.folds))
         object.__setattr__(self, "notes", tuple(self.notes))
         object.__setattr__(self, "decisions", tuple(self.decisions))
-        object.__setattr__(self, "pooled", _plain(self.pooled, "the pooled measures"))
+        object.__setattr__(self, "pooled", _plain(self.pooled, "the pooled metrics"))
         if not self.folds:
             raise ValueError(f"a report on {self.corpus!r} needs at least one fold")
 
     @property
     def measures(self) -> dict[str, Summary]:
-        """Each measure that some fold knows, over all folds."""
+        """Summary of each metric that some fold has."""
         names = dict.fromkeys(name for fold in self.folds for name in fold.measures)
         return {name: Summary.from_folds(self.folds, name) for name in names}
 
     @property
     def title(self) -> str:
-        """The pipeline that was run, by its name where it has one, else its task."""
+        """Name of the pipeline, or of the task if it has none."""
         return self.pipeline or self.task
 
     @property
     def unreachable(self) -> int:
-        """Gold answers that no candidate covered; they count against recall."""
+        """Number of gold answers that no candidate covered; they count against recall."""
         return self.counts.unreachable
 
     def to_dict(self, *, decisions: bool = False) -> dict[str, Any]:
-        """The stable form for scripts; fractions from 0 to 1, undefined values None.
+        """Return plain values under stable keys; fractions from 0 to 1, undefined values None.
 
-        With ``decisions``, every judged candidate too, which is large and holds corpus text.
+        ``decisions`` adds every scored candidate, which is large and contains text of the corpus.
         """
         measures = self.measures
         result: dict[str, Any] = {
@@ -191,7 +195,7 @@ class Report:
             "seed": self.seed,
             "versions": dict(self.versions),
             "counts": asdict(self.counts),
-            "measures": {name: _without_none(summary) for name, summary in measures.items()},
+            "measures": {name: _summary_to_dict(summary) for name, summary in measures.items()},
             "folds": [fold.to_dict() for fold in self.folds],
             "seconds": {step: float(value) for step, value in self.seconds.items()},
             "undefined": {n: s.undefined for n, s in measures.items() if s.undefined},
@@ -209,16 +213,18 @@ class Report:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The report that ``to_dict`` wrote; a missing key is named."""
+        """Build the report that ``to_dict`` wrote; ValueError with the name of a missing key."""
         missing = [key for key in _REQUIRED if key not in data]
         if missing:
-            raise ValueError(f"not a report: no key {missing[0]!r}. Write one with `--json`.")
+            raise ValueError(
+                f"not a report: the key {missing[0]!r} is missing. Write one with `--json`."
+            )
         names = list(data["measures"])
         return cls(
             **{key: data[key] for key in ("task", "corpus", "procedure", "settings", "seed")},
             pipeline=data.get("pipeline", ""),
             counts=Counts(**data["counts"]),
-            folds=[_fold(row, names) for row in data["folds"]],
+            folds=[_fold_from_row(row, names) for row in data["folds"]],
             seconds=data["seconds"],
             versions=data["versions"],
             notes=data.get("notes", ()),
@@ -227,7 +233,7 @@ class Report:
             curves=data.get("curves", {}),
             pooled=data.get("pooled", {}),
             intervals={name: (a, b) for name, (a, b) in data.get("intervals", {}).items()},
-            decisions=[_decision(row) for row in data.get("decisions", ())],
+            decisions=[_decision_from_row(row) for row in data.get("decisions", ())],
         )
 
     def __str__(self) -> str:
@@ -262,7 +268,7 @@ def classification_fold(
     split: int = 0,
     chosen: Mapping[str, float | None] | None = None,
 ) -> Fold:
-    """One test fold of yes/no decisions: its ``classification_measures`` and its size."""
+    """Return a test fold of yes-or-no answers: ``classification_metrics`` and its size."""
     labels = np.asarray(y, dtype=np.float64)
     return Fold(
         classification_metrics(labels, scores, threshold, unreachable, rate=rate),
@@ -285,7 +291,7 @@ def ranking_fold(
     split: int = 0,
     chosen: Mapping[str, float | None] | None = None,
 ) -> Fold:
-    """One test fold of rankings: its ``ranking_measures``, size, and queries without tau."""
+    """Return a test fold of rankings: ``ranking_metrics``, its size, and queries without tau."""
     tau = average_over_queries(kendall_tau_b, y, scores, queries)
     labels = np.asarray(y, dtype=np.float64)
     sizes = {"queries": tau.defined + tau.undefined, "undefined_queries": tau.undefined}
@@ -300,26 +306,31 @@ def ranking_fold(
     )
 
 
-def _plain(values: Mapping[str, float | None], place: str) -> dict[str, float | None]:
-    """Python floats for numpy ones; NaN and infinity refused, for JSON has neither."""
+def _plain(values: Mapping[str, float | None], owner: str) -> dict[str, float | None]:
+    """Return Python floats; ValueError for NaN and infinity, which JSON does not have.
+
+    ``owner`` is for the message.
+    """
     for name, value in values.items():
         if value is not None and not math.isfinite(value):
-            raise ValueError(f"{name} of {place} is {value}; write None for an undefined measure")
+            raise ValueError(f"{name} of {owner} is {value}; use None for an undefined metric")
     return {name: None if value is None else float(value) for name, value in values.items()}
 
 
-def _without_none(summary: Summary) -> dict[str, float | None]:
+def _summary_to_dict(summary: Summary) -> dict[str, float | None]:
+    """Return a summary as plain values, without ``between`` if there is one split."""
     row = asdict(summary)
     if summary.between is None:
         del row["between"]
     return row
 
 
-def _fold(row: Mapping[str, Any], names: Sequence[str]) -> Fold:
+def _fold_from_row(row: Mapping[str, Any], names: Sequence[str]) -> Fold:
+    """Build the fold of ``Fold.to_dict``; ``names`` are those of the metrics."""
     chosen = {k: v for k, v in row.items() if k not in names and k not in _SIZES}
     measures = {name: row.get(name) for name in names}
     return Fold(measures, chosen=chosen, **{key: int(row.get(key, 0)) for key in _SIZES})
 
 
-def _decision(row: Mapping[str, Any]) -> Decision:
+def _decision_from_row(row: Mapping[str, Any]) -> Decision:
     return Decision(**{key: value for key, value in row.items() if key != "decision"})

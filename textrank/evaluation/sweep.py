@@ -1,4 +1,9 @@
-"""Finished work on disk, in plain files under the settings that made them."""
+"""Sweeps over settings with a cache on disk, and learning curves.
+
+``sweep`` cross-validates a grid of pipelines; ``Cache`` stores each report and each Gram matrix in
+a file named by a hash of everything it depends on, so that an interrupted sweep resumes.
+``learning_curve`` evaluates a pipeline with growing shares of the training documents.
+"""
 
 from __future__ import annotations
 
@@ -48,33 +53,33 @@ from textrank.protocols import Splitter
 
 @dataclass(frozen=True)
 class Cache:
-    """A folder with a JSON file for each finished piece of work, and arrays beside some.
+    """Folder with one JSON file per cached result, and an ``.npz`` file beside some.
 
-    The name of a file is a hash of everything its content depends on: settings, documents, and the
-    code of textrank itself. A change of any of them is another name, so nothing outdated is ever
-    read; the JSON says in plain words what it was made from. Any file may be deleted at any time.
+    The name of a file is a hash of everything its content depends on (``made_from``): settings,
+    documents, and the code of textrank itself. A change of any of them gives another name, so
+    nothing outdated is ever read. Any file may be deleted at any time.
     """
 
     folder: Path
 
     def get(self, kind: str, made_from: Mapping[str, Any]) -> dict[str, Any] | None:
-        """What was kept for these settings; None where there is nothing, or it is damaged."""
+        """Return the content stored for ``made_from``; None if there is none or it is damaged."""
         path = self._path(kind, made_from)
         try:
             entry = read_json(path, math.inf)
         except ValueError:
             return None
-        known = isinstance(entry, dict) and entry.get("made_from") == _plain(made_from)
-        return entry["content"] if known else None
+        is_valid = isinstance(entry, dict) and entry.get("made_from") == _plain(made_from)
+        return entry["content"] if is_valid else None
 
-    def keep(self, kind: str, made_from: Mapping[str, Any], content: Mapping[str, Any]) -> None:
-        """Writes a piece of work, whole or not at all."""
+    def put(self, kind: str, made_from: Mapping[str, Any], content: Mapping[str, Any]) -> None:
+        """Store JSON content, atomically."""
         entry = {"made_from": _plain(made_from), "content": content}
         text = json.dumps(entry, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        write_text(text, self._made(kind, made_from))
+        write_text(text, self._prepare_path(kind, made_from))
 
     def get_arrays(self, kind: str, made_from: Mapping[str, Any]) -> tuple[Any, Any] | None:
-        """A matrix or features with their notes; None where there are none, or damaged ones."""
+        """Return a stored matrix or features and their JSON content; None as in ``get``."""
         content = self.get(kind, made_from)
         path = self._path(kind, made_from).with_suffix(".npz")
         if content is None or not path.is_file():
@@ -84,43 +89,44 @@ class Cache:
         except ValueError:
             return None
 
-    def keep_arrays(
+    def put_arrays(
         self, kind: str, made_from: Mapping[str, Any], value: Any, content: Mapping[str, Any]
     ) -> None:
-        """Writes a matrix or features with notes; the JSON last, so that it vouches for both."""
-        path = self._made(kind, made_from).with_suffix(".npz")
+        """Store a matrix or features with JSON content; the JSON is written last, as a marker."""
+        path = self._prepare_path(kind, made_from).with_suffix(".npz")
         with open_atomic_bytes(path) as stream:  # not compressed: a Gram matrix hardly shrinks
             np.savez(stream, allow_pickle=False, **pack_arrays(value))
-        self.keep(kind, made_from, content)
+        self.put(kind, made_from, content)
 
-    def _made(self, kind: str, made_from: Mapping[str, Any]) -> Path:
-        """The path in a folder that exists and holds nothing that a killed run left."""
+    def _prepare_path(self, kind: str, made_from: Mapping[str, Any]) -> Path:
+        """Return the path of a file to write; makes its folder and removes abandoned drafts."""
         path = self._path(kind, made_from)
         path.parent.mkdir(parents=True, exist_ok=True)
         remove_abandoned_drafts_in(path.parent)
         return path
 
     def _path(self, kind: str, made_from: Mapping[str, Any]) -> Path:
+        """Return the path of the JSON file; ``kind`` is the name of the subfolder."""
         text = json.dumps(_plain(made_from), sort_keys=True)
         return self.folder / kind / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.json"
 
 
 def fingerprint(docs: Iterable[Doc]) -> str:
-    """A hash of all that a pipeline can see of documents: text, analyses, entities and gold."""
+    """Return a hash of everything a pipeline sees of Docs: tokens, spans, gold and user data."""
     digest = hashlib.sha256()
     for doc in docs:
         spans = {
             key: [(s.start, s.end, s.label_, s.id_) for s in g] for key, g in doc.spans.items()
         }
         tokens = [(t.text, t.whitespace_, t.tag_, t.dep_, t.head.i, t.is_sent_start) for t in doc]
-        own = {str(key): value for key, value in doc.user_data.items() if isinstance(key, str)}
-        digest.update(json.dumps([tokens, spans, own], default=str, sort_keys=True).encode())
+        data = {key: value for key, value in doc.user_data.items() if isinstance(key, str)}
+        digest.update(json.dumps([tokens, spans, data], default=str, sort_keys=True).encode())
     return digest.hexdigest()
 
 
 @lru_cache(maxsize=1)
-def code() -> str:
-    """A hash of the source of textrank: results of another version are other results."""
+def _hash_code() -> str:
+    """Return a hash of the source of textrank, since other code may give other results."""
     digest = hashlib.sha256()
     root = Path(str(files("textrank")))
     for path in sorted(root.rglob("*.py")):
@@ -129,15 +135,16 @@ def code() -> str:
 
 
 def _plain(made_from: Mapping[str, Any]) -> Any:
+    """Return values as JSON gives them back: tuples as lists, keys as text."""
     return json.loads(json.dumps(made_from, sort_keys=True))
 
 
-Values: TypeAlias = tuple[Any, ...]  # one for each key
+Values: TypeAlias = tuple[Any, ...]  # one value per key of the grid
 
 
 @dataclass(frozen=True)
 class Point:
-    """One combination of values and its report."""
+    """One combination of values, and its report."""
 
     values: Values
     report: Report
@@ -146,18 +153,18 @@ class Point:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Reports over a grid of settings. To pick the best of them by these figures is optimistic."""
+    """Reports over a grid of settings; choosing the best of them by these figures is optimistic."""
 
     keys: Sequence[str]
     points: Sequence[Point]
     seconds: Mapping[str, float] = field(default_factory=dict)
 
-    def axis(self, place: int) -> list[Any]:
-        """The values of a key, in the order given."""
-        return list({str(p.values[place]): p.values[place] for p in self.points}.values())
+    def axis(self, index: int) -> list[Any]:
+        """Return the distinct values of ``keys[index]``, in order of appearance."""
+        return list({str(p.values[index]): p.values[index] for p in self.points}.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for a JSON file."""
+        """Return plain values for JSON."""
         rows = [
             {"values": dict(zip(self.keys, p.values, strict=True)), "report": p.report.to_dict()}
             for p in self.points
@@ -175,68 +182,78 @@ def sweep(
     corpus: str = "",
     title: str = "",
 ) -> Sweep:
-    """The report of each pipeline, from the cache where it was made before.
+    """Cross-validate each pipeline, or take its report from the cache.
 
-    Each point is kept as soon as it is done: a sweep that was stopped goes on where it was, and
-    loses at most the point in work. Candidates are compared once for all points that agree in
-    task, representation and kernel.
+    Each report is stored as soon as it is finished, so an interrupted sweep resumes and loses at
+    most one point. Kernel values are computed once for all points that agree in task,
+    representation and kernel.
+
+    Parameters
+    ----------
+    pipelines
+        Pipeline of each combination of values of ``keys``.
+    docs
+        Annotated documents.
+    corpus, title
+        Names of corpus and pipeline for the reports.
     """
     clock = Clock()
     with clock.step("fingerprint"):
-        data = {"documents": fingerprint(docs), "corpus": corpus, "code": code()}
+        data = {"documents": fingerprint(docs), "corpus": corpus, "code": _hash_code()}
     points: dict[Values, Point] = {}
     last: tuple[object, Dataset] | None = None
-    # Those that share a Gram matrix after one another: only one has to be held.
-    order = sorted(pipelines, key=lambda v: str(_comparison(pipelines[v])))
+    # Points that share kernel values are adjacent, so that only one dataset is in memory.
+    order = sorted(pipelines, key=lambda v: str(_kernel_settings(pipelines[v])))
     for values in track(order, "points", len(order)):
         pipeline = pipelines[values]
         made_from = {**data, "pipeline": to_config(pipeline), "protocol": repr(splitter)}
-        known = cache.get("reports", made_from)
-        if known is not None:
-            points[values] = Point(values, Report.from_dict(known), reused=True)
+        stored = cache.get("reports", made_from)
+        if stored is not None:
+            points[values] = Point(values, Report.from_dict(stored), reused=True)
             continue
-        how = _comparison(pipeline)
-        if last is None or last[0] != how:
-            last = None  # frees the old matrix before the new one is made
-            last = (how, _prepared(pipeline, docs, cache, {**data, **how}, clock))
+        settings = _kernel_settings(pipeline)
+        if last is None or last[0] != settings:
+            last = None  # frees the old matrix before the new one is computed
+            last = (settings, _prepare_cached(pipeline, docs, cache, {**data, **settings}, clock))
         report = cross_validate_dataset(pipeline, last[1], splitter, corpus=corpus, title=title)
-        cache.keep("reports", made_from, report.to_dict())
+        cache.put("reports", made_from, report.to_dict())
         # Through the cache form, so that a point is the same whether it was computed or read.
         points[values] = Point(values, Report.from_dict(report.to_dict()))
     return Sweep(keys, [points[values] for values in pipelines], clock.seconds)
 
 
-def _comparison(pipeline: Pipeline) -> dict[str, Any]:
-    """The settings that the matrix of a pipeline depends on."""
+def _kernel_settings(pipeline: Pipeline) -> dict[str, Any]:
+    """Return the settings that the kernel values of a pipeline depend on."""
     return {
         part: to_config(getattr(pipeline, part)) for part in ("task", "representation", "kernel")
     }
 
 
-def _prepared(
+def _prepare_cached(
     pipeline: Pipeline,
     docs: Sequence[Doc],
     cache: Cache,
     made_from: Mapping[str, Any],
     clock: Clock,
 ) -> Dataset:
-    known = cache.get_arrays("comparisons", made_from)
-    if known is not None:
-        data, content = known
+    """Return the dataset with kernel values from the cache, or computed and stored there."""
+    stored = cache.get_arrays("comparisons", made_from)
+    if stored is not None:
+        data, content = stored
         return pipeline.dataset_from_data(docs, data, content["notes"])
     dataset = pipeline.prepare(docs, clock)
     data = _compact(dataset.data)
-    cache.keep_arrays("comparisons", made_from, data, {"notes": list(dataset.notes)})
+    cache.put_arrays("comparisons", made_from, data, {"notes": list(dataset.notes)})
     return replace(dataset, X=(), data=data)
 
 
 def _compact(data: KernelData) -> KernelData:
-    """Many features as their Gram matrix, which the learner would make at every point again."""
+    """Return many features as their Gram matrix, which each point would compute again."""
     wide = isinstance(data, Features) and 3 * data.values.shape[1] >= len(data)
     return gram(data.values) if isinstance(data, Features) and wide else data
 
 
-SHARES = (0.0625, 0.125, 0.25, 0.5, 1.0)
+LEARNING_CURVE_SHARES = (0.0625, 0.125, 0.25, 0.5, 1.0)  # of the training documents
 
 
 def learning_curve(
@@ -244,51 +261,57 @@ def learning_curve(
     dataset: Dataset,
     splitter: Splitter,
     *,
-    shares: Sequence[float] = SHARES,
+    shares: Sequence[float] = LEARNING_CURVE_SHARES,
     seed: int = 0,
 ) -> list[dict[str, Any]]:
-    """Measures of models of fewer documents, tested on the same folds of the first split.
+    """Return metrics of models that were trained on shares of the training documents.
 
-    Smaller training sets are parts of the larger ones. A share in which some fold has one class
-    only is left out, since nothing can be learnt from it.
+    All are tested on the same folds of the first repetition; smaller training sets are subsets of
+    the larger ones. A share for which some fold has one class only is left out. A point has the
+    mean number of training groups as ``x``, and mean and standard deviation of the headline
+    metrics.
     """
     if not all(0 < share <= 1 for share in shares):
-        raise ValueError(f"shares of the training documents lie between 0 and 1, got {shares}")
+        raise ValueError(f"shares of the training documents must be between 0 and 1, got {shares}")
     split = splitter.split(dataset.candidates, dataset.targets)
     points = []
     for share in track(sorted(shares), "learning curve", len(shares)):
-        trained = [_train(dataset, split, fold, share, seed) for fold in _tested(split)]
-        if all(len(np.unique(dataset.targets.y[rest])) > 1 for _, rest in trained):
-            folds = [_fold(pipeline, dataset, split, out, rest) for out, rest in trained]
-            sizes = [len(np.unique(split.targets.groups[rest])) for _, rest in trained]
-            points.append(_point(float(np.mean(sizes)), folds))
+        rows = [_test_and_train_rows(split, fold, share, seed) for fold in _tested_folds(split)]
+        if all(len(np.unique(dataset.targets.y[train])) > 1 for _, train in rows):
+            folds = [_train_and_test(pipeline, dataset, split, *parts) for parts in rows]
+            sizes = [len(np.unique(split.targets.groups[train])) for _, train in rows]
+            points.append(_make_point(float(np.mean(sizes)), folds))
     return points
 
 
-def _tested(split: Split) -> list[int]:
+def _tested_folds(split: Split) -> list[int]:
     numbers = [int(fold) for fold in np.unique(split.partitions[0])]
     return [n for n in numbers if split.tested is None or n in split.tested]
 
 
-def _train(
-    dataset: Dataset, split: Split, fold: int, share: float, seed: int
+def _test_and_train_rows(
+    split: Split, fold: int, share: float, seed: int
 ) -> tuple[Indices, Indices]:
-    """The test candidates of a fold, and those of a share of its training documents."""
-    folds, documents = split.partitions[0], split.targets.groups
-    inside = np.unique(documents[folds != fold])
-    order = np.random.default_rng((seed, fold)).permutation(inside)
+    """Return the rows of a test fold, and those of a share (at least 2) of the other groups."""
+    folds, groups = split.partitions[0], split.targets.groups
+    training_groups = np.unique(groups[folds != fold])
+    order = np.random.default_rng((seed, fold)).permutation(training_groups)
     kept = order[: max(2, round(share * len(order)))]
-    return np.flatnonzero(folds == fold), np.flatnonzero(np.isin(documents, kept))
+    return np.flatnonzero(folds == fold), np.flatnonzero(np.isin(groups, kept))
 
 
-def _fold(pipeline: Pipeline, dataset: Dataset, split: Split, out: Indices, rest: Indices) -> Fold:
+def _train_and_test(
+    pipeline: Pipeline, dataset: Dataset, split: Split, test_rows: Indices, train_rows: Indices
+) -> Fold:
+    """Train on some rows of a dataset and return the metrics on others."""
+    out, rest = test_rows, train_rows
     targets = split.targets.take(rest)
-    best, fit = fit_best_kernel(
+    kernel_index, fit = fit_best_kernel(
         pipeline.learner, select_rows_and_columns(dataset.data, rest, rest), targets
     )
     threshold = pipeline.task.threshold(targets.y, fit.heldout[fit.alpha_index])
     across = select_rows_and_columns(dataset.data, out, rest)
-    data = across.grams[best] if isinstance(across, GramAlternatives) else across
+    data = across.grams[kernel_index] if isinstance(across, GramAlternatives) else across
     scores = fit.predict(data, split.targets.take(out).context)
     candidates = [dataset.candidates[i] for i in out]
     missed = sum(dataset.unreachable.get(d, 0) for d in {c.group for c in candidates})
@@ -296,7 +319,8 @@ def _fold(pipeline: Pipeline, dataset: Dataset, split: Split, out: Indices, rest
     return test.measure(pipeline.task)
 
 
-def _point(documents: float, folds: Sequence[Fold]) -> dict[str, Any]:
+def _make_point(documents: float, folds: Sequence[Fold]) -> dict[str, Any]:
+    """Return a point of the curve at this mean number of training documents."""
     point: dict[str, Any] = {"x": documents}
     for name in HEADLINE_METRICS:
         if name in folds[0].measures:

@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 
 from textrank.config import load_corpus, load_pipeline
 from textrank.evaluation import cross_validate, cross_validate_dataset
-from textrank.evaluation.evaluate import cross
+from textrank.evaluation.evaluate import cross_corpora
 from textrank.evaluation.splits import LeakyFolds, make_folds, make_splitter
 from textrank.features import Indices, Matrix, Vector, require_single_kernel
 from textrank.io import MAX_UNPACKED_BYTES, read_json
@@ -65,7 +65,7 @@ def run_within(settings: RunSettings) -> Cells:
 
 def run_across(settings: RunSettings) -> Cells:
     """Compute AUC and F under three thresholds, trained on one corpus and tested on another."""
-    crossed = cross(
+    crossed = cross_corpora(
         load_pipeline("ppi-apg"), {name: read_documents(settings, name) for name in CORPORA}
     )
     cells: dict[str, dict[str, Figure]] = {}
