@@ -25,7 +25,7 @@ def test_a_component_refuses_the_model_of_another_task() -> None:
 
 
 def test_a_component_refuses_a_model_that_is_not_there() -> None:
-    with pytest.raises(ValueError, match="no model 'ppii', neither shipped"):
+    with pytest.raises(ValueError, match="'ppii' is neither a model folder nor shipped"):
         spacy.blank("en").add_pipe("textrank_ppi", config={"model": "ppii"})
 
 

@@ -266,7 +266,8 @@ def document_id(doc: Doc, number: int = 0) -> str:
 
 def get_answers(doc: Doc, task: str) -> list[dict[str, Any]] | None:
     """Return the rows that a task wrote to ``doc._.textrank_<task>``; None if it did not run."""
-    rows: list[dict[str, Any]] | None = doc._.get(f"textrank_{task}")
+    name = f"textrank_{task}"  # registered when the module of the task is imported
+    rows: list[dict[str, Any]] | None = doc._.get(name) if Doc.has_extension(name) else None
     return rows
 
 

@@ -188,6 +188,7 @@ def _register_factory(task: str, model: str | None = "") -> Callable[..., Any]:
 
     Its default model is the shipped one with the name of the task, or ``model``.
     """
+    _register_extension(task)
     return Language.factory(
         f"textrank_{task}",
         assigns=[f"doc._.textrank_{task}"],
@@ -195,6 +196,12 @@ def _register_factory(task: str, model: str | None = "") -> Callable[..., Any]:
         default_config={"pipeline": task, "model": task if model == "" else model},
         func=_build_component,
     )
+
+
+def _register_extension(task: str) -> None:
+    """Register ``doc._.textrank_<task>`` without importing the task."""
+    if not Doc.has_extension(f"textrank_{task}"):
+        Doc.set_extension(f"textrank_{task}", default=None)
 
 
 def _build_identifiers(
@@ -216,6 +223,7 @@ def _build_identifiers(
     return component
 
 
+_register_extension("identifiers")
 identifiers = Language.factory(
     "textrank_identifiers",
     assigns=["doc._.textrank_identifiers"],

@@ -1,4 +1,4 @@
-"""Whether two results differ: tests on paired values, effect sizes, and many tests at once.
+"""Statistics of results: significance tests, effect sizes, intervals, permutation tests.
 
 All tests are two-sided and take values in pairs: the same fold, query or document measured for
 both runs.
@@ -32,7 +32,7 @@ from textrank.protocols import Learner
 
 @dataclass(frozen=True)
 class Significance:
-    """The outcome of a test: how probable a difference this large is where there is none."""
+    """Result of a significance test: statistic and p-value under the null of no difference."""
 
     test: str
     statistic: float | None  # None: not defined for these values
@@ -42,7 +42,7 @@ class Significance:
 
 @dataclass(frozen=True)
 class Effect:
-    """How large a difference is, which a p-value does not say."""
+    """Effect sizes of a difference, which a p-value does not tell."""
 
     mean: float  # of second minus first
     d: float | None  # Cohen's d of the pairs: mean over standard deviation; None without spread
@@ -53,7 +53,7 @@ class Effect:
 
 
 def combined_5x2cv_f(first: ArrayLike, second: ArrayLike) -> Significance:
-    """Combined 5×2cv F-test: five divisions in two halves, each half tested once.
+    """Return the combined 5×2cv F-test of five divisions into halves, each half tested once.
 
     With differences ``d[i, j]`` and ``s²[i]`` the sum of squares of row ``i`` around its mean,
     ``f = sum(d²) / (2 sum(s²))`` follows F(10, 5) where both runs are equally good. Undefined where
@@ -77,7 +77,7 @@ def combined_5x2cv_f(first: ArrayLike, second: ArrayLike) -> Significance:
 
 
 def wilcoxon_signed_ranks(first: ArrayLike, second: ArrayLike) -> Significance:
-    """Wilcoxon's signed-ranks test; the smaller of the two sums of ranks is the statistic.
+    """Return Wilcoxon's signed-ranks test; the statistic is the smaller of the two rank sums.
 
     Ranks of pairs without a difference are shared between both sides. The distribution is exact up
     to 13 pairs, and up to 50 where no two differences are equally large and none is zero.
@@ -97,7 +97,7 @@ def wilcoxon_signed_ranks(first: ArrayLike, second: ArrayLike) -> Significance:
 def permutation_test(
     first: ArrayLike, second: ArrayLike, *, resamples: int = 9999, seed: int = 0
 ) -> Significance:
-    """Permutation test of the mean difference: which run a value belongs to is exchanged.
+    """Return the permutation test of the mean difference, with random signs of differences.
 
     All ``2**n`` exchanges are tried where that is no more than ``resamples``, otherwise a sample of
     them to which the observed one is added, so p is never 0.
@@ -116,7 +116,7 @@ def permutation_test(
 
 
 def effect(first: ArrayLike, second: ArrayLike) -> Effect:
-    """The size of the difference, second minus first, in several forms."""
+    """Return effect sizes of the difference, second minus first."""
     d = _differences(first, second)
     if not len(d):
         raise ValueError("no pair of values to compare: the runs share no defined fold")
@@ -134,7 +134,7 @@ def effect(first: ArrayLike, second: ArrayLike) -> Effect:
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """p-values corrected for their number by Holm's method: keeps the chance of any false alarm.
+    """Return p-values corrected by Holm's method, which controls the family-wise error rate.
 
     >>> [round(value, 3) for value in holm([0.01, 0.04, 0.03])]
     [0.03, 0.06, 0.06]
@@ -148,7 +148,7 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def benjamini_hochberg(p: Sequence[float]) -> list[float]:
-    """p-values corrected to keep the expected share of false alarms among all alarms."""
+    """Return p-values corrected by Benjamini-Hochberg, which controls the false discovery rate."""
     values = _probabilities(p)
     if not len(values):
         return []
@@ -172,14 +172,14 @@ def _differences(
 
 
 def _rank_sums(d: Vector) -> tuple[float, float]:
-    """Sums of the ranks of positive and of negative differences, those of zeros shared."""
+    """Return the rank sums of positive and negative differences; ranks of zeros are shared."""
     ranks = rank_ties(np.abs(d))
     shared = float(ranks[d == 0].sum()) / 2
     return float(ranks[d > 0].sum()) + shared, float(ranks[d < 0].sum()) + shared
 
 
 def _exact_ranks(d: Vector) -> float:
-    """Two-sided p over all signs of the non-zero differences, also with ties."""
+    """Return the exact two-sided p over all signs of the non-zero differences, also with ties."""
     ranks = rank_ties(np.abs(d))[d != 0]
     surplus = np.abs(_signs(len(ranks), 0, 0, exact=True) @ ranks)
     observed = abs(float(np.sign(d[d != 0]) @ ranks))
@@ -203,7 +203,7 @@ def _probabilities(p: Sequence[float]) -> Vector:
 
 @dataclass(frozen=True)
 class Interval:
-    """A range that covers the measure with the given confidence; how often it was undefined."""
+    """Confidence interval of a metric, and in how many resamples it was undefined."""
 
     low: float
     high: float
@@ -213,7 +213,7 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """One test fold, sorted by score; weights turn it into any of its resamples."""
+    """A test fold sorted by score; weights of its candidates represent a resample."""
 
     positive: Vector  # (n,) 1 where the label is positive, by rising score
     said: Vector  # (n,) 1 where the decision was yes
@@ -234,7 +234,7 @@ def bootstrap_intervals(
     resamples: int = 1000,
     seed: int = 0,
 ) -> dict[str, Interval]:
-    """Percentile intervals of AUC, and with ``decisions`` of precision, recall and F.
+    """Return bootstrap percentile intervals of AUC, with ``decisions`` also of P, R and F1.
 
     Documents are drawn with replacement. ``parts`` numbers the test folds (of all splits): a
     measure is computed in each and averaged, exactly as in a Report; without it all candidates are
@@ -297,7 +297,7 @@ def _parts(
 
 
 def _means(parts: Sequence[_Part], weights: Matrix, decided: bool) -> dict[str, Vector]:
-    """Each measure for each row of weights, averaged over the parts where it is defined."""
+    """Return each metric for each row of weights, averaged over the parts that define it."""
     rows: dict[str, list[Vector]] = {}
     for part in parts:
         of = weights[:, part.documents]  # (b, n)
@@ -344,7 +344,7 @@ Key: TypeAlias = tuple[object, ...]
 
 @dataclass(frozen=True)
 class Contrast:
-    """Two runs and one measure: the difference, second minus first, and its tests."""
+    """Difference of one metric between two runs, second minus first, and its tests."""
 
     measure: str
     first: str
@@ -358,7 +358,7 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Every pair of runs, with p-values corrected for the number of comparisons made."""
+    """Contrasts of all pairs of runs, with p-values corrected for multiple comparisons."""
 
     corpus: str
     runs: Sequence[str]
@@ -371,7 +371,7 @@ class Comparison:
         object.__setattr__(self, "corrected", {name: self._corrected(name) for name in names})
 
     def _corrected(self, test: str) -> dict[str, Sequence[float | None]]:
-        """Corrected p of one test for each contrast; None where the test is undefined or absent."""
+        """Return corrected p-values of one test for each contrast; None where it is undefined."""
         p = [next((t.p for t in c.tests if t.test == test), None) for c in self.contrasts]
         known = [value for value in p if value is not None]
         methods: dict[str, Callable[[Sequence[float]], list[float]]] = {
@@ -385,14 +385,14 @@ class Comparison:
         return result
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for a JSON file."""
+        """Return plain values for JSON."""
         return asdict(self)
 
 
 def compare(
     reports: Mapping[str, Report], measures: Sequence[str] = (), *, resamples: int = 9999
 ) -> Comparison:
-    """Compares runs pairwise on the folds they share.
+    """Compare runs pairwise on the same folds.
 
     By default AUC and F, or Kendall's tau_b for rankings. The combined 5×2cv F-test is made where
     there are five divisions into two folds; Wilcoxon's and the permutation test always, for
@@ -494,7 +494,7 @@ def _notes(reports: Mapping[str, Report]) -> list[str]:
 
 @dataclass(frozen=True)
 class PermutationResult:
-    """The AUC of the true answers among those of permuted ones, averaged over test folds."""
+    """Rank of the AUC of the true labels among those of permuted labels, mean over folds."""
 
     auc: float
     p: float  # share of permutations that do as well, the true answers counted among them
@@ -504,7 +504,7 @@ class PermutationResult:
     undefined: int  # test folds without both classes, summed over all permutations
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for a report."""
+        """Return plain values for a report."""
         return dict(vars(self))
 
 
@@ -517,7 +517,7 @@ def permutation_p(
     within: Literal["corpus", "document"] = "corpus",
     seed: int = 0,
 ) -> PermutationResult:
-    """The whole nested evaluation for every permutation of the answers.
+    """Repeat the nested evaluation for permutations of the labels and return the p-value.
 
     The answers only enter linearly: permuted ones are further columns of ``Y``, and one inverse
     per alpha serves all of them, with alpha chosen by inner AUC for each column and fold. Permuting
@@ -549,7 +549,7 @@ def permutation_p(
 
 
 def permuted(targets: Targets, permutations: int, within: str, seed: int) -> Matrix:
-    """The true answers as the first column, then permuted ones: (n, 1 + permutations)."""
+    """Return labels (n, 1 + permutations): the true ones first, then permuted ones."""
     if within not in ("corpus", "document"):
         raise ValueError(f"within must be 'corpus' or 'document', got {within!r}")
     rng = np.random.default_rng(seed)
@@ -564,7 +564,7 @@ def permuted(targets: Targets, permutations: int, within: str, seed: int) -> Mat
 def nested_scores(
     K: Matrix, Y: Matrix, documents: Indices, folds: Indices, alphas: Sequence[float]
 ) -> Matrix:  # (n, p)
-    """Test scores of every column at the alpha with the best inner leave-document-out AUC."""
+    """Return test scores of each column at the alpha with the best inner leave-group-out AUC."""
     best = np.full((int(folds.max()) + 1, Y.shape[1]), -np.inf)
     scores = np.zeros(Y.shape)
     groups = rows_by_group(documents, len(Y), name="documents")
@@ -585,7 +585,7 @@ def nested_scores(
 
 
 def aucs(Y: Matrix, scores: Matrix) -> Vector:  # (n, p), (n, p) -> (p,)
-    """The AUC of every column, ties ½; NaN where a column has one class only."""
+    """Return the AUC of each column, ties one half; NaN for a column with one class only."""
     positive = Y > 0
     p = positive.sum(axis=0).astype(np.float64)
     n = len(Y) - p
@@ -598,7 +598,7 @@ def aucs(Y: Matrix, scores: Matrix) -> Vector:  # (n, p), (n, p) -> (p,)
 def _fold_scores(
     G: Matrix, A: Matrix, Y: Matrix, out: Indices, inside: Sequence[Indices]
 ) -> tuple[Matrix, Matrix]:
-    """Scores of a fold by a model of the rest, and of the rest without each document."""
+    """Return scores of a fold by a model of the rest, and held-out scores of the rest."""
     L = sla.cholesky(G[np.ix_(out, out)], lower=True, check_finite=False)
     Z = sla.solve_triangular(L, A[out], lower=True, check_finite=False)
     outer = Y[out] - sla.solve_triangular(L, Z, lower=True, trans=1, check_finite=False)
