@@ -58,7 +58,7 @@ def test_other_settings_run_it_again(letor, tmp_path, change):
         (tmp_path / "data" / "some.txt").write_text("other numbers")
     if change == "damaged":
         (tmp_path / "letor.json").write_text('{"figures": 3}')
-        with pytest.raises(ValueError, match=r"letor\.json: no table of ours"):
+        with pytest.raises(ValueError, match=r"letor\.json: not a table of textrank reproduce"):
             reproduce_table(letor, setting, tmp_path)
         return
     table, new = reproduce_table(
@@ -105,7 +105,7 @@ def test_every_source_has_at_least_two_tables():
 
 
 def test_a_wrong_name_fails_with_the_right_ones():
-    with pytest.raises(ValueError, match=r"no table 'nonsense'; there are: .*letor"):
+    with pytest.raises(ValueError, match=r"unknown table 'nonsense'\. Available: .*letor"):
         select_experiments(["nonsense"])
 
 

@@ -110,7 +110,7 @@ def start(job: Job, **how: Any) -> tuple[Run, Callable[[], Lines], list[Lines]]:
         made.append(Lines(job, **how))
         return made[-1]
 
-    return Run(job, SETTINGS, size=40), pool, made
+    return Run(job, SETTINGS, slice_bytes=40), pool, made
 
 
 def test_every_document_is_done_once_and_nothing_is_done_again(job: Job, inputs: list[str]) -> None:
@@ -355,7 +355,7 @@ def test_no_space_for_a_part_is_an_error_and_leaves_none(
     def full(path: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("textrank.results.schema._sync", full)
+    monkeypatch.setattr("textrank.results.schema._fsync", full)
     with pytest.raises(OSError, match="No space left"):
         write_part(folder, "0" * 16, {}, job.format)
     assert not [file for table in TABLES for file in (folder / table).iterdir()]
