@@ -123,7 +123,7 @@ class DocumentContext:
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """What learners know of n candidates besides the kernel: labels, groups, queries, weights.
+    """Labels, groups, queries and weights of n candidates, for learners.
 
     >>> groups = np.array([0, 0, 1])  # the first two candidates are held out together
     >>> len(Targets(np.array([1.0, -1.0, 1.0]), groups, np.arange(3)).y)

@@ -52,7 +52,7 @@ class ScoredBatch:
 
     @cached_property
     def contributions(self) -> Features:
-        """What each named feature adds to the score of each candidate, shape ``(n, d)``."""
+        """Contribution of each named feature to the score of each candidate, shape ``(n, d)``."""
         starts = offsets([len(chunk.products) for chunk in self.chunks])
         shifted = [
             chunk.contributions().shift_rows(start)

@@ -81,7 +81,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """What is decided, how candidates are represented and compared, and how scores are learnt.
+    """Settings of a method: task, representation of candidates, kernel and learner.
 
     A frozen value: ``fit`` returns a Model and leaves the pipeline unchanged. Raises ValueError if
     a part does not have the members of its role (``textrank.protocols``).

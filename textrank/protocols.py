@@ -255,7 +255,7 @@ class AttributeModel(Protocol):
 
 @runtime_checkable
 class Task(Protocol):
-    """What is decided about a Doc, and how answers are shown and measured.
+    """Definition of what is decided about a Doc, and of how answers are shown and measured.
 
     Subclasses define ``name``, ``candidates`` and ``annotate``; everything else has a default.
     Tasks are frozen dataclasses whose fields are settings.
