@@ -74,7 +74,7 @@ lint: $(VENV)/.develops  ## style, docstrings, types, import layers and dead cod
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/vulture
+	$(BIN)/python .ci/dead_code.py
 
 bench: $(VENV)/.develops  ## measure speed and write docs/benchmarks.md
 	$(BIN)/python -m tests.benchmarks.waiting

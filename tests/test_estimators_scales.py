@@ -291,9 +291,11 @@ def test_nested_scores_are_those_of_retraining_at_every_scale(rng, shape, scale,
     documents = np.arange(len(y)) // 4
     targets = Targets(np.where(y > 0, 1.0, -1.0), documents, documents)
     one = learner(alphas=[0.5, 2.0], select="squared_error")
-    named = lambda F: Features(
-        sp.csr_array(F), FeatureNames.from_iterable([str(i) for i in range(F.shape[1])])
-    )
+
+    def named(F):
+        names = FeatureNames.from_iterable([str(i) for i in range(F.shape[1])])
+        return Features(sp.csr_array(F), names)
+
     folds = documents % 2
     (nested,) = one.nested(named(X), targets, [folds])
     for fold in (0, 1):

@@ -99,7 +99,9 @@ ELSEWHERE = {
     "blocks.v1": "kernels/test_per_question.py: test_obeys_the_laws",
     "distance.v1": "kernels/test_algebra.py: test_kernel_equals_its_formula",
     "blockwise.v1": "learners/test_per_question.py: test_a_question_is_learnt_as_if_it_were_alone",
-    "document_stage.v1": "learners/test_document_context.py: test_test_answers_change_no_test_score",
+    "document_stage.v1": (
+        "learners/test_document_context.py: test_test_answers_change_no_test_score"
+    ),
 }
 
 

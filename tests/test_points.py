@@ -57,7 +57,8 @@ def test_outputs_are_refused_before_the_work(
 
 
 def test_convert_refuses_before_reading(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "no format is written with this" in failing(capsys, "convert", "nowhere.xml", tmp_path / "x.zzz")
+    message = failing(capsys, "convert", "nowhere.xml", tmp_path / "x.zzz")
+    assert "no format is written with this" in message
 
 
 @pytest.mark.parametrize("format", ["brat", "text"])

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
         pipeline_names,
         registry,
     )
-    from textrank.evaluation import Report, cross_validate, evaluate
+    from textrank.evaluation import Report, cross_validate
+    from textrank.evaluation.evaluate import evaluate
     from textrank.features import Features
     from textrank.language import load_nlp
     from textrank.model import Model

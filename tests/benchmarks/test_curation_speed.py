@@ -35,7 +35,8 @@ def _learner(rng: np.random.Generator) -> tuple[ActiveLearner, Any]:
     questions = {str(i): Question(str(i), str(i // 20), (i,), ("yes", "no")) for i in asked}
     groups = [i // 20 for i in range(n)]
     empty = OnlineRLS.empty(alpha=1.0)
-    made = ActiveLearner(None, None, [None] * n, groups, FeatureRows(F, names), np.zeros(n), empty, [],
+    rows = FeatureRows(F, names)
+    made = ActiveLearner(None, None, [None] * n, groups, rows, np.zeros(n), empty, [],
                     {}, questions, {})  # type: ignore[arg-type, list-item]  # fmt: skip
     made._density = made.rows.density()
     return made, y

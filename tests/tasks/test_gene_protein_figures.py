@@ -1,6 +1,7 @@
 """Gene, protein or RNA: figures of models/gene_protein/README.md, names given and recognised.
 
-``pytest -m corpus -s tests/tasks/test_gene_protein_figures.py`` prints them; six minutes on an idle core.
+``pytest -m corpus -s tests/tasks/test_gene_protein_figures.py`` prints them in six minutes on an
+idle core.
 """
 
 from __future__ import annotations
