@@ -5,6 +5,10 @@ question id of each candidate that returns ``LinearScores``. Kernels with a fast
 ``compile_scorer`` themselves (see ``ScorerKernel``); for others features are built and looked up by
 name. ``TemplateFeatures`` are features whose names are combinations of few words; their weights are
 found by ``TemplateWeights`` without building names.
+
+A question is a small integer, 0 and up, that selects which linear model scores a candidate; a
+model without questions uses 0 for all. In shapes, n is the number of candidates, d of weights, b of
+templates and k the largest number of words after the title of a feature name.
 """
 
 from __future__ import annotations
@@ -43,20 +47,34 @@ class Contributions(NamedTuple):
 
     @classmethod
     def concat(cls, parts: Sequence[Contributions]) -> Contributions:
-        """Return the contributions of several kernels with different weights."""
+        """Join contributions to the same candidates, such as those of the parts of a sum kernel.
+
+        Rows and columns are not shifted; no (row, column) pair may occur in two parts. ``parts``
+        must not be empty.
+        """
         return cls(*map(np.concatenate, zip(*parts, strict=True)))
 
     def scale(self, factor: float | Vector) -> Contributions:
-        """Return all values times a number, or those of each candidate times its own, (n,)."""
+        """Return a copy with all values multiplied by ``factor``.
+
+        An array of shape (n,) has one factor per candidate.
+        """
         factors = factor[self.rows] if isinstance(factor, np.ndarray) else factor
         return self._replace(values=self.values * factors)
 
     def shift_rows(self, first: int) -> Contributions:
-        """Return the same for candidates that follow ``first`` others."""
+        """Return a copy whose candidates are numbered from ``first`` instead of 0.
+
+        Used to append the candidates of one batch to ``first`` earlier ones.
+        """
         return self._replace(rows=self.rows + first)
 
     def to_features(self, size: int, names: FeatureNames) -> Features:
-        """Return Features of ``size`` candidates in the columns of the model."""
+        """Return the contributions as Features, shape (size, len(names)).
+
+        ``names`` are the names of all weights of the model, in the order of ``columns``. Candidates
+        without contributions get empty rows; columns are sorted inside each row.
+        """
         order = np.lexsort((self.columns, self.rows))
         ends = offsets(np.bincount(self.rows, minlength=size)).astype(np.int32)
         columns = self.columns[order].astype(np.int32)
@@ -67,7 +85,8 @@ class Contributions(NamedTuple):
 class LinearScores:
     """Scores of candidates, each by the weights of its question.
 
-    ``f`` are a candidate's features.
+    ``f`` are all features of a candidate, ``w`` the weights of its question. Features without a
+    weight count in ``squares``, but not in ``products`` and ``contributions``.
     """
 
     products: Vector  # (n,) scores f'w
@@ -75,7 +94,11 @@ class LinearScores:
     contributions: Callable[[], Contributions]  # features that have a weight, computed on demand
 
     def scale(self, factor: float | Vector) -> LinearScores:
-        """Return the scores of features times a number, or for each candidate its own, (n,)."""
+        """Return the scores that result if all feature values are multiplied by ``factor``.
+
+        An array of shape (n,) has one factor per candidate. Products are multiplied by the factor,
+        squares by its square.
+        """
         products, squares = factor * self.products, factor**2 * self.squares
         return LinearScores(products, squares, lambda: self.contributions().scale(factor))
 
@@ -98,17 +121,23 @@ class FeatureWeights:
 
     @classmethod
     def from_coef(cls, names: FeatureNames, coef: Vector) -> FeatureWeights:
-        """Build the weights of a model with a single question, number 0."""
+        """Build the weights of a model with a single question, number 0.
+
+        ``coef`` has the weight of each of ``names``; their index becomes ``columns``.
+        """
         question_ids = np.zeros(len(names), dtype=np.intp)
         return cls(names.dedup_vocabulary(), question_ids, coef, np.arange(len(names)))
 
     @property
     def num_questions(self) -> int:
-        """Number of questions: the largest question id plus one."""
+        """Number of questions: the largest question id plus one; 1 without weights."""
         return int(self.question_ids.max(initial=0)) + 1
 
     def select_prefix(self, word: str) -> FeatureWeights:
-        """Return the weights of features whose names begin with a word, without that word."""
+        """Return the weights of features whose names begin with ``word``, without that word.
+
+        Order, questions and ``columns`` are kept. Empty if no name begins with the word.
+        """
         words = self.names.vocabulary
         number = words.index(word) if word in words else UNKNOWN_WORD
         rows = np.flatnonzero(self.names.parts[:, 0] == number)
@@ -133,12 +162,19 @@ class FeatureWeights:
     def score(
         self, F: Features, question_ids: Indices, row_index: Indices | None = None
     ) -> LinearScores:
-        """Score the rows of features.
+        """Score n candidates, each by the weights of its question.
 
-        ``row_index`` has the row of each candidate if rows are shared.
+        Features without a weight for the question add nothing to the score.
 
-        ``question_ids`` has one entry per candidate. Equal names may occur in several columns, as
-        long as no row has two of them.
+        Parameters
+        ----------
+        F
+            Feature rows. Equal names may occur in several columns, as long as no row has two of
+            them.
+        question_ids
+            (n,) question of each candidate; -1 or an unknown one gives the score 0.
+        row_index
+            (n,) row of ``F`` of each candidate; None means that row i belongs to candidate i.
         """
         n, values = len(question_ids), F.values if row_index is None else F.values[row_index]
         sizes = np.diff(values.indptr)
@@ -158,12 +194,12 @@ class FeatureWeights:
 
     @cached_property
     def _distinct(self) -> tuple[FeatureNames, Indices]:
-        """Distinct feature names, and the index of each weight's name there."""
+        """Distinct feature names, and for each weight the index of its name there, (d,)."""
         return self.names.unique()
 
     @cached_property
     def _codes(self) -> HashIndex:
-        """Index of the (feature, question) pairs."""
+        """Hash index of the (feature, question) pairs, encoded as in ``find``; value: weight."""
         return HashIndex(
             (self._distinct[1] * self.num_questions + self.question_ids).astype(np.uint64)
         )
@@ -175,7 +211,10 @@ class FeatureWeights:
 
 
 def compile_scorer(kernel: Kernel[Any], weights: FeatureWeights) -> Scorer:
-    """Return a function that scores candidates by weights of the kernel's features.
+    """Return a ``Scorer`` that scores candidates by ``weights`` of the kernel's features.
+
+    Uses the kernel's own ``compile_scorer`` if it has one, else ``compile_feature_scorer``. The
+    scorer takes representations and the question id of each candidate.
 
     Raises TypeError if the kernel has no explicit features.
     """
@@ -189,7 +228,10 @@ def compile_scorer(kernel: Kernel[Any], weights: FeatureWeights) -> Scorer:
 
 
 def compile_feature_scorer(kernel: FeatureKernel[Any], weights: FeatureWeights) -> Scorer:
-    """Return a scorer that builds the features; rows shared by candidates are built once."""
+    """Return a ``Scorer`` that builds the kernel's features and looks up weights by name.
+
+    If its input is ``SharedRows``, the features of each distinct representation are built once.
+    """
 
     def score(X: Sequence[Any], question_ids: Indices) -> LinearScores:
         """Score each candidate by the weights of its question."""
@@ -200,9 +242,9 @@ def compile_feature_scorer(kernel: FeatureKernel[Any], weights: FeatureWeights) 
 
 
 def split_shared(X: Sequence[Any]) -> tuple[Sequence[Any], Indices | None]:
-    """Return the distinct representations and each candidate's index there.
+    """Return the distinct representations and each candidate's index there, (n,).
 
-    ``(X, None)`` if unshared.
+    Any ``X`` but ``SharedRows`` is returned unchanged, with None as index.
     """
     return (X.distinct, X.row_index) if isinstance(X, SharedRows) else (X, None)
 
@@ -215,7 +257,8 @@ class TemplateFeatures(Sequence[Features]):
     """Features whose names are templates filled with words; few words make many names.
 
     Feature ``j`` of candidate ``i`` is named ``titles[j]`` followed by the words ``fill[i,
-    slots[j]]``; all are numbers of words in ``vocabulary``.
+    slots[j]]``; all are numbers of words in ``vocabulary``. There are n candidates, b templates and
+    c columns of words; a template has up to k slots.
 
     >>> vocabulary, fill = ("-1 +1", "to", "of"), np.array([[1, 2]])
     >>> titles, slots, values = np.array([0]), np.array([[0, 1]]), np.array([0.5])
@@ -235,12 +278,12 @@ class TemplateFeatures(Sequence[Features]):
         return len(self.fill)
 
     def __getitem__(self, index: int | slice) -> Features:
-        """Return the Features of one candidate or a slice."""
+        """Return the rows of ``features()`` of one candidate or a slice; builds all names."""
         return self.features()[index]
 
     @property
     def presence(self) -> NDArray[np.bool_]:  # (n, b)
-        """Mask of the features that each candidate has, (n, b)."""
+        """Mask of the features that each candidate has, (n, b); all True if ``present`` is None."""
         shape = (len(self), len(self.titles))
         return np.ones(shape, dtype=bool) if self.present is None else self.present
 
@@ -250,22 +293,27 @@ class TemplateFeatures(Sequence[Features]):
         return np.hstack([self.fill, np.full((len(self), 1), -1, dtype=np.int32)])
 
     def names(self, rows: Indices, features: Indices) -> WordNumbers:  # (f, 1 + k)
-        """Return the word numbers of the names of some features, (f, 1 + k), padded with -1.
+        """Return the word numbers of the names of f features, (f, 1 + k), padded with -1.
 
-        ``rows`` and ``features`` have the candidate and the template of each.
+        ``rows`` and ``features``, both (f,), have the candidate and the template of each. Column 0
+        is the title. ``present`` is not consulted.
         """
         cells = self.slots.take(features, axis=0) % self.padded.shape[1]
         cells += (rows * self.padded.shape[1])[:, None]
         return np.hstack([self.titles[features][:, None], self.padded.take(cells)])
 
     def keep_only(self, names: FeatureNames) -> TemplateFeatures:
-        """Return the candidates with only the features of these names."""
+        """Return a copy in which only features with one of these names are present."""
         present = self.presence.copy()
         present[present] = names.find(self.features().names) >= 0
         return replace(self, present=present)
 
     def features(self) -> Features:
-        """Return a matrix with a column of its own for each feature of each candidate."""
+        """Return the present features as an (n, m) matrix, m their total number.
+
+        Every feature of every candidate has a column of its own, so equal names are repeated.
+        Columns are in the order of candidates, then of templates.
+        """
         rows, features = np.nonzero(self.presence)
         names = FeatureNames(self.vocabulary, self.names(rows, features))
         cells = (self.values[features], np.arange(len(names)), offsets(self.presence.sum(axis=1)))
@@ -284,9 +332,11 @@ class TemplateWeights:
     def __call__(
         self, X: TemplateFeatures, question_ids: Indices, row_index: Indices | None = None
     ) -> LinearScores:
-        """Score candidates.
+        """Score n candidates, each by the weights of its question.
 
-        ``row_index`` has the row of each in X, None if there is one row each.
+        ``question_ids``, (n,), has the question of each candidate. ``row_index``, (n,), has its
+        row in ``X``; None means that row i belongs to candidate i. Features without a weight add
+        nothing to the score. The vocabulary of ``X`` may differ from that of the weights.
         """
         row_index = np.arange(len(X)) if row_index is None else row_index
         numbers = [self._words.get(word, UNKNOWN_WORD) for word in X.vocabulary]
@@ -303,7 +353,11 @@ class TemplateWeights:
     def _find_weights(
         self, X: TemplateFeatures, question_ids: Indices, row_index: Indices
     ) -> tuple[Indices, Indices, Indices]:
-        """Return candidate, template and index of the weight of each feature that has a weight."""
+        """Return candidate, template and index of the weight of each feature that has a weight.
+
+        Three arrays of one length, sorted by candidate and template. Words of ``X`` must be
+        numbers in the vocabulary of the weights (``UNKNOWN_WORD`` for others).
+        """
         names = np.tile(_hash_words(X.titles, 0), (len(X), 1))  # (n, b)
         for number, column in enumerate(X.slots.T, 1):
             names += _hash_words(X.padded, number)[:, column]
@@ -319,7 +373,11 @@ class TemplateWeights:
     def _is_match(
         self, parts: WordNumbers, question_ids: Indices, index: Indices
     ) -> NDArray[np.bool_]:
-        """Return whether names and questions equal those of the weights, not only their hashes."""
+        """Return whether names and questions equal those of the weights, not only their hashes.
+
+        ``parts`` has a row of word numbers per feature, padded with -1 to any width; ``index`` is
+        the weight that its hash found. The result has one entry per row.
+        """
         weight_parts = self.weights.names.parts[index]
         width = min(weight_parts.shape[1], parts.shape[1])
         rest = np.hstack([weight_parts[:, width:], parts[:, width:]])
@@ -335,7 +393,7 @@ class TemplateWeights:
 
     @cached_property
     def _codes(self) -> HashIndex:
-        """Index of the hashes of all weights."""
+        """Hash index from the hash of name and question to the index of the weight."""
         codes = _hash_words(self.weights.question_ids, -1)
         for position, column in enumerate(self.weights.names.parts.T):
             codes += _hash_words(column, position)
@@ -343,9 +401,10 @@ class TemplateWeights:
 
 
 def _hash_words(numbers: NDArray[np.integer], position: int) -> NDArray[np.uint64]:
-    """Return what words at a position of a name add to its hash; -1 adds nothing.
+    """Return what words at a position of a name add to its hash, same shape; -1 adds nothing.
 
-    Position 0 is the title, -1 stands for the question.
+    Position 0 is the title, 1 and up are the words after it; -1 stands for the question, with
+    question ids as ``numbers``. Sums wrap around at 64 bits.
     """
     return (numbers + 1).astype(np.uint64) * _hash_factor(position)
 
