@@ -53,7 +53,9 @@ POSITION_VARIANTS: Mapping[str, tuple[Mapping[str, Any], int]] = {  # transforma
 def read_names(settings: RunSettings, most: int) -> tuple[list[Candidate], list[str]]:
     """Return the gene and protein names of the first ``most`` abstracts, and the group of each.
 
-    Candidates of a group (abstracts that share text) are held out together.
+    The two lists have one entry per name, in text order. Abstracts that share text have the same
+    group; candidates of a group are held out together. Raises ValueError if the JNLPBA file is
+    missing.
     """
     corpus = load_corpus(settings.file(JNLPBA))
     docs = list(islice(corpus(spacy.blank("en")), most))
@@ -64,7 +66,11 @@ def read_names(settings: RunSettings, most: int) -> tuple[list[Candidate], list[
 
 
 def run_gene_protein(settings: RunSettings) -> Cells:
-    """Compute the AUC of DNA against protein in 5x2 cross-validation by abstract."""
+    """Compute the AUC of DNA against protein in 5x2 cross-validation by abstract.
+
+    One row per method, one column "AUC": mean and standard deviation of the ten halves. Uses 1000
+    abstracts, 2000 in the full version. The methods and their alphas are fixed, not chosen.
+    """
     candidates, groups = read_names(settings, 2000 if settings.full else 1000)
     y = np.array([c.label for c in candidates])
     near_words = WordPositions(span=60, stop_words="en")(candidates)
@@ -101,7 +107,11 @@ def run_gene_protein(settings: RunSettings) -> Cells:
 
 
 def run_gene_protein_kernels(settings: RunSettings) -> Cells:
-    """Compute the AUC of kernels on the bag of words and on contextual weighting."""
+    """Compute the AUC of kernels on the bag of words and on contextual weighting.
+
+    One row per kernel; columns "bag" and "weighted". Each cell is over the four halves of 2x2
+    cross-validation. Uses 100 abstracts, 400 in the full version.
+    """
     candidates, groups = read_names(settings, 400 if settings.full else 100)
     targets = Targets.from_candidates(candidates)
     near_words = WordPositions(span=60, stop_words="en")(candidates)
@@ -128,7 +138,10 @@ def run_gene_protein_kernels(settings: RunSettings) -> Cells:
 
 
 def run_word_senses(settings: RunSettings) -> Cells:
-    """Compute the accuracy on the instances of four words."""
+    """Compute the accuracy on the instances of four words, as in ``_compare_positions``.
+
+    The short version takes every tenth document.
+    """
     docs = list(Senseval(str(settings.file(SENSEVAL)))(spacy.blank("en")))
     docs = docs if settings.full else docs[settings.seed % 10 :: 10]
     weights = {"words": 1.0, "near": 0.0, "mention": 0.0}
@@ -136,7 +149,10 @@ def run_word_senses(settings: RunSettings) -> Cells:
 
 
 def run_spelling(settings: RunSettings) -> Cells:
-    """Compute the accuracy on occurrences of 21 confusion sets, whole files held out."""
+    """Compute the accuracy on occurrences of 21 confusion sets, whole files held out.
+
+    Rows and columns are those of ``_compare_positions``. The short version takes every eighth file.
+    """
     docs = list(iter_brown_docs(settings.file(BROWN)))
     docs = docs if settings.full else docs[settings.seed % 8 :: 8]
     return _compare_positions("spelling", docs, {"words": 1.0, "near": 0.0}, {"near": 1.0})
@@ -147,7 +163,9 @@ def _compare_positions(
 ) -> Cells:
     """Return the accuracy of a pipeline with each variant of positions, then with collocations.
 
-    ``weights`` are those of the kernels without collocations, ``more`` the weights to add.
+    ``pipeline`` is the name of a shipped cfg. One row per entry of ``POSITION_VARIANTS``, computed
+    with the kernel ``weights``; a last row uses the last variant with ``more`` merged into the
+    weights. Columns are those of ``_accuracy``. Alpha is fixed to 1.
     """
     cells: dict[str, dict[str, Figure]] = {}
     for name, (positions, span) in POSITION_VARIANTS.items():
@@ -165,7 +183,11 @@ def _compare_positions(
 
 
 def _accuracy(pipeline: str, docs: list[Any], settings: Mapping[str, Any]) -> dict[str, Figure]:
-    """Return pooled accuracy and mean accuracy of sets, over three folds."""
+    """Return pooled accuracy and mean accuracy of words or confusion sets, over three folds.
+
+    ``settings`` overrides keys of the pipeline's cfg. Keys of the result are the column names of
+    the table; folds in which a metric is undefined are left out.
+    """
     report = cross_validate(load_pipeline(pipeline, settings), docs, folds=3)
     return {
         label: Figure.from_values([v for f in report.folds if (v := f.measures[key]) is not None])
@@ -174,24 +196,34 @@ def _accuracy(pipeline: str, docs: list[Any], settings: Mapping[str, Any]) -> di
 
 
 def _score_rls(X: SparseMatrix, y: Vector, train: Indices, test: Indices, alpha: float) -> Vector:
-    """Return test scores of linear RLS."""
+    """Return test scores of linear RLS, shape (len(test),).
+
+    Training labels are centred, and their mean is not added back: scores rank candidates but are
+    not around the labels. ``X`` has one row per candidate; ``train`` and ``test`` are row numbers;
+    ``alpha`` is the regularization parameter. The weights are found by an iterative solver with
+    relative tolerance 1e-3, so scores are approximate.
+    """
     centred = y[train] - y[train].mean()
     w = solve_krylov_path(X[train], centred, np.array([alpha]), tolerance=1e-3)[0]
     return np.asarray(X[test] @ w)
 
 
 def _score_naive_bayes(X: SparseMatrix, y: Vector, train: Indices, test: Indices) -> Vector:
-    """Return test log-odds of Bernoulli naive Bayes."""
+    """Return test log-odds of the positive class by Bernoulli naive Bayes, shape (len(test),).
+
+    Features count as present if they are above 0, labels as positive if they are above 0.
+    """
     model = BernoulliNB().fit(X[train], y[train] > 0)
     log_probabilities = model.predict_log_proba(X[test])
     return np.asarray(log_probabilities[:, 1] - log_probabilities[:, 0])
 
 
 def _score_additive(X: SparseMatrix, y: Vector, train: Indices, test: Indices) -> Vector:
-    """Return test scores of the weighted additive classifier.
+    """Return test scores of the weighted additive classifier, shape (len(test),), from 0 to 1.
 
-    A word's score is the smoothed share of its weight that occurs with positives; a candidate's
-    score is the weighted mean of its words.
+    A word's score is the share of its training weight that occurs with positives, smoothed by
+    ``(positive + 0.5) / (all + 1)``; a candidate's score is the mean of its words' scores, weighted
+    by ``X``, and 0 if it has no words.
     """
     positive, all_ = X[train].T @ (y[train] > 0).astype(float), X[train].sum(axis=0)
     share = (positive + 0.5) / (np.asarray(all_).ravel() + 1.0)
@@ -199,7 +231,11 @@ def _score_additive(X: SparseMatrix, y: Vector, train: Indices, test: Indices) -
 
 
 def _auc_of_halves(K: Matrix, targets: Targets, partitions: list[Indices]) -> list[float]:
-    """Return the AUC of each half, with alpha chosen by leave-document-out in the other half."""
+    """Return the AUC of each half, with alpha chosen by leave-document-out in the other half.
+
+    Each entry of ``partitions`` has the fold number of every candidate. The result has one value
+    per partition and fold, in that order; an undefined AUC counts as 0.
+    """
     values = []
     for nested in RLS(alphas=(0.5, 2.0, 8.0)).nested(K, targets, partitions):
         for fold in np.unique(nested.folds):
