@@ -52,14 +52,21 @@ except ModuleNotFoundError as error:
 
 
 class ModelPlugin(WorkerPlugin):
-    """Dask plugin that keeps a supervised process with the model on each worker."""
+    """Dask plugin that keeps a supervised process with the model on each worker.
+
+    ``job`` holds the values of ``Job.to_dict``; ``timeout`` and ``start_timeout`` are seconds, as
+    in ``WorkerSupervisor``. ``supervisor`` is None until ``setup``.
+    """
 
     def __init__(self, job: Mapping[str, Any], timeout: float, start_timeout: float) -> None:
         self.job, self.timeout, self.start_timeout = dict(job), timeout, start_timeout
         self.supervisor: WorkerSupervisor | None = None
 
     def setup(self, worker: Any) -> None:
-        """Create the supervisor (called by Dask when a worker starts)."""
+        """Create the supervisor (called by Dask when a worker starts).
+
+        The model is loaded with the first slice.
+        """
         self.supervisor = WorkerSupervisor(self.job, self.timeout, start_timeout=self.start_timeout)
 
     def teardown(self, worker: Any) -> None:
@@ -71,7 +78,9 @@ class ModelPlugin(WorkerPlugin):
 def run_slice(slice: Mapping[str, Any], paths: Mapping[int, str]) -> dict[str, Any]:
     """Process a slice on this Dask worker and return ``Outcome.to_dict()``.
 
-    The part is written by the worker, so only names and numbers are sent.
+    ``slice`` holds the values of ``Slice.to_dict``; ``paths`` are the input files by number, which
+    the worker must be able to open. The part is written by the worker, so only names and numbers
+    are sent. Call it only in a Dask task, after ``ModelPlugin`` was registered.
     """
     plugin: Any = get_worker().plugins[PLUGIN_NAME]
     return plugin.supervisor.run(slice, paths).to_dict()
@@ -87,6 +96,8 @@ class DaskPool:
         Client of the scheduler.
     local
         Cluster of this machine that was started here, or None.
+    reports
+        Queue of ``(slice id, Outcome)``, in the order in which slices finish.
     """
 
     client: Any
@@ -133,13 +144,20 @@ class DaskPool:
         return max(2 * sum(self.client.nthreads().values()), 2)
 
     def submit(self, id: str, slice: Mapping[str, Any], paths: Mapping[int, str]) -> None:
-        """Have a slice processed by any worker."""
+        """Have a slice processed by any worker, without waiting; its report follows on ``reports``.
+
+        ``slice`` holds the values of ``Slice.to_dict``; ``paths`` are its input files by number.
+        """
         future = self.client.submit(run_slice, slice, dict(paths), key=f"part-{id}", pure=False)
         self._futures[id] = future
         future.add_done_callback(lambda done: self._settle(id, done))
 
     def _settle(self, id: str, future: Any) -> None:
-        """Put the outcome of a future on the queue of reports (called by Dask)."""
+        """Put the outcome of a finished future on the queue of reports (called by Dask).
+
+        A task that raised counts as a lost worker (``died``); a cancelled or lost future means that
+        the scheduler is gone (``refused``).
+        """
         self._futures.pop(id, None)
         if future.status == "finished":
             outcome = Outcome.from_dict(future.result())
@@ -192,12 +210,31 @@ class PartScores:
 
 @lru_cache(maxsize=1)
 def _load_once(model: str) -> tuple[Model, Language]:
-    """Load a model and the language pipeline; both are kept by the process."""
+    """Load a model and the default language pipeline.
+
+    The process keeps the result of the last ``model`` only; another name or path loads again.
+    """
     return load_model(model), load_nlp()
 
 
 def score_part(corpus: str, model: str) -> PartScores:
-    """Score the candidates of a corpus, ``BATCH_DOCS`` documents at a time."""
+    """Score the candidates of one part of a corpus with a stored model.
+
+    Parameters
+    ----------
+    corpus
+        Path of a corpus file or folder, in any format of ``load_corpus``.
+    model
+        Name or path of a model. It is loaded once per process and kept until another one is asked
+        for.
+
+    Returns
+    -------
+    PartScores
+        Gold labels, scores and document ids of all candidates, in corpus order. Arrays are empty if
+        there are no candidates. Documents are read and scored ``BATCH_DOCS`` at a time, which
+        limits memory and does not change the scores.
+    """
     loaded, nlp = _load_once(model)
     task = loaded.pipeline.task
     scores_by_batch: list[PartScores] = []
@@ -222,14 +259,23 @@ def score_part(corpus: str, model: str) -> PartScores:
 def evaluate_parts(model: str, corpora: Sequence[str], client: Any = None) -> EvaluationReport:
     """Return the report of a model on a corpus that is stored in parts.
 
+    Metrics are computed over the candidates of all parts together, with the model's own threshold.
+    Confidence intervals are given only if every gold answer has a candidate.
+
     Parameters
     ----------
     model
-        Name or path of a model of a yes/no task; ranking tasks raise ValueError.
+        Name or path of a model of a yes/no task.
     corpora
         Paths of the parts; a document must be in one part only.
     client
-        ``distributed.Client`` that processes each part as a task; None processes them here.
+        ``distributed.Client`` that processes each part as a task; None processes them here, one
+        after the other.
+
+    Raises
+    ------
+    ValueError
+        If the task ranks, or if the parts have no candidates.
     """
     loaded = load_model(model)
     task = loaded.pipeline.task
@@ -246,7 +292,7 @@ def evaluate_parts(model: str, corpora: Sequence[str], client: Any = None) -> Ev
 
 
 def _concat_scores(parts: Sequence[PartScores]) -> PartScores:
-    """Concatenate the scores of parts."""
+    """Concatenate the scores of parts in order and add their counts; empty arrays for no parts."""
     empty = [np.empty(0)]
     return PartScores(
         np.concatenate([*empty, *(part.y for part in parts)]),
@@ -258,7 +304,11 @@ def _concat_scores(parts: Sequence[PartScores]) -> PartScores:
 
 
 def _build_report(model: Model, scores: PartScores, parts: int) -> EvaluationReport:
-    """Build the Report, with the model's own threshold as the decision."""
+    """Build the Report of a model, as a single fold decided by the model's own threshold.
+
+    ``parts`` is the number of parts, for the text only. A model without a threshold decides no
+    candidate positive. There are no confidence intervals if some gold answers have no candidate.
+    """
     threshold, task = model.threshold, model.pipeline.task
     effective_threshold = np.inf if threshold is None else threshold
     decisions = decide(scores.scores, effective_threshold)
@@ -287,7 +337,10 @@ def _build_report(model: Model, scores: PartScores, parts: int) -> EvaluationRep
 
 
 def _bootstrap(scores: PartScores, decisions: Any) -> dict[str, tuple[float, float]]:
-    """Return bootstrap confidence intervals by metric, resampling documents."""
+    """Return (low, high) bootstrap confidence bounds by metric, resampling whole documents.
+
+    ``decisions`` has one yes/no value per candidate.
+    """
     intervals = bootstrap_intervals(scores.y, scores.scores, scores.documents, decisions=decisions)
     return {name: (interval.low, interval.high) for name, interval in intervals.items()}
 
@@ -300,7 +353,12 @@ NO_FOLD = -1  # leave out no fold
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Candidates of some documents: features, labels, and their positions among all candidates."""
+    """Candidates of some documents: features, labels, and their positions among all candidates.
+
+    m is the number of candidates in the partition, d the number of features, the same in all
+    partitions. The candidates of a document must be in one partition; with ``rank="query"`` also
+    those of a query.
+    """
 
     X: SparseMatrix  # (m, d)
     y: Vector  # (m,)
@@ -318,7 +376,7 @@ class Partitions(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LocalPartitions:
-    """Partitions in this process."""
+    """Partitions in this process, in order."""
 
     partitions: Sequence[Partition]
 
@@ -329,25 +387,36 @@ class LocalPartitions:
 
 @dataclass(frozen=True, eq=False)
 class DaskPartitions:
-    """Partitions on the workers of a Dask cluster, where they stay."""
+    """Partitions on the workers of a Dask cluster, where they stay.
+
+    ``futures`` has one future per partition, in order.
+    """
 
     client: Any
     futures: Sequence[Any]
 
     @classmethod
     def scatter(cls, client: Any, partitions: Sequence[Partition]) -> DaskPartitions:
-        """Send partitions to the workers."""
+        """Send partitions to the workers; their order is kept."""
         return cls(client, [client.scatter(partition, hash=False) for partition in partitions])
 
     @classmethod
     def build(
         cls, client: Any, make: Callable[[Any], Partition], keys: Sequence[Any]
     ) -> DaskPartitions:
-        """Have each partition built by a worker as ``make(key)``, so that none is sent."""
+        """Have each partition built by a worker as ``make(key)``, so that none is sent.
+
+        ``make`` must be importable or picklable. Returns at once; errors of ``make`` are raised by
+        ``map``.
+        """
         return cls(client, client.map(make, list(keys), pure=False))
 
     def map(self, ask: Callable[..., T], *values: Any) -> list[T]:
-        """Return ``ask(partition, *values)`` for each partition, computed where it is."""
+        """Return ``ask(partition, *values)`` for each partition, in order, computed where it is.
+
+        ``values`` are sent to every worker. Waits for all results and raises the error of a failed
+        one.
+        """
         broadcast = self.client.scatter(list(values), broadcast=True, hash=False) if values else []
         futures = [
             self.client.submit(ask, future, *broadcast, pure=False) for future in self.futures
@@ -358,7 +427,9 @@ class DaskPartitions:
 def partition_candidates(X: SparseMatrix, targets: Targets, count: int) -> list[Partition]:
     """Split candidates into at most ``count`` partitions of similar size, documents kept whole.
 
-    Sizes are numbers of non-zeros plus candidates.
+    ``X`` has one row per candidate; documents are ``targets.groups``, in sorted order. A size is
+    the number of non-zeros plus the number of candidates. Rows keep their order within a partition;
+    partitions that would be empty are left out. Queries that span documents may be split.
     """
     documents = np.unique(targets.groups, return_inverse=True)[1]
     matrix = sp.csr_array(X)
@@ -392,7 +463,11 @@ class PartitionedRLS:
     learner: SparseRLS
 
     def fit(self, partitions: Partitions) -> Fit:
-        """Fit the learner, with alpha chosen by cross-validation over documents."""
+        """Fit the learner, with alpha chosen by cross-validation over documents.
+
+        Alpha is the best by the learner's ``select`` metric on the held-out scores. Raises
+        ValueError if all candidates are of one document.
+        """
         targets = _collect_targets(partitions)
         path = self.path(partitions)
         return path.select(choose_alpha(path.heldout, targets, self.learner.select, path.alphas))
@@ -400,7 +475,10 @@ class PartitionedRLS:
     def path(self, partitions: Partitions) -> RegularizationPath:
         """Return coefficients and held-out scores at every alpha.
 
-        Raises ValueError if all candidates are of one document.
+        Coefficients are fitted to all candidates, shape (alphas, features). Held-out scores have
+        shape (alphas, candidates), in the order of all candidates (``Partition.rows``); a document
+        is in the fold of its number modulo ``folds``, of which there are at most as many as
+        documents. Raises ValueError if all candidates are of one document.
         """
         last = max(partitions.map(_last_document))
         if last == 0:
@@ -474,31 +552,45 @@ class _GlobalCentring:
 
 
 def _training_mask(partition: Partition, folds: int, out: int) -> Vector:
-    """Return 1.0 for the candidates outside fold ``out`` and 0.0 for others, shape (m,)."""
+    """Return 1.0 for the candidates outside fold ``out`` and 0.0 for others, shape (m,).
+
+    A candidate's fold is its document number modulo ``folds``; ``out=NO_FOLD`` keeps all.
+    """
     return (partition.documents % folds != out).astype(np.float64)
 
 
 def _center_by_query(partition: Partition, u: Vector, rank: str) -> Vector:
-    """Return ``L u`` with the Laplacian of the queries; ``u`` itself unless ``rank`` is "query"."""
+    """Return ``L u`` with the Laplacian of the queries; ``u`` itself unless ``rank`` is "query".
+
+    ``u`` has one value per candidate, shape (m,). All candidates take part, also those of the
+    held-out fold: mask the result.
+    """
     if rank != "query":
         return u
     return QueryCentring(np.unique(partition.queries, return_inverse=True)[1]).laplacian()(u)
 
 
 def _normal_product(partition: Partition, q: Vector, rank: str, folds: int, out: int) -> Vector:
-    """Return this partition's share of ``X'L X q`` over the training candidates."""
+    """Return this partition's share of ``X'L X q`` over the training candidates, shape (d,).
+
+    ``q`` has shape (d,). L is I unless ``rank`` is "query"; the global centring is applied to the
+    sum.
+    """
     u = _center_by_query(partition, partition.X @ q, rank) * _training_mask(partition, folds, out)
     return np.asarray(partition.X.T @ u)
 
 
 def _right_hand_side(partition: Partition, rank: str, folds: int, out: int) -> Vector:
-    """Return this partition's share of ``X'L y`` over the training candidates."""
+    """Return this partition's share of ``X'L y`` over the training candidates, shape (d,).
+
+    L is I unless ``rank`` is "query"; the global centring is applied to the sum.
+    """
     u = _center_by_query(partition, partition.y, rank) * _training_mask(partition, folds, out)
     return np.asarray(partition.X.T @ u)
 
 
 def _column_sums(partition: Partition, folds: int, out: int) -> tuple[float, Vector, float]:
-    """Return count, ``X'1`` and ``1'y`` of the training candidates of a partition."""
+    """Return count, ``X'1`` of shape (d,) and ``1'y`` of the training candidates of a partition."""
     mask = _training_mask(partition, folds, out)
     return float(mask.sum()), np.asarray(partition.X.T @ mask), float(partition.y @ mask)
 
@@ -506,13 +598,17 @@ def _column_sums(partition: Partition, folds: int, out: int) -> tuple[float, Vec
 def _score_held_out(
     partition: Partition, W: Matrix, folds: int, out: int
 ) -> tuple[Indices, Matrix]:
-    """Return rows and scores, shape (alphas, rows), of the candidates in fold ``out``."""
+    """Return the candidates in fold ``out``, as positions among all candidates, and their scores.
+
+    ``W`` are weights at every alpha, shape (alphas, d); scores have shape (alphas, held-out
+    candidates). Both are empty if the partition has none of the fold.
+    """
     held_out = np.flatnonzero(partition.documents % folds == out)
     return partition.rows[held_out], np.asarray((partition.X[held_out] @ W.T).T)
 
 
 def _last_document(partition: Partition) -> int:
-    """Return the largest document number of a partition."""
+    """Return the largest document number of a partition, which must not be empty."""
     return int(partition.documents.max())
 
 
@@ -522,7 +618,7 @@ def _get_targets(partition: Partition) -> tuple[Indices, Vector, Indices, Indice
 
 
 def _collect_targets(partitions: Partitions) -> Targets:
-    """Return the Targets of all partitions, in the order of all candidates."""
+    """Return the Targets of all partitions, in the order of all candidates (``Partition.rows``)."""
     rows, y, documents, queries = (
         np.concatenate(part) for part in zip(*partitions.map(_get_targets), strict=True)
     )
@@ -531,7 +627,7 @@ def _collect_targets(partitions: Partitions) -> Targets:
 
 
 def _add_arrays(parts: Sequence[Vector]) -> Vector:
-    """Return the sum of arrays of one shape; the inputs are not changed."""
+    """Return the sum of at least one array of one shape; the inputs are not changed."""
     total = parts[0].copy()
     for part in parts[1:]:
         total += part
