@@ -45,18 +45,22 @@ _ColumnGroups: TypeAlias = dict[int, list[tuple[int, Indices, Indices]]]
 class Lexicon:
     """Mapping from words to consecutive integers, in order of first occurrence.
 
-    Calling it with a word returns its number. ``cache`` holds the results of ``lookup`` by
-    function.
+    ``numbers`` maps a word to its number. Calling the lexicon with a word returns its number and
+    adds the word if it is new. ``cache`` holds the results of ``lookup`` by function.
     """
 
     numbers: dict[str, int] = field(default_factory=dict)
     cache: dict[Callable[[str], Any], NDArray[Any]] = field(default_factory=dict)
 
     def __call__(self, word: str) -> int:
+        """Return the number of a word; a new word gets the next free number."""
         return self.numbers.setdefault(word, len(self.numbers))
 
     def encode(self, words: Iterable[str]) -> Indices:
-        """Return the numbers of words; new words get the next free numbers."""
+        """Return the numbers (words,) of words, in their order.
+
+        New words get the next free numbers.
+        """
         numbers = self.numbers
         return np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=np.intp)
 
@@ -77,7 +81,11 @@ class Lexicon:
         words
             Word numbers of any shape.
         dtype
-            NumPy dtype of the result, bool by default.
+            NumPy dtype of the result, bool by default; always the same for one ``value``.
+
+        Returns
+        -------
+        Array of the shape of ``words``; an empty one if the lexicon has no words.
         """
         cached = self.cache.get(value)
         n_cached = 0 if cached is None else len(cached)
@@ -94,7 +102,8 @@ class Lexicon:
     ) -> NDArray[np.bool_]:  # (words, width)
         """Return ``value(word)`` for each word number, shape (words, width), bool.
 
-        For functions with several answers per word. Called once for each distinct word; not cached.
+        For functions with several answers per word: ``value`` returns a tuple of ``width``
+        booleans. ``words`` is one-dimensional. Called once for each distinct word; not cached.
         """
         distinct, inverse = factorize(words)
         vocabulary = self.words()
@@ -102,7 +111,7 @@ class Lexicon:
         return np.array(rows, dtype=bool).reshape(-1, width)[inverse]
 
     def isin(self, members: frozenset[str], words: Indices) -> NDArray[np.bool_]:
-        """Return a mask of the word numbers whose word is in the set.
+        """Return a mask, of the shape of ``words``, of the word numbers whose word is in the set.
 
         ``members`` must be a module constant: results are cached by its identity.
         """
@@ -113,9 +122,9 @@ class Lexicon:
 class FeatureCounter:
     """Collector of named features: rows have features, names are columns of word numbers.
 
-    A feature's name is (view, name, *parts). Rows 0 to n - 1 are pairs; ``new_rows`` appends rows
-    below them, for features that several pairs share. Assign ``view`` before adding features of
-    another view.
+    A feature's name is (view, name, *parts), where parts are word numbers of ``lexicon``. Rows 0 to
+    n - 1 are the n pairs; ``new_rows`` appends rows below them, for features that several pairs
+    share. Assign ``view`` before adding features of another view.
     """
 
     lexicon: Lexicon
@@ -135,8 +144,8 @@ class FeatureCounter:
     def add(self, name: str, rows: Indices, *parts: Indices | int) -> None:
         """Add one occurrence of the feature ``(name, *parts)`` to each of ``rows``.
 
-        Each part is an array of word numbers, one per row, or one number for all rows. A row may
-        occur several times.
+        ``rows`` are row indices. Each part is an array of word numbers, one per row, or one number
+        for all rows. A row may occur several times; each time counts.
         """
         columns = np.empty((len(rows), len(parts)), dtype=np.intp)
         for column, part in enumerate(parts):
@@ -144,23 +153,35 @@ class FeatureCounter:
         self._append(name, rows, columns)
 
     def add_padded(self, name: str, rows: Indices, parts: Indices) -> None:
-        """Add the feature ``(name, *parts[i])`` to row ``rows[i]``; -1 pads shorter names."""
+        """Add the feature ``(name, *parts[i])`` to row ``rows[i]``.
+
+        ``parts`` (rows, longest name) are word numbers; shorter names are padded with -1 at the
+        end.
+        """
         sizes = (parts >= 0).sum(axis=1)
         for size in np.bincount(sizes).nonzero()[0].tolist():
             index = (sizes == size).nonzero()[0]
             self._append(name, rows[index], parts[index, :size])
 
     def _append(self, name: str, rows: Indices, parts: Indices) -> None:
-        """Store occurrences by the number of their parts."""
+        """Store occurrences by the number of their parts.
+
+        Row ``rows[i]`` has the parts ``parts[i]``.
+
+        ``parts`` (rows, parts) has no padding.
+        """
         prefix = self.prefixes.setdefault((self.view, name), len(self.prefixes))
         self.groups.setdefault(parts.shape[1], []).append((prefix, rows, parts))
 
     def features(self, *, binary: bool = False) -> Features:
-        """Return the features of the current view, (rows, names): counts, or 0/1 if ``binary``."""
+        """Return the features of the current view, (rows, names): counts, or 0/1 if ``binary``.
+
+        All features must have been added under this one view. Rows include the shared ones.
+        """
         return self.joint_features(self.n_rows, {self.view: binary}).view(self.view)
 
     def joint_features(self, pairs: int, binary: Mapping[str, bool]) -> JointFeatures:
-        """Return the features of several views in one matrix.
+        """Return the features of several views in one matrix, (rows, names), shared rows included.
 
         Columns are sorted by number of parts, then by first occurrence, so that the columns of a
         view do not depend on other views.
@@ -170,7 +191,8 @@ class FeatureCounter:
         pairs
             Number of rows that are pairs; the others are shared rows.
         binary
-            By view, whether features are 0/1 instead of counts. Its keys are the views, in order.
+            By view, whether features are 0/1 instead of counts. Its keys are the views, in order;
+            raises ValueError if features were added to a view that is missing.
         """
         groups = dict(sorted(self.groups.items()))
         additions = [addition for group in groups.values() for addition in group]
@@ -195,9 +217,11 @@ class FeatureCounter:
         return JointFeatures(features, views, view_of_column, pairs, self.shared)
 
     def _codes(self, parts_by_size: Sequence[Indices], prefix: Indices) -> Indices:
-        """Return one integer per occurrence, equal for equal names.
+        """Return one integer per occurrence, equal for equal names of the same view.
 
-        The bits are: row code, then number of parts, then prefix.
+        ``parts_by_size`` has one table (occurrences, parts) per number of parts, ascending;
+        ``prefix`` is the number of (view, name) of each occurrence, table after table. The bits of
+        the result are, from the highest: code of the parts, index of the table, prefix.
         """
         prefix_bits, size_bits = len(self.prefixes).bit_length(), len(parts_by_size).bit_length()
         row_bits = 63 - prefix_bits - size_bits
@@ -208,7 +232,10 @@ class FeatureCounter:
         return (_concatenate(codes) << prefix_bits) | prefix
 
     def _encode_rows(self, parts: Indices, max_bits: int) -> Indices:
-        """Return an integer of at most ``max_bits`` bits for each row, equal for equal rows."""
+        """Return an integer of at most ``max_bits`` bits for each row, equal only for equal rows.
+
+        ``parts`` (rows, parts) are word numbers. Codes are comparable only within one call.
+        """
         bits = max(1, len(self.lexicon.numbers)).bit_length()
         if bits * parts.shape[1] <= max_bits:
             return parts @ (1 << np.arange(0, bits * parts.shape[1], bits))
@@ -225,7 +252,12 @@ class FeatureCounter:
     def _names(
         self, parts_by_size: Sequence[Indices], prefix: Indices, first_seen: Indices
     ) -> FeatureNames:
-        """Return column names, given the prefix and the first occurrence of each column."""
+        """Return the name of each column.
+
+        ``parts_by_size`` as in ``_codes``. ``prefix`` (columns,) is the number of the column's
+        (view, name); ``first_seen`` (columns,), ascending, is the index of its first occurrence,
+        table after table.
+        """
         widest = parts_by_size[-1].shape[1] if parts_by_size else 0
         table = np.full((len(first_seen), 2 + widest), -1, dtype=np.int32)
         if self.prefixes:
@@ -239,7 +271,10 @@ class FeatureCounter:
         return self._compact(table)
 
     def _compact(self, table: NDArray[np.int32]) -> FeatureNames:
-        """Return FeatureNames over only the words that the table uses; -1 ends a name."""
+        """Return FeatureNames over only the words that the table uses, in the order of the lexicon.
+
+        ``table`` (names, parts) has one row of word numbers per name; -1 ends a name.
+        """
         new_number = np.zeros(len(self.lexicon.numbers) + 1, dtype=np.int32)
         new_number[table.ravel()] = 1
         new_number[-1] = 0
@@ -270,7 +305,7 @@ def _factorize_in_order(codes: Indices) -> tuple[Indices, Indices]:
 
 
 def _concatenate(blocks: Sequence[Indices]) -> Indices:
-    """Concatenate arrays; an empty sequence gives an empty index array."""
+    """Concatenate arrays along the first axis; an empty sequence gives an empty 1-D index array."""
     return np.concatenate(blocks) if blocks else np.zeros(0, dtype=np.intp)
 
 
@@ -311,7 +346,11 @@ class PairSentence:
 
 @dataclass(frozen=True, eq=False)
 class EntityPair:
-    """Two entities of a sentence, given by their tokens."""
+    """Two entities of a sentence, given by their tokens.
+
+    ``first`` is the one that comes first in the text; both lists are sorted and count from the
+    start of ``context.sentence``.
+    """
 
     context: PairSentence
     first: list[int]  # tokens of the first entity, counted from the start of the sentence
@@ -340,9 +379,11 @@ class FeatureBlock(PairRepresentation, FeatureExtractor, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class PairBatch(Sequence[EntityPair]):
-    """Pairs with their sentences and candidates.
+    """Pairs with their sentences and candidates; a sequence of ``EntityPair``.
 
-    Features of a block are computed once and cached.
+    ``pairs`` are in the order of ``candidates``; ``sentences`` has each sentence once. Features of
+    a block are computed once and cached: ``feature_cache`` by block, ``joint_cache`` as the joint
+    features that contain a block and the name of its view there.
     """
 
     pairs: list[EntityPair]
@@ -364,7 +405,7 @@ class PairBatch(Sequence[EntityPair]):
         return len(self.pairs)
 
     def features_of(self, block: PairRepresentation) -> Features:
-        """Return the features of a block, from the cache if they were extracted before."""
+        """Return the features of a block, (pairs, features), cached after the first call."""
         if block not in self.feature_cache:
             joint, name = self.joint_cache.get(block, (None, ""))
             self.feature_cache[block] = joint.view(name) if joint else block.represent(self)
@@ -373,8 +414,8 @@ class PairBatch(Sequence[EntityPair]):
     def extract_jointly(self, blocks: Mapping[str, FeatureExtractor]) -> JointFeatures:
         """Extract the features of several blocks together, which is faster than one by one.
 
-        ``blocks`` maps view names to extractors. The result is remembered for ``features_of`` and
-        ``joint_features``.
+        ``blocks`` maps view names to extractors. Extracts again even if there is an earlier result;
+        the new one is remembered for ``features_of`` and ``joint_features``.
         """
         counter = FeatureCounter(self.arrays.lexicon, len(self))
         for counter.view, block in blocks.items():
@@ -386,9 +427,9 @@ class PairBatch(Sequence[EntityPair]):
         return joint
 
     def joint_features(self, blocks: Mapping[str, FeatureExtractor]) -> JointFeatures:
-        """Return joint features that contain all ``blocks`` under their names.
+        """Return joint features with all ``blocks``, which are extractors by view name.
 
-        An earlier result that contains them, perhaps among others, is reused.
+        An earlier result that contains them is reused; it may have other views as well.
         """
         for joint, _ in self.joint_cache.values():
             if all(self.joint_cache.get(block) == (joint, name) for name, block in blocks.items()):
@@ -397,17 +438,20 @@ class PairBatch(Sequence[EntityPair]):
 
     @cached_property
     def arrays(self) -> PairArrays:
-        """Return the pairs as arrays."""
+        """Return the pairs as arrays, computed at first access."""
         return PairArrays.from_pairs(self.pairs)
 
 
 def pair_arrays(pairs: Sequence[EntityPair]) -> PairArrays:
-    """Return the pairs as arrays; a PairBatch computes them once."""
+    """Return the pairs as arrays; a PairBatch computes them once, other sequences at each call."""
     return pairs.arrays if isinstance(pairs, PairBatch) else PairArrays.from_pairs(pairs)
 
 
 def extract_features(block: FeatureBlock, pairs: Sequence[EntityPair]) -> Features:
-    """Return the features of one block alone, (pairs, features)."""
+    """Return the features of one block alone, (pairs, features).
+
+    0/1 if ``block.binary``, else counts.
+    """
     arrays = pair_arrays(pairs)
     counter = FeatureCounter(arrays.lexicon, len(pairs))
     block.extract(arrays, counter)
@@ -417,8 +461,10 @@ def extract_features(block: FeatureBlock, pairs: Sequence[EntityPair]) -> Featur
 def analyze_pairs(candidates: Sequence[Candidate], parse: Parse) -> PairBatch:
     """Analyse the sentences of candidates and return each candidate as a pair of entities.
 
-    Pairs of one sentence share its analysis. Raises ValueError if a candidate does not have exactly
-    two spans, or lacks the ``parse`` (see ``Dependencies.from_doc``).
+    Pairs are in the order of ``candidates``; the entities of each pair are in text order. Pairs of
+    one sentence share its analysis, without punctuation dependencies. Raises ValueError if a
+    candidate does not have exactly two spans, or lacks the ``parse`` (see
+    ``Dependencies.from_doc``).
     """
     pair_sentences = list(
         analyze_sentences(validate_pairs(candidates), parse, DROPPED_DEPENDENCIES)
@@ -441,7 +487,10 @@ def validate_pairs(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
 def _build_pairs(
     sentences: Iterable[Sentence], candidates: Sequence[Candidate]
 ) -> list[EntityPair]:
-    """Return each candidate as a pair in its sentence, in the order of candidates."""
+    """Return each candidate as a pair in its sentence, in the order of candidates.
+
+    The sentences must cover all candidates. The entities of a pair are in text order.
+    """
     pairs: dict[int, EntityPair] = {}
     for sentence in track(sentences, "sentences"):
         context = PairSentence(sentence)
@@ -455,7 +504,8 @@ def _build_pairs(
 class DependencySteps:
     """Steps along dependencies in both directions, sorted by source token and then by target.
 
-    The steps of token t are ``starts[t]`` to ``starts[t + 1]``.
+    A step is a dependency together with a direction, so each dependency gives two. The steps from
+    token t are ``starts[t]`` to ``starts[t + 1]`` - 1. Tokens are numbered over the batch.
     """
 
     starts: Indices  # (tokens + 1,)
@@ -464,7 +514,10 @@ class DependencySteps:
     is_down: NDArray[np.bool_]  # (steps,) from governor to dependent
 
     def from_tokens(self, tokens: Indices) -> tuple[Indices, Indices]:
-        """Return all steps from some tokens: position in ``tokens``, and step index."""
+        """Return all steps from some tokens as two arrays: position in ``tokens``, and step index.
+
+        Sorted by position, then by step. A token without dependencies has no entry.
+        """
         start = self.starts[tokens]
         return expand(start, self.starts[tokens + 1] - start)
 
@@ -482,13 +535,21 @@ class EntityDistances:
     values: Vector
 
     def between(self, sources: Indices, targets: Indices) -> Vector:
-        """Return path lengths from tokens of entities to tokens of the same sentences."""
+        """Return path lengths from ``sources`` to ``targets``, elementwise; inf if unreachable.
+
+        ``sources`` must be tokens of entities, ``targets`` tokens of the same sentences, both of
+        the same shape and numbered over the batch. Neither is checked.
+        """
         return self.values[self.row_offset[self.row_of_token[sources]] + targets]
 
 
 @dataclass(frozen=True, eq=False)
 class ShortestPaths:
-    """Shortest dependency path of each pair: tokens, and the steps between them, padded with -1."""
+    """Shortest dependency path of each pair: tokens, and the steps between them, padded with -1.
+
+    A path leads from the first entity to the second; k is the number of steps of the longest. Steps
+    are indices into ``PairArrays.links``.
+    """
 
     tokens: Indices  # (pairs, k + 1)
     steps: Indices  # (pairs, k)
@@ -510,7 +571,11 @@ class PairArrays:
 
     @classmethod
     def from_pairs(cls, pairs: Sequence[EntityPair]) -> PairArrays:
-        """Number the sentences of pairs in order of first occurrence."""
+        """Build the arrays of pairs, with a new lexicon.
+
+        Sentences are numbered in order of first occurrence; pairs with the same ``context`` object
+        share one.
+        """
         numbers: dict[int, int] = {}
         contexts: list[PairSentence] = []
         sentence_index = []
@@ -522,19 +587,19 @@ class PairArrays:
         return cls(pairs, contexts, np.array(sentence_index, dtype=np.intp), Lexicon())
 
     def cached(self, make: Callable[[PairArrays], T]) -> T:
-        """Return ``make(self)``, computed at the first call for this function."""
+        """Return ``make(self)``, computed at the first call for this function object."""
         if make not in self.cache:
             self.cache[make] = make(self)
         return cast(T, self.cache[make])
 
     @cached_property
     def sentence_starts(self) -> Indices:
-        """Return the first token of each sentence, and the number of tokens, (sentences + 1,)."""
+        """Return the first token of each sentence, then the token count, (sentences + 1,)."""
         return offsets([len(context.sentence) for context in self.contexts])
 
     @cached_property
     def token_sentence(self) -> Indices:
-        """Return the sentence of each token."""
+        """Return the sentence of each token, as an index into ``contexts``, (tokens,)."""
         return np.arange(len(self.contexts)).repeat(lengths(self.sentence_starts))
 
     @cached_property
@@ -549,17 +614,17 @@ class PairArrays:
 
     @cached_property
     def token_words(self) -> Indices:
-        """Return the stem of each token, ``PROT`` for tokens of entities."""
+        """Return the stem of each token, ``PROT`` in entities, as word numbers (tokens,)."""
         return self.lexicon.encode(word for c in self.contexts for word in c.words)
 
     @cached_property
     def token_tags(self) -> Indices:
-        """Return the part of speech of each token."""
+        """Return the part of speech of each token, as word numbers (tokens,)."""
         return self.lexicon.encode(tag for c in self.contexts for tag in c.tags)
 
     @cached_property
     def token_coarse_tags(self) -> Indices:
-        """Return the first two letters of the part of speech of each token."""
+        """Return the first two letters of each token's tag, as word numbers (tokens,)."""
         distinct, inverse = np.unique(self.token_tags, return_inverse=True)
         words = self.lexicon.words()
         return self.lexicon.encode(words[tag][:2] for tag in distinct.tolist())[inverse]
@@ -584,7 +649,7 @@ class PairArrays:
 
     @cached_property
     def pair_token_starts(self) -> Indices:
-        """Return where the pair tokens of each pair begin, and their number, (pairs + 1,)."""
+        """Return the first pair token of each pair, then the number of all, (pairs + 1,)."""
         return offsets(self.sentence_sizes)
 
     @cached_property
@@ -604,7 +669,11 @@ class PairArrays:
 
     @cached_property
     def entity_tokens(self) -> tuple[tuple[Indices, Indices], tuple[Indices, Indices]]:
-        """Return (pair, token) arrays of the first entity and of the second, sorted by pair."""
+        """Return (pair, token) arrays of the first entity and of the second, sorted by pair.
+
+        Each of the two results has one entry per token of the entity of a pair; tokens are numbered
+        over the batch.
+        """
         entities = []
         for lists in ([p.first for p in self.pairs], [p.second for p in self.pairs]):
             pair = np.repeat(np.arange(len(lists)), [len(tokens) for tokens in lists])
@@ -613,7 +682,7 @@ class PairArrays:
 
     @cached_property
     def words(self) -> Indices:
-        """Return the word of each pair token: its stem, or a placeholder in entities.
+        """Return the word of each pair token: its stem, or a placeholder in entities; word numbers.
 
         ``PROT1`` and ``PROT2`` are the first and second entity, ``PROT`` any other. A token of both
         entities counts as the first.
@@ -635,17 +704,20 @@ class PairArrays:
 
     @cached_property
     def first_token(self) -> Indices:
-        """Return the first token of either entity of each pair, (pairs,)."""
+        """Return the first token that belongs to either entity of each pair, (pairs,)."""
         return np.minimum(*(np.minimum.reduceat(t, run_starts(o)) for o, t in self.entity_tokens))
 
     @cached_property
     def last_token(self) -> Indices:
-        """Return the last token of either entity of each pair, (pairs,)."""
+        """Return the last token that belongs to either entity of each pair, (pairs,)."""
         return np.maximum(*(np.maximum.reduceat(t, run_starts(o)) for o, t in self.entity_tokens))
 
     @cached_property
     def side(self) -> NDArray[np.int8]:
-        """Return the side of each pair token, an index into SIDES; -1 in an entity of the pair."""
+        """Return the side of each pair token, an index into SIDES; -1 in an entity of the pair.
+
+        Before the pair's first token, after its last, or between (also inside a gap of an entity).
+        """
         side = (self.token_index >= self.first_token[self.pair_index]).astype(np.int8)
         side += self.token_index > self.last_token[self.pair_index]
         side[self.is_entity] = -1
@@ -653,7 +725,10 @@ class PairArrays:
 
     @cached_property
     def side_sizes(self) -> Indices:  # (pairs, 3)
-        """Return the number of tokens on each of the three SIDES of each pair."""
+        """Return the number of tokens on each of the three SIDES of each pair, (pairs, 3).
+
+        Tokens of the two entities are not counted.
+        """
         outside = (self.side >= 0).nonzero()[0]
         bins = 3 * self.pair_index[outside] + self.side[outside]
         return np.bincount(bins, minlength=3 * len(self.pairs)).reshape(-1, 3)
@@ -674,7 +749,7 @@ class PairArrays:
 
     @cached_property
     def name_tokens(self) -> Indices:
-        """Return the sorted tokens of all entities, of pairs and others."""
+        """Return the sorted distinct tokens of all entities, whether in a pair or not."""
         mask = np.zeros(int(self.sentence_starts[-1]), dtype=bool)
         for _, token in self.entity_tokens:
             mask[token] = True
@@ -686,7 +761,8 @@ class PairArrays:
     def distances(self) -> EntityDistances:
         """Return path lengths from tokens of entities to all tokens, by breadth-first search.
 
-        All sources advance together, one step per iteration.
+        A dependency counts 1 in either direction. All sources advance together, one step per
+        iteration.
         """
         source, links = self.name_tokens, self.links
         sentence = np.searchsorted(self.sentence_starts, source, side="right") - 1
@@ -758,7 +834,10 @@ class PairArrays:
 
     @cached_property
     def step_labels(self) -> Indices:
-        """Return each step's type and direction, as ``nsubj>`` down and ``nsubj<`` up."""
+        """Return the type and direction of each step of ``links`` as word numbers, (steps,).
+
+        A label is ``nsubj>`` from governor to dependent and ``nsubj<`` back.
+        """
         links, words = self.links, self.lexicon.words()
         codes = 2 * links.type + links.is_down
         distinct, inverse = np.unique(codes, return_inverse=True)
@@ -766,17 +845,24 @@ class PairArrays:
         return self.lexicon.encode(names)[inverse]
 
     def path_tokens(self) -> tuple[Indices, Indices, Indices]:
-        """Return all tokens on paths: pair, position on the path, and token."""
+        """Return all tokens on shortest paths as arrays: pair, position on the path, and token.
+
+        Sorted by pair and position; position 0 is in the first entity. Pairs without a path have
+        none.
+        """
         pair, position = np.nonzero(self.paths.tokens >= 0)
         return pair, position, self.paths.tokens[pair, position]
 
     def words_at(self, pair: Indices, token: Indices) -> Indices:
-        """Return the words of tokens as the given pairs see them."""
+        """Return the words of tokens as the given pairs see them, with entities as in ``words``.
+
+        Elementwise: ``token[i]`` must lie in the sentence of ``pair[i]``. Word numbers.
+        """
         return self.words[token + self.offset[pair]]
 
     @cached_property
     def path_tops(self) -> Indices:
-        """Return the number of leading upward steps of each path; -1 if there is no path.
+        """Return how many upward steps each shortest path begins with, (pairs,); -1 without a path.
 
         That is the position of the path's highest token if it climbs and then descends.
         """
