@@ -29,8 +29,9 @@ def annotate(
     """Analyse texts, annotate them with a model, and yield one Doc per text, in order.
 
     The answers are in ``doc._.textrank_<task>``, for example ``doc._.textrank_ppi``. The id of a
-    document is its number, counted from 0. Texts are read and analysed in batches, so ``texts``
-    may be a long stream.
+    document is its number, counted from 0. Texts are read and analysed in batches, so ``texts`` may
+    be a long stream. The model is loaded when the first Doc is requested. With ``failed``, Docs may
+    be fewer than texts.
 
     Parameters
     ----------
@@ -58,6 +59,7 @@ def annotate(
         nlp = load_language(nlp, loaded.pipeline.task, raw=True)
 
     def to_record(numbered: tuple[int, str]) -> Record:
+        """Return the record of a numbered text; its id is the number."""
         number, text = numbered
         return Record(str(number), text, f"text {number}")
 
@@ -68,8 +70,10 @@ def annotate(
 def load_language(name: str | None, task: Task | None = None, *, raw: bool = False) -> Language:
     """Load a spaCy pipeline by name or path, or the shipped one with what a task needs.
 
-    ``raw`` adds the components that raw text needs, such as entity recognition. Without a task
-    the shipped pipeline has all its components.
+    With a ``name`` the task is ignored and the pipeline has all its components. ``name=None`` loads
+    the shipped pipeline: only the components in ``task.required_pipes``, or all if there is no task
+    or it does not say what it needs. ``raw`` adds the components in ``task.required_pipes_raw``,
+    for text without gold annotation, such as entity recognition.
     """
     if name is not None or task is None or task.required_pipes is None:
         return load_nlp(name)
@@ -79,10 +83,12 @@ def load_language(name: str | None, task: Task | None = None, *, raw: bool = Fal
 def annotate_stream(
     model: Model, docs: Iterable[Doc], nlp: Language, *, failed: ErrorHandler | None = None
 ) -> Iterator[Doc]:
-    """Annotate a long stream of Docs in constant memory.
+    """Annotate a long stream of Docs in constant memory, and yield the same Docs in order.
 
     ``docs`` must be a lazy stream of Docs made by ``nlp``. What ``nlp.vocab`` learns from a batch
-    is dropped again, so a Doc must not be used after the next one was requested.
+    is dropped again, so a Doc must not be used after the next one was requested. ``failed`` is
+    called with a Doc and an exception if a document cannot be annotated, and the Doc is left out;
+    None raises the exception.
     """
     with vocab_zone(nlp) as zone:
         pending: list[Doc] = []
