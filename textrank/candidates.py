@@ -79,6 +79,8 @@ class Candidate:
 def label_key(question: str, answer: str) -> str:
     """Return question and answer as one string, as in feature names and saved models.
 
+    Without a question it is the answer alone.
+
     >>> label_key("type", "binding"), label_key("", "DNA")
     ('type: binding', 'DNA')
     """
@@ -86,7 +88,7 @@ def label_key(question: str, answer: str) -> str:
 
 
 def gold_labels(candidates: Sequence[Candidate]) -> Vector:
-    """Return the gold labels, shape ``(n,)``; an unknown label is NaN."""
+    """Return the gold labels of n candidates, shape ``(n,)``, in order; an unknown label is NaN."""
     return np.array([c.label for c in candidates], dtype=np.float64)
 
 
@@ -101,7 +103,10 @@ class DocumentContext:
 
     @classmethod
     def from_candidates(cls, candidates: Sequence[Candidate]) -> DocumentContext:
-        """Build the context from the first span of each candidate, or the Doc if it has none."""
+        """Build the context from the first span of each candidate, or the Doc if it has none.
+
+        A candidate without spans is at position 0, and its word is the whole text.
+        """
         spans = [c.spans[0] if c.spans else c.doc[:] for c in candidates]
         return cls(
             number_keys([id(c.doc) for c in candidates]),
@@ -114,7 +119,10 @@ class DocumentContext:
         return len(self.text_ids)
 
     def take(self, index: Indices) -> DocumentContext:
-        """Return the context of some candidates, as if there were no others."""
+        """Return the context of the candidates at ``index``, in that order.
+
+        Ids keep their numbers, so they need not be consecutive any more.
+        """
         questions = tuple(self.questions[i] for i in index)
         return DocumentContext(
             self.text_ids[index], self.positions[index], questions, self.word_ids[index]
@@ -124,6 +132,8 @@ class DocumentContext:
 @dataclass(frozen=True, eq=False)
 class Targets:
     """Labels, groups, queries and weights of n candidates, for learners.
+
+    Raises ValueError if ``y``, ``groups``, ``queries`` and ``weights`` differ in length.
 
     >>> groups = np.array([0, 0, 1])  # the first two candidates are held out together
     >>> len(Targets(np.array([1.0, -1.0, 1.0]), groups, np.arange(3)).y)
@@ -147,9 +157,10 @@ class Targets:
 
     @classmethod
     def from_candidates(cls, candidates: Sequence[Candidate]) -> Targets:
-        """Build the targets of labelled candidates; groups and queries are numbered in order.
+        """Build the targets of labelled candidates, in order and without weights.
 
-        Raises ValueError if a candidate has no label.
+        Groups and queries are numbered from 0 in order of appearance. A query is only the same in
+        the same document. Raises ValueError if a candidate has no label.
         """
         for index, candidate in enumerate(candidates):
             if candidate.label is None:
@@ -166,21 +177,30 @@ class Targets:
         )
 
     def take(self, index: Indices) -> Targets:
-        """Return the targets of some candidates."""
+        """Return the targets of the candidates at ``index``, in that order.
+
+        Groups and queries keep their numbers, so they need not be consecutive any more.
+        """
         context = None if self.context is None else self.context.take(index)
         weights = None if self.weights is None else self.weights[index]
         return Targets(self.y[index], self.groups[index], self.queries[index], context, weights)
 
 
 def number_keys(keys: Sequence[Hashable]) -> Indices:
-    """Return a number for each key, equal for equal keys, counted from 0 in order of appearance."""
+    """Return a number for each key, equal for equal keys, counted from 0 in order of appearance.
+
+    The result has shape ``(len(keys),)``.
+    """
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
 
 
 @dataclass(frozen=True, eq=False)
 class DocumentCandidates:
-    """Candidates together with all other candidates of the same Docs."""
+    """Candidates together with all other candidates of the same Docs.
+
+    ``all_candidates[rows[i]]`` corresponds to the given candidate ``i``.
+    """
 
     all_candidates: list[Candidate]
     context: DocumentContext  # of all candidates
@@ -188,9 +208,11 @@ class DocumentCandidates:
 
     @classmethod
     def from_candidates(cls, task: Task, candidates: Sequence[Candidate]) -> DocumentCandidates:
-        """Find all candidates of the Docs of ``candidates``.
+        """Find all candidates of the Docs of ``candidates`` with ``task.candidates``.
 
-        Raises ValueError if the task does not find one of the given candidates in its Doc.
+        Docs are in order of first appearance. Candidates are identified by Doc object, query, label
+        key and spans. Raises ValueError if the task does not find one of the given candidates in
+        its Doc.
         """
         docs = {id(c.doc): c.doc for c in candidates}
         all_candidates = [c for doc in docs.values() for c in task.candidates(doc)]
@@ -207,6 +229,11 @@ class DocumentCandidates:
 
 
 def _candidate_key(candidate: Candidate) -> tuple[Any, ...]:
+    """Return what identifies a candidate among those of the same process: Doc, query and spans.
+
+    The Doc is represented by ``id(doc)``, so it must stay alive; spans by start, end and span id.
+    The label key is included, the gold label is not.
+    """
     spans = tuple((s.start, s.end, s.id_) for s in candidate.spans)
     return id(candidate.doc), candidate.query, candidate.label_key, spans
 
@@ -215,7 +242,11 @@ def _candidate_key(candidate: Candidate) -> tuple[Any, ...]:
 
 
 def batch_docs(docs: Iterable[Doc], size: int | None = None) -> Iterator[list[Doc]]:
-    """Yield Docs in batches of ``size``, or of about ``MAX_BATCH_TOKENS`` tokens if None."""
+    """Yield Docs in lists of ``size``, in order; the last list may be shorter.
+
+    With ``size=None`` a batch ends when it has at least ``MAX_BATCH_TOKENS`` tokens or
+    ``MAX_BATCH_DOCS`` Docs. No batch is empty.
+    """
     batch: list[Doc] = []
     tokens = 0
     for doc in docs:
@@ -231,9 +262,11 @@ def batch_docs(docs: Iterable[Doc], size: int | None = None) -> Iterator[list[Do
 def chunk_candidates(candidates: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
     """Yield consecutive chunks whose sentences have at most ``MAX_CHUNK_WORDS`` words in total.
 
-    The memory that the representation of a pair needs grows with its sentence, so that a list of
-    four hundred names would exhaust it. The representation of one span does not: it counts for
-    at most ``SINGLE_SPAN_WORDS``, since each chunk reads its text again.
+    A candidate counts with the words of its sentence, and a chunk has at least one candidate,
+    however long. The memory that the representation of a pair needs grows with its sentence, so
+    that a list of four hundred names would exhaust it. The representation of one span does not: it
+    counts for at most ``SINGLE_SPAN_WORDS``, or its own length if that is larger, since each chunk
+    reads its text again. Without candidates there are no chunks.
     """
     bounds = [_max_words(candidate) for candidate in candidates]
     if sum(bounds) <= MAX_CHUNK_WORDS:  # then sentences need not be measured
@@ -251,7 +284,10 @@ def chunk_candidates(candidates: Sequence[Candidate]) -> Iterator[Sequence[Candi
 
 
 def _max_words(candidate: Candidate) -> int:
-    """Return an upper bound of the words that a candidate counts for."""
+    """Return an upper bound of the words that a candidate counts for in ``chunk_candidates``.
+
+    It is the length of the Doc, or for a single span ``SINGLE_SPAN_WORDS`` or its length.
+    """
     spans = candidate.spans
     return max(SINGLE_SPAN_WORDS, len(spans[0])) if len(spans) == 1 else len(candidate.doc)
 
@@ -260,12 +296,19 @@ def _max_words(candidate: Candidate) -> int:
 
 
 def document_id(doc: Doc, number: int = 0) -> str:
-    """Return the id that a reader gave to a Doc, or ``number`` as text."""
+    """Return the id that a reader gave to a Doc, or ``number`` as text.
+
+    The id is ``doc.user_data["document"]``; an empty one counts as missing.
+    """
     return str(doc.user_data.get("document") or number)
 
 
 def get_answers(doc: Doc, task: str) -> list[dict[str, Any]] | None:
-    """Return the rows that a task wrote to ``doc._.textrank_<task>``; None if it did not run."""
+    """Return the rows that a task wrote to ``doc._.textrank_<task>``; None if it did not run.
+
+    A row is a dict with the answer to one candidate; an empty list means no answers. ``task`` is
+    the name of the task, such as ``"ppi"``. It is not run.
+    """
     name = f"textrank_{task}"  # registered when the module of the task is imported
     rows: list[dict[str, Any]] | None = doc._.get(name) if Doc.has_extension(name) else None
     return rows
@@ -274,16 +317,17 @@ def get_answers(doc: Doc, task: str) -> list[dict[str, Any]] | None:
 def gold_identifiers(doc: Doc) -> Mapping[str, Sequence[str]] | None:
     """Return the identifiers (CURIEs) that a reader found for entities, by span id.
 
-    None means that the corpus has no identifiers; an entity that is missing from the mapping has
-    none.
+    A CURIE is a prefix and a local id, such as ``NCBIGene:7157``. None means that the corpus has no
+    identifiers; an entity that is missing from the mapping has none.
     """
     return doc.user_data.get("identifiers")
 
 
 def entity_spans(doc: Doc, key: str) -> list[Span]:
-    """Return the spans of ``doc.spans[key]`` in text order.
+    """Return the spans of ``doc.spans[key]`` in text order: by start, then end, then span id.
 
-    A missing group is first filled with ``doc.ents``, see ``ensure_span_group``.
+    A missing group is first filled with ``doc.ents``, which changes the Doc and can raise
+    ValueError, see ``ensure_span_group``.
 
     >>> import spacy
     >>> doc = spacy.blank("en")("SHC binds GRB2.")
@@ -296,10 +340,12 @@ def entity_spans(doc: Doc, key: str) -> list[Span]:
 
 
 def ensure_span_group(doc: Doc, key: str) -> None:
-    """Fill ``doc.spans[key]`` with ``doc.ents`` if there is no such group.
+    """Fill ``doc.spans[key]`` with ``doc.ents`` if there is no such group; changes the Doc.
 
-    The shipped language model and all readers fill the group; other spaCy pipelines only set
-    ``doc.ents``. Raises ValueError if the Doc has neither.
+    Each span keeps its label and gets the span id ``e0``, ``e1``, ... The shipped language model
+    and all readers fill the group; other spaCy pipelines only set ``doc.ents``. Raises ValueError
+    if there is no group and no entity recogniser has run; a Doc in which it found nothing gets an
+    empty group.
     """
     if key in doc.spans:
         return
@@ -330,7 +376,9 @@ def span_tokens(span: Span) -> list[int]:
 def token_table(doc: Doc) -> Mapping[str, NDArray[np.uint64]]:
     """Return the attributes ``TOKEN_ATTRIBUTES`` of all tokens, each an array ``(len(doc),)``.
 
-    Texts are hashes of the string store; 1 means yes. Inside ``doc_cache`` the table is read once.
+    The keys are ``ORTH``, ``LOWER``, ``SPACY`` and ``SENT_START``. The first two are hashes of the
+    string store; in the others 1 means yes. Inside ``doc_cache`` the table is read once and shared,
+    so do not change it.
     """
 
     def read() -> Mapping[str, NDArray[np.uint64]]:
@@ -352,7 +400,11 @@ def sentence_starts(doc: Doc) -> Indices:
 
 
 def sentence_lengths(candidates: Sequence[Candidate]) -> list[int]:
-    """Return the tokens of the sentence of each candidate's first span; of the Doc if no span."""
+    """Return the number of tokens of the sentence of each candidate's first span.
+
+    For a candidate without spans it is the number of tokens of the Doc. A Doc without sentence
+    boundaries is one sentence.
+    """
     lengths_by_doc: dict[int, Indices] = {}  # for each token the length of its sentence
     lengths = []
     for candidate in candidates:
@@ -377,7 +429,7 @@ _CACHE: ContextVar[dict[Hashable, tuple[Doc, Any]] | None] = ContextVar("doc_cac
 def doc_cache() -> Iterator[None]:
     """Keep the results of ``compute_once`` until the end of the outermost such block.
 
-    Docs must not change inside the block.
+    Inner blocks share the cache of the outermost. Docs must not change inside the block.
     """
     cache = _CACHE.get()
     token = _CACHE.set({} if cache is None else cache)
@@ -390,7 +442,8 @@ def doc_cache() -> Iterator[None]:
 def compute_once(doc: Doc, key: Hashable, compute: Callable[[], T]) -> T:
     """Return ``compute()``, or its result of an earlier call for this Doc and key.
 
-    Results are only kept inside ``doc_cache``.
+    ``key`` names the computation among those of the Doc. Results are only kept inside
+    ``doc_cache``; outside, every call computes. Docs are told apart by identity, not by text.
     """
     cache = _CACHE.get()
     if cache is None:
@@ -409,9 +462,10 @@ def compute_once(doc: Doc, key: Hashable, compute: Callable[[], T]) -> T:
 def dedup_groups(docs: Sequence[Doc]) -> list[str]:
     """Return a group name for each Doc, equal for Docs that share an id, origin or sentence.
 
-    Corpora contain the same abstract twice under two ids; hold-out by id alone would train on a
-    copy of the test text. Sentences are compared as in ``text_keys``. A group has the name of
-    its first Doc.
+    Sharing is transitive: if A shares with B and B with C, all three are one group. The origin is
+    ``doc.user_data["origin"]``, the id of the original document. Corpora contain the same abstract
+    twice under two ids; hold-out by id alone would train on a copy of the test text. Sentences are
+    compared as in ``text_keys``. A group has the id of its first Doc as name.
     """
     from scipy.cluster.hierarchy import DisjointSet  # slow to import, and only needed here
 
@@ -437,8 +491,9 @@ def shares_text(docs: Sequence[Doc], others: Sequence[Doc]) -> list[bool]:
 def text_keys(doc: Doc) -> Iterator[tuple[str, str]]:
     """Yield what a copy of a Doc in another corpus has too: its original id and its sentences.
 
-    Sentences are in lower case, letters and digits only, and have at least
-    ``MIN_SENTENCE_WORDS`` words.
+    Keys are pairs ``("origin", id)`` and ``("sentence", words)``. Sentences are in lower case,
+    letters and digits only, words separated by one space; those of fewer than
+    ``MIN_SENTENCE_WORDS`` words are left out, as are all if the Doc has no sentence boundaries.
     """
     if doc.user_data.get("origin"):
         yield "origin", str(doc.user_data["origin"])
@@ -453,8 +508,9 @@ def text_keys(doc: Doc) -> Iterator[tuple[str, str]]:
 class TrainingOverlap:
     """How many evaluated documents a model was trained on.
 
-    ``documents`` is the number that share a sentence or the whole text with a training document.
-    It is None if the model has no hashes and only the name of the corpus is the same.
+    ``documents`` is the number that share an origin, a sentence or the whole text with a training
+    document. It is None if the model has no hashes and only the name of the corpus is the same.
+    ``total`` is the number of evaluated documents.
     """
 
     documents: int | None
@@ -462,12 +518,12 @@ class TrainingOverlap:
 
     @property
     def share(self) -> float | None:
-        """Fraction of the evaluated documents; None if their number is unknown."""
+        """Fraction of the evaluated documents, from 0 to 1; None if their number is unknown."""
         return None if self.documents is None else self.documents / self.total
 
     @property
     def note(self) -> str:
-        """A sentence for reports and warnings."""
+        """A sentence for reports and warnings, in lower case so that a prefix can precede it."""
         if self.documents is None:
             return (
                 "the model was trained on a corpus of this name, so these figures may be too high. "
@@ -480,15 +536,16 @@ class TrainingOverlap:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
+        """Return ``documents`` and ``share`` as plain values for JSON; both may be None."""
         return {"documents": self.documents, "share": self.share}
 
 
 def hash_texts(docs: Sequence[Doc]) -> str:
     """Return hashes of the sentences and texts of documents, as base64 for a model's meta.
 
-    Texts are compared in lower case, letters and digits only. At most ``MAX_HASHES`` are kept,
-    those of the smallest value, so that a large corpus is still recognised by some sentences.
+    The base64 text holds sorted distinct little-endian 64-bit integers. Texts are compared in lower
+    case, letters and digits only. At most ``MAX_HASHES`` are kept, those of the smallest value, so
+    that a large corpus is still recognised by some sentences.
     """
     hashes = sorted(set().union(*map(_text_hashes, docs)))[:MAX_HASHES]
     return base64.b64encode(np.array(hashes, dtype="<u8").tobytes()).decode("ascii")
@@ -499,7 +556,10 @@ def find_training_overlap(
 ) -> TrainingOverlap | None:
     """Return how many documents a model was trained on, by its meta; None if none is found.
 
-    A model without hashes, such as one of an older version, is compared by the name of its corpus.
+    ``meta`` is the model's ``meta.json``. A model without hashes, such as one of an older version,
+    is compared by the name of its corpus: the result then has ``documents=None`` if ``corpus``, the
+    name of the evaluated corpus, is among those it was trained on. ``corpus`` is otherwise not
+    used.
     """
     hashes = _read_hashes(meta)
     if hashes is None:
@@ -523,12 +583,13 @@ def _read_hashes(meta: Mapping[str, Any]) -> set[int] | None:
 
 
 def _text_hashes(doc: Doc) -> set[int]:
-    """Return hashes of ``text_keys`` and of the whole text."""
+    """Return hashes of ``text_keys`` and of the whole text in lower case, letters and digits only."""
     text = " ".join(re.findall(r"[^\W_]+", doc.text.lower()))
     keys = [*text_keys(doc), *([("text", text)] if text else [])]
     return {_hash("\0".join(key)) for key in keys}
 
 
 def _hash(text: str) -> int:
+    """Return a hash of ``HASH_BYTES`` bytes as an integer, equal in all processes and versions."""
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES)
     return int.from_bytes(digest.digest(), "little")
