@@ -74,8 +74,27 @@ def apply_to_folder(
 ) -> Summary:
     """Annotate what is missing in the folder ``out``, show progress and print a summary.
 
-    The folder then holds documents, names, statements and errors as tables. Other arguments are as
-    in ``scale.job.Job``.
+    The folder then holds documents, names, statements and errors as tables. Parts that an earlier
+    run finished are not annotated again, so an interrupted run can be resumed.
+
+    Parameters
+    ----------
+    model
+        Name of a shipped model, or path of a model folder.
+    inputs
+        Files and folders with texts or corpora; not ``-``.
+    out
+        Folder of the results; created if missing.
+    nlp
+        Name or path of a spaCy pipeline; None uses the shipped one.
+    settings
+        Changed settings of the model's task, such as ``["task.precision=0.9"]``.
+    format
+        File format of the tables, "parquet" or "jsonl".
+    whole
+        Parse every sentence, not only those that can have an answer; results are the same.
+    workers
+        Number of processes, timeouts and size of parts.
 
     Raises
     ------
@@ -95,7 +114,7 @@ def apply_to_folder(
 
 
 def _pool_factory(job: Job, workers: WorkerOptions) -> Callable[[], Pool]:
-    """Return a function that creates the workers."""
+    """Return a function without arguments that starts the workers of a job when it is called."""
 
     def pool() -> Pool:
         """Create the workers."""
@@ -111,7 +130,10 @@ def _pool_factory(job: Job, workers: WorkerOptions) -> Callable[[], Pool]:
 
 
 def _check_installed(format: Format) -> None:
-    """Raise ModuleNotFoundError if the format needs pyarrow and it is missing."""
+    """Raise ModuleNotFoundError if the format needs pyarrow and it is missing.
+
+    Only ``"parquet"`` needs it.
+    """
     if format != "parquet":
         return
     try:
@@ -125,11 +147,16 @@ def _check_installed(format: Format) -> None:
 
 @dataclass
 class _ProgressPrinter:
-    """Printer of progress on standard error: always on a terminal, else every 30 seconds."""
+    """Printer of progress on standard error: always on a terminal, else every 30 seconds.
+
+    The last part is always reported. ``last`` is the time of the latest line, by the monotonic
+    clock; calling the printer changes it.
+    """
 
     last: float = field(default_factory=time.monotonic)
 
     def __call__(self, progress: Progress) -> None:
+        """Print a line of progress, if one is due."""
         is_terminal = sys.stderr.isatty()
         now = time.monotonic()
         if (
@@ -147,6 +174,8 @@ class _ProgressPrinter:
 def progress_line(progress: Progress) -> str:
     """Return parts, documents, speed and remaining time in one line.
 
+    The remaining time is estimated from the parts that this run has done, at their mean duration.
+
     >>> progress_line(Progress(3, 4, 2000, 400000, 1, 40.0, 3))
     '3 of 4 parts, 2,000 documents, 10,000 words/s, 1 errors, 1 parts left, about 0:00:13'
     """
@@ -161,7 +190,11 @@ def progress_line(progress: Progress) -> str:
 
 
 def _summary_table(summary: Summary, out: Path) -> Table:
-    """Return the summary of a run as a table."""
+    """Return the summary of a run as a table of two columns, with the folder as title.
+
+    Counts are those of the folder, except for words and speed, which are of this run. The first
+    error has a row only if there is one.
+    """
     table = Table(title=str(out), show_header=False)
     table.add_column()
     table.add_column(justify="right")
