@@ -99,5 +99,5 @@ def test_explanation_of_a_component_sums_to_the_score(nlp: Language, docs: list[
 def test_without_a_model_the_error_says_what_to_do(docs: list[Doc]) -> None:
     empty = spacy.blank("en")
     empty.add_pipe("textrank_ppi", config={"model": None})
-    with pytest.raises(ValueError, match=r"no model\. Give one with from_disk"):
+    with pytest.raises(ValueError, match=r"no model\. Load one with from_disk"):
         empty(docs[0])

@@ -68,5 +68,5 @@ def test_a_batch_is_judged_without_a_search() -> None:
     gc.enable()
     again = [doc.copy() for doc in docs]
     plainly = searches(lambda: list(model.annotate(again)))
-    assert 20 * searches(lambda: model._annotated(docs)) < plainly  # a few before and after
+    assert 20 * searches(lambda: model._annotate_batch(docs)) < plainly  # a few before and after
     assert len(docs[0]._.textrank_ppi) == 3

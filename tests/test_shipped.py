@@ -33,7 +33,7 @@ def test_copies_of_a_model_keep_its_calibration(name, tmp_path):
     assert model.calibration is not None
     assert replace(model).calibration == model.calibration
     assert set_model_parser(model, None).calibration == model.calibration
-    assert model.adjusted(model.pipeline.task, 0.0).calibration == model.calibration
+    assert model.with_task(model.pipeline.task, 0.0).calibration == model.calibration
     model.to_disk(tmp_path / name)
     assert Model.from_disk(tmp_path / name).calibration == model.calibration
 

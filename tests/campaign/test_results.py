@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.test_results import ONE, result
 
 from tests.campaign.findings import check
 from tests.campaign.mutations import any_of, spoil_bytes, spoil_json, spoil_tokens
 from tests.campaign.sandbox import run_all
 from tests.campaign.settings import INPUTS, SEED
+from tests.results.test_store import ONE, result
 from textrank.results import store
 from textrank.results.schema import TABLES, count_rows, read_rows
 from textrank.scale.job import Manifest

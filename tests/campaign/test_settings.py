@@ -23,7 +23,7 @@ from tests.campaign.mutations import (
 )
 from tests.campaign.sandbox import run_all
 from tests.campaign.settings import INPUTS, SEED
-from textrank.cli.run import _folds, parse_grid
+from textrank.cli.run import _parse_folds, parse_grid
 from textrank.config import (
     load_pipeline,
     parse_setting,
@@ -163,6 +163,6 @@ def test_spoilt_folds(tmp_path: Path) -> None:
     def attempt(number: int) -> Iterator[str]:
         file.write_bytes(spoilt(number))
         yield str(file)
-        _folds(str(file), "c")
+        _parse_folds(str(file), "c")
 
     check("folds.json", run_all(INPUTS, attempt), spoilt)

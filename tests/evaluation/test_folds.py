@@ -14,7 +14,7 @@ from textrank.evaluation.splits import folds_from_table, make_folds
 def test_documents_are_never_split_and_folds_are_even(documents, k, seed):
     distinct = set(documents)
     if k > len(distinct):
-        with pytest.raises(ValueError, match="documents out into"):
+        with pytest.raises(ValueError, match="documents into"):
             make_folds(documents, k, seed)
         return
     folds = make_folds(documents, k, seed)

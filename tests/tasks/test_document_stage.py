@@ -17,7 +17,7 @@ from textrank.cli.apply import apply_model
 from textrank.cli.explain import explain_model
 from textrank.config import dump_pipeline, load_corpus, load_pipeline
 from textrank.evaluation import evaluate
-from textrank.evaluation.evaluate import cross
+from textrank.evaluation.evaluate import cross_corpora
 from textrank.language.alignment import original_doc
 from textrank.learners.document_context import CONTEXT_FEATURE_NAMES
 from textrank.model import Model
@@ -133,7 +133,7 @@ def _fold_of(seen, docs, folds):
 
 def test_across_corpora_scores_are_those_of_the_model(pipeline, docs):
     corpora = {"a": docs[:20], "b": docs[20:]}
-    found = cross(pipeline, corpora)
+    found = cross_corpora(pipeline, corpora)
     alone = evaluate(pipeline.fit(corpora["a"]), corpora["b"])
     assert found.mean("auc", "a", "b") == pytest.approx(alone.measures["auc"].mean)
 

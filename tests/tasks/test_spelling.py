@@ -214,7 +214,7 @@ def test_a_model_takes_another_precision_and_its_threshold_follows(nlp):
     loose = with_task_settings(model, ["task.precision=0.5", "task.error_rate=0.5"])
     assert loose.pipeline.task.precision == 0.5
     assert loose.threshold <= model.threshold
-    with pytest.raises(ValueError, match=r"no setting 'learner\.alphas'"):
+    with pytest.raises(ValueError, match=r"'learner\.alphas' cannot be set on a trained model"):
         with_task_settings(model, ["learner.alphas=[1]"])
 
 

@@ -1,4 +1,4 @@
-"""Evaluation: test data kept apart, measures, and the Report that says how they came about."""
+"""Evaluation of pipelines and models: splits, metrics, statistics and reports."""
 
 from textrank.evaluation.cross_validation import cross_validate, cross_validate_dataset
 from textrank.evaluation.evaluate import evaluate

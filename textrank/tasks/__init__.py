@@ -1,16 +1,56 @@
-"""Doc -> candidates, scores -> Doc, gold -> Report; one module a task."""
+"""Tasks: what is decided in a Doc, how answers are written to it, and how they are evaluated.
+
+``base`` has what tasks share; each task has a module or a package of its own. Classes are imported
+on first use: ``from textrank.tasks import PPI``.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from textrank.tasks.documents import Categorise, Retrieve
+    from textrank.tasks.gene_protein import GeneProtein
+    from textrank.tasks.identifiers.task import Identifiers
+    from textrank.tasks.parse_ranking.task import ParseRanking
+    from textrank.tasks.ppi.statements import PPIStatement
+    from textrank.tasks.ppi.task import PPI
+    from textrank.tasks.spelling import Spelling
+    from textrank.tasks.word_senses import WordSenses
+
+_HOMES = {  # public class -> module below textrank.tasks
+    "Categorise": "documents",
+    "GeneProtein": "gene_protein",
+    "Identifiers": "identifiers.task",
+    "PPI": "ppi.task",
+    "PPIStatement": "ppi.statements",
+    "ParseRanking": "parse_ranking.task",
+    "Retrieve": "documents",
+    "Spelling": "spelling",
+    "WordSenses": "word_senses",
+}
 
 __all__ = [
-    "categorise",
-    "gene_protein",
-    "identifiers",
-    "pair_views",
-    "parse_ranking",
-    "ppi",
-    "retrieve",
-    "spelling",
-    "statement_views",
-    "statements",
-    "task",
-    "wsd",
+    "PPI",
+    "Categorise",
+    "GeneProtein",
+    "Identifiers",
+    "PPIStatement",
+    "ParseRanking",
+    "Retrieve",
+    "Spelling",
+    "WordSenses",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public class on first use."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public classes."""
+    return sorted(__all__)

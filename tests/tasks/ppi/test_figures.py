@@ -12,7 +12,7 @@ from spacy.tokens import Doc
 
 from textrank.config import load_pipeline
 from textrank.evaluation import Report, Summary, cross_validate
-from textrank.evaluation.evaluate import cross
+from textrank.evaluation.evaluate import cross_corpora
 from textrank.formats.ppi_xml import PPIXML
 from textrank.language import load_nlp
 
@@ -57,7 +57,7 @@ def test_the_parse_of_the_shipped_language_model_is_enough(data: Path) -> None:
 
 def test_a_model_of_one_corpus_on_another(data: Path) -> None:
     names = ("AImed", "IEPA", "LLL")
-    found = cross(load_pipeline("ppi"), {name: read(data, name) for name in names})
+    found = cross_corpora(load_pipeline("ppi"), {name: read(data, name) for name in names})
     published = {
         ("AImed", "IEPA"): 0.769,
         ("AImed", "LLL"): 0.778,

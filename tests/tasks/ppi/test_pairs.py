@@ -68,7 +68,7 @@ def test_blocks_that_were_found_together_are_not_looked_for_again(make_doc):
     pairs = analyze_pairs(at_random(make_doc, np.random.default_rng(0)), "own")
     some = {"path": PARSE_BLOCKS["path"], "words": WORD_BLOCKS["words"]}
     alone = pairs.joint_features({"words": WORD_BLOCKS["words"]})
-    assert list(alone.views) == ["words"]
+    assert list(alone.view_names) == ["words"]
     together = pairs.extract_jointly({**WORD_BLOCKS, **PARSE_BLOCKS})
     assert pairs.joint_features(some) is together
     other = pairs.joint_features({"walks": PARSE_BLOCKS["path"]})  # by another name than before
