@@ -25,7 +25,12 @@ AVERAGE_NAME = "average candidate"  # name of what the average candidate scores
 
 @dataclass(frozen=True, eq=False)
 class ScoredBatch:
-    """Scored candidates whose scores are explained on demand, without representing them again."""
+    """Scored candidates whose scores are explained on demand, without representing them again.
+
+    n is the number of candidates and d the number of named features. ``coef`` has the model's
+    weight of each name in ``names``; ``chunks`` together have n scores, in the order of
+    ``candidates``.
+    """
 
     candidates: Sequence[Candidate]
     chunks: Sequence[LinearScores]  # scores of consecutive chunks of the candidates
@@ -34,13 +39,14 @@ class ScoredBatch:
 
     @property
     def scores(self) -> Vector:
-        """Score of each candidate."""
+        """Score of each candidate, shape ``(n,)``, in the order of ``candidates``."""
         return np.concatenate([chunk.products for chunk in self.chunks])
 
     def explain(self, candidates: Sequence[Candidate]) -> list[Explanation]:
-        """Explain the scores of some of the candidates, largest magnitude first.
+        """Explain the scores of some of the candidates, in the order given.
 
-        Candidates are found by identity; raises ValueError for one that was not scored.
+        Each explanation lists ``(feature name, contribution)``, largest magnitude first. Candidates
+        are found by identity, not equality; raises ValueError for one that was not scored.
         """
         for candidate in candidates:
             if id(candidate) not in self._row_of:
@@ -52,7 +58,11 @@ class ScoredBatch:
 
     @cached_property
     def contributions(self) -> Features:
-        """Contribution of each named feature to the score of each candidate, shape ``(n, d)``."""
+        """Contribution of each named feature to the score of each candidate, shape ``(n, d)``.
+
+        A contribution is feature value times weight, so a row sums to the score; computed on first
+        use.
+        """
         starts = offsets([len(chunk.products) for chunk in self.chunks])
         shifted = [
             chunk.contributions().shift_rows(start)
@@ -63,13 +73,15 @@ class ScoredBatch:
 
     @cached_property
     def _row_of(self) -> dict[int, int]:
+        """Row of each candidate by its ``id()``."""
         return {id(candidate): row for row, candidate in enumerate(self.candidates)}
 
 
 def mean_features(features: Features, *, min_share: float = 0.05) -> Vector:
-    """Return the mean of each feature over all rows, shape ``(d,)``.
+    """Return the mean of each feature over all rows, shape ``(d,)`` for d features.
 
-    It is 0 for features that fewer than ``min_share`` of the rows have.
+    It is 0 for features that are stored in fewer than ``min_share`` of the rows, and everywhere if
+    there are no rows.
     """
     values, n = features.values, max(len(features), 1)
     is_common = np.bincount(values.indices, minlength=values.shape[1]) >= min_share * n
@@ -78,7 +90,10 @@ def mean_features(features: Features, *, min_share: float = 0.05) -> Vector:
 
 
 def mean_row(features: Features) -> Features:
-    """Return ``mean_features`` as one row, without the features whose mean is 0."""
+    """Return ``mean_features`` with its default share as Features of one row.
+
+    Features whose mean is 0 are dropped; the others keep their order.
+    """
     mean = mean_features(features)
     columns = np.flatnonzero(mean)
     return Features(sp.csr_array(mean[columns][None, :]), features.names.take(columns))
@@ -87,9 +102,10 @@ def mean_row(features: Features) -> Features:
 def rank_contributions(
     contributions: Features, rows: Iterable[int] | None = None
 ) -> list[Explanation]:
-    """Return each row, or each of ``rows``, as an explanation, largest magnitude first.
+    """Return each row as an explanation: ``(name, value)`` pairs, largest magnitude first.
 
-    Values of equal magnitude stay in the order of the columns.
+    ``rows`` selects and orders the rows; None takes all. Only stored entries are listed. Values of
+    equal magnitude stay in the order of the columns.
     """
     cells = contributions.cells
     explanations: list[Explanation] = []
@@ -103,10 +119,12 @@ def rank_contributions(
 
 
 def subtract_mean(contributions: Features, mean: Vector) -> list[Explanation]:
-    """Return each row minus ``mean``, largest magnitude first, then the sum of ``mean``.
+    """Return the explanation of each row by its difference from ``mean``.
 
-    ``mean`` has one entry per column. The sum is named ``AVERAGE_NAME`` and left out if every
-    mean is 0; zero differences are left out too.
+    Each lists ``(name, value - mean)``, largest magnitude first, and last the sum of ``mean`` under
+    the name ``AVERAGE_NAME``, so that it still sums to the row's sum. ``mean`` has one entry per
+    column, shape ``(d,)``. The last entry is left out if every mean is 0; zero differences are left
+    out too.
     """
     cells, names = contributions.cells, contributions.names
     mean_columns = np.flatnonzero(mean).tolist()
@@ -130,6 +148,8 @@ def subtract_mean(contributions: Features, mean: Vector) -> list[Explanation]:
 
 def merge_explanations(*explanations: Explanation) -> Explanation:
     """Return the explanation of a sum of scores, largest magnitude first.
+
+    Values of the same name are added up. A name whose values cancel stays, with value 0.
 
     >>> merge_explanations([(("path",), 0.5)], [(("path",), 0.25), (("verb",), -1.0)])
     [(('verb',), -1.0), (('path',), 0.75)]
