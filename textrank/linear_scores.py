@@ -151,8 +151,9 @@ class FeatureWeights:
     def find(self, features: Indices, question_ids: Indices) -> Indices:
         """Return the index of the weight of each (feature, question) pair, or -1.
 
-        ``features`` are indices into the distinct names, see ``_distinct``; -1 as feature or
-        question is an unknown one.
+        ``features`` are indices into the distinct names (``_distinct[0]``); -1 as feature or
+        question is an unknown one. Question ids must be below ``num_questions``, which is not
+        checked.
         """
         code = np.where(
             (features < 0) | (question_ids < 0), -1, features * self.num_questions + question_ids
@@ -172,7 +173,8 @@ class FeatureWeights:
             Feature rows. Equal names may occur in several columns, as long as no row has two of
             them.
         question_ids
-            (n,) question of each candidate; -1 or an unknown one gives the score 0.
+            (n,) question of each candidate, below ``num_questions``; -1, for an unknown question,
+            gives the score 0.
         row_index
             (n,) row of ``F`` of each candidate; None means that row i belongs to candidate i.
         """
