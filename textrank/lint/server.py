@@ -26,7 +26,11 @@ LINE_END = re.compile(r"\r\n|\n|\r")  # as the protocol defines them; str.splitl
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """Text of an open document at one moment; compared by identity."""
+    """Text of an open document at one moment; compared by identity.
+
+    ``version`` is the editor's number of the text, None if it gave none; ``kind`` is one of
+    ``linter.FILE_KINDS``.
+    """
 
     uri: str
     text: str
@@ -61,7 +65,11 @@ class SpellServer(LanguageServer):
         self._state_lock = threading.Lock()  # held while a result is compared and published
 
     def schedule(self, uri: str, delay: float = DEBOUNCE_SECONDS) -> None:
-        """Check a document after ``delay`` seconds, unless it changes or is closed before."""
+        """Start a check of a document's current text after ``delay`` seconds; return at once.
+
+        Replaces a pending check of the same document. The check runs in a timer thread and is
+        dropped if the document changes or is closed before.
+        """
         document = self.workspace.get_text_document(uri)
         kind = file_kind(document.path or uri)
         snapshot = Snapshot(uri, document.source, document.version, kind)
@@ -101,7 +109,10 @@ class SpellServer(LanguageServer):
             self._publish(uri, None, [])
 
     def quick_fixes(self, uri: str, range_: lsp.Range) -> list[lsp.CodeAction]:
-        """Return the fixes on the lines of a range; none while a new version is not yet checked."""
+        """Return the fixes whose words begin on a line of ``range_``, in text order.
+
+        Empty for an unknown document, and while its newest version is not yet checked.
+        """
         with self._state_lock:
             snapshot, fixes = self._fixes.get(uri, (None, []))
             if snapshot is None or snapshot is not self._current.get(uri):
@@ -114,7 +125,10 @@ class SpellServer(LanguageServer):
         ]
 
     def _code_action(self, snapshot: Snapshot, fix: Fix) -> lsp.CodeAction:
-        """Return the quick fix of a diagnostic, for one document version if the editor can."""
+        """Return the quick fix of a diagnostic, which replaces the word by the proposal.
+
+        The edit is bound to the version of ``snapshot`` if the editor supports that.
+        """
         edit = lsp.TextEdit(fix.diagnostic.range, fix.proposal)
         if self._takes_versions():
             document = lsp.OptionalVersionedTextDocumentIdentifier(
@@ -139,12 +153,15 @@ class SpellServer(LanguageServer):
         return bool(edits and edits.document_changes)
 
     def _cancel(self, uri: str) -> None:
-        """Cancel the pending check of a document, if there is one."""
+        """Cancel the pending check of a document, if there is one; needs ``_state_lock``."""
         if (timer := self._timers.pop(uri, None)) is not None:
             timer.cancel()
 
     def _publish(self, uri: str, version: int | None, diagnostics: list[lsp.Diagnostic]) -> None:
-        """Send the diagnostics of a document to the editor, replacing earlier ones."""
+        """Send the diagnostics of a document to the editor, replacing earlier ones.
+
+        An empty list clears them; None as version leaves the version open.
+        """
         self.text_document_publish_diagnostics(
             lsp.PublishDiagnosticsParams(uri=uri, version=version, diagnostics=diagnostics)
         )
@@ -154,6 +171,8 @@ def client_ranges(
     text: str, proposals: list[Proposal], codec: PositionCodec
 ) -> Iterator[lsp.Range]:
     """Yield the range of each proposal in the units of the editor, UTF-16 unless agreed otherwise.
+
+    Lines and columns count from 0, in the order of ``proposals``, which must be of this ``text``.
 
     >>> codec = PositionCodec()
     >>> word = Proposal("-", 1, 8, offset=7, length=4, word="then", proposal="than",
@@ -174,7 +193,7 @@ def client_ranges(
 
 
 def _diagnostic(proposal: Proposal, range_: lsp.Range) -> lsp.Diagnostic:
-    """Return a proposal as a warning for the editor."""
+    """Return a proposal as a warning at ``range_``; the message has word, proposal and reasons."""
     because = f" ({proposal.because})" if proposal.because else ""
     return lsp.Diagnostic(
         range=range_,
