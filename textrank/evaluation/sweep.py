@@ -63,7 +63,11 @@ class Cache:
     folder: Path
 
     def get(self, kind: str, made_from: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the content stored for ``made_from``; None if there is none or it is damaged."""
+        """Return the JSON content stored for ``made_from``, or None.
+
+        None if nothing is stored, the file is damaged, or it was made from something else. ``kind``
+        is the subfolder, a class of results such as "reports".
+        """
         path = self._path(kind, made_from)
         try:
             entry = read_json(path, math.inf)
@@ -73,13 +77,21 @@ class Cache:
         return entry["content"] if is_valid else None
 
     def put(self, kind: str, made_from: Mapping[str, Any], content: Mapping[str, Any]) -> None:
-        """Store JSON content, atomically."""
+        """Store JSON ``content`` under ``made_from``, atomically; an earlier entry is replaced.
+
+        ``made_from`` must be serialisable as JSON; ``content`` too, without NaN or infinity
+        (ValueError). The folder is made if needed.
+        """
         entry = {"made_from": _plain(made_from), "content": content}
         text = json.dumps(entry, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
         write_text(text, self._prepare_path(kind, made_from))
 
     def get_arrays(self, kind: str, made_from: Mapping[str, Any]) -> tuple[Any, Any] | None:
-        """Return a stored matrix or features and their JSON content; None as in ``get``."""
+        """Return ``(value, content)`` as ``put_arrays`` stored them, or None.
+
+        ``value`` is a matrix or Features. None in the cases of ``get``, and if the ``.npz`` file is
+        missing or damaged.
+        """
         content = self.get(kind, made_from)
         path = self._path(kind, made_from).with_suffix(".npz")
         if content is None or not path.is_file():
@@ -92,7 +104,10 @@ class Cache:
     def put_arrays(
         self, kind: str, made_from: Mapping[str, Any], value: Any, content: Mapping[str, Any]
     ) -> None:
-        """Store a matrix or features with JSON content; the JSON is written last, as a marker."""
+        """Store a matrix or features with JSON content; the JSON is written last, as a marker.
+
+        ``value`` is anything that ``textrank.io.pack_arrays`` accepts.
+        """
         path = self._prepare_path(kind, made_from).with_suffix(".npz")
         with open_atomic_bytes(path) as stream:  # not compressed: a Gram matrix hardly shrinks
             np.savez(stream, allow_pickle=False, **pack_arrays(value))
@@ -112,7 +127,11 @@ class Cache:
 
 
 def fingerprint(docs: Iterable[Doc]) -> str:
-    """Return a hash of everything a pipeline sees of Docs: tokens, spans, gold and user data."""
+    """Return a hexadecimal SHA-256 of everything a pipeline sees of Docs.
+
+    That is tokens (text, tag, dependency, head, sentence starts), span groups and ``user_data``
+    with string keys. The order of the Docs counts.
+    """
     digest = hashlib.sha256()
     for doc in docs:
         spans = {
@@ -126,7 +145,10 @@ def fingerprint(docs: Iterable[Doc]) -> str:
 
 @lru_cache(maxsize=1)
 def _hash_code() -> str:
-    """Return a hash of the source of textrank, since other code may give other results."""
+    """Return a hash of all ``.py`` files of textrank, since other code may give other results.
+
+    Computed once per process.
+    """
     digest = hashlib.sha256()
     root = Path(str(files("textrank")))
     for path in sorted(root.rglob("*.py")):
@@ -135,7 +157,7 @@ def _hash_code() -> str:
 
 
 def _plain(made_from: Mapping[str, Any]) -> Any:
-    """Return values as JSON gives them back: tuples as lists, keys as text."""
+    """Return a copy of ``made_from`` as JSON gives it back: tuples as lists, keys as text."""
     return json.loads(json.dumps(made_from, sort_keys=True))
 
 
@@ -144,7 +166,7 @@ Values: TypeAlias = tuple[Any, ...]  # one value per key of the grid
 
 @dataclass(frozen=True)
 class Point:
-    """One combination of values, and its report."""
+    """Report of one combination of values; ``values`` are in the order of ``Sweep.keys``."""
 
     values: Values
     report: Report
@@ -153,7 +175,17 @@ class Point:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Reports over a grid of settings; choosing the best of them by these figures is optimistic."""
+    """Reports over a grid of settings; choosing the best of them by these figures is optimistic.
+
+    Attributes
+    ----------
+    keys
+        Names of the settings that vary.
+    points
+        One per combination of values, in the order of the pipelines given to ``sweep``.
+    seconds
+        Time spent by stage (fingerprint and preparation of datasets).
+    """
 
     keys: Sequence[str]
     points: Sequence[Point]
@@ -164,7 +196,11 @@ class Sweep:
         return list({str(p.values[index]): p.values[index] for p in self.points}.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
+        """Return plain values for JSON: ``keys`` and ``points``.
+
+        A point has ``values`` by key and the ``report`` as a dictionary. Times and the flag
+        ``reused`` are left out.
+        """
         rows = [
             {"values": dict(zip(self.keys, p.values, strict=True)), "report": p.report.to_dict()}
             for p in self.points
@@ -186,16 +222,27 @@ def sweep(
 
     Each report is stored as soon as it is finished, so an interrupted sweep resumes and loses at
     most one point. Kernel values are computed once for all points that agree in task,
-    representation and kernel.
+    representation and kernel, and cached too.
 
     Parameters
     ----------
     pipelines
-        Pipeline of each combination of values of ``keys``.
+        Pipeline of each combination of values, keyed by these values in the order of ``keys``.
+    keys
+        Names of the settings that vary.
     docs
         Annotated documents.
+    splitter
+        Splitter of the cross-validation; its ``repr`` is part of the cache key.
+    cache
+        Folder where reports and kernel values are stored.
     corpus, title
         Names of corpus and pipeline for the reports.
+
+    Returns
+    -------
+    Sweep
+        One point per pipeline, in the order of ``pipelines``.
     """
     clock = Clock()
     with clock.step("fingerprint"):
@@ -223,7 +270,10 @@ def sweep(
 
 
 def _kernel_settings(pipeline: Pipeline) -> dict[str, Any]:
-    """Return the settings that the kernel values of a pipeline depend on."""
+    """Return the settings that the kernel values of a pipeline depend on, as plain values.
+
+    Keys are "task", "representation" and "kernel". Pipelines with equal settings share a dataset.
+    """
     return {
         part: to_config(getattr(pipeline, part)) for part in ("task", "representation", "kernel")
     }
@@ -236,7 +286,11 @@ def _prepare_cached(
     made_from: Mapping[str, Any],
     clock: Clock,
 ) -> Dataset:
-    """Return the dataset with kernel values from the cache, or computed and stored there."""
+    """Return the dataset with kernel values from the cache, or computed and stored there.
+
+    ``made_from`` is the cache key. A dataset that was computed is returned without representations
+    (``X`` empty) and with wide features replaced by their Gram matrix. Times go to ``clock``.
+    """
     stored = cache.get_arrays("comparisons", made_from)
     if stored is not None:
         data, content = stored
@@ -248,7 +302,10 @@ def _prepare_cached(
 
 
 def _compact(data: KernelData) -> KernelData:
-    """Return many features as their Gram matrix, which each point would compute again."""
+    """Return the Gram matrix of Features with at least a third as many columns as rows.
+
+    Every point would otherwise compute it again. Other data are returned unchanged.
+    """
     wide = isinstance(data, Features) and 3 * data.values.shape[1] >= len(data)
     return gram(data.values) if isinstance(data, Features) and wide else data
 
@@ -267,9 +324,32 @@ def learning_curve(
     """Return metrics of models that were trained on shares of the training documents.
 
     All are tested on the same folds of the first repetition; smaller training sets are subsets of
-    the larger ones. A share for which some fold has one class only is left out. A point has the
-    mean number of training groups as ``x``, and mean and standard deviation of the headline
-    metrics.
+    the larger ones.
+
+    Parameters
+    ----------
+    pipeline
+        Pipeline whose learner and task are used.
+    dataset
+        Prepared candidates, targets and kernel values; they are not computed again.
+    splitter
+        Defines the folds.
+    shares
+        Shares of the training documents (groups), each in (0, 1]; at least two groups are used.
+    seed
+        Seed of the random choice of documents.
+
+    Returns
+    -------
+    list of dict
+        A point per share, ascending: ``x``, the mean number of training groups over folds, and per
+        headline metric ``{"mean": …, "std": …}`` over folds. A share for which the training set of
+        some fold has one class only is left out.
+
+    Raises
+    ------
+    ValueError
+        If a share is not in (0, 1].
     """
     if not all(0 < share <= 1 for share in shares):
         raise ValueError(f"shares of the training documents must be between 0 and 1, got {shares}")
@@ -285,6 +365,10 @@ def learning_curve(
 
 
 def _tested_folds(split: Split) -> list[int]:
+    """Return the fold numbers of the first partition, ascending.
+
+    Only ``split.tested`` if it is set.
+    """
     numbers = [int(fold) for fold in np.unique(split.partitions[0])]
     return [n for n in numbers if split.tested is None or n in split.tested]
 
@@ -292,7 +376,11 @@ def _tested_folds(split: Split) -> list[int]:
 def _test_and_train_rows(
     split: Split, fold: int, share: float, seed: int
 ) -> tuple[Indices, Indices]:
-    """Return the rows of a test fold, and those of a share (at least 2) of the other groups."""
+    """Return the rows of test fold ``fold``, and those of a random share of the other groups.
+
+    At least 2 groups are kept. With the same seed, a smaller share gives a subset of a larger one.
+    Both results are ascending row numbers of the first partition.
+    """
     folds, groups = split.partitions[0], split.targets.groups
     training_groups = np.unique(groups[folds != fold])
     order = np.random.default_rng((seed, fold)).permutation(training_groups)
@@ -303,7 +391,11 @@ def _test_and_train_rows(
 def _train_and_test(
     pipeline: Pipeline, dataset: Dataset, split: Split, test_rows: Indices, train_rows: Indices
 ) -> Fold:
-    """Train on some rows of a dataset and return the metrics on others."""
+    """Train on ``train_rows`` of a dataset and return the metrics on ``test_rows``.
+
+    The kernel (if several are given), regularisation and threshold are chosen on the training rows
+    only. Gold answers of the test documents without a candidate count as missed.
+    """
     out, rest = test_rows, train_rows
     targets = split.targets.take(rest)
     kernel_index, fit = fit_best_kernel(
@@ -320,7 +412,11 @@ def _train_and_test(
 
 
 def _make_point(documents: float, folds: Sequence[Fold]) -> dict[str, Any]:
-    """Return a point of the curve at this mean number of training documents."""
+    """Return a point of the curve at this mean number of training documents.
+
+    Keys are ``x`` and each headline metric that the folds have, with mean and standard deviation
+    over folds. ``folds`` must not be empty.
+    """
     point: dict[str, Any] = {"x": documents}
     for name in HEADLINE_METRICS:
         if name in folds[0].measures:
