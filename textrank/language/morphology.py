@@ -120,10 +120,10 @@ class Morphology:
         return doc
 
     def pipe(self, docs: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Annotate Docs in batches; each distinct word of a batch is looked up once.
+        """Annotate Docs in place in batches and yield them in order.
 
-        A Doc that fails is passed to the error handler and left out; the others of its batch are
-        kept.
+        Each distinct word of a batch is looked up once. A Doc that fails is passed to the error
+        handler and left out; the others of its batch are kept.
         """
         for batch in minibatch(docs, size=batch_size):  # type: ignore[no-untyped-call]
             try:
@@ -133,7 +133,11 @@ class Morphology:
             yield from batch
 
     def set_error_handler(self, handler: Callable[..., Any]) -> None:
-        """Set the handler for Docs that fail, as spaCy's ``nlp.set_error_handler`` does."""
+        """Set the handler for Docs that fail in ``pipe``.
+
+        spaCy's ``nlp.set_error_handler`` calls this. The handler is called as ``handler(name,
+        component, [doc], error)``; by default it raises the error.
+        """
         self._error_handler = handler
 
     def _try_annotate(self, doc: Doc) -> bool:
@@ -146,7 +150,12 @@ class Morphology:
         return True
 
     def _annotate(self, docs: Sequence[Doc]) -> None:
-        """Annotate Docs in place."""
+        """Set POS, MORPH and LEMMA of every token of the Docs in place.
+
+        ``docs`` must not be empty. Tokens are grouped by a combined hash of word, tag and
+        dependency label, so that each distinct combination is computed once. Empties the cache
+        first if it has grown beyond ``_CACHE_SIZE``.
+        """
         if len(self._cache) > _CACHE_SIZE:
             self._cache.clear()
         words = np.concatenate([doc.to_array([ORTH, TAG, DEP]).reshape(-1, 3) for doc in docs])
@@ -175,7 +184,12 @@ class Morphology:
         return row
 
     def _compute_row(self, orth: int, tag: int, dep: int) -> tuple[tuple[int, int, int], str]:
-        """Return the POS, MORPH and LEMMA hashes, and the lemma, or "" if it is the word itself."""
+        """Return the (POS, MORPH, LEMMA) hashes of a word, and its lemma as a string.
+
+        Takes the string-store hashes of word, Penn tag and dependency label. The lemma is "" if it
+        is the word itself. An unknown tag gives part of speech X, a missing tag none. The label
+        only tells auxiliaries from verbs and subordinating conjunctions from prepositions.
+        """
         strings = self.vocab.strings
         word, tag_name = normalize_token(strings[orth]) or strings[orth], strings[tag]
         pos, morph = PENN_TAGS.get(tag_name, ("X" if tag_name else "", ""))
@@ -191,7 +205,9 @@ class Morphology:
         """Return the lemma of a word with this Penn tag.
 
         Looks up irregular verbs, learned exceptions and irregular forms, then strips regular
-        endings. Base forms, proper nouns and unknown tags are returned in lower case or unchanged.
+        endings. Singular proper nouns (NNP), white space (_SP) and words without a tag are returned
+        unchanged; base forms and tags other than nouns, verbs, adjectives and adverbs in lower
+        case.
 
         >>> import spacy
         >>> Morphology(spacy.blank("en").vocab).lemmatize("proteases", "NNS")
@@ -217,9 +233,11 @@ class Morphology:
     def _find_base_form(self, word: str, word_class: str) -> str:
         """Return the base form of a regularly inflected lower-case word.
 
-        A known base form is preferred. Otherwise nouns and verbs take the first candidate; for
-        verbs with several, known verbs with the same two letters before the ending vote for or
-        against a final e.
+        ``word_class`` is noun, verb, adj or adv. The first candidate of ``_generate_base_forms``
+        that is a known base form is preferred. Otherwise nouns and verbs take the first candidate;
+        for verbs with several, known verbs with the same two letters before the ending vote for or
+        against a final e. Adjectives and adverbs without a known base form, and words without a
+        candidate, stay unchanged.
         """
         candidates = list(_generate_base_forms(word, word_class))
         base_forms = self._base_forms.get(word_class, frozenset())
@@ -234,7 +252,11 @@ class Morphology:
         return next(c for c in candidates if c not in with_e)
 
     def _set_tables(self, tables: Mapping[str, Any]) -> None:
-        """Install tables and empty the cache."""
+        """Install tables as ``__init__`` takes them and empty the cache.
+
+        Missing tables count as empty. Also counts, for each pair of letters, the known verbs that
+        end in it plus e minus those without e.
+        """
         self._tables = dict(tables)
         self._learned: dict[str, str] = dict(tables.get("learned", {}))
         self._irregular: dict[str, dict[str, str]] = dict(tables.get("irregular", {}))
@@ -253,22 +275,35 @@ class Morphology:
         return bytes(srsly.msgpack_dumps(self._tables))
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> Morphology:
-        """Install serialised tables and return the component."""
+        """Replace the tables by those of ``to_bytes`` and return the component.
+
+        ``exclude`` is ignored.
+        """
         self._set_tables(srsly.msgpack_loads(data))
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write the tables to ``tables.msgpack`` in the folder ``path``."""
+        """Write the tables to ``tables.msgpack`` in the folder ``path``.
+
+        The folder is created if missing. ``exclude`` is ignored.
+        """
         Path(path).mkdir(parents=True, exist_ok=True)
         (Path(path) / "tables.msgpack").write_bytes(self.to_bytes())
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> Morphology:
-        """Read the tables from the folder ``path`` and return the component."""
+        """Replace the tables by those in the folder ``path`` and return the component.
+
+        ``exclude`` is ignored. Raises FileNotFoundError if the folder has no ``tables.msgpack``.
+        """
         return self.from_bytes((Path(path) / "tables.msgpack").read_bytes())
 
 
 def _generate_base_forms(word: str, word_class: str) -> Iterable[str]:
-    """Yield the base forms that a regular inflection may come from, the most usual first."""
+    """Yield the base forms that a regular inflection may come from, the most usual first.
+
+    ``word`` is in lower case and ``word_class`` noun, verb, adj or adv; others raise KeyError.
+    Yields nothing if the word has no regular ending.
+    """
     if word_class == "noun":
         for ending, base in _NOUN_ENDINGS:
             if word.endswith(ending) and len(word) > len(ending) + 1:
@@ -298,7 +333,10 @@ def make_morphology(nlp: Language, name: str) -> Morphology:
 
 
 def add_morphology(nlp: Language, tables: Mapping[str, Any]) -> None:
-    """Add the component ``morphology`` with these tables to a pipeline."""
+    """Append the component ``morphology`` with these tables to a pipeline, in place.
+
+    ``tables`` are those of ``Morphology``, as ``build_tables`` returns them.
+    """
     component: Any = nlp.add_pipe("textrank_morphology", name="morphology")
     component.from_bytes(srsly.msgpack_dumps(dict(tables)))
 
@@ -318,10 +356,16 @@ def build_tables(
     base_forms
         Per word class the base forms of the dictionary.
     words
-        (word, tag) tokens of text; base forms that occur at least twice are added.
+        (word, Penn tag) tokens of text; alphabetic base forms (tags NN, VB, VBP, JJ, RB) that occur
+        at least twice are added in lower case.
     lemmas
-        (word, tag, lemma) tokens of annotated text. A lemma that occurs at least twice, and in nine
-        of ten cases, is stored if the rules would give another.
+        (word, Penn tag, lemma) tokens of annotated text. A lemma that occurs at least twice, and in
+        nine of ten cases, is stored if the rules would give another.
+
+    Returns
+    -------
+    dict
+        The tables ``"irregular"``, ``"known"`` (sorted lists) and ``"learned"``.
     """
     base_tags = {"NN": "noun", "VB": "verb", "VBP": "verb", "JJ": "adj", "RB": "adv"}
     counts = Counter((word.lower(), base_tags[tag]) for word, tag in words if tag in base_tags)
@@ -340,7 +384,12 @@ def build_tables(
 
 
 def _find_exceptions(rules: Morphology, lemmas: Iterable[tuple[str, str, str]]) -> dict[str, str]:
-    """Return ``"word/TAG"`` -> lemma for reliable annotated lemmas that the rules do not give."""
+    """Return ``"word/TAG"`` -> lemma for reliable annotated lemmas that ``rules`` does not give.
+
+    ``lemmas`` are (word, Penn tag, lemma) tokens. A lemma is reliable if it occurs at least twice
+    and in nine of ten cases of its word and tag. Words and lemmas are in lower case; comparatives,
+    superlatives and lemmas that are not alphabetic are ignored.
+    """
     lemma_counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for word, tag, lemma in lemmas:
         if lemma.isalpha() and tag not in ("JJR", "JJS", "RBR", "RBS"):
