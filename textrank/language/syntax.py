@@ -55,7 +55,10 @@ _MIN_BATCH_RATIO = 16
 
 
 def _batch_docs(docs: Sequence[Doc]) -> Iterator[slice]:
-    """Yield slices of Docs with at most ``_MAX_BATCH_TOKENS`` tokens, or a single longer Doc."""
+    """Yield slices of Docs with at most ``_MAX_BATCH_TOKENS`` tokens, or a single longer Doc.
+
+    The slices cover all Docs in order; no Docs give one empty slice.
+    """
     first = n_tokens = 0
     for n, doc in enumerate(docs):
         if n_tokens and n_tokens + len(doc) > _MAX_BATCH_TOKENS:
@@ -86,7 +89,7 @@ class WordTok2Vec(Tok2Vec):
         self._network: CachedTok2Vec | None = None
 
     def predict(self, docs: Iterable[Doc]) -> list[Any]:
-        """Return the (tokens, width) vectors of each Doc."""
+        """Return the (tokens, width) vectors of each Doc, in order; rows of non-words are zero."""
         docs = list(docs)
         normalized = [normalize_words(doc, transliterate=self.spelt) for doc in docs]
         vectors: list[Any] = []
@@ -98,7 +101,10 @@ class WordTok2Vec(Tok2Vec):
     def _predict_words(
         self, docs: list[Doc], normalized: Sequence[NormalizedWords | None]
     ) -> list[Any]:
-        """Return the (words, width) vectors of each Doc, by the fastest code that fits."""
+        """Return the (words, width) vectors of each Doc, by the fastest code that fits.
+
+        ``normalized`` holds the words of each Doc, or None for a Doc whose tokens are all words.
+        """
         if not any(map(len, docs)):
             return cast(list[Any], super().predict(docs))
         if (forward := get_forward(self.model)) is not None:
@@ -126,7 +132,9 @@ class WordTok2Vec(Tok2Vec):
     ) -> list[Any]:
         """Return the (words, width) vectors of each Doc from the cached network.
 
-        Each sentence is a text of its own, unless ``spelt``.
+        Each sentence is a text of its own, unless ``spelt``; then each Doc is. ``normalized`` holds
+        the words of each Doc, or None for a Doc whose tokens are all words. ``docs`` must not be
+        empty.
         """
         docs_and_words = list(zip(docs, normalized, strict=True))
         word_hashes = [hash_words(*one) for one in docs_and_words]
@@ -153,7 +161,12 @@ class WordTagger(Tagger):  # type: ignore[misc]
     any_length = True
 
     def predict(self, docs: Iterable[Doc]) -> Any:
-        """Return the tag numbers of the tokens of each Doc."""
+        """Return the tag numbers of the tokens of each Doc, as arrays of shape (tokens,).
+
+        A number is an index into ``labels``. Without a listener, each sentence is tagged as a text
+        of its own, and tokens that are not words get number 0 (``set_annotations`` gives them the
+        tag ``_SP``).
+        """
         docs = list(docs)
         if uses_listener(self.model):  # then each token is tagged from its own vector
             return super().predict(docs)
@@ -169,7 +182,10 @@ class WordTagger(Tagger):  # type: ignore[misc]
         return [to_tokens(*one) for one in zip(docs, normalized, tags, strict=True)]
 
     def set_annotations(self, docs: Sequence[Doc], tags: Any) -> None:
-        """Set the tags of the Docs in place."""
+        """Set the tags of the Docs in place; tokens that are not words get ``_SP``.
+
+        ``tags`` is the result of ``predict``.
+        """
         super().set_annotations(docs, tags)
         for doc in docs:
             set_space_tags(doc)
@@ -192,7 +208,7 @@ class _ParserBatch(NamedTuple):
         return cls(list(docs), normalized, all_starts, [len(doc_starts) for doc_starts in starts])
 
     def split_by_doc(self, arcs: ArcArrays) -> list[ArcArrays]:
-        """Split the arcs of all words into those of each Doc."""
+        """Split the arcs of all words of the batch into those of each Doc, in order."""
         ends = np.cumsum(self.lengths).tolist()
         return [arcs.slice(e - size, e) for size, e in zip(self.lengths, ends, strict=True)]
 
@@ -207,7 +223,10 @@ class WordParser(DependencyParser):  # type: ignore[misc]
     any_length = True
 
     def pipe(self, docs: Iterable[Doc], *, batch_size: int = 256) -> Iterator[Doc]:
-        """Parse Docs in batches; a batch that fails is passed to the error handler."""
+        """Parse Docs in place in batches and yield them in order.
+
+        If parsing a batch raises, the whole batch is passed to the error handler and left out.
+        """
         for batch in minibatch(docs, size=batch_size):  # type: ignore[no-untyped-call]
             try:
                 self.set_annotations(batch, self.predict(batch))
@@ -216,8 +235,9 @@ class WordParser(DependencyParser):  # type: ignore[misc]
                 self.get_error_handler()(self.name, self, batch, error)
 
     def predict(self, docs: Any) -> Any:
-        """Return the arcs of the words of each Doc, as ``ArcArrays``.
+        """Return the arcs of the words of each Doc.
 
+        There is one ``ArcArrays`` (relative heads, labels) per Doc. ``docs`` is a Doc or several.
         Arcs that were lifted to make the tree projective are still lifted; see ``deprojectivize``.
         """
         docs = [docs] if isinstance(docs, Doc) else list(docs)
@@ -231,7 +251,7 @@ class WordParser(DependencyParser):  # type: ignore[misc]
             )
 
     def _predict_one_by_one(self, docs: Sequence[Doc]) -> list[ArcArrays]:
-        """Return the arcs of the words of each Doc by spaCy's own code."""
+        """Return the arcs of the words of each Doc by spaCy's own code, sentence by sentence."""
         sentences = [split_sentences(doc) for doc in docs]
         all_sentences = [sentence for doc_sentences in sentences for sentence in doc_sentences]
         states = super().predict(all_sentences)
@@ -273,16 +293,20 @@ class WordParser(DependencyParser):  # type: ignore[misc]
         return [batch.split_by_doc(member) for member in arcs]
 
     def _predict_with_params(self, params: Any, docs: Sequence[Doc]) -> list[Any]:
-        """Return the result of ``predict`` with other parameters."""
+        """Return the result of ``predict`` with other parameters.
+
+        ``params`` is what ``model.use_params`` takes.
+        """
         with self.model.use_params(params):
             return list(self.predict(docs))
 
     def _iter_ensemble_inputs(
         self, param_sets: Sequence[Any], batch: _ParserBatch
     ) -> Iterator[tuple[ParserNetwork, Any]]:
-        """Yield network and word vectors for each parameter set.
+        """Yield network and (words, width) word vectors for each parameter set, in order.
 
-        The vectors are computed once if the sets differ in the upper layers only.
+        ``param_sets`` map (node id, parameter name) to arrays. The vectors are computed once if the
+        sets differ in the upper layers only.
         """
         changed = {key for params in param_sets for key in params}
         shares_vectors = changed <= upper_layer_params(self.model)
@@ -295,7 +319,10 @@ class WordParser(DependencyParser):  # type: ignore[misc]
                     yield self._network_inputs(batch)
 
     def _network_inputs(self, batch: _ParserBatch) -> tuple[ParserNetwork, Any]:
-        """Return the network as it is now, and the (words, width) vectors of the batch."""
+        """Return the network as it is now, and the (words, width) vectors of the batch.
+
+        Rows are the words of all Docs in order. Adds the labels to the string store.
+        """
         docs, normalized = batch.docs, batch.normalized
         tok2vec = self.model.get_ref("tok2vec")
         if uses_listener(tok2vec):
@@ -316,7 +343,8 @@ class WordParser(DependencyParser):  # type: ignore[misc]
     def _can_batch(self, starts: Any, lengths: Sequence[int], n_copies: int = 1) -> bool:
         """Return whether the fast parser supports the network and has enough sentences to pay.
 
-        ``starts`` and ``lengths`` are those of ``_ParserBatch``; ``n_copies`` is the ensemble size.
+        ``starts`` and ``lengths`` are those of ``_ParserBatch``; ``n_copies`` is the ensemble size,
+        by which the number of words is multiplied.
         """
         attributes = self.model.attrs
         is_standard = attributes.get("has_upper") and not attributes.get("unseen_classes")
@@ -330,17 +358,21 @@ class WordParser(DependencyParser):  # type: ignore[misc]
         return n_copies * len(starts) > _MIN_BATCH_RATIO * longest_sentence(starts, lengths)
 
     def set_annotations(self, docs: Sequence[Doc], predictions: Any) -> None:
-        """Set heads, labels and sentence boundaries of the Docs in place."""
+        """Set heads, labels and sentence boundaries of the Docs in place.
+
+        ``predictions`` is the result of ``predict``.
+        """
         for doc, arcs in zip(docs, self.deprojectivize(docs, predictions), strict=True):
             set_parse(doc, *arcs)
 
     def deprojectivize(
         self, docs: Sequence[Doc], arcs_by_doc: Sequence[ArcArrays]
     ) -> Iterator[tuple[Any, Any]]:
-        """Yield final relative heads and label hashes of the words of each Doc.
+        """Yield final relative heads and label hashes of the words of each Doc, in order.
 
-        Lifted arcs are moved to where their labels say (spaCy's pseudo-projective parsing), and
-        roots get the label ROOT.
+        Both have shape (words,); the head of a word is its index plus the relative head, which is 0
+        for a root. Lifted arcs are moved to where their labels say (spaCy's pseudo-projective
+        parsing), and roots get the label ROOT. The Docs are not changed.
         """
         add = self.vocab.strings.add
         root, lifted_labels = (
@@ -353,7 +385,10 @@ class WordParser(DependencyParser):  # type: ignore[misc]
             yield final.heads, np.where(final.heads == 0, root, final.labels)
 
     def _deprojectivize_doc(self, doc: Doc, arcs: ArcArrays) -> ArcArrays:
-        """Return the arcs after spaCy's own postprocessing on a Doc of the words."""
+        """Return the arcs after spaCy's own postprocessing on a Doc of the words.
+
+        ``doc`` is not changed.
+        """
         words = strip_non_words(doc)
         words = words.copy() if words is doc else words
         set_parse(words, arcs.heads, arcs.labels)
@@ -377,21 +412,29 @@ def upper_layer_params(model: Any) -> set[tuple[int, str]]:
 
 
 def _word_starts(doc: Doc, normalized: NormalizedWords | None) -> Any:
-    """Return SENT_START of the words of a Doc, shape (words,)."""
+    """Return SENT_START of the words of a Doc, shape (words,).
+
+    1 begins a sentence, -1 does not, 0 is open. ``normalized`` holds the words of the Doc, or is
+    None if all its tokens are words.
+    """
     starts = doc.to_array([SENT_START]).astype(np.int64)
     return starts if normalized is None else starts[normalized.token_indices]
 
 
 def _inner_starts(doc: Doc, normalized: NormalizedWords | None) -> Any:
-    """Return the words, except the first, at which a sentence is known to begin."""
+    """Return the ascending indices of words at which a sentence is known to begin.
+
+    The first word is left out. ``normalized`` holds the words of the Doc, or is None if all its
+    tokens are words.
+    """
     return np.flatnonzero(_word_starts(doc, normalized)[1:] == 1) + 1
 
 
 def split_sentences(doc: Doc) -> list[Doc]:
-    """Split a Doc into one Doc of words per known sentence.
+    """Split a Doc into one Doc of words per known sentence, in order.
 
-    Each has the tags, tensor rows and sentence boundaries of its words. A Doc without inner
-    boundaries gives one Doc.
+    Each has the tags, tensor rows and sentence boundaries of its words; white space and markup are
+    dropped. A Doc without inner boundaries gives one Doc, which may be ``doc`` itself.
     """
     words = strip_non_words(doc)
     inner_starts = _inner_starts(words, None).tolist()
@@ -413,7 +456,7 @@ def split_sentences(doc: Doc) -> list[Doc]:
 
 
 def _concatenate_arcs(parts: Sequence[ArcArrays]) -> ArcArrays:
-    """Concatenate the arcs of the sentences of a Doc."""
+    """Concatenate the arcs of the sentences of a Doc, in order; at least one is required."""
     if len(parts) == 1:
         return parts[0]
     heads = np.concatenate([part.heads for part in parts])
@@ -421,7 +464,10 @@ def _concatenate_arcs(parts: Sequence[ArcArrays]) -> ArcArrays:
 
 
 def _arcs_of_state(state: Any, length: int) -> ArcArrays:
-    """Return the arcs of a spaCy parser state of ``length`` words."""
+    """Return the arcs of a spaCy parser state of ``length`` words.
+
+    Words without an arc get relative head 0 and label 0.
+    """
     heads, labels = np.zeros(length, dtype=np.int64), np.zeros(length, dtype=np.uint64)
     for arc in state.arcs:
         heads[arc["child"]], labels[arc["child"]] = arc["head"] - arc["child"], arc["label"]
@@ -429,7 +475,7 @@ def _arcs_of_state(state: Any, length: int) -> ArcArrays:
 
 
 def _arcs_of_doc(doc: Doc) -> ArcArrays:
-    """Return the arcs of a parsed Doc."""
+    """Return the arcs of a parsed Doc: relative heads and label hashes of its tokens."""
     rows: Any = doc.to_array([HEAD, DEP]).reshape(-1, 2)
     return ArcArrays(rows[:, 0].astype(np.int64), rows[:, 1])
 
