@@ -66,6 +66,8 @@ _CACHE_SIZE = 1 << 14  # chunks; bounds the memory used on a stream of texts
 def tokenize_chunk(chunk: str) -> list[str]:
     """Tokenize a chunk of text that has no white space.
 
+    The tokens, in order, concatenate to the chunk; an empty chunk gives none.
+
     >>> tokenize_chunk("(IL-2/IL-4,")
     ['(', 'IL', '-', '2', '/', 'IL', '-', '4', ',']
     >>> tokenize_chunk("Abcg8+/-"), tokenize_chunk("Ca2+,"), tokenize_chunk("non-invasive")
@@ -92,7 +94,10 @@ class BioTokenizer:
         self._cache: dict[str, tuple[str, ...]] = {}
 
     def __call__(self, text: str) -> Doc:
-        """Tokenize a text, with lone surrogates replaced by U+FFFD."""
+        """Tokenize a text, with lone surrogates replaced by U+FFFD.
+
+        An empty text gives an empty Doc.
+        """
         # spaCy stores UTF-8, which cannot hold lone surrogates; the replacement keeps offsets.
         text = _LONE_SURROGATE.sub("\ufffd", text)
         words, spaces = tokenize_normalized(text, self._tokenize) or fold_spaces(
@@ -101,7 +106,11 @@ class BioTokenizer:
         return Doc(self.vocab, words=words, spaces=spaces)
 
     def _tokenize(self, text: str) -> list[str]:
-        """Return the tokens of a text, white space included: they concatenate to the text."""
+        """Return the tokens of a text, white space included: they concatenate to the text.
+
+        A run of white space is one token. A full stop that ends the text is split off
+        (``_split_final_stop``).
+        """
         tokens: list[str] = []
         for chunk in _CHUNK.findall(text):
             if chunk[0].isspace():
@@ -113,11 +122,14 @@ class BioTokenizer:
         return tokens
 
     def pipe(self, texts: Iterable[str], batch_size: int = 1000) -> Iterator[Doc]:
-        """Tokenize texts one by one; ``batch_size`` is ignored."""
+        """Tokenize texts lazily, one by one and in order; ``batch_size`` is ignored."""
         return map(self, texts)
 
     def _tokenize_chunk(self, chunk: str) -> tuple[str, ...]:
-        """Return the tokens of a chunk, from the cache if possible."""
+        """Return the tokens of a chunk without white space, from the cache if possible.
+
+        Short chunks are added to the cache, which is emptied when it is full.
+        """
         tokens = self._cache.get(chunk)
         if tokens is None:
             tokens = tuple(tokenize_chunk(chunk))  # a tuple of strings is not tracked by gc
@@ -145,7 +157,11 @@ class BioTokenizer:
 
 
 def _split_final_stop(tokens: list[str]) -> None:
-    """Split the full stop off an abbreviation that ends the text (``of type B.``), in place."""
+    """Split the full stop off an abbreviation that ends the text (``of type B.``), in place.
+
+    ``tokens`` must contain a token that is not white space. Dots alone, abbreviations such as
+    "U.S." and tokens with a slash stay whole.
+    """
     index = len(tokens) - (2 if tokens[-1].isspace() else 1)
     last = tokens[index]
     if len(last) > 1 and last[-1] == "." and not re.fullmatch(r"\.+|(?:\w\.){2,}|.*/.*", last):
