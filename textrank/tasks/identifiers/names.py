@@ -88,6 +88,7 @@ def split_words(name: str) -> tuple[str, ...]:
     """Split a name into normalised words, single letters and numbers.
 
     Greek letters, Roman numerals, plurals and British spellings are unified; all is lower case.
+    Word order is kept; other characters are dropped. Empty if there are no letters or digits.
 
     >>> split_words("TGFβ receptor type II")
     ('tgf', 'b', 'receptor', 'type', '2')
@@ -123,7 +124,10 @@ def _split_chunk(chunk: str, is_later: bool) -> tuple[str, ...]:
 
 
 def _normalize_word(word: str, is_later: bool) -> str:
-    """Return a word in lower case and unified spelling."""
+    """Return a word in lower case and unified spelling; a number without leading zeros.
+
+    ``is_later`` says that words precede it in the name, so that "V" is a Roman numeral.
+    """
     if is_later and word in _NUMBER_OF_ROMAN:
         return _NUMBER_OF_ROMAN[word]
     if len(word) > 3 and word[-1] == "s" and _PLURAL.match(word):
@@ -168,6 +172,8 @@ class Case(IntEnum):
 @lru_cache(maxsize=1 << 13)
 def classify_case(text: str) -> Case:
     """Return how the letters of a text use capitals.
+
+    Other characters are ignored; a text without letters is MIXED, a single capital UPPER.
 
     >>> classify_case("TP53"), classify_case("Trp53"), classify_case("tp53"), classify_case("hERG")
     (<Case.UPPER: 1>, <Case.TITLE: 3>, <Case.LOWER: 2>, <Case.MIXED: 0>)
@@ -216,6 +222,9 @@ _CHUNK = re.compile(r"[^\s/,;()\[\]]+")
 def generate_variants(name: str) -> Iterator[NameVariant]:
     """Yield the variants of a name with distinct keys, most reliable first; without its parts.
 
+    The name itself comes first. Variants whose key has fewer than two characters are dropped;
+    ``coverage`` is the variant's length divided by the name's, at most 1.
+
     >>> [variant.key for variant in generate_variants("human FXII")][:3]
     ['fxii human', 'fxii', 'f12']
     """
@@ -228,7 +237,11 @@ def generate_variants(name: str) -> Iterator[NameVariant]:
 
 
 def _iter_variants(name: str) -> Iterator[tuple[str, str]]:
-    """Yield (method, text) of each variant of a name, most reliable first."""
+    """Yield (method, text) of each variant of a name, most reliable first.
+
+    Texts and their keys may repeat. Methods come in the order of ``VARIANT_METHODS``, without
+    "part".
+    """
     yield "whole", name
     stripped = strip_modifiers(name)
     if stripped != name:
@@ -250,6 +263,8 @@ def _iter_variants(name: str) -> Iterator[tuple[str, str]]:
 def strip_modifiers(name: str) -> str:
     """Return a name without leading words that are not part of it, such as the species.
 
+    The modifiers are those of ``_MODIFIER_WORDS``; the last word is never removed.
+
     >>> strip_modifiers("recombinant human IL-2")
     'IL-2'
     """
@@ -262,7 +277,11 @@ def strip_modifiers(name: str) -> str:
 
 
 def _split_brackets(name: str) -> Iterator[tuple[str, str]]:
-    """Yield the variants of a name outside and inside its brackets, if it has any."""
+    """Yield ("outside", text) and ("inside", text) of a name with brackets; else nothing.
+
+    Only the first pair, with at least two characters in it and text before it, is used. What
+    follows it is part of both texts.
+    """
     if match := _BRACKETS.match(name):
         outside, inside, after = match.groups()
         yield "outside", f"{outside} {after}".strip()
@@ -272,7 +291,10 @@ def _split_brackets(name: str) -> Iterator[tuple[str, str]]:
 def generate_parts(name: str, *, min_length: int = 3) -> Iterator[NameVariant]:
     """Yield the runs of words inside a name, longest first, for names that are not known.
 
-    Runs have at most eight words and at least ``min_length`` characters.
+    Runs have at most eight words and at least ``min_length`` characters, and are shorter than the
+    name. Of equally long runs the first in the name comes first. Words end at blanks, slashes,
+    commas, semicolons and brackets. ``coverage`` is the run's share of the characters; keys may
+    repeat.
 
     >>> [part.text for part in generate_parts("Rb tumor suppressor")]
     ['tumor suppressor', 'suppressor', 'Rb tumor', 'tumor']
@@ -292,6 +314,9 @@ def generate_parts(name: str, *, min_length: int = 3) -> Iterator[NameVariant]:
 
 def expand_list(name: str) -> list[str]:
     """Return the full names in an abbreviated list; empty if the name is not a list.
+
+    Items keep their order; the first is taken as written. Empty too if an item is empty, or is
+    neither a full name nor an ending that fits the first item.
 
     >>> expand_list("ERK1/2"), expand_list("MMP-2/-9"), expand_list("STAT1 and -3")
     (['ERK1', 'ERK2'], ['MMP-2', 'MMP-9'], ['STAT1', 'STAT3'])
@@ -333,7 +358,8 @@ _LIST_ENDINGS = [
 def _split_trailing_noun(item: str) -> tuple[str, str]:
     """Split the last item of a list from a noun that applies to all items: ("B2", "receptor").
 
-    The noun is singular; it is empty if there is none.
+    The noun is a last lower-case word of three letters or more that is not a Greek letter. It is
+    returned without a final "s"; if there is none, the result is the item and "".
     """
     match = _TRAILING_NOUN.match(item)
     if not match or match.group(2) in _GREEK_ABBREVIATIONS:
@@ -342,7 +368,10 @@ def _split_trailing_noun(item: str) -> tuple[str, str]:
 
 
 def _replace_ending(first: str, ending: str) -> str:
-    """Return the first name of a list with its ending replaced; empty if the kinds do not match."""
+    """Return the first name of a list with its ending replaced; empty if the kinds do not match.
+
+    Kinds of endings are the ``_LIST_ENDINGS``: ("ERK1", "2") gives "ERK2".
+    """
     for pattern in _LIST_ENDINGS:
         if pattern.match(ending):
             match = pattern.search(first)
@@ -397,7 +426,11 @@ _TAXON_OF_HINT = {
 
 
 def _trie_pattern(words: Collection[str]) -> str:
-    """Return a regular expression of the longest of some words, as a trie, which is faster."""
+    """Return a regular expression of the longest of some words, as a trie, which is faster.
+
+    Words are matched literally. An empty word makes the rest optional; without other words the
+    pattern is empty.
+    """
     tails: dict[str, list[str]] = {}
     for word in filter(None, words):
         tails.setdefault(word[0], []).append(word[1:])
@@ -415,6 +448,9 @@ _MAX_CUE_CHARACTERS = 2500  # only the beginning of a text is searched for cue w
 
 def extract_cue_words(text: str) -> set[str]:
     """Return the lower-case words at the beginning of a text, as cues to human or mouse.
+
+    A word has at least three characters, letters and hyphens, and begins with a letter. Only the
+    first ``_MAX_CUE_CHARACTERS`` characters are read.
 
     >>> sorted(extract_cue_words("Wild-type littermates of 8 weeks"))
     ['littermates', 'weeks', 'wild-type']
@@ -434,7 +470,9 @@ class SpeciesMention(NamedTuple):
 def find_species(text: str) -> list[SpeciesMention]:
     """Return the species mentions and hints of a text in text order.
 
-    Hints at the mouse (knockouts) are dropped if the text names only other animals.
+    Words are matched without regard to case, the longest first; "-/-" after a bracket or hyphen
+    hints at the mouse. Hints at the mouse are dropped if the text names other species than human,
+    but not the mouse.
 
     >>> [(word.taxon, word.start) for word in find_species("Mice and human cells")]
     [(10090, 0), (9606, 9)]
@@ -450,7 +488,10 @@ def find_species(text: str) -> list[SpeciesMention]:
 
 
 def _make_mention(start: int, end: int, text: str) -> SpeciesMention:
-    """Return the mention of a matched word."""
+    """Return the mention of a matched word between character offsets.
+
+    A word that is neither a species nor a known hint ("-/-") is a hint at the mouse.
+    """
     taxon = _TAXON_OF_WORD.get(text.lower())
     if taxon is not None:
         return SpeciesMention(start, end, taxon)
