@@ -5,6 +5,11 @@ transformation is a factor R of ``P̂ = R R'`` or B of ``Ŵ = B B'``, so that fe
 explicit. They compose: ``Weighting(1.0, 0.025, of=ScaleFree(0.3))`` weights a smooth similarity,
 ``Mixture`` adds several, of positions or of words. ``learn_positions`` and ``learn_word_vectors``
 learn them from text.
+
+A position is a signed distance in words from the target: -1 is the word before it, +1 the word
+after it, 0 the target itself. ``factor`` takes any number of positions or words, repeated or not,
+and returns one row for each, in their order; row products are similarities. ``of`` is the inner
+transformation that a transformation modifies.
 """
 
 from __future__ import annotations
@@ -39,7 +44,7 @@ class Bag:
     """
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
-        """Return R with one row per position."""
+        """Return R with one row per position and a single column of ones."""
         return Features(
             sp.csr_array(np.ones((len(positions), 1))), FeatureNames.from_iterable(["anywhere"])
         )
@@ -57,7 +62,10 @@ class Strict:
     """
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
-        """Return R with one row per position and one column per distinct position."""
+        """Return R with one row per position and one column per distinct position.
+
+        Columns are in ascending order.
+        """
         distinct, column = np.unique(np.asarray(positions), return_inverse=True)
         cells = (np.ones(len(positions)), (np.arange(len(positions)), column))
         values = sp.csr_array(cells, shape=(len(positions), len(distinct)))
@@ -89,11 +97,11 @@ class Weighting:
             )
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
-        """Return R with one row per position."""
+        """Return R with one row per position: the rows of ``of`` times ``weights(positions)``."""
         return self.of.factor(positions).scale(self.weights(positions))
 
     def weights(self, positions: NDArray[np.integer]) -> Vector:
-        """Return the weight of each position, (n,)."""
+        """Return the weight u_p of each of n positions, shape (n,); position 0 counts as 1."""
         return np.maximum(np.abs(positions), 1).astype(float) ** -self.decay + self.base
 
 
@@ -117,7 +125,11 @@ class Sided:
         _validate_across(self.across)
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
-        """Return R with one row per position."""
+        """Return R with one row per position.
+
+        It has the columns of ``of`` once for both sides and once for each side. Position 0 is a
+        side of its own. Columns that are zero for all the positions are dropped.
+        """
         inner = self.of.factor(positions)
         side = np.sign(positions)
         same_side = np.sqrt(1.0 - self.across)
@@ -145,7 +157,10 @@ class Within:
             raise ValueError(f"span must not be negative, got {self.span}")
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
-        """Return R with one row per position; rows of positions outside are zero."""
+        """Return R with one row per position; rows of positions outside are zero.
+
+        Columns that are zero for all the positions are dropped.
+        """
         near = (np.abs(positions) <= self.span).astype(float)
         return _drop_empty_columns(self.of.factor(positions).scale(near))
 
@@ -171,7 +186,10 @@ class Smooth:
         _validate_smooth(self)
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
-        """Return R with one row per position."""
+        """Return R with one row per position and one column per pivot of the Cholesky factor.
+
+        R R' differs from P̂ of the binned positions by at most ``tolerance``.
+        """
         distances = _bin_middles((0, *self.bins))
         grid = np.concatenate([-distances[:0:-1], distances])
         grid_index = len(self.bins) + np.sign(positions) * _bin_index(positions, (0, *self.bins))
@@ -200,7 +218,10 @@ class ScaleFree:
         _validate_across(self.across)
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
-        """Return R with one row per position."""
+        """Return R with one row per position.
+
+        See ``Sided`` for its columns and the side of position 0.
+        """
         return Sided(self.across, of=_DistanceSimilarity(self, np.sqrt)).factor(positions)
 
 
@@ -224,7 +245,10 @@ class LogScale:
         _validate_across(self.across)
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
-        """Return R with one row per position."""
+        """Return R with one row per position.
+
+        See ``Sided`` for its columns and the side of position 0.
+        """
         return Sided(self.across, of=_DistanceSimilarity(self, _log_distance)).factor(positions)
 
 
@@ -245,7 +269,11 @@ class Mixture:
     weights: Sequence[float] | Mapping[str, float]
 
     def __post_init__(self) -> None:
-        """Replace ``parts`` and ``weights`` by validated dictionaries."""
+        """Replace ``parts`` and ``weights`` by validated dictionaries with the same keys.
+
+        Parts of a list are named by their class. Raises ValueError without parts, for a negative
+        weight, or unless there is one weight per part.
+        """
         parts = self.parts if isinstance(self.parts, Mapping) else _name_by_class(self.parts)
         weights = self.weights
         if not isinstance(weights, Mapping):
@@ -259,7 +287,10 @@ class Mixture:
         object.__setattr__(self, "weights", {name: float(weights[name]) for name in parts})
 
     def factor(self, inputs: Any) -> Features:
-        """Return the parts' factors side by side, each times the square root of its weight."""
+        """Return the parts' factors side by side, each times the square root of its weight.
+
+        ``inputs`` are positions or words, whichever all parts take.
+        """
         factors = {name: part.factor(inputs) for name, part in _as_dict(self.parts).items()}
         weights = _as_dict(self.weights)
         return Features.hstack(
@@ -271,7 +302,9 @@ class Mixture:
 class PositionTable:
     """Similarity of binned positions given as a matrix, such as one learned from contexts.
 
-    ``matrix`` is over the bins before the target, farthest first, then those after it.
+    ``matrix`` is 2b x 2b for b ``bins``: over the bins before the target, farthest first, then
+    those after it, nearest first, as in ``bin_positions``. ``tolerance`` is the largest error of an
+    entry, relative to the largest entry.
 
     >>> near = PositionTable([[1.0, 0.5], [0.5, 1.0]], bins=[1])
     >>> F = near.factor(np.array([-1, 1])).values.toarray()
@@ -284,7 +317,11 @@ class PositionTable:
     tolerance: float = 1e-12
 
     def __post_init__(self) -> None:
-        """Convert the matrix to tuples; raise ValueError unless it is positive semidefinite."""
+        """Convert the matrix to tuples of floats and validate it.
+
+        Raises ValueError unless it is symmetric, positive semidefinite and of two sides of bins, or
+        for bad bins or tolerance.
+        """
         object.__setattr__(self, "matrix", tuple(tuple(map(float, row)) for row in self.matrix))
         _validate_bins(self)
         side = 2 * len(self.bins)
@@ -299,7 +336,7 @@ class PositionTable:
             )
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
-        """Return R with one row per position."""
+        """Return R with one row per position and one column per pivot of the Cholesky factor."""
         P = np.asarray(self.matrix)
         R, pivots = pivoted_cholesky(P, self.tolerance * max(float(np.abs(P).max()), 1e-300))
         distances = _bin_middles(self.bins)
@@ -309,10 +346,11 @@ class PositionTable:
 
 
 def bin_positions(positions: NDArray[np.integer], bins: Sequence[int] = BIN_STARTS) -> Indices:
-    """Return the bin of each position on either side of the target.
+    """Return the bin of each position on either side of the target, shape (n,) for n positions.
 
-    Bins 0 ... b-1 lie before the target, farthest first, b ... 2b-1 after it. A kept target
-    (position 0) counts as the word after it.
+    ``bins`` are the b distances at which a bin begins, ascending from 1; the last bin has no end.
+    Bins 0 ... b-1 lie before the target, farthest first, b ... 2b-1 after it, nearest first. A kept
+    target (position 0) counts as the word after it.
 
     >>> bin_positions(np.array([-2, -1, 1, 9]), bins=[1, 2])
     array([0, 1, 2, 3])
@@ -325,7 +363,8 @@ def bin_positions(positions: NDArray[np.integer], bins: Sequence[int] = BIN_STAR
 class _DistanceSimilarity:
     """Smooth similarity of distances from the target, the same on both sides.
 
-    ``scale`` maps distances to the scale on which they are compared.
+    ``smooth`` gives theta, bins and tolerance; ``scale`` maps distances to the scale on which they
+    are compared. Distance 0 has a bin of its own.
     """
 
     smooth: ScaleFree | LogScale
@@ -349,9 +388,16 @@ def _log_distance(distances: Vector) -> Vector:
 def _smooth_factor(
     smooth: Smooth | ScaleFree | LogScale, grid: Vector, grid_index: Indices, names: Sequence[str]
 ) -> Features:
-    """Return R of the Gaussian similarity of grid points, for the grid point of each position.
+    """Return R of the Gaussian similarity ``exp(-theta (g - h)²)``, one row per position.
 
-    ``names`` are the names of the grid points.
+    Parameters
+    ----------
+    smooth
+        Gives ``theta`` and ``tolerance``; its other settings are not used.
+    grid, names
+        Values of the grid points, and their names, from which columns are named.
+    grid_index
+        Grid point of each position.
     """
     P = np.exp(-smooth.theta * (grid[:, None] - grid[None, :]) ** 2)
     R, pivots = pivoted_cholesky(P, smooth.tolerance)
@@ -361,20 +407,29 @@ def _smooth_factor(
 
 
 def _bin_index(positions: NDArray[np.integer], starts: Sequence[int]) -> Indices:
-    """Return the bin of the absolute value of each position; 0 below the first start."""
+    """Return the bin of the absolute value of each position; 0 below the first start.
+
+    ``starts`` are the smallest values of the bins, ascending; the last bin has no end.
+    """
     index = np.searchsorted(np.asarray(starts), np.abs(positions), side="right") - 1
     return np.maximum(index, 0)
 
 
 def _bin_middles(bins: Sequence[int]) -> Vector:
-    """Return the middle of each bin; the last bin counts as its start."""
+    """Return the middle of each bin as a float.
+
+    The last bin, which has no end, counts as its start.
+    """
     starts = np.asarray(bins, dtype=np.float64)
     ends = np.append(starts[1:] - 1, starts[-1])
     return (starts + ends) / 2
 
 
 def _drop_empty_columns(F: Features) -> Features:
-    """Return the features without columns that have no value."""
+    """Return the features without columns that are zero in all rows.
+
+    ``F`` itself if there are none.
+    """
     used = np.flatnonzero(np.asarray((F.values != 0).sum(axis=0)).ravel())
     if len(used) == len(F.names):
         return F
@@ -387,7 +442,11 @@ def _as_dict(setting: Any) -> dict[str, Any]:
 
 
 def _name_by_class(parts: Sequence[Any]) -> dict[str, Any]:
-    """Return each part under the name of its class, numbered if the class occurs twice."""
+    """Return each part under the name of its class, in order.
+
+    If a class occurs twice, each of its parts gets its position among all parts, from 1, as a
+    suffix.
+    """
     kinds = [type(part).__name__ for part in parts]
     names = [name if kinds.count(name) == 1 else f"{name}_{i}" for i, name in enumerate(kinds, 1)]
     return dict(zip(names, parts, strict=True))
@@ -399,7 +458,11 @@ def _format_signed(position: float) -> str:
 
 
 def _validate_bins(settings: Any) -> None:
-    """Convert ``bins`` to a tuple in place; raise ValueError for bad bins or tolerance."""
+    """Convert ``settings.bins`` to a tuple of integers in place, and validate bins and tolerance.
+
+    Raises ValueError unless bins start at 1 and grow, and the tolerance lies strictly between 0 and
+    1.
+    """
     bins = tuple(int(b) for b in settings.bins)
     object.__setattr__(settings, "bins", bins)
     if not bins or bins[0] != 1 or any(b <= a for a, b in pairwise(bins)):
@@ -409,7 +472,10 @@ def _validate_bins(settings: Any) -> None:
 
 
 def _validate_smooth(settings: Any) -> None:
-    """Validate bins, tolerance and theta."""
+    """Validate bins, tolerance and theta; convert bins to a tuple in place.
+
+    Raises ValueError for bins or tolerance as in ``_validate_bins``, or unless theta is positive.
+    """
     _validate_bins(settings)
     if not settings.theta > 0:
         raise ValueError(f"theta must be positive, got {settings.theta}")
@@ -430,7 +496,7 @@ class EqualWords:
     """
 
     def factor(self, words: Sequence[str]) -> Features:
-        """Return B with one row per word and one column per distinct word."""
+        """Return B with one row per word and one column per distinct word, by first occurrence."""
         return _one_hot(list(words))
 
 
@@ -449,7 +515,7 @@ class SharedStem:
         stemmer(self.algorithm)
 
     def factor(self, words: Sequence[str]) -> Features:
-        """Return B with one row per word and one column per stem."""
+        """Return B with one row per word and one column per stem; words are lowercased first."""
         return _one_hot(stemmer(self.algorithm).stemWords([word.lower() for word in words]))
 
 
@@ -466,7 +532,10 @@ class SharedTag:
     tags: Mapping[str, str]
 
     def factor(self, words: Sequence[str]) -> Features:
-        """Return B with one row per word and one column per tag."""
+        """Return B with one row per word and one column per tag; unknown words have a row of zeros.
+
+        Words are looked up as they are, case included.
+        """
         return _one_hot([self.tags.get(word) for word in words])
 
 
@@ -474,8 +543,9 @@ class SharedTag:
 class CharacterNgrams:
     """Words are alike by their shared letters: the cosine of their character n-gram counts.
 
-    Word boundaries count as letters, so that endings differ from middles; words not seen in
-    training still resemble known ones.
+    ``shortest`` and ``longest`` are the lengths of n-grams, both included. Word boundaries count as
+    letters, so that endings differ from middles; words not seen in training still resemble known
+    ones.
 
     >>> F = CharacterNgrams().factor(["kinase", "kinases", "gene"]).values.toarray()
     >>> np.round(F @ F.T, 2).tolist()
@@ -494,7 +564,10 @@ class CharacterNgrams:
             )
 
     def factor(self, words: Sequence[str]) -> Features:
-        """Return B with one row of length one per word and one column per n-gram."""
+        """Return B with one row of length one per word and one column per n-gram.
+
+        Columns are in order of first occurrence, so they depend on the words.
+        """
         rows = [Counter(self._grams(word)) for word in words]
         ids = {gram: i for i, gram in enumerate(dict.fromkeys(g for row in rows for g in row))}
         row = np.repeat(np.arange(len(rows)), [len(grams) for grams in rows])
@@ -507,7 +580,10 @@ class CharacterNgrams:
         )
 
     def _grams(self, word: str) -> Iterable[str]:
-        """Return the n-grams of a word with its boundaries; the whole if it is shorter than all."""
+        """Return the n-grams of ``<word>``, shortest first, with repeats.
+
+        If it is shorter than all n-grams, return it whole.
+        """
         text = f"<{word}>"
         sizes = range(self.shortest, self.longest + 1)
         # A word shorter than all n-grams is its own.
@@ -518,6 +594,9 @@ class CharacterNgrams:
 class WordVectors:
     """Words are alike as their vectors are: ``Ŵ = V V'``; an unknown word resembles none.
 
+    ``vectors`` has one row per entry of ``words``; vectors are used as they are, not normalised. If
+    a word is listed twice, its last vector counts.
+
     >>> F = WordVectors(["a", "b"], [[1.0, 0.0], [0.6, 0.8]]).factor(["a", "b", "new"])
     >>> np.round((F.values @ F.values.T).toarray(), 3).tolist()
     [[1.0, 0.6, 0.0], [0.6, 1.0, 0.0], [0.0, 0.0, 0.0]]
@@ -527,9 +606,9 @@ class WordVectors:
     vectors: Sequence[Sequence[float]]
 
     def __post_init__(self) -> None:
-        """Convert the vectors to a read-only array.
+        """Convert the words to a tuple and the vectors to a read-only array, copied.
 
-        Raise ValueError unless there is one per word.
+        Raises ValueError unless there is one vector per word, all of one length and finite.
         """
         object.__setattr__(self, "words", tuple(self.words))
         V = np.array(self.vectors, dtype=np.float64)
@@ -554,7 +633,10 @@ class WordVectors:
         return hash(self.words)
 
     def factor(self, words: Sequence[str]) -> Features:
-        """Return B with one row per word; unknown words have a row of zeros."""
+        """Return B with one row per word and one column per dimension.
+
+        Unknown words have a row of zeros.
+        """
         V = np.asarray(self.vectors)
         row_of = {word: i for i, word in enumerate(self.words)}
         rows = np.array([row_of.get(word, -1) for word in words], dtype=np.intp)
@@ -565,7 +647,10 @@ class WordVectors:
         )
 
     def to_disk(self, path: str | Path) -> None:
-        """Write the vectors to one .npz file, which ``WordVectorFile`` reads."""
+        """Write words and vectors to one compressed .npz file, which ``WordVectorFile`` reads.
+
+        An existing file is overwritten; numpy appends ".npz" to a path without that suffix.
+        """
         arrays: dict[str, Any] = {
             "vectors": self.vectors,
             **FeatureNames.from_iterable(self.words).to_arrays(),
@@ -587,9 +672,10 @@ class WordVectorFile:
     path: str
 
     def factor(self, words: Sequence[str]) -> Features:
-        """Return B with one row per word; the file is read once and again after it changed.
+        """Return B with one row per word; unknown words have a row of zeros.
 
-        Raises FileNotFoundError if there is no file.
+        The file is read once, and again after it changed. Raises FileNotFoundError if there is no
+        file.
         """
         file = Path(self.path)
         if not file.is_file():
@@ -602,6 +688,8 @@ class WordVectorFile:
 def most_frequent_tags(tagged: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return the most frequent tag of each word of tagged text; ties go to the earlier tag.
 
+    ``tagged`` are pairs of word and tag, one per token. Words keep their case.
+
     >>> most_frequent_tags([("binds", "VBZ"), ("binds", "NNS"), ("binds", "VBZ")])
     {'binds': 'VBZ'}
     """
@@ -612,7 +700,10 @@ def most_frequent_tags(tagged: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _one_hot(classes: Sequence[str | None]) -> Features:
-    """Return a single 1 per row in the column of its class; an empty row for None."""
+    """Return a single 1 per row in the column of its class; a row of zeros for None.
+
+    Columns are the classes, by first occurrence.
+    """
     ids = {c: i for i, c in enumerate(dict.fromkeys(c for c in classes if c is not None))}
     column = np.array([ids.get(c, -1) if c is not None else -1 for c in classes], dtype=np.intp)
     row = np.flatnonzero(column >= 0)
@@ -624,7 +715,11 @@ def _one_hot(classes: Sequence[str | None]) -> Features:
 
 @lru_cache(maxsize=8)
 def _read_vectors(path: str, changed: int) -> WordVectors:
-    """Read word vectors; ``changed`` is the file's modification time, part of the cache key."""
+    """Read word vectors from an .npz file of ``WordVectors.to_disk``.
+
+    The last eight results are kept. ``changed`` is the file's modification time: it is only part of
+    the cache key.
+    """
     with np.load(path, allow_pickle=False) as arrays:
         names = FeatureNames.from_arrays(arrays)
         return WordVectors([name[0] for name in names], arrays["vectors"])
@@ -636,7 +731,10 @@ def learn_positions(contexts: Contexts, *, bins: Sequence[int] = BIN_STARTS) -> 
     With ``f_wp`` the share of word w among the words at p, and ``f_w`` its share everywhere, P̂ is
     ``Σ_w (f_wp - f_w)(f_wq - f_w)``; on the diagonal the two words drawn from p are different
     tokens, because otherwise rare words would make every position like itself. Negative eigenvalues
-    are set to 0, and the mean of the diagonal to 1. Raises ValueError if no position differs.
+    are set to 0, and the mean of the diagonal to 1.
+
+    Positions are binned at the distances ``bins``; a bin with fewer than two words resembles none.
+    Raises ValueError if no position differs from another.
     """
     counts = _count_by_bin(contexts, bins)
     totals = counts.sum(axis=0)
@@ -672,9 +770,20 @@ def learn_word_vectors(
     rank
         Length of the vectors; must be below the number of words.
     window
-        Largest distance of two words that count as neighbours.
+        Largest distance of two words that count as neighbours. Neighbours are in one text, and rare
+        words between them count as distance.
     minimum
         Words that occur less often get no vector.
+
+    Returns
+    -------
+    WordVectors
+        Words in order of first occurrence. A word without positive PMI has a vector of zeros.
+
+    Raises
+    ------
+    ValueError
+        If a number is below 1, or if there are not more than ``rank`` words.
 
     >>> texts = [["gene", "is", "transcribed"], ["protein", "is", "bound"]] * 5
     >>> learn_word_vectors(texts, rank=2).words
@@ -699,7 +808,10 @@ def learn_word_vectors(
 
 
 def _count_by_bin(contexts: Contexts, bins: Sequence[int]) -> Matrix:
-    """Return how often each word occurs in each bin, (words, 2 bins)."""
+    """Return how often each word occurs in each bin, over all contexts.
+
+    The shape is (words of the vocabulary, 2b) for b ``bins``, with columns as in ``bin_positions``.
+    """
     width = 2 * len(bins)
     cells = contexts.words.astype(np.int64) * width + bin_positions(contexts.positions, bins)
     shape = (len(contexts.vocabulary), width)
@@ -707,7 +819,10 @@ def _count_by_bin(contexts: Contexts, bins: Sequence[int]) -> Matrix:
 
 
 def _project_semidefinite(P: Matrix) -> Matrix:
-    """Return the nearest positive semidefinite matrix: negative eigenvalues set to 0."""
+    """Return the nearest positive semidefinite matrix: negative eigenvalues of P set to 0.
+
+    P is made symmetric first.
+    """
     w, Q = np.linalg.eigh((P + P.T) / 2)
     return (Q * w.clip(min=0.0)) @ Q.T
 
@@ -715,7 +830,11 @@ def _project_semidefinite(P: Matrix) -> Matrix:
 def _cooccurrences(
     texts: Sequence[Sequence[str]], words: Sequence[str], window: int
 ) -> SparseMatrix:
-    """Return how often two words occur within the window of each other, (words, words)."""
+    """Return how often two of ``words`` occur at most ``window`` words apart in a text.
+
+    Symmetric, shape (words, words). Words not listed are skipped but count as distance. Cells of
+    repeated pairs are added up.
+    """
     ids = {word: i for i, word in enumerate(words)}
     left, right = [], []
     for text in texts:
@@ -730,7 +849,10 @@ def _cooccurrences(
 
 
 def _positive_pmi(counts: SparseMatrix) -> SparseMatrix:
-    """Return the positive pointwise mutual information of co-occurrence counts."""
+    """Return the positive pointwise mutual information of symmetric co-occurrence counts.
+
+    Same shape; negative values and cells without a count are 0.
+    """
     cells = counts.tocoo()
     margin = np.asarray(counts.sum(axis=1)).ravel()
     pmi = np.log(cells.data * margin.sum() / (margin[cells.row] * margin[cells.col]))
