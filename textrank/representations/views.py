@@ -17,7 +17,8 @@ from textrank.representations.mentions import SharedRepresentation, group_by_spa
 class Views:
     """Several representations of each candidate by name, for kernels that use ``OnView``.
 
-    ``Views({"graph": DependencyGraph(), "words": WordPositions()})`` goes with
+    ``representations`` maps the name of a view to its representation. ``Views({"graph":
+    DependencyGraph(), "words": WordPositions()})`` goes with
     ``Sum([OnView("graph", AllPathsGraph()), OnView("words", Linear())])``.
     """
 
@@ -32,7 +33,10 @@ class Views:
                 raise ValueError(f"view {name!r}: {part!r:.60} is not a representation")
 
     def __call__(self, candidates: Sequence[Candidate]) -> MultiView:
-        """Return all views of the candidates."""
+        """Return all views of the candidates by name.
+
+        Each view has one row per candidate, in order.
+        """
         return MultiView(
             {
                 name: _represent_view(represent, candidates)
@@ -41,7 +45,11 @@ class Views:
         )
 
     def represent_fast(self, candidates: Sequence[Candidate]) -> MultiView:
-        """Return all views; those with a fast form are computed once per distinct spans."""
+        """Return all views; those with a fast form are computed once per distinct spans.
+
+        Such a view is a ``SharedRows``: candidates with the same spans share a row. Other views are
+        as in ``__call__``, but not shared.
+        """
         first, index = group_by_spans(candidates)
         views = {
             name: SharedRows(self._fast_representations[name].represent_fast(first), index)
@@ -63,7 +71,11 @@ class Views:
 
 
 def _represent_view(represent: Any, candidates: Sequence[Candidate]) -> Sequence[Any]:
-    """Return one view; rows that candidates share stay shared."""
+    """Return one view, with one row per candidate.
+
+    A ``SharedRepresentation`` returns its shared form, in which candidates may refer to the same
+    row; any other representation is called as it is.
+    """
     view: Sequence[Any] = (
         represent.shared(candidates)
         if isinstance(represent, SharedRepresentation)
