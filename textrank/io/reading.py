@@ -72,11 +72,19 @@ class BoundedStream(io.RawIOBase):
         self._item_bytes = 0
 
     def read(self, size: int = -1) -> bytes:
-        """Return at most ``size`` bytes, and never more than ``CHUNK_BYTES``."""
+        """Return at most ``size`` bytes, and never more than ``CHUNK_BYTES``; b"" at the end.
+
+        A negative ``size`` means ``CHUNK_BYTES``, not the whole stream. Raises ValueError above a
+        limit.
+        """
         return self._count(self._stream.read(min(CHUNK_BYTES, size) if size >= 0 else CHUNK_BYTES))
 
     def readline(self, size: int | None = -1) -> bytes:
-        """Return the next line with its line end; each line counts as a new item."""
+        """Return the next line with its line end, b"" at the end; each line counts as a new item.
+
+        At most ``size`` bytes are returned; None, 0 and negative numbers mean the whole line.
+        Raises ValueError if the line is longer than ``limit``.
+        """
         self.start_item()
         max_bytes = int(min(self._limit, self._total - self._total_bytes)) + 1
         return self._count(self._stream.readline(max_bytes if not size or size < 0 else size))
@@ -103,12 +111,16 @@ class BoundedStream(io.RawIOBase):
 def open_bytes(path: str | Path, limit: float = float("inf")) -> Iterator[BoundedStream]:
     """Open a file for bounded reading, decompressed if it starts as a gzip file does.
 
+    Use it as ``with open_bytes(path) as stream``. A gzip file may unpack to ``MAX_UNPACKED_BYTES``
+    or to ``MAX_UNPACK_RATIO`` times its size, whichever is more.
+
     Parameters
     ----------
     path
         File to read.
     limit
-        Largest number of bytes between two calls of ``BoundedStream.start_item``.
+        Largest number of bytes between two calls of ``BoundedStream.start_item``; by default there
+        is none.
 
     Raises
     ------
@@ -138,7 +150,7 @@ def open_bytes(path: str | Path, limit: float = float("inf")) -> Iterator[Bounde
 
 
 def _file_size(raw: IO[bytes]) -> int:
-    """Return the size of an open file and rewind it; 0 for a pipe."""
+    """Return the size of an open file in bytes and rewind it to the start; 0 for a pipe."""
     try:
         return raw.seek(0, 2)
     except OSError:  # a pipe has no size
@@ -155,7 +167,11 @@ def read_bytes(path: str | Path, limit: float = MAX_ITEM_BYTES) -> bytes:
 
 
 def read_text(path: str | Path, limit: float = MAX_ITEM_BYTES) -> str:
-    """Return the text of a UTF-8 file, plain or gzip, without a byte order mark."""
+    """Return the text of a UTF-8 file, plain or gzip, without a byte order mark.
+
+    Line ends are kept as they are. Raises ValueError if the file has over ``limit`` bytes after
+    unpacking or is not UTF-8.
+    """
     try:
         return read_bytes(path, limit).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -202,7 +218,11 @@ def check_utf8(text: str, location: str) -> str:
 
 
 def load_json(text: str, location: str) -> Any:
-    """Return the value of a JSON text; raise ValueError at ``location`` if it is invalid."""
+    """Return the value of a JSON text.
+
+    Raises ValueError if it is invalid, nested too deeply or has a number of too many digits;
+    ``location`` (file, or file and line) begins the message.
+    """
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -215,17 +235,27 @@ def load_json(text: str, location: str) -> Any:
 
 
 def read_json(path: str | Path, limit: float = MAX_ITEM_BYTES) -> Any:
-    """Return the value of a JSON file, plain or gzip, of at most ``limit`` bytes."""
+    """Return the value of a JSON file, plain or gzip.
+
+    Raises ValueError if the file has over ``limit`` bytes after unpacking, is not UTF-8 or is not
+    JSON.
+    """
     return load_json(read_text(path, limit), str(path))
 
 
 def iter_json_items(
     path: str | Path, keys: Sequence[str], limit: float = MAX_ITEM_BYTES
 ) -> Iterator[Any]:
-    """Iterate over the items of a large JSON list, holding one at a time.
+    """Iterate over the parsed items of a large JSON list in file order, holding one at a time.
 
-    The list is the whole file or the value of the first of ``keys`` in it. A file without such a
-    list is yielded as one value.
+    The list is the whole file, or the first list in it that is the value of one of ``keys``, at any
+    depth. What follows the list is not read. A file without such a list is yielded as one value.
+    ``limit`` bounds the bytes of one item, and of what precedes the list.
+
+    Raises
+    ------
+    ValueError
+        If the file is not UTF-8, not JSON, or ends inside the list.
     """
     names = "|".join(map(re.escape, keys))
     head = re.compile(rf'\s*(?:\[|\{{.*?(?<!\\)"(?:{names})"\s*:\s*\[)', re.DOTALL)
@@ -242,7 +272,11 @@ def iter_json_items(
 
 @dataclass
 class _JsonWindow:
-    """Part of a JSON file that is in memory, and the position of the parser in it."""
+    """Part of a JSON file that is in memory, and the position of the parser in it.
+
+    ``text`` is the part, ``position`` the index in it of the next character to parse. ``location``
+    is the file name for messages.
+    """
 
     stream: BoundedStream
     location: str
@@ -268,7 +302,10 @@ class _JsonWindow:
         return len(parts) > 1
 
     def move_to_item(self) -> bool:
-        """Move to the next value and return True; return False at the end of the list."""
+        """Move to the next value of the list and return True; return False at the end of the list.
+
+        Blanks and commas are skipped. Raises ValueError if the file ends first.
+        """
         while True:
             while self.text[self.position : self.position + 1] in (" ", "\t", "\r", "\n", ","):
                 self.position += 1
@@ -278,7 +315,10 @@ class _JsonWindow:
                 raise ValueError(f"{self.location}: ends inside a list. The file may be truncated.")
 
     def parse_item(self) -> Any:
-        """Return the value at the current position, reading more of the file as needed."""
+        """Return the value at the current position and move behind it.
+
+        Reads more of the file as needed. Raises ValueError if it is not JSON.
+        """
         while True:
             try:
                 value, self.position = json.JSONDecoder().raw_decode(self.text, self.position)
@@ -328,7 +368,12 @@ class ItemFilter:
     parsed_numbers: deque[int] = field(default_factory=deque)
 
     def parse(self, item: S, parse: Callable[[S], T]) -> T | None:
-        """Return ``parse(item)``; None if the item is not wanted or cannot be parsed."""
+        """Return ``parse(item)``; None if the item is not wanted or cannot be parsed.
+
+        Call it once for each item, in file order: it advances ``next_number``. The number of a
+        parsed item is appended to ``parsed_numbers``; a ValueError, LookupError, TypeError or
+        RecursionError of ``parse`` is passed to ``on_error``.
+        """
         number, self.next_number = self.next_number, self.next_number + 1
         if not self.wants(number):
             return None
@@ -349,7 +394,7 @@ def parse_items(
     skip_bad: bool,
     item_filter: ItemFilter | None = None,
 ) -> Iterator[T]:
-    """Iterate over ``parse(item)`` for each item of a file.
+    """Iterate over ``parse(item)`` for each item of a file, in file order.
 
     Parameters
     ----------
@@ -360,9 +405,11 @@ def parse_items(
     path
         File name for messages.
     skip_bad
-        Leave bad items out and count them in one warning at the end, instead of raising.
+        Leave bad items out and count them in one warning at the end, instead of raising. A file
+        with bad items only gives the warning and no item.
     item_filter
         Parse only what it wants; bad items are then reported to it and ``skip_bad`` is ignored.
+        None parses everything.
 
     Raises
     ------
@@ -402,8 +449,12 @@ def iter_elements(
 ) -> Iterator[Element]:
     """Iterate over the XML elements with a tag (or one of several), in constant memory.
 
-    Each element is complete when it is yielded and emptied afterwards. A DOCTYPE is allowed, since
-    no DTD is fetched; entity declarations are refused because they can expand without end.
+    Elements come in the order of their end tags. Tags with a namespace are written ``{uri}name``.
+    Each element is complete when it is yielded; it is taken out of the tree afterwards, with
+    everything before it. So an element inside another wanted one is yielded first and is missing
+    from the outer one. ``limit`` bounds the bytes between two wanted elements. A DOCTYPE is
+    allowed, since no DTD is fetched; entity declarations are refused because they can expand
+    without end.
 
     Raises
     ------
@@ -447,7 +498,10 @@ def iter_elements(
 
 
 def format_xml_attributes(**values: str) -> str:
-    """Return XML attributes as text, each preceded by a blank; raise as ``check_xml_text``."""
+    """Return XML attributes as text, each preceded by a blank, in the order given.
+
+    Values are quoted and escaped, names are not. Raises as ``check_xml_text``.
+    """
     return "".join(f" {name}={quoteattr(check_xml_text(value))}" for name, value in values.items())
 
 
@@ -479,10 +533,11 @@ def check_xml_text(text: str) -> str:
 
 
 def shipped_folder(kind: str) -> Path:
-    """Return the folder ``pipelines`` or ``models`` of the installed package or the source tree.
+    """Return the folder ``kind`` of the installed package or the source tree.
 
-    Python started in the root of the repository finds the source package before the installed one;
-    there the two folders are next to ``textrank``, not inside it.
+    ``kind`` is "pipelines" or "models". Python started in the root of the repository finds the
+    source package before the installed one; there the two folders are next to ``textrank``, not
+    inside it.
 
     Raises
     ------
