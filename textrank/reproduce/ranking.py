@@ -50,7 +50,11 @@ Part = tuple[Matrix, Vector, Indices]
 
 
 def run_reuters_auc(settings: RunSettings) -> Cells:
-    """Compute the AUC of each topic, trained on 500 articles drawn several times."""
+    """Compute the AUC of each topic, trained on 500 articles drawn several times.
+
+    One row per topic, one column per method. The rest of the articles is the test set. Draws with
+    fewer than two positive training articles of a topic are left out of its row.
+    """
     articles = read_modapte_articles(settings.file(REUTERS))
     topics = most_frequent_topics(articles, TOPIC_COUNT)
     rng = np.random.default_rng(settings.seed)
@@ -69,7 +73,10 @@ def run_reuters_auc(settings: RunSettings) -> Cells:
 
 
 def run_letor(settings: RunSettings) -> Cells:
-    """Compute the disagreement on test queries; of five parts one chooses alpha and one tests."""
+    """Compute the disagreement on test queries; of five parts one chooses alpha and one tests.
+
+    One row per method, one column per collection; mean over the five rotations of the parts.
+    """
     values: dict[str, dict[str, list[float]]] = {}
     for name, file in {"OHSUMED": OHSUMED, "MQ2008": MQ2008}.items():
         parts = read_letor_parts(settings.file(file))
@@ -89,7 +96,11 @@ def run_letor(settings: RunSettings) -> Cells:
 
 
 def run_jester(settings: RunSettings) -> Cells:
-    """Compute the disagreement on unseen jokes of a person, whose kernel uses 300 other people."""
+    """Compute the disagreement on unseen jokes of a person, whose kernel uses 300 other people.
+
+    One row per method; columns are the ranges of how many jokes those 300 people have rated. Kernel
+    and alpha are chosen on ``VALIDATION_PEOPLE`` and errors measured on other people.
+    """
     ratings = read_jester(settings.file(JESTER))
     rating_counts = np.isfinite(ratings).sum(axis=1)
     groups = {"20–40": (20, 40), "40–60": (40, 60), "60–80": (60, 80), "all sizes": (0, 100)}
@@ -116,7 +127,11 @@ def run_jester(settings: RunSettings) -> Cells:
 
 
 def _iter_rankers(X: Any, y: Vector) -> Iterator[tuple[str, Vector]]:
-    """Iterate over methods and their word weights, alpha chosen by AUC of held-out articles."""
+    """Iterate over methods and their word weights, alpha chosen by AUC of held-out articles.
+
+    ``X`` is sparse with one row per article, ``y`` has labels 1 and -1; each weight vector has one
+    entry per word.
+    """
     K = np.asarray((X @ X.T).toarray())
     targets = Targets(y, np.arange(len(y)), np.zeros(len(y), dtype=np.intp))
     learners: Mapping[str, Any] = {
@@ -131,7 +146,11 @@ def _iter_rankers(X: Any, y: Vector) -> Iterator[tuple[str, Vector]]:
 
 
 def _iter_query_rankers(X: Matrix, y: Vector, query: Indices) -> Iterator[tuple[str, Matrix]]:
-    """Iterate over methods and their weights at every alpha, shape (alphas, features)."""
+    """Iterate over methods and their weights at every alpha, shape (alphas, features).
+
+    ``X`` has one row per document, ``y`` its relevance and ``query`` the number of its query. The
+    number of alphas differs between methods.
+    """
     targets, F = Targets(y, query, query), to_features(X)
     yield "RankRLS", RankRLS(alphas=ALPHAS, ties=False).coefs(F, targets)
     yield "RankRLS, all pairs", RankRLS(alphas=ALPHAS).coefs(F, targets)
@@ -143,7 +162,8 @@ def _iter_query_rankers(X: Matrix, y: Vector, query: Indices) -> Iterator[tuple[
 def _query_agreements(part: Part, W: Matrix) -> Vector:
     """Return one minus the disagreement of each row of ``W``, shape (alphas,).
 
-    Queries whose documents all have one grade are left out.
+    ``W`` has weights of shape (alphas, features). Queries whose documents all have one grade are
+    left out.
     """
     X, y, query = part
     usable = np.isin(query, [q for q in np.unique(query) if np.ptp(y[query == q]) > 0])
@@ -152,14 +172,17 @@ def _query_agreements(part: Part, W: Matrix) -> Vector:
 
 
 def _concat_parts(parts: list[Part]) -> tuple[Matrix, Vector, Indices]:
-    """Concatenate parts; queries of different parts get different numbers."""
+    """Concatenate parts in order; queries are renumbered, so that those of two parts differ."""
     X, y, _ = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     names = [(number, q) for number, part in enumerate(parts) for q in part[2]]
     return X, y, np.unique(names, axis=0, return_inverse=True)[1].ravel()
 
 
 def _make_learners() -> Mapping[str, Any]:
-    """Return functions from alphas to a learner, by method."""
+    """Return functions from alphas to a learner, by method.
+
+    The functions must be called with the keyword ``alphas``.
+    """
 
     def ranker(cost: str) -> Any:
         """Return a function from alphas to RankRLS with this cost."""
@@ -175,14 +198,22 @@ def _make_learners() -> Mapping[str, Any]:
 
 
 def _joke_grams(reference: Matrix) -> list[Matrix]:
-    """Return Gram matrices of the jokes, represented by the ratings of the reference users."""
+    """Return Gaussian Gram matrices of the jokes, one per width, shape (jokes, jokes).
+
+    A joke is represented by the ratings of the reference users, the rows of ``reference``; a
+    missing rating (NaN) counts as the median of its user.
+    """
     median = np.nanmedian(reference, axis=1, keepdims=True)
     X = np.where(np.isfinite(reference), reference, median).T
     return [rbf_kernel(X, gamma=2.0**g) for g in (-14, -12)]
 
 
 def _split_ratings(row: Vector, rng: np.random.Generator) -> tuple[Indices, Indices, Vector]:
-    """Return two random halves of a person's rated jokes, and all ratings."""
+    """Return two random halves of a person's rated jokes, and all ratings (``row`` itself).
+
+    The halves are joke numbers in random order; unrated jokes (NaN) are in neither. ``rng`` is
+    advanced.
+    """
     rated = rng.permutation(np.flatnonzero(np.isfinite(row)))
     half = len(rated) // 2
     return rated[:half], rated[half:], row
@@ -191,7 +222,11 @@ def _split_ratings(row: Vector, rng: np.random.Generator) -> tuple[Indices, Indi
 def _choose_kernel_and_alpha(
     learner: Any, grams: list[Matrix], tests: list[Any]
 ) -> tuple[int, float]:
-    """Return the kernel index and alpha with the least mean error on validation people."""
+    """Return the kernel index and alpha with the least mean error on validation people.
+
+    ``learner`` is a function of ``_make_learners``; ``tests`` are values of ``_split_ratings``.
+    Ties go to the first kernel, then the smallest alpha.
+    """
     alphas = tuple(2.0 ** np.arange(-6, 10, 3))
     errors = [
         np.mean([_disagreements(learner(alphas=alphas), K, t) for t in tests], axis=0)
@@ -202,7 +237,11 @@ def _choose_kernel_and_alpha(
 
 
 def _disagreements(learner: Any, K: Matrix, person: tuple[Indices, Indices, Vector]) -> list[float]:
-    """Return the disagreement on the test half of a person's jokes at every alpha."""
+    """Return the disagreement on the test half of a person's jokes at every alpha of the learner.
+
+    ``K`` is a Gram matrix of all jokes; ``person`` is a value of ``_split_ratings``: train half,
+    test half, ratings. RLS is trained on centred ratings. An undefined disagreement counts as 0.
+    """
     train, test, row = person
     one_group = np.zeros(len(train), dtype=np.intp)
     train_gram = K[np.ix_(train, train)]
@@ -250,7 +289,11 @@ SAMPLE_CASES = {  # positives among thirty, distance of the classes
 
 
 def run_auc_estimates(settings: RunSettings) -> Cells:
-    """Compute the error of estimates of AUC, with the truth measured on 2000 new candidates."""
+    """Compute the error of estimates of AUC, with the truth measured on 2000 new candidates.
+
+    One row per entry of ``SAMPLE_CASES``, one column per estimate: mean and standard deviation of
+    estimate minus truth over random samples (300, or 2000 in the full version). Needs no data file.
+    """
     rng = np.random.default_rng(settings.seed)
     cells: dict[str, dict[str, Figure]] = {}
     for case, (positives, distance) in SAMPLE_CASES.items():
@@ -268,7 +311,11 @@ def run_auc_estimates(settings: RunSettings) -> Cells:
 
 
 def run_scaling(settings: RunSettings) -> Cells:
-    """Compute the training time of RankRLS and RankSVM with a Gaussian kernel, topic acq."""
+    """Compute the training time of RankRLS and RankSVM with a Gaussian kernel, topic acq.
+
+    Rows are numbers of articles, cells processor seconds of one run; a last row is linear RankRLS
+    on all articles.
+    """
     all_articles = read_modapte_articles(settings.file(REUTERS))
     order = np.random.default_rng(settings.seed).permutation(len(all_articles))
     articles = [all_articles[i] for i in order]
@@ -291,7 +338,11 @@ def run_scaling(settings: RunSettings) -> Cells:
 
 
 def run_reduced_set(settings: RunSettings) -> Cells:
-    """Compute the time of hold-out by shortcut and by retraining, and the error of a kept basis."""
+    """Compute the time of hold-out by shortcut and by retraining, and the error of a kept basis.
+
+    One row per size of the basis; cells are processor seconds, or mean squared errors over ten
+    folds. Raises AssertionError if shortcut and retraining give different scores.
+    """
     X, y, queries = read_letor_parts(settings.file(MQ2008))[0]
     keep = queries < (1000 if settings.full else 120)
     X, y, queries = X[keep], y[keep], queries[keep]
@@ -318,7 +369,11 @@ def run_reduced_set(settings: RunSettings) -> Cells:
 
 
 def _draw_sample(y: Vector, distance: float, rng: np.random.Generator) -> Matrix:
-    """Return normal features, of which the first separates the classes and the last is constant."""
+    """Return normal features, of which the first separates the classes and the last is constant.
+
+    The shape is (len(y), FEATURE_COUNT + 1). ``distance * y`` is added to the first feature, with
+    labels 1 and -1; ``distance`` 0 means no signal.
+    """
     X = rng.standard_normal((len(y), FEATURE_COUNT + 1))
     X[:, 0] += distance * y
     X[:, -1] = CONSTANT_FEATURE
@@ -326,7 +381,11 @@ def _draw_sample(y: Vector, distance: float, rng: np.random.Generator) -> Matrix
 
 
 def _estimate_auc(K: Matrix, y: Vector, rng: np.random.Generator) -> dict[str, float]:
-    """Return four cross-validation estimates of the AUC of RLS by name."""
+    """Return four cross-validation estimates of the AUC of RLS with alpha 1, by name.
+
+    ``K`` is the Gram matrix of a sample, ``y`` its labels, 1 and -1. Five folds are stratified and
+    drawn with ``rng``; folds with a single class are left out of the average.
+    """
     folds = np.empty(len(y), dtype=np.intp)
     for label in (-1.0, 1.0):  # stratified
         rows = rng.permutation(np.flatnonzero(y == label))
@@ -348,19 +407,31 @@ def _estimate_auc(K: Matrix, y: Vector, rng: np.random.Generator) -> dict[str, f
 
 
 def _fit_ranksvm(K: Matrix, targets: Targets) -> Matrix:
-    """Return the coefficients of RankSVM on a Gram matrix, by its Cholesky factor."""
+    """Return the weights of RankSVM in the rows of the Cholesky factor of ``K``, shape (1, n).
+
+    ``K`` is an n x n Gram matrix. The weights are not converted to coefficients of candidates: only
+    the time of the fit is of interest.
+    """
     root = np.linalg.cholesky(K + 1e-8 * np.eye(len(K)))
     return RankSVM(alphas=[1.0], tolerance=1e-4).coefs(root, targets.y, targets.queries)
 
 
 def _holdout_by_shortcut(K: Matrix, targets: Targets, basis: Indices) -> Vector:
-    """Return held-out scores of reduced-set RLS, computed without retraining."""
+    """Return held-out scores of reduced-set RLS, computed without retraining, shape (n,).
+
+    ``K`` is the n x n Gram matrix; ``basis`` are the rows used as basis vectors; each group of
+    ``targets.groups`` is held out together with its basis vectors. Alpha is ``SMALL_ALPHA``.
+    """
     learner = ReducedRLS(size=len(basis), alphas=[SMALL_ALPHA], select="squared_error")
     return learner.path_on_basis(K[:, basis], basis, targets)[1][0]
 
 
 def _holdout_by_retraining(K: Matrix, y: Vector, basis: Indices, groups: Indices) -> Vector:
-    """Return held-out scores; each group is scored by a model without it and its basis vectors."""
+    """Return held-out scores, shape (n,), by solving once per group.
+
+    Each group is scored by a model without its candidates and without its basis vectors. Arguments
+    are those of ``_holdout_by_shortcut``; ``groups`` has the group of each candidate.
+    """
     held_out = np.empty(len(y))
     for group in rows_by_group(groups, len(y), name="groups"):
         rest, remaining_basis = np.setdiff1d(np.arange(len(y)), group), np.setdiff1d(basis, group)
@@ -373,7 +444,10 @@ def _holdout_by_retraining(K: Matrix, y: Vector, basis: Indices, groups: Indices
 
 
 def _holdout_with_full_basis(K: Matrix, y: Vector, basis: Indices, groups: Indices) -> Vector:
-    """Return held-out scores with held-out candidates left in the basis, which biases them."""
+    """Return held-out scores with held-out candidates left in the basis, which biases them, (n,).
+
+    Arguments are those of ``_holdout_by_retraining``.
+    """
     F = ReducedCoordinates.from_columns(K[:, basis], basis).H
     held_out = np.empty(len(y))
     for group in rows_by_group(groups, len(y), name="groups"):
@@ -384,7 +458,7 @@ def _holdout_with_full_basis(K: Matrix, y: Vector, basis: Indices, groups: Indic
 
 
 def _measure_seconds(run: Callable[[], Matrix]) -> tuple[Figure, Matrix]:
-    """Return the processor time of a call and its result."""
+    """Return the processor time of a call, in seconds rounded to milliseconds, and its result."""
     start = time.process_time()
     result = run()
     return Figure(round(time.process_time() - start, 3)), result
