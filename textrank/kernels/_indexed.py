@@ -5,6 +5,10 @@ candidates by column, so that a new candidate is compared through the features i
 (``FeatureRows`` finds them, ``SharedFeatures`` holds them), and the vectors of Gaussian views as
 dense tables (``GaussianTable``). The constants balance sparse, dense and merged products; they
 affect speed only, not results.
+
+Letters: ``n`` fixed candidates, ``x`` new candidates, ``d`` features (of one view in a
+``GaussianTable``, of all linear views elsewhere). A feature is *common* if more than
+``MIN_COMMON_SHARE`` of the fixed candidates have it, else *rare*. K is always (x, n).
 """
 
 from __future__ import annotations
@@ -49,8 +53,9 @@ EXP_CHUNK_ROWS = 64  # new candidates per pass of exponentials, to stay in cache
 class GaussianTable:
     """Vectors of fixed candidates in one Gaussian view as a dense table.
 
-    If the columns of the previous view are the first columns of this one, with equal values, only
-    the added columns are computed: squared distances of the previous view are reused.
+    The view adds ``Σ_gamma exp(-gamma d²)`` to the kernel, ``d`` the distance of two vectors. If
+    the columns of the previous view are the first columns of this one, with equal values, only the
+    added columns are computed: squared distances of the previous view are reused.
     """
 
     index: NameIndex
@@ -66,7 +71,19 @@ class GaussianTable:
     def from_features(
         cls, F: Features, gammas: Sequence[float], previous: GaussianTable | None
     ) -> GaussianTable:
-        """Build the table of a view; ``previous`` is the table of the view before, or None."""
+        """Build the table of one Gaussian view of the fixed candidates.
+
+        Parameters
+        ----------
+        F
+            Vectors of the fixed candidates in this view, (n, d).
+        gammas
+            Factors of the squared distance; the view has one Gaussian for each.
+        previous
+            Table of the same candidates for the Gaussian view that comes before this one, or None
+            for the first. If all its columns are the first columns of F, by name and by value,
+            ``start`` is their number; otherwise ``start`` is 0 and nothing is reused.
+        """
         values = F.values.toarray().astype(np.float64)
         start, rescale = 0, 0.0
         if previous is not None and list(F.names[: len(previous.index.names)]) == list(
@@ -81,10 +98,12 @@ class GaussianTable:
         return cls(NameIndex(F.names), gammas, table, start, rescale)
 
     def project(self, F: Features, previous: Matrix | None) -> tuple[Matrix, Exponents]:
-        """Return new vectors in the table's columns, and the exponents of their Gaussians.
+        """Return new vectors in the table's columns, (x, d), and the exponents of their Gaussians.
 
-        ``previous`` are the aligned vectors of the previous view, or None. Exponents cover only the
-        added columns if these vectors are also the first columns of the new ones.
+        ``previous`` is the first result of ``project`` of the previous view for the same
+        candidates, or None. Exponents cover only the added columns if ``previous`` equals the first
+        columns of the new vectors and ``start`` is not 0. Columns that the table lacks still count
+        in the distances.
         """
         dense = F.cells.to_dense() if isinstance(F.cells, RawCSR) else F.cells.toarray()
         aligned, width = self._align_columns(F.names, dense), len(self.table) - 3
@@ -102,7 +121,11 @@ class GaussianTable:
         return aligned, Exponents(factors, table, self.rescale if start else 0.0, self.gammas)
 
     def _align_columns(self, names: FeatureNames, dense: Matrix) -> Matrix:
-        """Return vectors in the table's columns; columns that the table lacks are dropped."""
+        """Return the vectors ``dense``, with columns ``names``, in the table's columns, (x, d).
+
+        Columns that the table lacks are dropped, missing ones are 0. Returns ``dense`` itself if
+        the columns agree. Fills ``column_cache``.
+        """
         columns = self.column_cache.get(names)
         if columns is None:  # a representation gives the same names each time
             columns = self.column_cache[names] = self.index.find(names)
@@ -116,9 +139,11 @@ class GaussianTable:
 
 
 class Exponents(NamedTuple):
-    """Exponents of a view's Gaussians as a matrix product ``factors @ table``.
+    """Exponents of a view's Gaussians as a matrix product ``factors @ table``, (x, n).
 
-    They are added to the exponents of the previous view times ``rescale``.
+    The product is ``-gammas[0]`` times the squared distance, over all columns of the view or over
+    those that the previous view lacks. In the second case the exponents of the previous view times
+    ``rescale`` are added.
     """
 
     factors: Matrix  # (x, k)
@@ -132,11 +157,12 @@ class Exponents(NamedTuple):
         return self._replace(factors=factors, table=table)
 
     def add_gaussians(self, K: Matrix, rows: slice, E: Matrix, gaussian: Matrix) -> None:
-        """Add the Gaussians of some rows to K in place.
+        """Add the Gaussians of some new candidates, for all gammas, to K in place.
 
-        E holds the exponents of the previous view and is overwritten by those of this one;
-        ``gaussian`` is scratch space of the same shape. A gamma that doubles the one before it is
-        computed by squaring.
+        ``rows`` selects them in ``factors``; K, E and ``gaussian`` have only these rows. E holds
+        the exponents of the previous view (anything if ``rescale`` is 0) and is overwritten by
+        those of this one, for the first gamma; ``gaussian`` is scratch space. A gamma that doubles
+        the one before it is computed by squaring.
         """
         np.matmul(self.factors[rows], self.table, out=gaussian if self.rescale else E)
         if self.rescale:
@@ -152,25 +178,31 @@ class Exponents(NamedTuple):
 
 
 def _count_shared_columns(previous: NDArray[np.floating], values: Matrix) -> int:
-    """Return how many leading columns equal those of the previous view: all of them, or 0."""
+    """Return the number of columns of ``previous`` if ``values`` begins with them, else 0."""
     return previous.shape[1] if np.array_equal(previous, values[:, : previous.shape[1]]) else 0
 
 
 class RaggedRows(NamedTuple):
-    """Features of new candidates that fixed candidates have too, in CSR layout."""
+    """Features of new candidates that fixed candidates have too, in CSR layout.
+
+    ``feature`` has the row of each entry in the table of ``IndexedViews``, ``value`` its value.
+    """
 
     ends: NDArray[np.integer]  # (x + 1,) offsets of the rows
     feature: Indices
     value: Vector
 
     def take_rows(self, rows: slice) -> RaggedRows:
-        """Return some consecutive rows."""
+        """Return some consecutive candidates; ``rows`` has a start and a stop, and no step."""
         ends = self.ends[rows.start : rows.stop + 1]
         cells = slice(int(ends[0]), int(ends[-1]))
         return RaggedRows(ends - ends[0], self.feature[cells], self.value[cells])
 
     def keep(self, mask: NDArray[np.bool_]) -> RaggedRows:
-        """Return only the entries for which the mask is true."""
+        """Return only the entries for which the mask, one value per entry, is true.
+
+        The number of candidates stays the same.
+        """
         cells = mask.nonzero()[0]
         ends = cells.searchsorted(self.ends)
         return RaggedRows(ends, self.feature[cells], self.value[cells])
@@ -179,14 +211,15 @@ class RaggedRows(NamedTuple):
 class SharedFeatures(NamedTuple):
     """Features that new candidates share with fixed ones, as one ``RaggedRows`` per lookup.
 
-    A lookup covers one view or several joint views; features are numbered over all views.
+    A lookup covers one view or several joint views; features are numbered over all views, as rows
+    of the table of ``IndexedViews``.
     """
 
     matches: Sequence[RaggedRows]
     size: int  # number of features in the table
 
     def take_rows(self, rows: slice) -> SharedFeatures:
-        """Return some consecutive candidates."""
+        """Return some consecutive candidates; ``rows`` has a start and a stop, and no step."""
         return self._replace(matches=[lookup.take_rows(rows) for lookup in self.matches])
 
     def keep(self, mask: NDArray[np.bool_]) -> SharedFeatures:
@@ -194,20 +227,28 @@ class SharedFeatures(NamedTuple):
         return self._replace(matches=[lookup.keep(mask[lookup.feature]) for lookup in self.matches])
 
     def is_dense(self, rows: int) -> bool:
-        """Return whether so many rows share enough features, like pairs of one long sentence."""
+        """Return whether a dense product pays off, as for the pairs of one long sentence.
+
+        That is, whether the candidates, ``rows`` in number, have on average ``MIN_DENSE_FILL`` of
+        the features that any of them has. True also if none has a feature.
+        """
         return sum(len(lookup.value) for lookup in self.matches) >= MIN_DENSE_FILL * rows * len(
             self.columns_used()
         )
 
     def columns_used(self) -> Indices:
-        """Return the features that at least one row has, in ascending order."""
+        """Return the features that at least one candidate has, as ascending rows of the table."""
         is_used = np.zeros(self.size, dtype=bool)
         for lookup in self.matches:
             is_used[lookup.feature] = True
         return is_used.nonzero()[0]
 
     def to_dense(self, rows: int, features: Indices) -> Matrix:
-        """Return the rows over some features as a dense matrix, (rows, features)."""
+        """Return the candidates as a dense matrix over some features, (rows, features).
+
+        ``rows`` is the number of candidates. ``features`` are rows of the table in the order of the
+        result's columns; they must include all of ``columns_used``.
+        """
         column = np.empty(self.size, dtype=np.int32)
         column[features] = np.arange(len(features), dtype=np.int32)
         values = np.zeros((len(features), rows))
@@ -220,13 +261,13 @@ class SharedFeatures(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FeatureRows:
-    """Lookup from feature names of a view to rows of the table."""
+    """Lookup from feature names of a view (or of joint views) to rows of the table."""
 
     index: NameIndex
     rows: Indices  # (d + 1,) row in the table; the last is -1, for a name that is missing
 
     def matches(self, F: Features) -> RaggedRows:
-        """Return the entries of F whose feature the table has."""
+        """Return the entries of F whose feature the table has, with its row there."""
         row = self.rows[self.index.find(F.names)][F.cells.indices]
         return RaggedRows(F.cells.indptr, row, F.cells.data).keep(row >= 0)
 
@@ -256,7 +297,7 @@ class IndexedViews:
 
     @classmethod
     def from_candidates(cls, kernel: CombinedViews, Y: Sequence[Any]) -> IndexedViews:
-        """Index the fixed candidates Y for a kernel."""
+        """Index the fixed candidates Y in all views that the kernel uses."""
         views = {name: _view_features(name, Y) for name in kernel.linear}
         weights = {
             name: weight / kernel.gaussian_weights[0] for name, weight in kernel.linear.items()
@@ -281,7 +322,7 @@ class IndexedViews:
         )
 
     def __call__(self, X: Sequence[Any]) -> Matrix:
-        """Return the kernel of each of X with each fixed candidate, (x, n)."""
+        """Return the kernel of each of X with each fixed candidate Y, (x, n): ``kernel(X, Y)``."""
         joint = X.joint if isinstance(X, MultiView) else None
         joint_names = () if joint is None else joint.view_names
         views = {
@@ -303,9 +344,11 @@ class IndexedViews:
         return K
 
     def _exponentiate(self, K: Matrix, exponents: Sequence[Exponents], roots: Vector) -> None:
-        """Turn the products of the linear views into kernel values, in place.
+        """Turn the products of the linear views in K, (x, n), into kernel values, in place.
 
-        ``roots`` are the norms of the new candidates, (x,).
+        Adds all Gaussians, divides by the norms of both candidates and takes ``exp(gamma (k -
+        1))``. ``exponents`` has one item per Gaussian view, in order; ``roots`` are the norms of
+        the new candidates, (x,).
         """
         gamma = self.kernel.gamma
         left, right = gamma / roots[:, None], 1.0 / self.roots
@@ -321,9 +364,9 @@ class IndexedViews:
             np.exp(chunk, out=chunk)
 
     def _exponents(self, X: Sequence[Any], *, merge: bool) -> list[Exponents]:
-        """Return the exponents of all Gaussian views, in order.
+        """Return the exponents of X for each Gaussian view, in order.
 
-        Equal columns merged if ``merge``.
+        If ``merge``, equal columns of their factors are merged, which is worth it for similar rows.
         """
         exponents_by_view: list[Exponents] = []
         previous = None
@@ -333,7 +376,7 @@ class IndexedViews:
         return exponents_by_view
 
     def _linear_products(self, shared: SharedFeatures, K: Matrix) -> None:
-        """Write the weighted inner products of all linear views to K, (x, n)."""
+        """Write the weighted inner products of all linear views to K, overwriting what it holds."""
         if len(K) < MIN_DENSE_CANDIDATES:
             K[:] = 0.0
             _add_products(K, shared, self.table)
@@ -347,7 +390,11 @@ class IndexedViews:
         self._add_rare(shared.keep(self.common < 0), K)
 
     def _common_products(self, shared: SharedFeatures, K: Matrix) -> None:
-        """Write the products of common features to K; of a few sentences only those they have."""
+        """Write the products of common features to K, overwriting what it holds.
+
+        ``shared`` must hold common features only. If the candidates have less than half of the
+        common features, only the rows of these are multiplied.
+        """
         features, table = shared.columns_used(), self.dense
         if 2 * len(features) < len(table):
             table = table[self.common[features]]
@@ -356,8 +403,10 @@ class IndexedViews:
         np.matmul(shared.to_dense(len(K), features), table, out=K)
 
     def _add_rare(self, shared: SharedFeatures, K: Matrix) -> None:
-        """Add the products of rare features to K in place, a few rows of X at a time.
+        """Add the products of rare features to K, (x, n), in place.
 
+        ``RARE_CHUNK_ROWS`` rows are processed at a time. ``shared`` holds the rare features of the
+        new candidates, in the order of K's rows; common features in it would be ignored.
         Neighbouring rows are mostly from one sentence and share their features, so that a row of
         the table is read once for all of them.
         """
@@ -368,9 +417,10 @@ class IndexedViews:
     def _shared_features(
         self, joint: JointFeatures | None, views: Mapping[str, Features]
     ) -> SharedFeatures:
-        """Return the features that fixed candidates have too.
+        """Return the features of new candidates that fixed candidates have too.
 
-        ``joint`` has some views in one matrix, or None; ``views`` has the others.
+        ``joint`` has the features of several views in one matrix, or is None; ``views`` has the
+        features of the other linear views by name.
         """
         lookups = [self.feature_rows[name].matches(F) for name, F in views.items()]
         if joint is not None:
@@ -380,7 +430,11 @@ class IndexedViews:
         return SharedFeatures(lookups, self.table.shape[0])
 
     def _joint_rows(self, joint_names: tuple[str, ...]) -> FeatureRows:
-        """Return the lookup of several joint views, whose names begin with the view; cached."""
+        """Return the lookup for features of several views in one matrix; cached in ``joint``.
+
+        There a feature's name begins with the name of its view. Views that are not linear views of
+        the kernel are left out, so that their features are not found.
+        """
         if joint_names not in self.joint:
             rows_by_view = {
                 name: self.feature_rows[name] for name in joint_names if name in self.feature_rows
@@ -397,7 +451,10 @@ class IndexedViews:
 
 
 def _add_products(K: Matrix, shared: SharedFeatures, table: sp.csr_array) -> None:
-    """Add the products of a few sparse rows and a table to K in place; table rows are read once."""
+    """Add ``X @ table`` to K in place; ``shared`` has the sparse rows of X, few of them.
+
+    Each row of the table (d, n) that X needs is read once.
+    """
     features = shared.columns_used()
     K += (table[features].T @ shared.to_dense(len(K), features).T).T
 
@@ -405,8 +462,8 @@ def _add_products(K: Matrix, shared: SharedFeatures, table: sp.csr_array) -> Non
 def _merge_equal_columns(values: Matrix, table: Any) -> tuple[Matrix, Matrix]:
     """Merge equal columns of the left factor of ``values @ table``, summing rows of the table.
 
-    Returns the two smaller factors, of the same product. Features that always occur together are
-    multiplied once.
+    Returns the two smaller factors, both dense, of the same product; columns are in order of first
+    occurrence. Features that always occur together are multiplied once. ``table`` may be sparse.
     """
     gaussian_tables: dict[bytes, int] = {}
     columns = np.ascontiguousarray(values.T)
@@ -422,7 +479,10 @@ def _merge_equal_columns(values: Matrix, table: Any) -> tuple[Matrix, Matrix]:
 def _gaussian_tables(
     gaussian: Mapping[str, Sequence[float]], Y: Sequence[Any]
 ) -> dict[str, GaussianTable]:
-    """Build the table of each Gaussian view of the fixed candidates, in order."""
+    """Build the table of each Gaussian view of the fixed candidates Y, by view, in order.
+
+    ``gaussian`` has the gammas of each view. Each table is built on that of the view before it.
+    """
     tables: dict[str, GaussianTable] = {}
     previous = None
     for name, gammas in gaussian.items():
@@ -433,7 +493,10 @@ def _gaussian_tables(
 
 
 def _keep_rows(table: sp.csr_array, mask: NDArray[np.bool_]) -> sp.csr_array:
-    """Return the table with all other rows empty, and with 32-bit indices if they suffice."""
+    """Return the table (d, n) with the rows where ``mask`` (d,) is false emptied.
+
+    The shape stays the same; indices become 32-bit if that suffices, else 64-bit.
+    """
     counts = np.diff(table.indptr)
     is_kept = np.repeat(mask, counts)
     ends = np.append(0, np.cumsum(np.where(mask, counts, 0)))
@@ -443,14 +506,18 @@ def _keep_rows(table: sp.csr_array, mask: NDArray[np.bool_]) -> sp.csr_array:
 
 
 def _view_features(name: str, X: Sequence[Any]) -> Features:
-    """Return the vectors of one view of X as Features."""
+    """Return the vectors of X in the view ``name`` as Features, one row per candidate."""
     return Linear().features(OnView(name, Linear()).view(X))
 
 
 def _squared_norms(
     kernel: CombinedViews, weights: Mapping[str, float], views: Mapping[str, Features], size: int
 ) -> Vector:
-    """Return the weighted sum of all linear and Gaussian kernels of each candidate with itself."""
+    """Return the weighted sum of all kernels of each candidate with itself, (size,).
+
+    Each Gaussian adds 1. ``views`` has the features of linear views by name; a linear view that is
+    missing from it adds nothing. ``weights`` are relative to the weight of a Gaussian.
+    """
     total = np.full(size, float(sum(map(len, kernel.gaussian.values()))))
     for name, F in views.items():
         total += weights[name] * squared_norms(F.cells)
