@@ -103,7 +103,13 @@ FILE_KINDS: tuple[str, ...] = (*PATTERNS_OF_KIND, "python")
 
 @dataclass(frozen=True)
 class Proposal:
-    """Word that is probably another one, where it stands, and why."""
+    """Word that is probably another one, where it stands, and why.
+
+    ``offset`` and ``length`` count characters of the whole text, ``column`` those of the line.
+    ``word`` is the text as printed, ``proposal`` its replacement in the same capitalisation.
+    ``because`` lists the contexts that support the proposal, joined by commas; ``sentence`` is the
+    text around the word, with white space reduced to single blanks.
+    """
 
     file: str
     line: int  # from 1, as the column
@@ -132,7 +138,12 @@ class Linter:
         Share of proposals that should be correct if one word in a hundred is wrong. None means
         DEFAULT_PRECISION.
     words
-        Words that are never flagged, in any case.
+        Words that are never flagged; upper and lower case are not distinguished.
+
+    Raises
+    ------
+    ValueError
+        If the model folder is missing or damaged.
     """
 
     def __init__(
@@ -149,7 +160,8 @@ class Linter:
     def __call__(self, text: str, *, file: str = "-", kind: str = "text") -> list[Proposal]:
         """Return the proposals for one text, in text order.
 
-        ``file`` only labels the proposals; ``kind`` is one of FILE_KINDS.
+        ``file`` only labels the proposals; ``kind`` is one of FILE_KINDS and decides what is prose,
+        see ``blank_non_prose``. Empty if nothing is flagged.
         """
         prose = blank_non_prose(text, kind)
         flags = self.confusions.find_errors(prose, self.precision)
@@ -159,7 +171,11 @@ class Linter:
 
 
 def _make_proposal(text: str, line_ends: Sequence[int], flag: Flag, file: str) -> Proposal:
-    """Return a flag as a proposal; ``line_ends`` are the offsets of all newlines, sorted."""
+    """Return a flag of the model as a proposal with line, column and sentence.
+
+    ``text`` is the original text, with the same offsets as the flag; ``line_ends`` are the offsets
+    of all its newlines, sorted.
+    """
     line = bisect_right(line_ends, flag.start - 1)
     line_start = line_ends[line - 1] + 1 if line else 0
     return Proposal(
@@ -177,14 +193,21 @@ def _make_proposal(text: str, line_ends: Sequence[int], flag: Flag, file: str) -
 
 
 def _surrounding_sentence(text: str, start: int, end: int) -> str:
-    """Return the words around [start, end) up to the next full stop or blank line."""
+    """Return the words around characters [start, end), up to a sentence end or blank line.
+
+    At most MAX_CONTEXT_CHARACTERS on either side, which can cut a word; white space becomes single
+    blanks.
+    """
     before = re.split(r"[.!?]\s+|\n\s*\n", text[max(0, start - MAX_CONTEXT_CHARACTERS) : start])[-1]
     after = re.split(r"(?<=[.!?])\s|\n\s*\n", text[end : end + MAX_CONTEXT_CHARACTERS])[0]
     return " ".join((before + text[start:end] + after).split())
 
 
 def apply_proposals(text: str, proposals: Sequence[Proposal]) -> str:
-    """Return the text with all proposals applied."""
+    """Return the text with each proposal put in place of its word.
+
+    Proposals may be in any order, but must be made for this text and must not overlap.
+    """
     for fix in sorted(proposals, key=lambda proposal: -proposal.offset):
         text = text[: fix.offset] + fix.proposal + text[fix.offset + fix.length :]
     return text
@@ -205,9 +228,10 @@ def file_kind(path: str | Path) -> str:
 def blank_non_prose(text: str, kind: str = "text") -> str:
     """Return the text with everything that is not prose blanked, at the same length.
 
-    Non-prose becomes NON_PROSE, borders between blocks BREAK, and inline markup blanks; line breaks
-    stay. ``kind`` is one of FILE_KINDS. Lines between ``textrank: off`` and ``textrank: on`` and
-    lines with ``textrank: ignore`` are blanked too.
+    Non-prose becomes NON_PROSE, block tags and list bullets BLOCK_BREAK, and inline markup blanks;
+    line breaks stay, so offsets are those of ``text``. ``kind`` is one of FILE_KINDS; in Python,
+    only comments and docstrings are prose, and they are read as reStructuredText. Lines between
+    ``textrank: off`` and ``textrank: on`` and lines with ``textrank: ignore`` are blanked too.
 
     >>> blank_non_prose("Call `then()` than.", "markdown").replace(NON_PROSE, "#")
     'Call ######## than.'
@@ -223,21 +247,26 @@ def blank_non_prose(text: str, kind: str = "text") -> str:
 
 
 def _blank_matches(text: str, pattern: re.Pattern[str], filler: str = NON_PROSE) -> str:
-    """Return the text with all matches of a pattern replaced by the filler, line breaks kept."""
+    """Return the text with each character of all matches replaced by the filler.
+
+    ``filler`` is one character; line breaks are kept, so the length does not change.
+    """
     return pattern.sub(lambda match: _blank(match[0], filler), text)
 
 
 def _blank(text: str, filler: str = NON_PROSE) -> str:
-    """Return the filler repeated to the length of the text, line breaks kept."""
+    """Return the text with every character but line feeds replaced by the one-character filler."""
     if "\n" not in text:
         return filler * len(text)
     return re.sub(r"[^\n]", filler, text)
 
 
 def _apply_switches(text: str, blanked: str) -> str:
-    """Blank lines that the switches ``textrank: off``, ``on`` and ``ignore`` exclude.
+    """Return ``blanked`` without the lines that ``textrank: off``, ``on`` and ``ignore`` exclude.
 
-    Switches are read from the original text; ``blanked`` must have the same lines.
+    Excluded lines are filled with NON_PROSE: all lines with a switch, and those after ``off`` until
+    ``on``. Only the first switch of a line counts. Switches are read from the original ``text``;
+    ``blanked`` must have as many lines.
     """
     lines, is_off = [], False
     for original, line in zip(text.split("\n"), blanked.split("\n"), strict=True):
@@ -248,7 +277,10 @@ def _apply_switches(text: str, blanked: str) -> str:
 
 
 def _keep_python_prose(text: str) -> str:
-    """Blank Python source except comments and docstrings; blank all that cannot be parsed."""
+    """Return Python source with everything but comments and docstrings blanked.
+
+    Delimiters (``#`` and quotes) are blanked too. After a syntax error everything is blanked.
+    """
     kept = list(_blank(text))
     starts = [0]
     for line in text.splitlines(keepends=True):
@@ -261,7 +293,7 @@ def _keep_python_prose(text: str) -> str:
 
 
 def _blank_delimiters(token: str) -> str:
-    """Blank the ``#`` or the quotes around a comment or docstring."""
+    """Return a comment or string literal with its ``#``, or quotes and prefix letters, blanked."""
     delimiters = r"\A(?:#[!:]?|[rRbBuUfF]*(?:\"\"\"|'''|\"|'))|(?:\"\"\"|'''|\"|')\Z"
     return _blank_matches(token, re.compile(delimiters))
 
@@ -290,7 +322,11 @@ def _comments_and_docstrings(text: str) -> Iterator[tuple[tuple[int, int], tuple
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings in the section ``[tool.textrank.spell]`` of a pyproject.toml."""
+    """Settings in the section ``[tool.textrank.spell]`` of a pyproject.toml.
+
+    ``words`` are never flagged, ``precision`` is that of ``Linter`` (None: its default), and
+    ``exclude`` are the patterns of files that the command line skips.
+    """
 
     words: tuple[str, ...] = ()
     precision: float | None = None
@@ -298,7 +334,11 @@ class Settings:
 
     @classmethod
     def from_folder(cls, folder: Path) -> Settings:
-        """Return the settings of the nearest pyproject.toml at or above a folder, or defaults."""
+        """Return the settings of the nearest pyproject.toml at or above a folder.
+
+        Defaults if there is no such file, or it has no section for textrank; files further up are
+        not read. Raises ValueError on invalid TOML or unknown settings.
+        """
         for parent in (folder.resolve(), *folder.resolve().parents):
             file = parent / "pyproject.toml"
             if file.is_file():
@@ -351,6 +391,9 @@ def read_text(path: Path) -> str:
 
 def changed_lines(path: Path, revision: str) -> set[int]:
     """Return the line numbers (from 1) of a file that were added or changed since a git revision.
+
+    The working tree is compared, so uncommitted changes count. Deleted lines and files that git
+    does not track give no numbers.
 
     Raises ValueError if git is missing or fails.
     """
