@@ -35,7 +35,10 @@ __all__ = ["DEFAULT_PRECISION", "NON_PROSE", "ConfusionModel", "Flag", "Pair", "
 
 
 def shipped_model_path(name: str) -> Path | None:
-    """Return the folder of a shipped model, or None if there is none of that name."""
+    """Return the folder of a shipped confusion model, or None if there is none of that name.
+
+    A name that is not an identifier, such as a path, gives None.
+    """
     folder = Path(str(files("textrank.models"))) / name
     return folder if name.isidentifier() and (folder / "pairs.json").is_file() else None
 
@@ -64,6 +67,9 @@ def build_lookup_table(
 ) -> npt.NDArray[np.uint16]:
     """Return the weights as a table of 2**24 slots for ``lookup_weights``, dtype uint16.
 
+    ``keys`` are those of ``feature_keys``, ``weights`` one each; where two share a slot, the last
+    remains. Empty slots are 0.
+
     A slot holds the check value of its key in the upper byte and the weight in the lower byte.
     """
     table = np.zeros(1 << 24, dtype=np.uint16)
@@ -75,7 +81,11 @@ def build_lookup_table(
 def lookup_weights(
     table: npt.NDArray[np.uint16], keys: npt.NDArray[np.uint32]
 ) -> npt.NDArray[np.float32]:
-    """Return the weights of keys as float32; 0 if the slot is empty or has another check value."""
+    """Return the weights of keys as float32, in the shape of ``keys``.
+
+    A weight is 0 if the slot is empty or has another check value. A key that was never stored has a
+    chance of 1 in 256 to get the weight of another one in its slot.
+    """
     cells = table[keys >> np.uint32(8)]
     is_match = (cells >> np.uint16(8)) == (keys & np.uint32(0xFF))
     return (cells.astype(np.uint8).view(np.int8) * is_match).astype(np.float32)
@@ -155,7 +165,7 @@ class Lexicon:
         self.encode("¶")
 
     def encode(self, token: str) -> int:
-        """Return the id of a token; a new one is analysed and added."""
+        """Return the id of a token, its row in ``rows``; a new one is analysed and added."""
         token_id = self.ids.get(token)
         if token_id is None:
             token_id = self.ids[token] = len(self.rows)
@@ -175,9 +185,11 @@ class Lexicon:
         return hash_, fine, coarse, *letters, word_id, case, int(normalized in SENTENCE_ENDS)
 
     def tokenize(self, text: str) -> Tokens:
-        """Return the tokens of a text, padded with MAX_OFFSET breaks on both sides.
+        """Return the tokens of a text, padded with MAX_OFFSET paragraph breaks on both sides.
 
-        The cache is emptied first if it has more than ``max_tokens`` tokens.
+        Token i of ``TOKEN.findall(text)`` is at index i + MAX_OFFSET of the arrays. Token ids are
+        valid until the next call. The cache is emptied first if it has more than ``max_tokens``
+        tokens.
         """
         if len(self.rows) > self.max_tokens:  # bounds memory in long runs
             self.ids.clear()
@@ -207,7 +219,12 @@ def normalize_token(token: str) -> str:
 
 
 def shape_classes(token: str) -> tuple[int, int]:
-    """Return fine and coarse class of a word without learnt classes, by its ending and hyphens."""
+    """Return fine and coarse class of a token without learnt classes.
+
+    A class is a number made of a hash of the last letters (three for fine, two for coarse) and of
+    whether the word has a hyphen, slash or full stop. Tokens that do not begin with a letter share
+    one class.
+    """
     if not token[0].isalpha():
         return 65000, 65000
     hyphen = 1 if "-" in token or "/" in token or "." in token else 0
@@ -218,7 +235,12 @@ def shape_classes(token: str) -> tuple[int, int]:
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """Tokens of a text as arrays: ids, hashes by kind, word ids, case and sentence numbers."""
+    """Tokens of a text as arrays: ids, hashes by kind, word ids, case and sentence numbers.
+
+    All arrays have one entry per token, including the padding of ``Lexicon.tokenize``. Positions
+    are indices into them. Methods take s spans as two arrays of positions: ``start``, and ``end``
+    exclusive. Sentences are numbered from 0 in text order.
+    """
 
     ids: IntArray
     codes: Sequence[HashArray]  # hash + 1 of each kind W, F, C, A, B
@@ -228,7 +250,7 @@ class Tokens:
 
     @classmethod
     def from_ids(cls, ids: IntArray, rows: Sequence[tuple[int, ...]]) -> Tokens:
-        """Build the arrays from token ids and the rows of a ``Lexicon``."""
+        """Build the arrays from token ids and the rows of a ``Lexicon``, one row per id."""
         table = np.array(rows, dtype=np.int64)
         return cls.from_table(ids, table)
 
@@ -236,7 +258,9 @@ class Tokens:
     def from_table(cls, ids: IntArray, table: IntArray) -> Tokens:
         """Build the arrays from token ids and a table of properties, one row per id.
 
-        Hashes are shifted by one, so that 0 can stand for "outside of the sentence".
+        The columns are the properties that ``Lexicon`` lists. A token that ends a sentence belongs
+        to that sentence. Hashes are shifted by one, so that 0 can stand for "outside of the
+        sentence".
         """
         columns = table[ids].T
         sentence = np.zeros(len(ids), dtype=np.int64)
@@ -245,9 +269,10 @@ class Tokens:
         return cls(ids, codes, columns[5], columns[6], sentence)
 
     def neighbours(self, start: IntArray, end: IntArray, offset: int) -> tuple[IntArray, Any]:
-        """Return the tokens at an offset from spans, and whether they are in the span's sentence.
+        """Return positions at an offset from spans, and whether they are in the span's sentence.
 
-        Negative offsets count from the start, positive ones from the end (exclusive) of the span.
+        Both arrays have shape (s,). ``offset`` is not 0 and at most MAX_OFFSET. Negative offsets
+        count from the start, positive ones from the end (exclusive) of the span.
         """
         position = start + offset if offset < 0 else end - 1 + offset
         return position, self.sentence[position] == self.sentence[start]
@@ -255,7 +280,9 @@ class Tokens:
     def features(self, start: IntArray, end: IntArray) -> HashArray:
         """Return the feature hashes of spans [start, end), shape (spans, features), uint64.
 
-        Columns are TEMPLATES and then BAG_OFFSETS; FEATURE_VALUES has their values.
+        A feature is a hash of its template and the neighbours' hashes; a neighbour outside of the
+        sentence counts as 0. The words of the span itself have no influence. Columns are TEMPLATES
+        and then BAG_OFFSETS; FEATURE_VALUES has their values.
         """
         features = np.empty((len(start), len(FEATURE_VALUES)), dtype=np.uint64)
         values: dict[TemplatePart, HashArray] = {}
@@ -272,7 +299,7 @@ class Tokens:
         return features
 
     def is_prose(self, start: IntArray, end: IntArray) -> Any:
-        """Return which spans can be judged.
+        """Return which spans can be judged, a mask of shape (s,).
 
         There must be no non-prose within PROSE_WINDOW_TOKENS, the sentence must not be too short,
         and a capitalised word must start its sentence.
@@ -289,7 +316,8 @@ class Tokens:
     def is_habitual(self, start: int, end: int) -> bool:
         """Return whether a span occurs MIN_HABIT_COUNT times with the same left or right neighbour.
 
-        Such wording is taken as intended. Neighbours among ``common_ids`` do not count.
+        The tokens of the span must be the same too, with upper and lower case distinguished. Such
+        wording is taken as intended. Neighbours among ``common_ids`` do not count.
         """
         ids = self.ids
         return any(
@@ -300,7 +328,7 @@ class Tokens:
         )
 
     def _count_repetitions(self, first: int, last: int) -> int:
-        """Return how often the sequence of tokens [first, last) occurs in the text."""
+        """Return how often the tokens [first, last) occur in the text, at least 1 (themselves)."""
         starts = np.flatnonzero(self.ids[: len(self.ids) - (last - first) + 1] == self.ids[first])
         for step in range(1, last - first):
             starts = starts[self.ids[starts + step] == self.ids[first + step]]
@@ -313,13 +341,16 @@ class Tokens:
         return frozenset(np.argsort(-counts, kind="stable")[:N_COMMON_TOKENS].tolist())
 
     def _in_long_sentence(self, start: IntArray) -> Any:
-        """Return which spans are in sentences of at least MIN_SENTENCE_TOKENS tokens."""
+        """Return which spans start in sentences of at least MIN_SENTENCE_TOKENS tokens, (s,)."""
         sizes = np.bincount(self.sentence)
         return sizes[self.sentence[start]] >= MIN_SENTENCE_TOKENS
 
 
 def combine_hashes(template: int, parts: Sequence[HashArray]) -> HashArray:
-    """Return one hash per row of a template number and the hashes of its parts."""
+    """Return one hash per row of a template number and the hashes of its parts, uint64.
+
+    ``parts`` are one or more arrays of equal length; their order matters.
+    """
     seed = (template + 1) * 0x9E3779B97F4A7C15 & (1 << 64) - 1
     hashes = np.full(len(parts[0]), seed, dtype=np.uint64)
     for part in parts:
@@ -345,6 +376,8 @@ _FEATURE_VALUES_32 = FEATURE_VALUES.astype(np.float32)
 class Pair:
     """Pair of words that are confused, with calibration and thresholds.
 
+    Side 0 is the first of ``words``, side 1 the second. A word is lower case and may be a phrase of
+    two words separated by a blank. Weights are those of the features of a context (``Tokens``).
     The log-odds of the second word are ``slope * (scale * sum of weights + bias) + shift``.
     ``levels`` has a row for each printed word: the log-odds of the other one at which
     THRESHOLD_PRECISIONS are reached. ``counts`` are of training; ``precision`` and ``recall`` of
@@ -368,7 +401,7 @@ class Pair:
 
     @classmethod
     def from_dict(cls, row: dict[str, Any]) -> Pair:
-        """Build a pair from the plain values of pairs.json."""
+        """Build a pair from the plain values of pairs.json, whose keys are the field names."""
         first, second = row["levels"]
         tuples: dict[str, Any] = {
             "words": tuple(row["words"]),
@@ -380,7 +413,13 @@ class Pair:
 
 @dataclass(frozen=True)
 class Flag:
-    """Word that is probably the other one of its pair, with character offsets."""
+    """Word that is probably the other one of its pair, with character offsets.
+
+    ``end`` is exclusive. ``printed`` is the word in the text, ``proposal`` the other one in the
+    same capitalisation, ``pair`` the title of the pair. ``probability`` that the word is wrong
+    assumes an error rate of ERROR_RATE. ``because`` has up to MAX_REASONS contexts, each as words
+    around a gap "…", the strongest first.
+    """
 
     start: int
     end: int
@@ -394,7 +433,11 @@ class Flag:
 
 @dataclass(frozen=True, eq=False)
 class ConfusionModel:
-    """Pairs of confusable words with the common hash table of their feature weights."""
+    """Pairs of confusable words with the common hash table of their feature weights.
+
+    Methods take a pair as its index in ``pairs``, a word as its id in ``word_ids``, and a side
+    (0 or 1) as an index into ``Pair.words``. Positions are those of ``Tokens``.
+    """
 
     pairs: tuple[Pair, ...]
     keys: npt.NDArray[np.uint32]  # of features, sorted
@@ -405,7 +448,9 @@ class ConfusionModel:
     def find_errors(self, text: str, precision: float = DEFAULT_PRECISION) -> list[Flag]:
         """Return the words of a text that are probably wrong, in text order, without overlaps.
 
-        ``precision`` is the share of flags that should be correct at an error rate of ERROR_RATE.
+        ``text`` has NON_PROSE in place of what is not prose (``blank_non_prose``). ``precision`` is
+        the share of flags that should be correct at an error rate of ERROR_RATE. Wording that the
+        text repeats is not flagged (``Tokens.is_habitual``).
         """
         tokens, start, end, word_id = self.find_words(text)
         flags: list[Flag] = []
@@ -421,7 +466,12 @@ class ConfusionModel:
         return _drop_overlaps(flags)
 
     def find_words(self, text: str) -> tuple[Tokens, IntArray, IntArray, IntArray]:
-        """Return the tokens of a text, and start, end and id of the words that can be judged."""
+        """Return the tokens of a text, and start, end and id of the words that can be judged.
+
+        The three arrays have one entry per occurrence of a word of a pair in prose; start and end
+        (exclusive) are positions in the tokens. Single words in text order come first, then
+        two-word phrases.
+        """
         tokens = self._lexicon.tokenize(text)
         start, end, word_id = self._find_occurrences(tokens)
         is_prose = tokens.is_prose(start, end)
@@ -430,7 +480,10 @@ class ConfusionModel:
     def log_odds(
         self, tokens: Tokens, start: IntArray, end: IntArray, pair: IntArray
     ) -> npt.NDArray[np.float64]:
-        """Return the log-odds of the second word of each span's pair, given the context."""
+        """Return the log-odds of the second word of each span's pair, given the context, (s,).
+
+        ``start``, ``end`` and ``pair`` have one entry per span.
+        """
         return self.log_odds_of_features(tokens.features(start, end), pair)
 
     def log_odds_of_features(self, features: HashArray, pair: IntArray) -> npt.NDArray[np.float64]:
@@ -447,7 +500,10 @@ class ConfusionModel:
     ) -> Iterator[tuple[int, int, int, int, float]]:
         """Yield start, end, pair, printed side and log-odds of words above their threshold.
 
-        A word belongs to several pairs; the proposal must also beat all others clearly.
+        ``start``, ``end`` and ``word_id`` are arrays with one entry per occurrence. The log-odds
+        are those of the proposal, the other side of the pair. A word may belong to several pairs;
+        its proposal must also beat all others by MIN_LOG_ODDS_MARGIN. Results are in the order of
+        ``start``, one per occurrence at most, unless proposals are exactly tied.
         """
         count = self._side_starts[word_id + 1] - self._side_starts[word_id]
         span = np.repeat(np.arange(len(start)), count)
@@ -462,13 +518,19 @@ class ConfusionModel:
             yield int(start[k]), int(end[k]), int(pair[i]), int(side[i]), float(odds[i])
 
     def _contributions(self, features: HashArray, pair: IntArray) -> npt.NDArray[np.float64]:
-        """Return what each feature adds to the score of its pair, (spans, features)."""
+        """Return what each feature adds to the score of its pair, (spans, features).
+
+        The score is before bias, slope and shift; positive values speak for the second word.
+        """
         return np.asarray(
             self._weights(features, pair) * FEATURE_VALUES * self._scales[pair][:, None]
         )
 
     def _weights(self, features: HashArray, pair: IntArray) -> npt.NDArray[np.float32]:
-        """Return the table's weights of features, (spans, features), float32; 0 if unknown."""
+        """Return the table's weights of features, (spans, features), float32; 0 if unknown.
+
+        ``features`` are hashes of ``Tokens.features``, ``pair`` has one entry per row.
+        """
         keys = feature_keys(features, self._pair_hashes[pair][:, None])
         return lookup_weights(self._lookup_table, keys)
 
@@ -480,8 +542,9 @@ class ConfusionModel:
     def thresholds(self, precision: float) -> npt.NDArray[np.float64]:
         """Return the log-odds from which a printed word is flagged, (pairs, 2).
 
-        The next higher of THRESHOLD_PRECISIONS is used; beyond the last one the threshold rises
-        with the odds of precision.
+        Column s is for the word of side s, its values are log-odds of the other word. The next
+        higher of THRESHOLD_PRECISIONS is used; beyond the last one the threshold rises with the
+        odds of precision.
         """
         column = next((k for k, p in enumerate(THRESHOLD_PRECISIONS) if p >= precision - 1e-9), -1)
         if column < 0:  # beyond what was measured
@@ -502,7 +565,9 @@ class ConfusionModel:
     ) -> Flag:
         """Return the flag of a word, with its probability at ERROR_RATE and its reasons.
 
-        ``spans`` are the character offsets of all tokens of the text, without padding.
+        ``start`` and ``end`` are token positions, ``side`` is that of the printed word and ``odds``
+        the log-odds of the other one. ``spans`` are the character offsets of all tokens of the
+        text, without padding.
         """
         offsets = [spans[k - MAX_OFFSET] for k in (start, end - 1)]
         printed = text[offsets[0][0] : offsets[1][1]]
@@ -529,7 +594,11 @@ class ConfusionModel:
         pair: int,
         side: int,
     ) -> tuple[str, ...]:
-        """Return the MAX_REASONS contexts that support the proposal most, as words around a gap."""
+        """Return up to MAX_REASONS contexts that support the proposal most, strongest first.
+
+        A context is words around a gap, see ``_show_context``; one that contains or is part of a
+        stronger one is left out. Empty if no feature supports the proposal.
+        """
         starts, ends, pairs = (np.array([k]) for k in (start, end, pair))
         contributions = self._contributions(tokens.features(starts, ends), pairs)[0]
         contributions *= (1 - 2 * side) * np.sign(self._slopes[pair])
@@ -555,7 +624,11 @@ class ConfusionModel:
         end: int,
         offsets: Sequence[int],
     ) -> str:
-        """Return the words at some offsets around a gap "…", in text order."""
+        """Return the words at some offsets around a gap "…", in text order.
+
+        Words in another sentence are left out. Negative offsets count from ``start``, positive ones
+        from the last token of the span.
+        """
         words = ["…"]
         for offset in sorted(offsets, key=abs):
             position = start + offset if offset < 0 else end - 1 + offset
@@ -567,7 +640,10 @@ class ConfusionModel:
         return " ".join(filter(None, words))
 
     def _find_occurrences(self, tokens: Tokens) -> tuple[IntArray, IntArray, IntArray]:
-        """Return start, end and word id of all words of pairs, including two-word phrases."""
+        """Return start, end and word id of all words of pairs, including two-word phrases.
+
+        Single words in text order, then phrases in text order; a phrase and its words can overlap.
+        """
         start = np.flatnonzero(tokens.word_id >= 0)
         word_id = tokens.word_id[start]
         end = start + 1
@@ -589,7 +665,10 @@ class ConfusionModel:
 
     @cached_property
     def word_ids(self) -> dict[str, int]:
-        """Return the ids of all words of pairs and of the first words of two-word phrases."""
+        """Return the ids of all words of pairs and of the first words of two-word phrases.
+
+        Ids are the ranks in alphabetical order, from 0.
+        """
         words = {word for pair in self.pairs for word in pair.words}
         return {word: k for k, word in enumerate(sorted(words | {w.split()[0] for w in words}))}
 
@@ -615,7 +694,10 @@ class ConfusionModel:
 
     @cached_property
     def _pair_sides(self) -> tuple[IntArray, IntArray]:
-        """Return (pair, side) of all words sorted by word id, and where each word's rows begin."""
+        """Return (pair, side) of all words sorted by word id, and where each word's rows begin.
+
+        Word w has the rows ``starts[w] ... starts[w + 1] - 1``; none if it only opens a phrase.
+        """
         rows = sorted(
             (self.word_ids[word], k, side)
             for k, pair in enumerate(self.pairs)
@@ -666,7 +748,7 @@ class ConfusionModel:
         return np.array([pair.levels for pair in self.pairs], dtype=np.float64)
 
     def to_disk(self, path: str | Path) -> None:
-        """Write the model as a folder of JSON and arrays, atomically."""
+        """Write the model as a folder of JSON and arrays, atomically; replaces an existing one."""
         with atomic_model_folder(path) as folder:
             rows = [asdict(pair) for pair in self.pairs]
             lines = ",\n".join(json.dumps(row) for row in rows)
@@ -706,7 +788,11 @@ class ConfusionModel:
 def _is_clear_winner(
     span: IntArray, odds: npt.NDArray[np.float64], n_spans: int
 ) -> npt.NDArray[np.bool_]:
-    """Return which proposals are the best of their span by at least MIN_LOG_ODDS_MARGIN."""
+    """Return which proposals are the best of their span by at least MIN_LOG_ODDS_MARGIN.
+
+    ``span`` has the number of each proposal's span, below ``n_spans``, and ``odds`` its log-odds. A
+    single proposal wins; exactly equal best ones all win if they beat the rest.
+    """
     best = np.full(n_spans, -np.inf)
     np.maximum.at(best, span, odds)
     is_best = odds >= best[span]
@@ -729,7 +815,10 @@ def _match_spelling_style(word: str, printed: str) -> str:
 
 
 def _drop_overlaps(flags: Sequence[Flag]) -> list[Flag]:
-    """Return flags in text order; of overlapping ones only the one with the highest score."""
+    """Return flags in text order, without those that overlap an earlier one that was kept.
+
+    Of flags with the same start only the one with the highest score is kept.
+    """
     kept: list[Flag] = []
     for flag in sorted(flags, key=lambda flag: (flag.start, -flag.score)):
         if not kept or flag.start >= kept[-1].end:
