@@ -33,6 +33,8 @@ TIE_TOLERANCE = 1e-9  # relative to the largest absolute score, or to the best q
 def tie_tolerance(scores: ArrayLike) -> float:
     """Return the largest difference between two neighbouring scores that are tied.
 
+    TIE_TOLERANCE times the largest absolute score; 0 without scores.
+
     >>> tie_tolerance([-2.0, 1.0])
     2e-09
     """
@@ -97,6 +99,9 @@ def merge_ties(scores: ArrayLike, axis: int = -1) -> NDArray[np.float64]:
 def rank_ties(scores: ArrayLike, axis: int = -1) -> NDArray[np.float64]:
     """Return the rank of each score from 1 in ascending order; tied scores share the mean rank.
 
+    In an array of several dimensions each line along ``axis`` is ranked on its own; the shape is
+    kept.
+
     >>> rank_ties([0.5, 0.1, 0.5 + 1e-15]).tolist()
     [2.5, 1.0, 2.5]
     """
@@ -114,7 +119,8 @@ def rank_ties(scores: ArrayLike, axis: int = -1) -> NDArray[np.float64]:
 def argmax_first(scores: ArrayLike, axis: int = -1) -> NDArray[np.intp]:
     """Return the first index along ``axis`` whose score is tied with the largest one.
 
-    Like ``np.argmax``, but round-off among tied scores does not change the answer.
+    Like ``np.argmax``, but round-off among tied scores does not change the answer. The result has
+    the shape of ``scores`` without ``axis``. Scores must be finite and not empty along the axis.
 
     >>> argmax_first([[0.3, 0.1 + 0.2], [0.1, 0.9]]).tolist()
     [0, 1]
@@ -129,7 +135,8 @@ def is_tied_with_best(qualities: ArrayLike) -> NDArray[np.bool_]:
 
     A quality counts as the best if it is at most ``TIE_TOLERANCE`` times the best one below it.
     Errors are given with a minus sign; two errors that both are round-off of zero (below
-    ``TIE_TOLERANCE**2`` of the largest one) are equal too. NaN is worse than any number.
+    ``TIE_TOLERANCE**2`` of the largest one) are equal too. NaN is worse than any number. At least
+    one entry of the mask is True; ``qualities`` must not be empty.
 
     >>> is_tied_with_best([0.8, 0.9, 0.9 - 1e-14]).tolist()
     [False, True, True]
@@ -147,7 +154,7 @@ def is_tied_with_best(qualities: ArrayLike) -> NDArray[np.bool_]:
 
 
 def choose_first(qualities: ArrayLike) -> int:
-    """Return the index of the first of the equally good settings.
+    """Return the index of the first setting that is as good as the best, see ``is_tied_with_best``.
 
     >>> choose_first([0.8, 0.9 - 1e-14, 0.9])
     1
@@ -168,7 +175,12 @@ def choose_largest(qualities: ArrayLike, parameters: Sequence[float] | Vector) -
 
 
 def _sort_lines(scores: ArrayLike, axis: int) -> tuple[Indices, NDArray[np.float64], Indices]:
-    """Return order, sorted scores and the start of each one's tie group, ``axis`` moved last."""
+    """Return order, sorted scores and the start of each one's tie group, ``axis`` moved last.
+
+    All three have the shape of ``scores`` with ``axis`` last. ``order`` sorts each line in
+    ascending order; ``starts`` has the position in the sorted line at which the group of a score
+    begins.
+    """
     values = np.moveaxis(np.asarray(scores, dtype=np.float64), axis, -1)
     order = np.argsort(values, axis=-1)
     ranked = np.take_along_axis(values, order, -1)
@@ -205,7 +217,8 @@ class QueryMean:
 def auc(y: ArrayLike, scores: ArrayLike) -> float | None:
     """Return the share of (positive, negative) pairs in the right order, ties ½.
 
-    None with one class only. The Wilcoxon-Mann-Whitney statistic from sorted scores, O(n log n).
+    None with one class only. Raises ValueError unless labels and scores are finite and of equal
+    length. The Wilcoxon-Mann-Whitney statistic from sorted scores, O(n log n).
 
     >>> auc([1, 1, -1, -1], [3.0, 1.0, 1.0, 0.0])
     0.875
@@ -235,7 +248,9 @@ def decide(scores: ArrayLike, threshold: float) -> NDArray[np.bool_]:
 def precision_recall_f(y: ArrayLike, decisions: ArrayLike, unreachable: int = 0) -> PRF:
     """Return precision, recall and F of yes/no decisions.
 
-    ``unreachable`` gold positives had no candidate at all; each counts as missed.
+    ``y`` are labels and ``decisions`` answers, both positive where they are above 0.
+    ``unreachable`` gold positives had no candidate at all; each counts as missed. Raises ValueError
+    if it is negative or lengths differ.
     ``F = 2 tp / (2 tp + fp + fn)``, so it is 0, not undefined, when everything was missed.
 
     >>> precision_recall_f([1, 1, -1, -1], [True, False, True, False], unreachable=1)
@@ -255,9 +270,11 @@ def precision_recall_f(y: ArrayLike, decisions: ArrayLike, unreachable: int = 0)
 def best_threshold(y: ArrayLike, scores: ArrayLike, unreachable: int = 0) -> float | None:
     """Return the threshold of maximal F, midway between neighbouring scores.
 
-    None without a positive. Of several with the same F, the highest is returned, which decides yes
-    least often. If deciding yes for all is best, it lies below the lowest score by the tolerance of
-    ties. F is optimistic on the data that the threshold was chosen on: choose on training data.
+    A score at or above it means yes. ``unreachable`` gold positives had no candidate and count as
+    missed. None without a positive. Of several with the same F, the highest is returned, which
+    decides yes least often. If deciding yes for all is best, it lies below the lowest score by the
+    tolerance of ties. F is optimistic on the data that the threshold was chosen on: choose on
+    training data.
 
     >>> best_threshold([1, 1, -1, -1], [0.9, 0.5, 0.3, 0.1])
     0.4
@@ -274,8 +291,10 @@ def best_threshold(y: ArrayLike, scores: ArrayLike, unreachable: int = 0) -> flo
 def expected_f_threshold(scores: ArrayLike, probabilities: ArrayLike) -> float | None:
     """Return the threshold of maximal expected F, given only the probability of each candidate.
 
-    Expected F is ``2 Σ_answered p / (answered + Σ p)``. No label is used, so that it suits all
-    candidates, also where those with labels were not drawn at random. None without candidates.
+    ``probabilities`` has one entry per score. Expected F is ``2 Σ_answered p / (answered + Σ p)``;
+    of several thresholds with the same F the highest is returned. No label is used, so that it
+    suits all candidates, also where those with labels were not drawn at random. None without
+    candidates.
 
     >>> expected_f_threshold([0.9, 0.5, 0.3, 0.1], [0.9, 0.8, 0.1, 0.0])
     0.4
@@ -350,6 +369,8 @@ def average_precision(y: ArrayLike, scores: ArrayLike) -> float | None:
 def accuracy(y: ArrayLike, decisions: ArrayLike) -> float | None:
     """Return the share of right decisions; None without candidates.
 
+    Labels and decisions are positive where they are above 0.
+
     >>> accuracy([1, 1, -1, -1], [True, False, False, False])
     0.75
     """
@@ -368,9 +389,9 @@ def error_rate(y: ArrayLike, decisions: ArrayLike) -> float | None:
 
 
 def kendall_tau_b(y: ArrayLike, scores: ArrayLike) -> float | None:
-    """Return Kendall's rank correlation with ties on either side, -1 ... 1.
+    """Return Kendall's rank correlation tau_b of labels and scores, -1 ... 1, corrected for ties.
 
-    None if one side is constant.
+    None if labels or scores are all equal, or there are fewer than two.
 
     >>> round(kendall_tau_b([1, 2, 3, 4], [0.1, 0.2, 0.4, 0.3]), 3)
     0.667
@@ -411,7 +432,7 @@ def ndcg(
     The gain of a candidate is its label ``y`` ("linear") or ``2**y - 1`` ("exponential"), its
     discount ``1 / log2(1 + rank)``, over the first ``k`` ranks (None: all). Candidates with equal
     scores share the mean of their discounts. None if all gains are 0. Raises ValueError for a
-    negative label.
+    negative label, an unknown gain or ``k`` below 1.
 
     >>> round(ndcg([2, 0, 1], [0.9, 0.5, 0.3]), 3)
     0.95
@@ -441,6 +462,10 @@ def average_over_queries(
     metric: Metric, y: ArrayLike, scores: ArrayLike, queries: Queries
 ) -> QueryMean:
     """Compute a metric within each query and average it; queries without a value are counted.
+
+    ``metric`` takes labels and scores of one query and returns None where it is undefined; such
+    queries are left out of the mean, which is None if no query is left. ``queries`` has the query
+    of each candidate; candidates of a query need not be consecutive.
 
     The tolerance of ties is that of the scores of all queries, for that is the scale of their
     round-off: a query may have scores near zero only.
@@ -482,9 +507,11 @@ def classification_metrics(
     """Return the metrics of one test fold, with F under up to three thresholds.
 
     Keys: auc, f, precision, recall, accuracy, average_precision, f_best, f_rate. ``threshold`` was
-    chosen on training data; None leaves its metrics undefined. ``f_best`` takes the best threshold
-    of the fold itself and is optimistic. ``f_rate`` decides yes for the share ``rate``, by default
-    the share of positives in the fold, which a user may know without knowing the answers.
+    chosen on training data; None leaves its metrics (f, precision, recall, accuracy) undefined.
+    ``unreachable`` gold positives had no candidate and count as missed. ``f_best`` takes the best
+    threshold of the fold itself and is optimistic. ``f_rate`` decides yes for the share ``rate``,
+    by default the share of positives in the fold, which a user may know without knowing the
+    answers.
 
     >>> classification_metrics([1, 1, -1], [0.9, 0.2, 0.4], 0.3)["f"]
     0.5
@@ -509,8 +536,8 @@ def classification_metrics(
 def ranking_metrics(y: ArrayLike, scores: ArrayLike, queries: Queries) -> dict[str, float | None]:
     """Return Kendall's tau_b, disagreement and NDCG, each averaged over queries.
 
-    Keys: tau, disagreement, ndcg, ndcg@10. NDCG takes the labels as gains, so it is left out if
-    one is negative.
+    Keys: tau, disagreement, ndcg, ndcg@10. NDCG takes the labels as gains, so its two keys are left
+    out if a label is negative. A value is None if no query defines the metric.
 
     >>> ranking_metrics([1, 2], [0.1, 0.2], ["a", "a"])["tau"]
     1.0
@@ -524,8 +551,10 @@ def ranking_metrics(y: ArrayLike, scores: ArrayLike, queries: Queries) -> dict[s
 def _thresholds(gains: Vector, values: Vector) -> tuple[Vector, Vector, Vector]:
     """Return every distinct threshold in descending order, with what reaches it.
 
-    Returns thresholds midway between neighbouring scores, the summed gains and the number of
-    candidates that reach each. The last threshold is reached by all.
+    Returns three arrays with one entry per group of tied scores: thresholds midway between
+    neighbouring scores, the summed ``gains`` (one per candidate) and the number of candidates that
+    reach each. The last threshold is just below the lowest score, so all reach it. ``values`` must
+    not be empty.
     """
     order, starts = _sort_descending(values)
     ranked = values[order]
@@ -538,13 +567,19 @@ def _thresholds(gains: Vector, values: Vector) -> tuple[Vector, Vector, Vector]:
 
 
 def _sort_descending(values: Vector) -> tuple[Indices, Indices]:
-    """Sort scores in descending order; return the order and where each group of ties starts."""
+    """Sort scores in descending order; return the order and where each group of ties starts.
+
+    Starts are positions in the order; the first is 0, also without scores.
+    """
     order, starts = sort_ties(values)
     return order[::-1], np.append(0, len(order) - starts[:0:-1])
 
 
 def _tau_b(labels: Vector, values: Vector) -> float | None:
-    """Return Kendall's tau_b of scores whose ties were merged; None where one side is constant."""
+    """Return Kendall's tau_b of scores whose ties were merged.
+
+    None if labels or scores are constant, or there are fewer than two.
+    """
     if len(labels) < 2 or np.ptp(labels) == 0 or np.ptp(values) == 0:
         return None
     from scipy.stats import kendalltau  # loads slowly, and applying a model measures nothing
@@ -583,19 +618,19 @@ def _ratio(part: float, whole: float) -> float | None:
 
 
 def _count_pairs(n: int) -> int:
-    """Return the number of pairs of ``n`` things."""
+    """Return the number of unordered pairs of ``n`` things, ``n (n - 1) / 2``."""
     return n * (n - 1) // 2
 
 
 def _count_tied_pairs(values: Vector) -> int:
-    """Return the number of pairs of equal values."""
+    """Return the number of unordered pairs of exactly equal values."""
     return sum(_count_pairs(int(count)) for count in np.unique(values, return_counts=True)[1])
 
 
 def _metrics_at(
     y: NDArray[np.float64], scores: NDArray[np.float64], threshold: float | None, unreachable: int
 ) -> dict[str, float | None]:
-    """Return f, precision and recall at a threshold; all None if it is None."""
+    """Return the keys f, precision and recall at a threshold; all None if it is None."""
     if threshold is None:
         return {"f": None, "precision": None, "recall": None}
     precision, recall, f = precision_recall_f(y, decide(scores, threshold), unreachable)
@@ -604,7 +639,7 @@ def _metrics_at(
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Points of a curve, ordered along x."""
+    """Points of a curve in order; x never decreases."""
 
     x: Vector
     y: Vector
@@ -633,8 +668,9 @@ class CalibrationBin:
 
 
 def roc_curve(y: ArrayLike, scores: ArrayLike) -> Curve | None:
-    """Return true-positive rate over false-positive rate; None with one class only.
+    """Return true-positive rate (y) over false-positive rate (x); None with one class only.
 
+    The points go from (0, 0) to (1, 1), one per group of tied scores after the first.
     Equal scores make one slanted step, so that the area below is the AUC with ties ½.
     """
     hit, answered, positives = _roc_steps(y, scores)
@@ -661,9 +697,10 @@ def mean_roc(
 
 
 def precision_recall_curve(y: ArrayLike, scores: ArrayLike, unreachable: int = 0) -> Curve | None:
-    """Return precision over recall at every threshold, from the highest down.
+    """Return precision (y) over recall (x) at every threshold, from the highest down.
 
-    None without a positive. ``unreachable`` gold positives had no candidate.
+    None without a positive among the candidates. ``unreachable`` gold positives had no candidate
+    and only lower the recall.
     """
     hit, answered, positives = _roc_steps(y, scores)
     if not positives:
@@ -674,7 +711,8 @@ def precision_recall_curve(y: ArrayLike, scores: ArrayLike, unreachable: int = 0
 def score_calibration(y: ArrayLike, scores: ArrayLike, bins: int = 10) -> list[CalibrationBin]:
     """Return how often candidates are positive, in bins of equally many candidates by score.
 
-    Equal scores stay in one bin, so there may be fewer bins. The interval is Wilson's.
+    Bins are in ascending order of score. Equal scores stay in one bin, so there may be fewer bins;
+    none without candidates. The interval is Wilson's. Raises ValueError for ``bins`` below 1.
     """
     if bins < 1:
         raise ValueError(f"bins must be at least 1, got {bins}")
@@ -695,7 +733,8 @@ def score_calibration(y: ArrayLike, scores: ArrayLike, bins: int = 10) -> list[C
 def reliability(y: ArrayLike, probabilities: ArrayLike, bins: int = 10) -> list[CalibrationBin]:
     """Return how often candidates are positive, in bins of equal width by probability.
 
-    Empty bins are left out.
+    Bins are in ascending order; ``CalibrationBin.score`` is the mean probability. Empty bins are
+    left out. ``probabilities`` must lie in 0 ... 1, which is not checked.
     """
     labels, p = np.asarray(y, dtype=np.float64), np.asarray(probabilities, dtype=np.float64)
     bin_index = np.minimum((p * bins).astype(np.intp), bins - 1)
@@ -711,7 +750,8 @@ def reliability(y: ArrayLike, probabilities: ArrayLike, bins: int = 10) -> list[
 def calibration_error(y: ArrayLike, probabilities: ArrayLike, bins: int = 10) -> float:
     """Return the mean gap between probability and share of positives over bins of equal width.
 
-    The expected calibration error (ECE).
+    The expected calibration error (ECE): the mean is weighted by the candidates of each bin. 0
+    without candidates.
 
     >>> calibration_error([1, -1, 1, 1], [0.75, 0.75, 0.75, 0.75])
     0.0
@@ -724,7 +764,8 @@ def calibration_error(y: ArrayLike, probabilities: ArrayLike, bins: int = 10) ->
 def chance_calibration_error(probabilities: ArrayLike, *, times: int = 100, seed: int = 0) -> float:
     """Return the calibration error that perfectly calibrated probabilities have by chance.
 
-    The mean over ``times`` simulations of labels.
+    The mean over ``times`` simulations, in which each label is drawn with its probability; the
+    result is the same for the same ``seed``.
     """
     p, rng = np.asarray(probabilities, dtype=np.float64), np.random.default_rng(seed)
     draws = (np.where(rng.random(len(p)) < p, 1.0, -1.0) for _ in range(times))
@@ -732,7 +773,11 @@ def chance_calibration_error(probabilities: ArrayLike, *, times: int = 100, seed
 
 
 def _roc_steps(y: ArrayLike, scores: ArrayLike) -> tuple[Vector, Vector, int]:
-    """Return positives and candidates above each threshold, from none to all, and all positives."""
+    """Return positives and candidates at or above each threshold, and the number of positives.
+
+    Both arrays go from 0 (above all scores) to all, one entry per group of tied scores after the
+    first. Raises ValueError if lengths differ.
+    """
     labels, values = np.asarray(y, dtype=np.float64), np.asarray(scores, dtype=np.float64)
     if labels.shape != values.shape:
         raise ValueError(f"{len(labels)} labels for {len(values)} scores")
@@ -744,7 +789,10 @@ def _roc_steps(y: ArrayLike, scores: ArrayLike) -> tuple[Vector, Vector, int]:
 
 
 def _interpolate_upper(curve: Curve, x: Vector) -> Vector:
-    """Return the curve at ``x``: at its top where it rises vertically, and 0 at ``x`` 0."""
+    """Return the curve's y at each ``x`` by linear interpolation.
+
+    Where the curve rises vertically its highest y is taken, except that y is 0 at ``x`` 0.
+    """
     right = np.interp(x, curve.x, curve.y)
     index = np.searchsorted(curve.x, x, side="right") - 1
     result = np.where(curve.x[index] == x, curve.y[index], right)
@@ -752,7 +800,10 @@ def _interpolate_upper(curve: Curve, x: Vector) -> Vector:
 
 
 def _wilson_interval(share: float, n: int) -> tuple[float, float]:
-    """Return the 95 % Wilson interval of a share of ``n``."""
+    """Return low and high end of the 95 % Wilson interval of a share of ``n`` (at least 1) things.
+
+    The interval always contains ``share``, despite round-off.
+    """
     z = 1.959963984540054
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z * float(np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))) / (1 + z * z / n)
