@@ -35,7 +35,10 @@ def track(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T
 
 @contextmanager
 def report_progress(listener: Listener) -> Iterator[None]:
-    """Make ``track`` report to ``listener`` inside this block."""
+    """Make ``track`` report to ``listener`` inside this block; the earlier listener is restored.
+
+    Holds for the current thread or task (a ContextVar).
+    """
     token = _listener.set(listener)
     try:
         yield
@@ -45,7 +48,7 @@ def report_progress(listener: Listener) -> Iterator[None]:
 
 @contextmanager
 def gc_disabled() -> Iterator[None]:
-    """Disable the cyclic garbage collector inside this block.
+    """Disable the cyclic garbage collector inside this block; leave it as it was before.
 
     A collection visits all objects of the program, including language model and imports, which
     takes a tenth of a second, and many new objects trigger it often. Objects that are made for a
