@@ -61,7 +61,8 @@ def check_choice(name: str, values: Sequence[str], choices: Sequence[str]) -> No
 def word_form(token: Token, form: WordForm) -> str:
     """Return the text of a token as a label: as written, lower-cased, its lemma or its stem.
 
-    A token without a lemma gives its lower-cased text.
+    ``form`` is ``"raw"``, ``"lower"``, ``"lemma"`` or ``"stem"`` (see ``stem``). As a lemma, a
+    token without one gives its lower-cased text.
     """
     match form:
         case "raw":
@@ -76,7 +77,11 @@ def word_form(token: Token, form: WordForm) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Dependencies:
-    """Dependencies between tokens: governor, dependent and type, one entry per dependency."""
+    """Dependencies between tokens: governor, dependent and type, one entry per dependency.
+
+    e is the number of dependencies. Tokens are indices into a Doc or, after ``within``, into a
+    range of it. A token may depend on several others or none; order is that of the parse.
+    """
 
     governor: Indices  # (e,)
     dependent: Indices  # (e,)
@@ -137,10 +142,10 @@ class Dependencies:
         return len(self.types)
 
     def edges(self, n: int) -> Indices:
-        """Return graph edges governor -> dependency -> dependent, shape (2 e, 2).
+        """Return (from, to) edges governor -> dependency -> dependent, shape (2 e, 2).
 
-        Tokens are vertices 0 to ``n`` - 1, dependency k is vertex ``n`` + k. The first e rows lead
-        to dependencies, the others away from them.
+        Tokens are vertices 0 to ``n`` - 1, dependency k is vertex ``n`` + k; ``n`` is the number of
+        tokens. The first e rows lead to dependencies, the others away from them.
         """
         vertex = np.arange(len(self)) + n
         return np.column_stack(
@@ -150,8 +155,8 @@ class Dependencies:
     def distances(self, n: int, sources: Indices | None = None) -> Matrix:
         """Return shortest path lengths along dependencies in either direction, shape (sources, n).
 
-        ``sources`` are token indices; None means all ``n`` tokens. Unreachable tokens are at
-        infinity.
+        ``n`` is the number of tokens. ``sources`` are token indices; None means all ``n`` tokens.
+        Unreachable tokens are at infinity, a source is at 0 from itself.
         """
         sources = np.arange(n) if sources is None else sources
         linked = np.zeros((n, n), dtype=np.float32)
@@ -168,14 +173,15 @@ class Dependencies:
 
     @cached_property
     def _by_dependent(self) -> tuple[Indices, Indices]:
-        """Return the order that sorts dependencies by dependent, and the sorted dependents."""
+        """Return the stable order that sorts by dependent, and the sorted dependents, both (e,)."""
         order = np.argsort(self.dependent, kind="stable")
         return order, self.dependent[order]
 
     def within(self, start: int, end: int) -> Dependencies:
-        """Return the dependencies inside [``start``, ``end``), renumbered from 0.
+        """Return the dependencies with both tokens inside [``start``, ``end``), renumbered from 0.
 
-        The order is kept. Costs a binary search and the number of dependencies inside.
+        The order is kept; dependencies that cross the bounds are dropped. Costs a binary search and
+        the number of dependencies inside.
         """
         order, dependents = self._by_dependent
         low, high = dependents.searchsorted((start, end))
@@ -195,7 +201,8 @@ def has_two_parses(doc: Doc) -> bool:
 class LabelIndex:
     """Mapping from labels to consecutive integers, in order of first occurrence.
 
-    ``cache`` remembers, for each tuple of prefixes, the ids of a label behind each prefix.
+    ``ids`` maps a label, with its prefix, to its integer. ``cache`` remembers, for each tuple of
+    prefixes, the ids of a label behind each prefix.
     """
 
     ids: dict[str, int] = field(default_factory=dict)
@@ -204,14 +211,14 @@ class LabelIndex:
     def prefixed_ids(self, labels: Iterable[str], prefixes: tuple[str, ...]) -> NDArray[np.int32]:
         """Return the ids of ``prefix + label``, shape (prefixes, labels), dtype int32.
 
-        New labels get the next free ids.
+        ``prefixes`` must not be empty. New labels get the next free ids.
         """
         cached = self.cache.setdefault(prefixes, {})
         rows = [cached.get(label) or self._add(label, prefixes) for label in labels]
         return np.array(rows, dtype=np.int32).reshape(-1, len(prefixes)).T
 
     def _add(self, label: str, prefixes: tuple[str, ...]) -> list[int]:
-        """Assign and cache the ids of one label behind each prefix."""
+        """Assign, cache and return the ids of one label behind each prefix, in that order."""
         ids = [self.ids.setdefault(p + label, len(self.ids)) for p in prefixes]
         self.cache[prefixes][label] = ids
         return ids
@@ -221,8 +228,10 @@ class LabelIndex:
 class Sentence:
     """Tokens that the candidates of one sentence share, with dependencies and entities.
 
-    Several sentences are one ``Sentence`` if a candidate spans them. Token indices in
-    ``dependencies``, ``entities`` and ``mentions`` count from ``start``.
+    Several sentences are one ``Sentence`` if a candidate spans them. ``start`` and ``end`` are
+    token indices of the Doc, ``end`` exclusive. Token indices in ``dependencies``, ``entities`` and
+    ``mentions`` count from ``start``. ``attributes`` (tokens, 4) are ORTH, TAG, HEAD and DEP of the
+    tokens. Iterating yields the tokens.
     """
 
     doc: Doc
@@ -239,7 +248,7 @@ class Sentence:
 
     @cached_property
     def texts(self) -> list[str]:
-        """Return the tokens as written."""
+        """Return the text of every token as written."""
         strings = self.doc.vocab.strings
         return [strings[orth] for orth in self.attributes[:, 0].tolist()]
 
@@ -257,7 +266,9 @@ class Sentence:
     def span_tokens(self, candidate: Candidate) -> list[list[int]]:
         """Return the token indices of each span of a candidate, counted from ``start``.
 
-        In text order.
+        Spans are in text order, by first and then by last token, which may differ from the order of
+        ``candidate.spans``. Every span must lie in this sentence and cover a token. Of a
+        discontinuous span only its own tokens are listed, without those in its gaps.
         """
         spans = [[t - self.start for t in tokens_of(span)] for span in candidate.spans]
         return sorted(spans, key=lambda tokens: (tokens[0], tokens[-1]))
@@ -268,15 +279,23 @@ def analyze_sentences(
 ) -> Iterator[Sentence]:
     """Yield the sentence of every candidate once, document by document.
 
-    A candidate whose spans lie in several sentences gets one ``Sentence`` from the first to the
-    last. Leading and trailing tokens that are not words are cut off, unless a span covers them.
+    Documents and, within them, sentences are in the order of their first candidate. A candidate
+    whose spans lie in several sentences gets one ``Sentence`` from the first to the last, apart
+    from that of candidates with other bounds. Leading and trailing tokens that are not words are
+    cut off, unless a span covers them.
 
     Parameters
     ----------
     candidates
-        Candidates of any number of Docs with sentence boundaries.
+        Candidates of any number of Docs with sentence boundaries. ``Sentence.candidate_indices``
+        are positions in this list; each candidate is in exactly one sentence.
     parse, drop
         See ``Dependencies.from_doc``. With ``"own"``, lost subjects are repaired first.
+
+    Raises
+    ------
+    ValueError
+        If a Doc has no sentence boundaries or not the parse that is asked for.
     """
     indices_by_doc: dict[int, list[int]] = {}
     for i, candidate in enumerate(candidates):
@@ -316,7 +335,11 @@ def analyze_sentences(
 
 @dataclass(frozen=True, eq=False)
 class Mentions:
-    """Tokens of every entity of a Doc, with first and last token as arrays."""
+    """Tokens of every entity of a Doc, with first and last token as arrays.
+
+    ``tokens`` has one sorted list of token indices of the Doc per entity; ``first`` and ``last``
+    (entities,) are inclusive.
+    """
 
     tokens: list[list[int]]
     first: Indices
@@ -324,7 +347,10 @@ class Mentions:
 
     @classmethod
     def from_doc(cls, doc: Doc) -> Mentions:
-        """Return the entities of the span group ``entities`` that cover a token."""
+        """Return the entities of the span group ``entities``, without those that cover no token.
+
+        A Doc without the group has none.
+        """
         tokens = [indices for span in doc.spans.get("entities", ()) if (indices := tokens_of(span))]
         ends = np.array([(entity[0], entity[-1]) for entity in tokens], dtype=np.intp).reshape(
             -1, 2
@@ -334,8 +360,9 @@ class Mentions:
     def within(self, start: int, end: int) -> list[list[int]]:
         """Return the tokens of each entity inside [``start``, ``end``), counted from ``start``.
 
-        Entities are in text order. Of an entity that a sentence boundary cuts in two, only the
-        tokens inside are returned.
+        Entities are in text order, by first and then by last token inside. Of an entity that a
+        bound cuts in two, only the tokens inside are returned; entities without a token inside are
+        dropped.
         """
         near = ((self.first < end) & (self.last >= start)).nonzero()[0].tolist()
         mentions = [[t - start for t in self.tokens[i] if start <= t < end] for i in near]
@@ -351,9 +378,9 @@ def _extent_mask(length: int, extents: Iterable[tuple[int, int]]) -> Mask:
 
 
 def _sentence_bounds(doc: Doc) -> list[int]:
-    """Return the first token of each sentence and the length of the Doc, sorted.
+    """Return the first token of each sentence and the length of the Doc, sorted, without repeats.
 
-    Raises ValueError if the Doc has no sentence boundaries.
+    Raises ValueError if a Doc of two tokens or more has no sentence boundaries.
     """
     if len(doc) > 1 and not doc.has_annotation("SENT_START"):
         raise ValueError(
@@ -365,16 +392,19 @@ def _sentence_bounds(doc: Doc) -> list[int]:
 
 
 def _candidate_extent(candidate: Candidate, bounds: list[int]) -> tuple[int, int]:
-    """Return start and end of the sentences from a candidate's first span to its last."""
+    """Return start and end of the sentences from a candidate's first span to its last.
+
+    ``bounds`` is the result of ``_sentence_bounds``; the end is exclusive.
+    """
     first = min(span.start for span in candidate.spans)
     last = max(span.end for span in candidate.spans) - 1
     return bounds[bisect_right(bounds, first) - 1], bounds[bisect_right(bounds, last)]
 
 
 def _cover_spans(bounds: tuple[int, int], candidates: Sequence[Candidate]) -> tuple[int, int]:
-    """Return the bounds widened to contain all spans.
+    """Return the bounds [start, end) widened to contain all spans of all candidates.
 
-    An entity may include surrounding white space.
+    An entity may include surrounding white space, which trimming would cut off.
     """
     spans = [span for candidate in candidates for span in candidate.spans]
     first, last = min(span.start for span in spans), max(span.end for span in spans)
@@ -382,7 +412,7 @@ def _cover_spans(bounds: tuple[int, int], candidates: Sequence[Candidate]) -> tu
 
 
 def _spacy_arcs(doc: Doc) -> list[tuple[int, int, str]]:
-    """Return (head, token, label) of spaCy's tree for every token but roots."""
+    """Return (head, token, label) of spaCy's tree for every token but roots, in text order."""
     return [(token.head.i, token.i, token.dep_) for token in doc if token.head != token]
 
 
@@ -429,9 +459,11 @@ def repair_subjects(
     ----------
     table
         Attributes (ORTH, TAG, HEAD, DEP) of all tokens; not modified. The same object is returned
-        if there is nothing to repair.
+        if there is nothing to repair, else a copy with other HEAD and DEP.
     extents
-        Start and end of each sentence to look at.
+        Start and end (exclusive) of each sentence to look at, as token indices.
+    strings
+        Store of the Doc's vocabulary, to read hashes; labels that are new to it are added.
     """
     is_suspect = _suspect_verbs(
         table
@@ -472,9 +504,11 @@ def _suspect_verbs(table: TokenTable) -> NDArray[np.bool_]:
 class ClauseTree:
     """Dependency tree of one sentence as lists, with rules that repair lost subjects.
 
-    A root is its own head. The parser often attaches the subject of a second clause to the first
-    ("A binds B and C inhibits D" read as "B and C"); ``repair_subjects`` finds such verbs by tags
-    and labels and reattaches a noun phrase to them.
+    All lists have one entry per token, and token indices count from the start of the sentence. A
+    root is its own head. The parser often attaches the subject of a second clause to the first ("A
+    binds B and C inhibits D" read as "B and C"); ``repair_subjects`` finds such verbs by tags and
+    labels and reattaches a noun phrase to them. The private rules return *changes*: the new (head,
+    label) by token, empty if the rule does not apply.
     """
 
     words: Sequence[str]
@@ -484,7 +518,11 @@ class ClauseTree:
 
     @classmethod
     def from_table(cls, table: TokenTable, strings: StringStore) -> ClauseTree:
-        """Build the tree of a sentence; a token whose head lies outside becomes a root."""
+        """Build the tree of a sentence; a token whose head lies outside becomes a root.
+
+        ``table`` holds the rows of the sentence, with relative heads; ``strings`` resolves its
+        hashes.
+        """
         positions = np.arange(len(table))
         absolute_heads = positions + table[:, 2].astype(np.int64)
         heads = np.where(
@@ -494,9 +532,9 @@ class ClauseTree:
         return cls(words, tags, heads, labels)
 
     def to_table(self, strings: StringStore) -> TokenTable:
-        """Return relative heads and label hashes, (tokens, 2), as ``Doc.to_array([HEAD.
+        """Return relative heads and label hashes, (tokens, 2), in the form of ``Doc.to_array``.
 
-        DEP])`` has them.
+        The columns are HEAD and DEP. Labels that are new to ``strings`` are added to it.
         """
         relative_heads = np.array(self.heads) - np.arange(len(self.heads))
         labels = np.array([strings.add(label) for label in self.labels], dtype=np.uint64)
@@ -505,7 +543,8 @@ class ClauseTree:
     def repair_subjects(self) -> ClauseTree:
         """Return a tree with lost subjects given back to their verbs; self if none was lost.
 
-        A change that would make the tree cyclic is skipped.
+        Verbs are repaired from left to right, each in the tree that results from those before it.
+        Changes to a verb that would make the tree cyclic are skipped.
         """
         tree = self
         for verb in range(len(self.heads)):
@@ -534,7 +573,8 @@ class ClauseTree:
     def _repair_coordination(self, first: int, verb: int) -> Mapping[int, Arc]:
         """Return changes for "S first ... and noun verb": the noun becomes the subject of ``verb``.
 
-        Empty unless a coordinator lies between the verbs and ``first`` has a subject before it.
+        ``first`` and ``verb`` are the tokens of the two verbs, ``first`` before ``verb``. Empty
+        unless a coordinator lies between the verbs and ``first`` has a subject before it.
         """
         coordinators = [t for t in range(first + 1, verb) if self.tags[t] == "CC"]
         if not coordinators or not any(s < first for s in self._subjects(first)):
@@ -549,8 +589,8 @@ class ClauseTree:
     ) -> Mapping[int, Arc]:
         """Return changes that make the noun right after the coordinator the subject of ``verb``.
 
-        Applies only if exactly one conjunct noun stands there and ``_is_free_subject`` accepts it.
-        Adjuncts between noun and verb move to the verb.
+        Empty unless exactly one conjunct noun or pronoun stands there and ``_is_free_subject``
+        accepts it. Adjuncts between noun and verb move to the verb, the coordinator to ``first``.
         """
         nouns = [
             t
@@ -590,7 +630,10 @@ class ClauseTree:
     ) -> Mapping[int, Arc]:
         """Return changes for a coordinated subject whose first conjunct is an object of ``first``.
 
-        Empty if ``first`` already has an object or the subject does not follow it directly.
+        ``subject`` is a subject of ``verb`` between the two verbs. If it begins right after the
+        coordinator and ``first`` is labelled a subject, only the coordinator moves to ``first``.
+        Otherwise empty if ``first`` already has an object or the subject does not follow it
+        directly.
         """
         if self._left_edge(subject) == coordinator + 1 and self.labels[first] in SUBJECT_LABELS:
             return {coordinator: (first, "cc")}
@@ -641,7 +684,12 @@ class ClauseTree:
         }
 
     def _swap_verbs(self, first: int, verb: int) -> dict[int, Arc]:
-        """Return changes that make ``verb`` a conjunct of ``first``, which takes its head."""
+        """Return changes that make ``verb`` a conjunct of ``first``.
+
+        ``first`` takes its head and label.
+
+        Children of ``verb`` before ``first`` move to ``first``.
+        """
         head = self.heads[verb]
         moved = {c: (first, self.labels[c]) for c in self._children[verb] if c < first}
         arc = (first if head == verb else head, self.labels[verb])
@@ -656,7 +704,7 @@ class ClauseTree:
         return False
 
     def _with_arcs(self, arcs: Mapping[int, Arc]) -> ClauseTree:
-        """Return a copy of the tree with the given heads and labels."""
+        """Return a copy of the tree with the given (head, label) by token; self is not modified."""
         heads, labels = list(self.heads), list(self.labels)
         for token, (head, label) in arcs.items():
             heads[token], labels[token] = head, label
@@ -664,7 +712,7 @@ class ClauseTree:
 
     @cached_property
     def _children(self) -> list[list[int]]:
-        """Return the children of each token, in text order."""
+        """Return the children of each token, in text order; a root is not its own child."""
         children: list[list[int]] = [[] for _ in self.heads]
         for token, head in enumerate(self.heads):
             if token != head:
@@ -672,7 +720,7 @@ class ClauseTree:
         return children
 
     def _subjects(self, verb: int) -> list[int]:
-        """Return the subjects of a verb."""
+        """Return the children of a verb with one of the SUBJECT_LABELS, in text order."""
         return [c for c in self._children[verb] if self.labels[c] in SUBJECT_LABELS]
 
     def _subject_label(self, verb: int) -> str:
@@ -702,7 +750,10 @@ class ClauseTree:
         return is_marker or self.words[token] in CLAUSE_BREAKS
 
     def _left_edge(self, token: int) -> int:
-        """Return the first token of the subtree of a token, following leftmost children."""
+        """Return the token reached by following leftmost children as long as they come before.
+
+        In a projective tree that is the first token of its subtree.
+        """
         while self._children[token] and self._children[token][0] < token:
             token = self._children[token][0]
         return token
@@ -733,14 +784,17 @@ def collapse_dependencies(
     A preposition and its object become one dependency ``prep_<word>`` (``prepc_<word>`` before a
     clause, ``agent`` for the by-phrase of a passive). All conjuncts depend on the first by
     ``conj_<word>`` and also take its governor; verbs among them take its subject. Labels of spaCy's
-    English parsers are mapped to Stanford's; unknown ones stay. Sorted by dependent, then governor.
+    English parsers are mapped to Stanford's; unknown ones stay. Sorted by dependent, then governor,
+    without repeats. Tokens are indices of the Doc; roots depend on nothing.
 
     Parameters
     ----------
     wanted
-        Mask of tokens whose sentences are needed; None means all.
+        Mask (tokens,) of the sentences that are needed; None means all. The rest may be returned
+        as well, if an arc leads out of the wanted tokens.
     table
-        Token table whose heads and labels are read instead of the Doc's.
+        Token table (tokens, 4) whose heads and labels are read instead of the Doc's; None means
+        the Doc's own.
     """
     tree = _Tree.from_doc(doc, wanted, table)
     direct = [triple for token in tree.tokens if (triple := _collapse_token(tree, token))]
@@ -757,7 +811,11 @@ def collapse_dependencies(
 
 @dataclass(frozen=True, eq=False)
 class _Tree:
-    """Parse of a Doc as lists: asking each token for its head and children takes far longer."""
+    """Parse of a Doc as lists: asking each token for its head and children takes far longer.
+
+    ``heads`` and ``labels`` have one entry per token of the Doc; a root is its own head.
+    ``children``, ``objects`` and ``joined`` are only about ``tokens``.
+    """
 
     doc: Doc
     tokens: list[int]  # those to look at
@@ -773,7 +831,8 @@ class _Tree:
     ) -> _Tree:
         """Read heads and labels, and index objects of prepositions and conjuncts.
 
-        All tokens are read if an arc leads out of the ``wanted`` ones.
+        ``wanted`` and ``table`` as for ``collapse_dependencies``. All tokens are read if ``wanted``
+        is None or an arc leads out of the ``wanted`` ones.
         """
         table = np.asarray(doc.to_array(["HEAD", "DEP"])) if table is None else table[:, 2:]
         heads = table[:, 0].astype(np.int64) + np.arange(len(doc))  # counted from the token
@@ -804,9 +863,10 @@ class _Tree:
 
 
 def _collapse_token(tree: _Tree, token: int) -> Triple | None:
-    """Return the collapsed dependency of a token, or None for roots, conjuncts and prepositions.
+    """Return the collapsed dependency of a token, or None if it has none.
 
-    The object of a preposition depends on what the preposition depends on.
+    None for roots, conjuncts, and prepositions with an object. The object of a preposition depends
+    on what the preposition depends on.
     """
     head, label = tree.heads[token], tree.labels[token]
     if head == token or label == "conj":
@@ -819,7 +879,12 @@ def _collapse_token(tree: _Tree, token: int) -> Triple | None:
 
 
 def _preposition_label(tree: _Tree, preposition: int, object_label: str) -> str:
-    """Return ``agent``, ``prep_<word>`` or, for a clause, ``prepc_<word>``."""
+    """Return ``agent``, ``prep_<word>`` or, for a clause, ``prepc_<word>``.
+
+    The word is lower-cased.
+
+    ``preposition`` is a token index, ``object_label`` is ``pobj`` or ``pcomp`` (a clause).
+    """
     if tree.labels[preposition] == "agent":
         return "agent"
     word = tree.doc[preposition].lower_
@@ -829,8 +894,8 @@ def _preposition_label(tree: _Tree, preposition: int, object_label: str) -> str:
 def _conjuncts(tree: _Tree, token: int) -> list[Triple]:
     """Return (first conjunct, conjunct, ``conj_<word>``) for all conjuncts of a coordination.
 
-    Empty unless ``token`` is the first conjunct. Chains of conjuncts are followed; without a
-    coordinator the word is "and".
+    Empty unless ``token`` is the first conjunct. Chains of conjuncts are followed. ``<word>`` is
+    the first coordinator found, lower-cased, for all conjuncts alike; "and" if there is none.
     """
     if tree.labels[token] == "conj" or token not in tree.joined:
         return []
@@ -848,7 +913,11 @@ def _conjuncts(tree: _Tree, token: int) -> list[Triple]:
 def _shared_subjects(
     tree: _Tree, direct: list[Triple], conjunctions: list[Triple]
 ) -> Iterator[Triple]:
-    """Yield the subjects of first conjuncts for later verbs that have none of their own."""
+    """Yield the subjects of first conjuncts for later verbs that have none of their own.
+
+    ``direct`` are the triples of ``_collapse_token``, ``conjunctions`` those of ``_conjuncts``.
+    Yields (verb, subject, type), one for each subject of the first conjunct.
+    """
     subjects_of: dict[int, list[Triple]] = {}
     for triple in direct:
         if triple[2] in _SHARED_SUBJECTS:
