@@ -583,7 +583,7 @@ def _read_hashes(meta: Mapping[str, Any]) -> set[int] | None:
 
 
 def _text_hashes(doc: Doc) -> set[int]:
-    """Return hashes of ``text_keys`` and of the whole text in lower case, letters and digits only."""
+    """Return hashes of ``text_keys`` and of the whole text (lower case, letters and digits)."""
     text = " ".join(re.findall(r"[^\W_]+", doc.text.lower()))
     keys = [*text_keys(doc), *([("text", text)] if text else [])]
     return {_hash("\0".join(key)) for key in keys}
