@@ -4,6 +4,10 @@
 ``leave-pair-out`` of ``textrank run``. ``leave_pairs_out`` and ``leave_pair_out_auc`` hold out the
 two candidates only, for data without documents.
 
+In shapes, n is the number of candidates, a of alphas, l of pairs, p of outputs (columns of labels),
+b of stacked blocks, and h, s and t are numbers of candidates in a block. ``G`` is the inverse of
+``K + alpha I`` and ``a = G y``, the coefficients of the model of all candidates.
+
 Airola et al. (2011), Computational Statistics and Data Analysis 55(4):1828-1844.
 """
 
@@ -28,10 +32,10 @@ MAX_BLOCK_ELEMENTS = 1 << 22  # elements of stacked blocks that are in memory at
 def group_pair_auc(K: Matrix, y: Vector, groups: Indices, alpha: float) -> float | None:
     """Return the share of (positive, negative) pairs in the right order, ties counted one half.
 
-    Both candidates are scored by the RLS model of all groups but theirs,
-    ``f_U = y_U - G_UU^-1 a_U`` with ``G = (K + alpha I)^-1``, ``a = G y`` and ``U`` the candidates
-    of the two groups. Nearly unbiased on small corpora, where the AUC of folds is coarse and the
-    pooled one pessimistic. None if all labels are of one class.
+    Both candidates are scored by the RLS model of all groups but theirs, ``f_U = y_U - G_UU^-1
+    a_U`` with ``G = (K + alpha I)^-1``, ``a = G y`` and ``U`` the candidates of the two groups.
+    Nearly unbiased on small corpora, where the AUC of folds is coarse and the pooled one
+    pessimistic. None if all labels are of one class.
 
     Parameters
     ----------
@@ -41,6 +45,8 @@ def group_pair_auc(K: Matrix, y: Vector, groups: Indices, alpha: float) -> float
         Labels, (n,); positive where greater than 0.
     groups
         Number of the group of each candidate, (n,).
+    alpha
+        Regularisation, greater than 0.
     """
     G = inverse(np.asarray(K, dtype=np.float64), alpha)
     a = (G @ y)[:, None]
@@ -63,7 +69,8 @@ def group_pair_auc(K: Matrix, y: Vector, groups: Indices, alpha: float) -> float
 def _pairs_of_groups(stacks: Sequence[Indices]) -> Iterator[tuple[Indices, Indices]]:
     """Yield all pairs of different groups, as stacks of rows of shapes (b, s) and (b, t).
 
-    ``stacks`` are the rows of groups of equal size, one stack per size.
+    ``stacks`` are the rows of groups of equal size, one stack per size. Row ``i`` of both results
+    is one pair. Stacks are cut so that their (s + t)² blocks stay below ``MAX_BLOCK_ELEMENTS``.
     """
     for i, j in combinations_with_replacement(range(len(stacks)), 2):
         one, other = stacks[i], stacks[j]
@@ -78,14 +85,19 @@ def _pairs_of_groups(stacks: Sequence[Indices]) -> Iterator[tuple[Indices, Indic
 
 
 def _score_without(G: Matrix, a: Matrix, y: Vector, U: Indices) -> Matrix:
-    """Return the scores (b, h) of stacks of h candidates by models trained without the stack."""
+    """Return the scores (b, h) of b sets of h candidates by RLS models trained without the set.
+
+    ``U`` (b, h) has the candidates of each set; ``G`` (n, n) and ``a`` (n, 1) are those of the
+    model of all candidates, ``y`` (n,) its labels.
+    """
     return solve_blocks(G[U[:, :, None], U[:, None, :]], a[U], y[U][:, :, None])[:, :, 0]
 
 
 def _count_won(f: Matrix, g: Matrix, y: Matrix, z: Matrix) -> tuple[float, float]:
     """Count pairs of a positive among ``f`` and a negative among ``g``: in right order, and all.
 
-    ``y`` and ``z`` are the labels of the scores ``f`` and ``g``; scores within round-off are ties.
+    ``f`` (b, s) and ``g`` (b, t) are scores, ``y`` and ``z`` their labels, in b sets; pairs are
+    made inside a set. Ties, scores within round-off, count one half in the first result.
     """
     counted = (y > 0)[:, :, None] & (z <= 0)[:, None, :]
     gap = f[:, :, None] - g[:, None, :]
@@ -99,8 +111,25 @@ def leave_pairs_out(
     """Return the scores of both members of each pair (l, 2) by the model of all other candidates.
 
     Takes O(1) per pair after one inverse per alpha. The whole inverse is needed at every alpha, so
-    an eigendecomposition would not help. The model is RLS, or with ``rank`` global RankRLS with all
-    pairs. ``y`` has shape (n,) or (n, p) for p outputs.
+    an eigendecomposition would not help.
+
+    Parameters
+    ----------
+    K
+        Gram matrix, (n, n).
+    y
+        Labels, (n,), or (n, p) for p outputs.
+    pairs
+        Two different rows of K in each row, (l, 2).
+    alphas
+        Choices of alpha; the result has one entry for each, in order.
+    rank
+        Use global RankRLS with all pairs instead of RLS.
+
+    Raises
+    ------
+    ValueError
+        If K, labels, pairs or alphas are not valid.
     """
     K = check_gram(K)
     Y = check_targets(y, len(K))
@@ -124,8 +153,9 @@ def leave_pair_out_auc(
 ) -> Matrix:  # (a,), or (a, p) for answers (n, p)
     """Return the AUC at every alpha over all (positive, negative) pairs, scored without the two.
 
-    Nearly unbiased where the AUC of pooled scores is not (Airola et al. 2011). ``rank`` is as in
-    ``leave_pairs_out``. Raises ValueError if an output has labels of one class only.
+    Nearly unbiased where the AUC of pooled scores is not (Airola et al. 2011). Arguments are those
+    of ``leave_pairs_out``; a label is positive where greater than 0, and ties count one half.
+    Raises ValueError if an output has labels of one class only.
     """
     K = check_gram(K)
     Y = check_targets(y, len(K))
@@ -146,12 +176,13 @@ def leave_pair_out_auc(
 
 
 def _inverse_and_bias(K: Matrix, alpha: float, rank: bool) -> tuple[Matrix, Vector | None]:
-    """Return the inverse ``G``, and for a ranker the weights ``v`` of its unpenalised bias.
+    """Return the inverse ``G`` (n, n), and for a ranker the weights ``v`` (n,) of its bias.
 
-    For a ranker the bias is projected out of ``G``. The bias of the model of all candidates is
-    ``v'y``; that of the model without a pair is ``v'y`` with the two labels replaced by their
-    scores with bias. ``v`` follows from ``K G = I - 1 v' - alpha G``; as a quotient of sums over
-    the inverse it would lose half its digits. None for RLS.
+    For a ranker the unpenalised bias is projected out of ``G``, and alpha is divided by n - 2. The
+    bias of the model of all candidates is ``v'y``; that of the model without a pair is ``v'y`` with
+    the two labels replaced by their scores with bias. ``v`` follows from ``K G = I - 1 v' - alpha
+    G``; as a quotient of sums over the inverse it would lose half its digits. ``v`` is None for RLS
+    (``rank`` false).
     """
     if not rank:
         return inverse(K, alpha), None
@@ -163,7 +194,11 @@ def _inverse_and_bias(K: Matrix, alpha: float, rank: bool) -> tuple[Matrix, Vect
 
 @dataclass(frozen=True, eq=False)
 class _PairBlocks:
-    """The 2×2 block of the inverse of each of l pairs, which all outputs share."""
+    """The 2×2 block of the inverse of each of l pairs, which all outputs share.
+
+    ``gi`` and ``gj`` are the diagonal elements of the first and the second candidates, ``gij``
+    those off the diagonal, each (l,).
+    """
 
     gi: Vector
     gj: Vector
@@ -171,12 +206,16 @@ class _PairBlocks:
 
     @cached_property
     def inverse_blocks(self) -> tuple[Vector, Vector, Vector]:
-        """The blocks divided by their determinants."""
+        """The elements ``gi``, ``gj`` and ``gij`` divided by the determinant of their block."""
         det = self.gi * self.gj - self.gij**2
         return self.gi / det, self.gj / det, self.gij / det
 
     def score_without(self, a: Vector, y: Vector, i: Indices, j: Indices) -> Matrix:  # (2, l)
-        """Return the scores of both members by the model of all other candidates."""
+        """Return the scores of both members by the model of all other candidates.
+
+        ``a`` (n,) and ``y`` (n,) are coefficients and labels of one output, ``i`` and ``j`` (l,)
+        the first and second candidates.
+        """
         gi, gj, gij = self.inverse_blocks
         return np.stack([y[i] - gj * a[i] + gij * a[j], y[j] - gi * a[j] + gij * a[i]])
 
@@ -184,8 +223,10 @@ class _PairBlocks:
 def _share_won(G: Matrix, a: Vector, y: Vector, block: int = 64) -> float:
     """Return the share of pairs in the right order, ties one half, by strips that fit the cache.
 
-    ``f_i - f_j`` times the determinant, which is positive and leaves the sign, is
-    ``(y_i - y_j) (g_i g_j - g_ij²) - a_i (g_j + g_ij) + a_j (g_i + g_ij)``.
+    ``G`` (n, n) is the inverse, ``a`` (n,) the coefficients and ``y`` (n,) the labels, which must
+    have both classes; ``block`` positives are handled at once. ``f_i - f_j`` times the determinant,
+    which is positive and leaves the sign, is ``(y_i - y_j) (g_i g_j - g_ij²) - a_i (g_j + g_ij) +
+    a_j (g_i + g_ij)``.
     """
     pos, neg = np.flatnonzero(y > 0), np.flatnonzero(y <= 0)
     g = G.diagonal()
