@@ -52,6 +52,7 @@ class Features(Sequence["Features"]):
     """Sparse feature matrix with a name for every column: the explicit side of a kernel.
 
     It is also a representation: a sequence whose elements are its rows, each again ``Features``.
+    The matrix has n rows (candidates) and d columns (features). No method changes it in place.
 
     >>> counts = Features.from_dicts([{"binds": 2.0}, {"binds": 1.0, "not": 1.0}])
     >>> list(counts.names), counts.values.toarray().tolist()
@@ -75,7 +76,11 @@ class Features(Sequence["Features"]):
 
     @classmethod
     def from_dicts(cls, rows: Iterable[NamedValues]) -> Features:
-        """Build one row per dictionary of named values; columns in order of first occurrence."""
+        """Build one row per dictionary of named values; columns in order of first occurrence.
+
+        A key is a word or a tuple of words; a given zero is stored. Columns within a row are
+        sorted.
+        """
         columns: defaultdict[str | tuple[str, ...], int] = defaultdict(count().__next__)
         data: list[float] = []
         indices: list[int] = []
@@ -94,17 +99,20 @@ class Features(Sequence["Features"]):
         return int(self.cells.shape[0])
 
     def __getitem__(self, index: int | slice) -> Features:
-        """Return one row or a slice of rows as Features."""
+        """Return one row (as Features of one row) or a slice of rows.
+
+        Negative indices count from the end.
+        """
         if isinstance(index, slice):
             return self.rows(index)
         return self.rows(np.arange(len(self))[[index]])
 
     def align_to(self, names: FeatureNames) -> SparseMatrix:
-        """Return the matrix in the columns of ``names``, (n, len(names)).
+        """Return the matrix with the columns of ``names``, shape ``(n, len(names))``.
 
-        Other columns are dropped.
-
-        Columns of equal name are added up.
+        Columns of other names are dropped, names that are missing here become empty columns, and
+        columns of equal name are added up. If ``names`` has a name twice, the first column gets the
+        values.
         """
         source = self.cells
         columns = names.find(self.names)[source.indices]
@@ -116,13 +124,13 @@ class Features(Sequence["Features"]):
         return moved
 
     def rows(self, index: Indices | slice) -> Features:
-        """Return some rows with all columns."""
+        """Return the rows of ``index``, in its order, with all columns; an index may repeat."""
         return Features(self.values[index], self.names)
 
     def scale(self, factor: float | Vector) -> Features:
-        """Return the features times a number, or each row times its own, (n,).
+        """Return a copy times ``factor``: one number, or an array ``(n,)`` with a factor per row.
 
-        Entries that become zero are removed.
+        Entries that become zero are removed; columns stay.
         """
         source = self.cells
         factors = (
@@ -136,13 +144,20 @@ class Features(Sequence["Features"]):
         return Features(scaled, self.names)
 
     def with_data(self, data: Vector) -> Features:
-        """Return the same cells with other values, none of which may be zero."""
+        """Return the same cells with other values.
+
+        ``data`` has one value per stored entry, in the order of ``cells.data``; none may be zero.
+        """
         source = self.cells
         return Features(RawCSR(data, source.indices, source.indptr, source.shape), self.names)
 
     @staticmethod
     def vstack(blocks: Sequence[Features]) -> Features:
-        """Return blocks one below the other; columns of equal name are merged."""
+        """Return the rows of all blocks, one block below the other.
+
+        Columns of equal name are merged. Columns are in order of first occurrence over the blocks.
+        Without blocks the result has no rows and no columns.
+        """
         if blocks and all(block.names is blocks[0].names for block in blocks):
             names = blocks[0].names
         else:
@@ -154,13 +169,20 @@ class Features(Sequence["Features"]):
 
     @staticmethod
     def hstack(blocks: Mapping[str, Features]) -> Features:
-        """Return blocks side by side, with the names of each under its key."""
+        """Return blocks side by side, with their key as a first word before each name.
+
+        Blocks must have equal numbers of rows, and there must be at least one. Columns are in the
+        order of the mapping and never merged.
+        """
         names = FeatureNames.concat([block.names.with_prefix(key) for key, block in blocks.items()])
         return Features(hstack_csr([block.cells for block in blocks.values()]), names)
 
 
 def _with_int32_indices(values: SparseMatrix) -> SparseMatrix:
-    """Return the matrix with 32-bit indices if they suffice, as liblinear needs."""
+    """Return the matrix with 32-bit indices, as liblinear needs.
+
+    Unchanged if it has them already or is too large for them; otherwise data are shared.
+    """
     if values.indices.dtype != np.int64 or max(*values.shape, values.nnz) >= MAX_INT32:
         return values
     cells = (values.data, values.indices.astype(np.int32), values.indptr.astype(np.int32))
@@ -175,8 +197,9 @@ class FeatureNames(Sequence[tuple[str, ...]]):
     """Names of feature columns, each a tuple of words from one vocabulary.
 
     A million label pairs are two integers each and one list of words, so that they are saved,
-    compared and concatenated as arrays. ``parts`` has the word numbers of each name; shorter names
-    are padded with -1.
+    compared and concatenated as arrays. ``parts``, shape ``(d, k)``, has the indices in
+    ``vocabulary`` of the words of each of d names, at most k words each; shorter names are padded
+    with -1 on the right. Names may repeat. Methods return new objects.
 
     >>> names = FeatureNames.from_iterable([("bind", "PROT1"), ("bind", "PROT2")])
     >>> names[1]
@@ -190,7 +213,10 @@ class FeatureNames(Sequence[tuple[str, ...]]):
 
     @classmethod
     def from_iterable(cls, names: Iterable[str | tuple[str, ...]]) -> FeatureNames:
-        """Build names from strings or tuples of strings, in order."""
+        """Build names from strings (names of one word) or tuples of strings, in order.
+
+        Equals are kept.
+        """
         tuples = [(name,) if isinstance(name, str) else name for name in names]
         all_words = list(chain.from_iterable(tuples))
         words = dict(zip(dict.fromkeys(all_words), count(), strict=False))
@@ -211,7 +237,7 @@ class FeatureNames(Sequence[tuple[str, ...]]):
     @overload
     def __getitem__(self, index: slice) -> FeatureNames: ...
     def __getitem__(self, index: int | slice) -> tuple[str, ...] | FeatureNames:
-        """Return a name as a tuple, or the names of a slice."""
+        """Return a name as a tuple of words, or the FeatureNames of a slice."""
         if isinstance(index, slice):
             return FeatureNames(self.vocabulary, self.parts[index])
         return tuple(self.vocabulary[p] for p in self.parts[index] if p >= 0)
@@ -222,18 +248,27 @@ class FeatureNames(Sequence[tuple[str, ...]]):
         return (tuple([words[p] for p in row if p >= 0]) for row in self.parts.tolist())
 
     def take(self, columns: Indices) -> FeatureNames:
-        """Return the names of some columns, in the given order."""
+        """Return the names of some columns, in the given order.
+
+        The vocabulary is shared and not reduced.
+        """
         return FeatureNames(self.vocabulary, self.parts[columns])
 
     def drop_unused_words(self) -> FeatureNames:
-        """Return the same names over a vocabulary of only the words they use."""
+        """Return the same names over a vocabulary of only the words they use.
+
+        The order of names and of words stays.
+        """
         used, parts = np.unique(self.parts, return_inverse=True)
         missing = int(len(used) > 0 and used[0] == -1)
         words = tuple(self.vocabulary[i] for i in used[missing:])
         return FeatureNames(words, (parts.reshape(self.parts.shape) - missing).astype(np.int32))
 
     def dedup_vocabulary(self) -> FeatureNames:
-        """Return the same names over a vocabulary that has each word once."""
+        """Return the same names over a vocabulary that has each word once.
+
+        Self if it already does.
+        """
         has_duplicates = len(set(self.vocabulary)) < len(self.vocabulary)
         return FeatureNames.concat([self]) if has_duplicates else self
 
@@ -244,21 +279,21 @@ class FeatureNames(Sequence[tuple[str, ...]]):
         return FeatureNames(words, np.hstack([first, self.parts]))
 
     def drop_first_word(self) -> FeatureNames:
-        """Return the names without their first word."""
+        """Return the names without their first word; a name of one word becomes the empty tuple."""
         return FeatureNames(self.vocabulary, self.parts[:, 1:])
 
     def prepend(self, name: str) -> FeatureNames:
-        """Return the names with one more name, of a single word, before them."""
+        """Return the names after one more name, of the single word ``name``; it is column 0."""
         words = self.vocabulary if name in self.vocabulary else (*self.vocabulary, name)
         first = np.full((1, self.parts.shape[1]), -1, dtype=np.int32)
         first[0, 0] = words.index(name)
         return FeatureNames(words, np.vstack([first, self.parts]))
 
     def find(self, names: FeatureNames) -> Indices:
-        """Return the column of each of ``names`` here, the first of equals, or -1.
+        """Return the column here of each of ``names``, shape ``(len(names),)``.
 
-        The index of these names is built at the first call; then a call costs as much as ``names``
-        is long.
+        -1 if there is none. The first of equal names here is returned. The index of these names is
+        built at the first call; then a call costs as much as ``names`` is long.
         """
         return self._index.find(names)
 
@@ -280,7 +315,10 @@ class FeatureNames(Sequence[tuple[str, ...]]):
 
     @staticmethod
     def concat(blocks: Sequence[FeatureNames]) -> FeatureNames:
-        """Return the names of all blocks, one block after the other; equal names are not merged."""
+        """Return the names of all blocks, one block after the other; equal names are not merged.
+
+        The vocabularies are merged. Without blocks the result is empty.
+        """
         all_words = dict.fromkeys(chain.from_iterable(b.vocabulary for b in blocks))
         words = dict(zip(all_words, count(), strict=False))
         width = max((b.parts.shape[1] for b in blocks), default=1)
@@ -288,12 +326,18 @@ class FeatureNames(Sequence[tuple[str, ...]]):
         return FeatureNames(tuple(words), np.vstack(parts) if parts else np.empty((0, 1), np.int32))
 
     def to_arrays(self) -> Arrays:
-        """Return arrays that ``from_arrays`` reads; words are one UTF-8 text, never a pickle."""
+        """Return arrays that ``from_arrays`` reads, by key: ``words``, ``size`` and ``parts``.
+
+        Words are one UTF-8 text, never a pickle.
+        """
         return {**pack_words(self.vocabulary), "parts": self.parts}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> FeatureNames:
-        """Build the names that ``to_arrays`` wrote; raise ValueError if they are damaged."""
+        """Build the names that ``to_arrays`` wrote.
+
+        Raises ValueError if the number of words differs from ``size`` or a part refers to no word.
+        """
         words = unpack_words(arrays)
         parts = arrays["parts"].astype(np.int32)
         if len(words) != int(arrays["size"]) or (parts.size and parts.max() >= len(words)):
@@ -305,25 +349,31 @@ class FeatureNames(Sequence[tuple[str, ...]]):
 
 
 def _renumber_words(names: FeatureNames, words: Mapping[str, int]) -> NDArray[np.int32]:
-    """Return the parts of names with words numbered by ``words``."""
+    """Return ``names.parts`` with words numbered by ``words``, which has all of them; -1 stays."""
     numbers = map(words.__getitem__, names.vocabulary)
     return np.fromiter(chain(numbers, [-1]), np.int32, len(names.vocabulary) + 1)[names.parts]
 
 
 def _pad_columns(parts: NDArray[np.int32], width: int) -> NDArray[np.int32]:
-    """Return parts padded with -1 to a width."""
+    """Return parts with columns of -1 added on the right; ``width`` must not be below their own."""
     missing = width - parts.shape[1]
     return np.pad(parts, ((0, 0), (0, missing)), constant_values=-1) if missing else parts
 
 
 def pack_words(vocabulary: Sequence[str]) -> Arrays:
-    """Return words as arrays: one UTF-8 text, never a pickle, and their number."""
+    """Return words as arrays: ``words``, the bytes of one UTF-8 text, and ``size``, their number.
+
+    The text has one escaped word per line and is never a pickle.
+    """
     text = "\n".join(_escape(word) for word in vocabulary)
     return {"words": np.frombuffer(text.encode(), np.uint8), "size": np.array(len(vocabulary))}
 
 
 def unpack_words(arrays: Mapping[str, NDArray[np.generic]]) -> tuple[str, ...]:
-    """Return the words that ``pack_words`` wrote."""
+    """Return the words of the arrays that ``pack_words`` wrote, in order.
+
+    They are not checked: a damaged text may give another number of words than ``size``.
+    """
     text = arrays["words"].astype(np.uint8).tobytes().decode()
     return tuple(_unescape(w) for w in text.split("\n")) if int(arrays["size"]) else ()
 
@@ -345,24 +395,24 @@ def _unescape(word: str) -> str:
 class NameIndex:
     """Index from feature names to columns; a lookup costs as much as its argument is long.
 
-    A name is encoded as one number whose digits are its words. If 64 bits do not suffice, the
-    number is a hash, and matches are compared word for word.
+    A name is encoded as one 64-bit code whose digits are the numbers of its words. If 64 bits do
+    not suffice, the code is a hash, and matches are compared word for word.
     """
 
     names: FeatureNames
 
     @cached_property
     def words(self) -> dict[str, int]:
-        """Number of each word of the vocabulary, from 1."""
+        """Number of each word of the vocabulary, from 1; of equal words the last counts."""
         return {word: number for number, word in enumerate(self.names.vocabulary, start=1)}
 
     @cached_property
     def codes(self) -> HashIndex:
-        """Index of the codes of all names."""
+        """Index of the codes of all names, by column; built on first use."""
         return HashIndex(self._hash_digits(self._own_digits))
 
     def first_columns(self) -> Indices:
-        """Return the first column with the same name, for each column, (d,)."""
+        """Return for each of the d columns the first column with the same name, shape ``(d,)``."""
         codes, order = self.codes.ordered
         is_start = np.append(True, codes[1:] != codes[:-1])[: len(codes)]
         first = np.empty(len(codes), dtype=np.intp)
@@ -373,7 +423,7 @@ class NameIndex:
         return first
 
     def find(self, names: FeatureNames) -> Indices:
-        """Return the column of each of ``names`` here, or -1.
+        """Return the column here of each of ``names``, the first of equals; -1 if there is none.
 
         >>> index = NameIndex(FeatureNames.from_iterable(["a", ("a", "b")]))
         >>> index.find(FeatureNames.from_iterable([("a", "b"), "b", "a"]))
@@ -392,21 +442,25 @@ class NameIndex:
         return columns
 
     def _find_exact(self, digits: NDArray[np.uint64], code: np.uint64) -> int:
-        """Return the first column whose digits are equal, among those with this code; or -1."""
+        """Return the first column with this code whose digits equal ``digits`` (one row).
+
+        -1 if none.
+        """
         candidates = self.codes.find_all(code)
         matches = candidates[(self._own_digits[candidates] == digits).all(axis=1)]
         return int(matches[0]) if len(matches) else -1
 
     @cached_property
     def _own_digits(self) -> NDArray[np.uint64]:
-        """Digits of the names of this index."""
+        """Digits of the names of this index, shape ``(d, width)``; see ``_digits``."""
         return self._digits(self.names)
 
     def _digits(self, names: FeatureNames) -> NDArray[np.uint64]:
-        """Return the words of names by their numbers here, (n, width).
+        """Return the numbers here of the words of ``names``, shape ``(len(names), width)``.
 
-        0 is no word, the number after the last an unknown one; a name longer than all names here
-        begins with an unknown word.
+        The width is that of the longest name here. 0 is padding, and the number after the last
+        stands for every unknown word; a name longer than all names here gets an unknown word as its
+        first, so that it is not found.
         """
         unknown, width = len(self.names.vocabulary) + 1, self.names.parts.shape[1]
         numbers = [self.words.get(word, unknown) for word in names.vocabulary]
@@ -424,7 +478,10 @@ class NameIndex:
 
     @cached_property
     def _factors(self) -> NDArray[np.uint64]:
-        """Factor of each digit of a code."""
+        """Factor of each digit in a code, shape ``(width,)``.
+
+        Powers of the base times a random odd number if ``_is_exact``, else random odd numbers.
+        """
         width, base = self.names.parts.shape[1], len(self.names.vocabulary) + 2
         random_odd = np.asarray(
             np.random.default_rng(width).integers(1 << 63, size=width, dtype=np.uint64)
@@ -436,7 +493,10 @@ class NameIndex:
         return np.array([base**digit for digit in range(width)], dtype=np.uint64) * random_odd[0]
 
     def _hash_digits(self, digits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Return the code of each name from its digits, with well-mixed low bits."""
+        """Return the code of each name from its digits ``(n, width)``, shape ``(n,)``.
+
+        The low bits depend on all digits, since ``HashIndex`` uses them as slots.
+        """
         codes: NDArray[np.uint64] = digits @ self._factors  # wraps around
         return codes ^ (codes >> np.uint64(32))  # low bits depend on all bits
 
@@ -445,7 +505,8 @@ class NameIndex:
 class HashIndex:
     """Index from 64-bit codes to their positions; a lookup costs as much as its argument is long.
 
-    The low bits of the codes should differ: codes are hashes or consecutive numbers.
+    The low bits of the codes should differ: codes are hashes or consecutive numbers. Codes may
+    repeat.
 
     >>> HashIndex(np.array([7, 3, 7], dtype=np.uint64)).find(np.array([3, 7, 9], dtype=np.uint64))
     array([ 1,  0, -1])
@@ -460,7 +521,10 @@ class HashIndex:
         return self.codes[order], order
 
     def find(self, codes: NDArray[np.uint64]) -> NDArray[np.intp]:
-        """Return the position of each code, the first if it occurs several times, or -1."""
+        """Return the position of each of ``codes`` here, the first if it occurs several times.
+
+        -1 if none.
+        """
         if not len(self.codes):
             return np.full(len(codes), -1, dtype=np.intp)
         slot = self._slot_table[codes & np.uint64(len(self._slot_table) - 1)]
@@ -475,22 +539,26 @@ class HashIndex:
         return positions
 
     def _search_sorted(self, wanted: NDArray[np.uint64]) -> NDArray[np.intp]:
-        """Return the position of each code by binary search, or -1."""
+        """Return the first position of each of ``wanted`` by binary search, or -1.
+
+        Needs one code here.
+        """
         codes, order = self.ordered
         rank = codes[:-1].searchsorted(wanted)  # codes above all others compare with the last
         return np.where(codes[rank] == wanted, order[rank], -1)
 
     def find_all(self, code: np.uint64) -> NDArray[np.intp]:
-        """Return all positions of one code, ascending."""
+        """Return all positions of one code, ascending; empty if it does not occur."""
         codes, order = self.ordered
         return order[codes.searchsorted(code) : codes.searchsorted(code, side="right")]
 
     @cached_property
     def _slot_table(self) -> NDArray[np.int32]:
-        """Table by the low bits of a code: twice the position of the first code with these bits.
+        """Table indexed by the low bits of a code: twice the position of a code with these bits.
 
-        1 is added if different codes share the bits, so that they must be searched for; -2 is
-        empty.
+        1 is added if different codes share the bits, so that they must be searched for; -2 is an
+        empty slot. The number of slots is a power of two. Of equal codes the first position is
+        stored.
         """
         codes, order = self.ordered
         num_slots = 1 << (MIN_SLOTS_PER_CODE * len(codes)).bit_length()
@@ -509,7 +577,9 @@ class RawCSR(NamedTuple):
     """Arrays of a sparse matrix in CSR format; columns of a row are distinct and ascending.
 
     For the few candidates of a short text there are dozens of small matrices, and SciPy would take
-    longer to check each of them than to compute with it.
+    longer to check each of them than to compute with it. ``data`` and ``indices`` have the value
+    and column of each entry, row by row; row i is the range ``indptr[i]:indptr[i + 1]``. This is
+    not checked.
 
     >>> RawCSR.from_dense(np.array([[0.0, 2.0], [1.0, 0.0]])).to_scipy().toarray().tolist()
     [[0.0, 2.0], [1.0, 0.0]]
@@ -522,7 +592,7 @@ class RawCSR(NamedTuple):
 
     @classmethod
     def from_dense(cls, values: NDArray[np.float64]) -> RawCSR:
-        """Build from the nonzero entries of a dense matrix."""
+        """Build from the nonzero entries of a dense matrix, shape ``(rows, columns)``."""
         row, column = values.nonzero()
         ends = np.zeros(len(values) + 1, dtype=np.int32)
         np.cumsum(np.bincount(row, minlength=len(values)), out=ends[1:])
@@ -534,7 +604,7 @@ class RawCSR(NamedTuple):
         return sp.csr_array((self.data, self.indices, self.indptr), shape=self.shape)
 
     def to_dense(self) -> NDArray[np.float64]:
-        """Return a dense matrix."""
+        """Return a new dense matrix of ``shape``."""
         values = np.zeros(self.shape)
         row = np.arange(len(values)).repeat(self.indptr[1:] - self.indptr[:-1])
         values[row, self.indices] = self.data
@@ -542,9 +612,10 @@ class RawCSR(NamedTuple):
 
 
 def hstack_csr(blocks: Sequence[sp.csr_array | RawCSR]) -> sp.csr_array:
-    """Return CSR blocks with equal numbers of rows side by side.
+    """Return CSR blocks with equal numbers of rows side by side; there must be at least one.
 
-    Much faster than SciPy's ``hstack``, which converts to coordinates.
+    Much faster than SciPy's ``hstack``, which converts to coordinates. Entries within a row keep
+    their order; the blocks are copied.
     """
     counts = np.array([lengths(block.indptr) for block in blocks])  # (blocks, rows)
     starts = offsets(counts.sum(axis=0))
@@ -566,7 +637,11 @@ def hstack_csr(blocks: Sequence[sp.csr_array | RawCSR]) -> sp.csr_array:
 
 @dataclass(frozen=True, eq=False)
 class GramAlternatives:
-    """Gram matrices of the same candidates by several kernels, of which training chooses one."""
+    """Gram matrices of the same candidates by several kernels, of which training chooses one.
+
+    ``settings[i]`` are the settings of the kernel of ``grams[i]``. Matrices are (n, n) for n
+    candidates, or (rows, columns) after ``select``.
+    """
 
     settings: Sequence[Mapping[str, float]]  # settings in which the kernels differ
     grams: Sequence[Matrix]  # (n, n) each
@@ -585,7 +660,7 @@ class GramAlternatives:
         return len(self.grams[0])
 
     def select(self, rows: Indices, columns: Indices) -> GramAlternatives:
-        """Return some rows and columns of each matrix."""
+        """Return some rows and columns of each matrix, in the given order; settings stay."""
         return GramAlternatives(self.settings, [K[np.ix_(rows, columns)] for K in self.grams])
 
 
@@ -593,7 +668,10 @@ KernelData: TypeAlias = Matrix | Features | GramAlternatives
 
 
 def select_rows_and_columns(data: KernelData, rows: Indices, columns: Indices) -> KernelData:
-    """Return some rows of features, or some rows and columns of Gram matrices."""
+    """Return some rows of features, or some rows and columns of Gram matrices, in the given order.
+
+    For Features ``columns`` is ignored: these are candidates, not features.
+    """
     if isinstance(data, Features):
         return data.rows(rows)
     return (
@@ -604,7 +682,7 @@ def select_rows_and_columns(data: KernelData, rows: Indices, columns: Indices) -
 
 
 def require_single_kernel(data: KernelData, user: str) -> Matrix | Features:
-    """Return the data; raise ValueError if several kernels are still to be chosen from.
+    """Return the data unchanged; raise ValueError if several kernels are still to be chosen from.
 
     ``user`` names what needs a single kernel, for the message.
     """
@@ -628,13 +706,17 @@ class Batch(Protocol):
 
 
 def count_rows(X: Sequence[Any]) -> int:
-    """Return the number of elements; rows of a sparse matrix, which has no ``len``."""
+    """Return the number of elements of a sequence, or of rows of a dense or sparse matrix."""
     array: Any = X if isinstance(X, np.ndarray) or sp.issparse(X) else None
     return len(X) if array is None else int(array.shape[0])
 
 
 def take_rows(X: Sequence[T], index: Indices | slice) -> Sequence[T]:
-    """Return some representations in the order of ``index``, in the container they came in."""
+    """Return some representations in the order of ``index``, in the container they came in.
+
+    Arrays, sparse matrices and ``Batch`` objects keep their type, and so does any sequence with a
+    slice; another sequence with an index array becomes a list.
+    """
     if isinstance(index, slice) or isinstance(X, np.ndarray) or sp.issparse(X):
         return X[index]  # type: ignore[index]
     if isinstance(X, Batch):
@@ -645,6 +727,8 @@ def take_rows(X: Sequence[T], index: Indices | slice) -> Sequence[T]:
 @dataclass(frozen=True, eq=False)
 class SharedRows(Sequence[Any]):
     """Representations of which several candidates share one, as for questions about the same words.
+
+    Candidate i of n has the representation ``distinct[row_index[i]]``.
 
     >>> names = SharedRows(["SHC", "GRB2"], np.array([0, 0, 1]))
     >>> list(names), names.expand()
@@ -665,11 +749,17 @@ class SharedRows(Sequence[Any]):
         return self.distinct[int(self.row_index[index])]
 
     def rows(self, index: Indices | slice) -> SharedRows:
-        """Return the rows of some candidates, still shared."""
+        """Return some candidates, in the order of ``index``.
+
+        ``distinct`` is kept as a whole and shared.
+        """
         return SharedRows(self.distinct, self.row_index[index])
 
     def expand(self) -> Sequence[Any]:
-        """Return one representation per candidate, in the container of ``distinct``."""
+        """Return one representation per candidate, in the container of ``distinct``.
+
+        See ``take_rows``.
+        """
         return take_rows(self.distinct, self.row_index)
 
 
@@ -694,11 +784,15 @@ class MultiView(Sequence[Mapping[str, Any]]):
     def from_joint(
         cls, joint: JointFeatures, names: Sequence[str], others: Mapping[str, Sequence[Any]]
     ) -> MultiView:
-        """Build from some views of joint features, by name, and others."""
+        """Build from the views ``names`` of joint features, extracted on first use, and ``others``.
+
+        Views are in the order of ``names``, then ``others``. Raises ValueError if a view of
+        ``others`` has another length than the joint features.
+        """
         return cls(_LazyViews(joint, (*names, *others), dict(others)), joint)
 
     def __post_init__(self) -> None:
-        """Raise ValueError unless all views have the same length."""
+        """Raise ValueError unless all views have the same length and there is at least one."""
         joined = self.joint
         sizes = {} if joined is None else {"joint": joined.size}
         others = (name for name in self.views if joined is None or name not in joined.view_names)
@@ -713,12 +807,18 @@ class MultiView(Sequence[Mapping[str, Any]]):
         return count_rows(next(iter(self.views.values())))
 
     def __getitem__(self, index: int | slice) -> Mapping[str, Any] | MultiView:  # type: ignore[override]
-        """Return the views of one candidate as a mapping, or a slice of candidates."""
+        """Return the element of one candidate by view name, or the MultiView of a slice.
+
+        The latter has no ``joint``.
+        """
         part = {name: view[index] for name, view in self.views.items()}
         return MultiView(part) if isinstance(index, slice) else part
 
     def rows(self, index: Indices | slice) -> MultiView:
-        """Return some candidates in all views."""
+        """Return some candidates in all views, in the order of ``index``.
+
+        The result has no ``joint``.
+        """
         return MultiView({name: take_rows(view, index) for name, view in self.views.items()})
 
     def stored_view(self, name: str) -> Sequence[Any]:
@@ -731,21 +831,28 @@ class MultiView(Sequence[Mapping[str, Any]]):
         return self.views[name]
 
     def view(self, name: str) -> Sequence[Any]:
-        """Return one view with one element per candidate; shared rows are copied."""
+        """Return one view with one element per candidate; shared rows are copied.
+
+        Raises ValueError for an unknown view.
+        """
         view = self.stored_view(name)
         return view.expand() if isinstance(view, SharedRows) else view
 
 
 @dataclass(frozen=True, eq=False)
 class _LazyViews(Mapping[str, Sequence[Any]]):
-    """Mapping of views; those of ``joint`` are extracted on first use."""
+    """Mapping of views by name; those of ``joint`` are extracted on first use.
+
+    ``names`` are all views in order; ``cache`` holds those that exist already and is filled by
+    lookups.
+    """
 
     joint: JointFeatures
     names: Sequence[str]
     cache: dict[str, Sequence[Any]]
 
     def __getitem__(self, name: str) -> Sequence[Any]:
-        """Return one view."""
+        """Return one view; raise KeyError for an unknown one."""
         if name not in self.names:
             raise KeyError(name)
         if name not in self.cache:
@@ -766,7 +873,8 @@ class JointFeatures:
     """Features of several views of the same candidates in one matrix, named under their view.
 
     The first ``size`` rows are the candidates. Further rows may follow, with features that several
-    candidates share; ``shared_rows`` has their row numbers for each candidate, by view.
+    candidates share; ``shared_rows`` has their row numbers for each candidate, by view. A name's
+    first word is its view. d counts the columns of all views.
     """
 
     features: Features
@@ -776,7 +884,11 @@ class JointFeatures:
     shared_rows: Mapping[str, Indices] = field(default_factory=dict)
 
     def view(self, name: str) -> Features:
-        """Return the features of candidates in one view, without its name before theirs."""
+        """Return the features of the candidates in one view, shape ``(size, columns of the view)``.
+
+        The view's name, the first word of each feature name, is removed. Shared rows are not
+        included. Raises ValueError for an unknown view.
+        """
         source, in_view = (
             self.candidate_features.cells,
             self.view_index == self.view_names.index(name),
@@ -790,14 +902,17 @@ class JointFeatures:
 
     @cached_property
     def candidate_features(self) -> Features:
-        """Rows of the candidates, without further rows."""
+        """Rows of the candidates, shape ``(size, d)``, without the shared rows after them."""
         source, ends = self.features.cells, self.features.cells.indptr[: self.size + 1]
         cells = source.data[: ends[-1]], source.indices[: ends[-1]], ends
         return Features(RawCSR(*cells, (self.size, source.shape[1])), self.features.names)
 
     @cached_property
     def normalized(self) -> JointFeatures:
-        """Copy in which every row of each view has length one; an empty row stays empty."""
+        """Copy in which every row has Euclidean length one within each view.
+
+        An empty row stays empty.
+        """
         source, num_views = self.features.cells, len(self.view_names)
         group = np.arange(0, num_views * source.shape[0], num_views).repeat(lengths(source.indptr))
         group += self.view_index[source.indices]
@@ -805,9 +920,10 @@ class JointFeatures:
         return replace(self, features=self.features.with_data(source.data * (1.0 / length)))
 
     def squared_norms(self, weights: Mapping[str, float]) -> Vector:
-        """Return the squared length of each candidate, (size,), with weighted views.
+        """Return the squared length of each candidate over weighted views, shape ``(size,)``.
 
-        A view without a weight counts 0.
+        ``weights`` multiplies the squared length within each view; a view without a weight counts
+        0. Shared rows are not included.
         """
         source = self.candidate_features.cells
         weight = np.array([weights.get(name, 0.0) for name in self.view_names])[
