@@ -51,7 +51,10 @@ class StatementCues(TreeFeatures):
 
 
 def _add_openings(trees: PairTrees, counter: FeatureCounter) -> None:
-    """Add how the sentence of each pair begins, and whether it ends with a question mark."""
+    """Add how the sentence of each pair begins, and whether it ends with a question mark.
+
+    The opening is the first stem if it is a cue or one of OPENING_WORDS, else "other".
+    """
     arrays = trees.arrays
     first_stems = [c.stems[0] for c in arrays.contexts]
     words = [
@@ -67,7 +70,9 @@ def _add_openings(trees: PairTrees, counter: FeatureCounter) -> None:
 class _Cues:
     """Cues in the sentence of each pair, and how each attaches to the pair's path.
 
-    All arrays have one entry per combination of a pair and a cue of its sentence.
+    All arrays have one entry per combination of a pair and a cue of its sentence, called a cue
+    below, sorted by pair. ``token`` is numbered over the batch. Labels and descriptions are word
+    numbers of ``lexicon``.
     """
 
     trees: PairTrees
@@ -77,7 +82,7 @@ class _Cues:
 
     @classmethod
     def from_trees(cls, trees: PairTrees) -> _Cues:
-        """Combine each pair with the cues of its sentence."""
+        """Combine each pair with the cues of its sentence; pairs without a cue have no entry."""
         tokens, _ = trees.nodes.cues
         pair, number = trees.nodes.by_pair(tokens)
         return cls(trees, pair, tokens[number], number)
@@ -88,10 +93,10 @@ class _Cues:
         return self.trees.arrays.lexicon
 
     def add_to(self, counter: FeatureCounter) -> None:
-        """Add all features of cues to the counter.
+        """Add all features of cues to the counter; nothing if there are no cues.
 
-        Each cue is added with its placements, its position in the text, alone, and with the event
-        type.
+        Each cue is added with its placements, its position in the text, alone, and, if it attaches
+        to the path, with the event type.
         """
         if not len(self.pair_index):
             return
@@ -110,15 +115,17 @@ class _Cues:
 
     @cached_property
     def position(self) -> Indices:
-        """Return where each cue stands in text order."""
+        """Return where each cue stands in the text relative to the entities, as word numbers."""
         return self.trees.position_label(self.pair_index, self.token)
 
     @cached_property
     def placements(self) -> Indices:
         """Return up to three descriptions of how each cue attaches, from exact to coarse.
 
-        Shape (3, cues, MAX_CUE_PARTS), word numbers padded with -1. The rules ``_place_*`` are
-        tried in order; each fills in the cues it applies to and returns the others.
+        Shape (3, cues, MAX_CUE_PARTS), word numbers padded with -1; a description that a rule does
+        not give is all -1. The rules ``_place_*`` are tried in order. Each takes ``placements`` and
+        the indices ``rest`` of cues without a description, fills in the cues it applies to in
+        place, and returns the indices of the others.
         """
         placements = np.full((3, len(self.pair_index), MAX_CUE_PARTS), -1, dtype=np.intp)
         rest = np.arange(len(self.pair_index))
@@ -135,7 +142,7 @@ class _Cues:
 
     @cached_property
     def head(self) -> Indices:
-        """Return the head of each cue."""
+        """Return the head of each cue as a token (cues,); a root is its own head."""
         return self.trees.nodes.heads[self.token]
 
     def _place_on_path(self, placements: Indices, rest: Indices) -> Indices:
@@ -165,7 +172,8 @@ class _Cues:
     def _place_above_top(self, placements: Indices, rest: Indices) -> Indices:
         """Describe cues that are one of the top's ancestors or depend on one.
 
-        Up to MAX_STEPS_ABOVE ancestors are searched. Returns the indices of the other cues.
+        The top is the highest word of the path. Up to MAX_STEPS_ABOVE ancestors of it are searched.
+        Returns the indices of the other cues.
         """
         heads, relation = self.trees.nodes.heads, self.trees.nodes.relations
         ancestors = np.empty((MAX_STEPS_ABOVE + 1, len(rest)), dtype=np.intp)
@@ -208,18 +216,21 @@ class _Cues:
         return rest[role < 0]
 
     def _place_elsewhere(self, placements: Indices, rest: Indices) -> Indices:
-        """Describe all remaining cues by their position in the text; return no indices."""
+        """Describe all remaining cues by their position in the text; return an empty array."""
         _fill_columns(placements[0], rest, self.lexicon("elsewhere"), self.position[rest])
         return rest[:0]
 
     def _relation(self, index: Indices) -> Indices:
-        """Return the relation of cues to their heads."""
+        """Return the relation of the cues ``index`` to their heads, as word numbers."""
         return self.trees.nodes.relations[self.token[index]]
 
     def _path_roles(self, pair: Indices, token: Indices) -> Indices:
-        """Return "top", "trigger", "name" or "path" for tokens on the path, -1 for others.
+        """Return "top", "trigger", "name" or "path" for tokens on the path, as word numbers.
 
-        The likeliest trigger counts even off the path.
+        -1 for others.
+
+        ``pair`` and ``token`` are parallel arrays. The likeliest trigger of the pair counts even
+        off the path; "top" wins over "trigger", which wins over the others.
         """
         trees, lexicon = self.trees, self.lexicon
         default = np.where(trees.is_entity(pair, token), lexicon("name"), lexicon("path"))
@@ -229,13 +240,19 @@ class _Cues:
         return role
 
     def _path_part(self, index: Indices, token: Indices) -> Indices:
-        """Return which entities' paths tokens lie on, as one of PATH_PARTS; cues give the pairs."""
+        """Return which entities' paths tokens lie on, as word numbers of PATH_PARTS.
+
+        ``token[i]`` is looked up in the pair of cue ``index[i]``.
+        """
         trees = self.trees
         pair_token = token + trees.arrays.offset[self.pair_index[index]]
         return self.lexicon.encode(PATH_PARTS)[trees.path_sides[pair_token]]
 
     def _event_type(self) -> Indices:
-        """Return the event type of the likeliest trigger of each pair, "other" if it has none."""
+        """Return the event type of the likeliest trigger of each pair, as word numbers (pairs,).
+
+        "other" if the trigger has no type or belongs to an entity of the pair.
+        """
         trees = self.trees
         all_pairs = np.arange(len(trees))
         event_types = trees.nodes.event_types
@@ -247,7 +264,10 @@ class _Cues:
 
 
 def _fill_columns(table: Indices, rows: Indices, *columns: Indices | int) -> None:
-    """Write columns into the first columns of some rows of a table, in place."""
+    """Write ``columns`` into the first columns of the given rows of a table, in place.
+
+    Each column is an array with one value per row, or one value for all rows.
+    """
     for position, column in enumerate(columns):
         table[rows, position] = column
 
@@ -276,7 +296,7 @@ class StatementRoles(TreeFeatures):
 
 
 def _add_top(trees: PairTrees, counter: FeatureCounter) -> None:
-    """Add the voice and classes of the top with the roles of both entities."""
+    """Add the voice and classes of the top of each path with the roles of both entities."""
     all_pairs, voice = np.arange(len(trees)), trees.voice
     first_role, second_role = trees.roles[0][trees.ancestor_paths.path_index]
     counter.add("parts", all_pairs, voice, first_role, second_role)
@@ -291,7 +311,7 @@ def _add_top(trees: PairTrees, counter: FeatureCounter) -> None:
 
 
 def _top_tag_letters(trees: PairTrees) -> Indices:
-    """Return the first letter of the part of speech of the top of each pair."""
+    """Return the first letter of the tag of each pair's top, as word numbers (pairs,)."""
     arrays = trees.arrays
     distinct, inverse = np.unique(arrays.token_tags[trees.top], return_inverse=True)
     words = arrays.lexicon.words()
@@ -312,8 +332,10 @@ def _add_skeletons(trees: PairTrees, counter: FeatureCounter) -> None:
 class _Skeletons:
     """First class of each word on the path between two entities, without the top.
 
-    ``side`` is 0 on the path of the first entity and 1 on that of the second; ``position`` counts
-    from the first entity to the second.
+    Words without a class and words of the entities are left out. ``side``, ``pair``, ``position``
+    and ``class_name`` have one entry per word. ``side`` is 0 on the path of the first entity and 1
+    on that of the second; ``position`` counts the words of a pair from the first entity to the
+    second; ``class_name`` is a word number.
     """
 
     side: Indices
@@ -339,7 +361,7 @@ class _Skeletons:
         return cls(side, pair, position, classes.first(token[with_class]), first, size)
 
     def table(self, leading: Sequence[Indices | int], central: Sequence[Indices | int]) -> Indices:
-        """Return one row of word numbers per pair, padded with -1.
+        """Return one row of word numbers per pair, (pairs, longest row), padded with -1 at the end.
 
         A row has the ``leading`` columns, the classes with side 0, the ``central`` columns and the
         classes with side 1. Columns are arrays (pairs,) or one number for all pairs.
@@ -356,7 +378,10 @@ class _Skeletons:
 
 
 def _add_path_words(trees: PairTrees, counter: FeatureCounter) -> None:
-    """Add the words between each entity and the top."""
+    """Add the words between each entity and the top, by entity.
+
+    Each is added alone, with its relation, and with each class of the top and its voice.
+    """
     side, pair, token = trees.tokens_below_top
     outside = (~trees.is_entity(pair, token)).nonzero()[0]
     side, pair, token = side[outside], pair[outside], token[outside]
@@ -370,7 +395,7 @@ def _add_path_words(trees: PairTrees, counter: FeatureCounter) -> None:
 
 
 def _add_path_children(trees: PairTrees, counter: FeatureCounter) -> None:
-    """Add event words that depend on words of the path or on its top."""
+    """Add event words off the path that depend on a word of the path or on its top."""
     children, relation = trees.nodes.classed_children, trees.nodes.relations
     side, pair, token = trees.tokens_below_top
     position, child = children.gather(token)
@@ -404,7 +429,10 @@ def _add_triggers(trees: PairTrees, counter: FeatureCounter) -> None:
 
 
 def _add_middle(trees: PairTrees, counter: FeatureCounter) -> None:
-    """Add the words between the entities where they are few, and the classes of all of them."""
+    """Add the words between the entities where they are few, and the classes of all of them.
+
+    "Few" is at most MAX_SHORT_MIDDLE; words with an event type are replaced by the first type.
+    """
     arrays, event_types = trees.arrays, trees.nodes.event_types
     rows, pair_tokens = arrays.short_middles
     words = np.where(pair_tokens >= 0, arrays.words[pair_tokens], -1)
@@ -426,9 +454,9 @@ def _add_middle(trees: PairTrees, counter: FeatureCounter) -> None:
 class EntityFacts:
     """Features of the two entities of each pair, which combine as a sum or a difference.
 
-    Facts are about an entity, about its path to the top, or about its order with event words. Most
-    belong to several pairs, so each list of facts is one row of ``features``, and the facts of an
-    entity in a pair are three such rows.
+    Facts are about an entity's neighbours, about its path to the top, or about its order with event
+    words. Most belong to several pairs, so each list of facts is one row of ``features``, and the
+    facts of an entity in a pair are three such rows, one of each kind.
     """
 
     features: Features  # one row per list of facts, 0/1
@@ -436,7 +464,7 @@ class EntityFacts:
 
     @classmethod
     def from_trees(cls, trees: PairTrees) -> EntityFacts:
-        """Extract the facts of all pairs."""
+        """Extract the facts of all pairs, as the only rows of ``features``."""
         counter = FeatureCounter(trees.arrays.lexicon, 0)
         rows = _add_entity_facts(trees, counter)
         return cls(counter.features(binary=True), rows)
@@ -452,9 +480,9 @@ class EntityFacts:
         return self._combine(-1.0)
 
     def squared_norms(self) -> tuple[Vector, Vector]:
-        """Return the squared row norms of ``sum`` and ``difference``, without computing either.
+        """Return the squared row norms (pairs,) of ``sum`` and ``difference``; neither is computed.
 
-        With 0/1 facts a and b: |a ± b|² = |a|² + |b|² ± 2 a·b.
+        With 0/1 facts a and b of the two entities: |a ± b|² = |a|² + |b|² ± 2 a·b.
         """
         n, _, n_lists = self.rows.shape
         cells, lists = self.features.cells, self.rows.reshape(2 * n * n_lists)
@@ -468,7 +496,7 @@ class EntityFacts:
         return n_facts + twice_shared, n_facts - twice_shared
 
     def _combine(self, sign: float) -> Features:
-        """Return the first entity's facts plus ``sign`` times the second's."""
+        """Return the first entity's facts plus ``sign`` times the second's, (pairs, facts)."""
         n, _, n_lists = self.rows.shape
         signs = np.tile(np.repeat([1.0, sign], n_lists), n)
         cells = signs, self.rows.ravel(), np.arange(0, self.rows.size + 1, 2 * n_lists)
@@ -480,19 +508,29 @@ class EntityFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class EntityFactExtractor:
-    """Extractor of the facts of entities as shared rows below those of pairs."""
+    """Extractor of the facts of entities as shared rows below those of pairs.
+
+    Rows of pairs get no features themselves; see ``FeatureCounter.new_rows``.
+    """
 
     binary: ClassVar[bool] = True
 
     def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
-        """Add the facts, and record in ``counter.shared`` which rows belong to each pair."""
+        """Add the facts, and record in ``counter.shared`` which rows belong to each pair.
+
+        The record, under the current view, is an array (pairs, 2 entities, 3 kinds) of row indices.
+        """
         counter.shared[counter.view] = _add_entity_facts(
             arrays.cached(PairTrees.from_arrays), counter
         )
 
 
 def _add_entity_facts(trees: PairTrees, counter: FeatureCounter) -> Indices:  # (pairs, 2, 3)
-    """Add rows of facts and return which belong to whom, (pairs, 2 entities, 3 kinds)."""
+    """Add new rows of facts to the counter and return which belong to whom.
+
+    Shape (pairs, 2 entities, 3 kinds), row indices of the counter. Kinds are: neighbours, path to
+    the top, order with event words.
+    """
     rows = np.empty((len(trees), 2, 3), dtype=np.intp)
     for k, add in enumerate((_add_neighbours, _add_ancestor_paths, _add_event_order)):
         rows[:, :, k] = add(trees, counter).reshape(2, len(trees)).T
@@ -500,9 +538,12 @@ def _add_entity_facts(trees: PairTrees, counter: FeatureCounter) -> Indices:  # 
 
 
 def _add_neighbours(trees: PairTrees, counter: FeatureCounter) -> Indices:
-    """Add words next to entities and the nearest event words; return rows, (2 pairs,).
+    """Add words next to entities and the nearest event words.
 
-    Rows are those of all first entities, then all second ones; equal entities share a row.
+    Return the row of each entity, (2 pairs,).
+
+    First those of all first entities, then of all second ones; entities with equal start and end
+    share a row.
     """
     arrays, nodes = trees.arrays, trees.nodes
     start, end = np.concatenate(trees.entity_starts), np.concatenate(trees.entity_ends)
@@ -529,7 +570,9 @@ def _values_in_sentence(
 ) -> Indices:
     """Return ``values`` of tokens; "<" and ">" for tokens before and after the sentence.
 
-    ``tokens`` is (rows, k); row i must lie in the sentence of token ``anchor[i]``.
+    ``values`` (all tokens of the batch,) are word numbers. ``tokens`` is (rows, k), numbers that
+    may lie outside the sentence and the batch; the sentence of row i is that of token
+    ``anchor[i]``. Returns word numbers (rows, k).
     """
     arrays = trees.arrays
     sentence = arrays.token_sentence[anchor][:, None]
@@ -542,7 +585,11 @@ def _values_in_sentence(
 def _add_nearest_events(
     trees: PairTrees, counter: FeatureCounter, rows: Indices, start: Indices, end: Indices
 ) -> None:
-    """Add the nearest event word on either side of entities, at most EVENT_WINDOW_TOKENS away."""
+    """Add the nearest event word on either side of entities, at most EVENT_WINDOW_TOKENS away.
+
+    Entity i has the first token ``start[i]``, the last token ``end[i]`` and the row ``rows[i]``.
+    Event words outside its sentence do not count.
+    """
     arrays, nodes = trees.arrays, trees.nodes
     event_tokens = np.concatenate([[-1], nodes.event_tokens, [len(nodes.heads)]])
     left = event_tokens[np.searchsorted(event_tokens, start) - 1]
@@ -561,7 +608,10 @@ def _add_nearest_events(
 
 
 def _add_ancestor_paths(trees: PairTrees, counter: FeatureCounter) -> Indices:
-    """Add role, top and words of each ancestor path; return the rows of entities, (2, pairs)."""
+    """Add role, top and words of each ancestor path as a new row; return the row of each entity.
+
+    Shape (2, pairs): first entities, then second ones. Entities with the same path share a row.
+    """
     nodes, paths = trees.nodes, trees.ancestor_paths.tokens
     top, role = trees.path_tops, trees.roles[0]
     rows, voice, suffixes = counter.new_rows(len(top)), nodes.voices[top], nodes.suffixes[top]
@@ -585,7 +635,10 @@ def _add_ancestor_paths(trees: PairTrees, counter: FeatureCounter) -> Indices:
 
 
 def _add_governors(trees: PairTrees, counter: FeatureCounter, rows: Indices) -> None:
-    """Add the words that entities depend on, unless they are the top."""
+    """Add the words that entities depend on, unless they are the top, to the row of each path.
+
+    ``rows`` (paths,) has the row of each ancestor path.
+    """
     nodes, paths = trees.nodes, trees.ancestor_paths.tokens
     long_paths = (paths.sizes > 2).nonzero()[0]
     governor = paths.values[paths.starts[long_paths] + 1]
@@ -598,7 +651,10 @@ def _add_governors(trees: PairTrees, counter: FeatureCounter, rows: Indices) -> 
 
 
 def _add_event_children(trees: PairTrees, counter: FeatureCounter, rows: Indices) -> None:
-    """Add event words that depend on a word of an ancestor path below the top."""
+    """Add event words that depend on a word of an ancestor path below the top and are off the path.
+
+    ``rows`` (paths,) has the row of each ancestor path.
+    """
     nodes, paths = trees.nodes, trees.ancestor_paths.tokens
     path, position = expand(paths.starts[:-1], paths.sizes - 1)
     index, child = nodes.classed_children.gather(paths.values[position])
@@ -614,6 +670,7 @@ def _add_event_children(trees: PairTrees, counter: FeatureCounter, rows: Indices
 def _add_event_order(trees: PairTrees, counter: FeatureCounter) -> Indices:
     """Add whether entities come before event words; return the row of each entity, (2 pairs,).
 
+    First those of all first entities, then of all second ones; equal lists of facts share a row.
     The first MAX_ORDERED_EVENTS triggers of each pair count.
     """
     triggers, base = trees.triggers, 8 * len(trees.nodes.heads) + 1
@@ -633,7 +690,7 @@ def _add_event_order(trees: PairTrees, counter: FeatureCounter) -> Indices:
 
 
 def _add_order(trees: PairTrees, counter: FeatureCounter, rows: Indices, keys: Indices) -> None:
-    """Add the order of an entity and an event to each row.
+    """Add the order of an entity and an event word: ``keys[i]`` to row ``rows[i]``.
 
     A key is 8 * event token + 4 * (entity comes first) + 2 * (event is the top) + (event is on the
     path).
