@@ -45,10 +45,11 @@ class FileReader:
         return self.read(nlp)
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
-        """Iterate over the documents, analysed by ``nlp``.
+        """Iterate over the documents in file order, analysed by ``nlp``.
 
         With ``item_filter`` only the wanted documents are parsed, and sentences that ``nlp`` does
-        not set are not split (see ``ItemFilter``). None reads all.
+        not set are not split (see ``ItemFilter``). None reads all. Readers yield Docs with an id in
+        ``doc.user_data["document"]`` and raise ValueError for a file they cannot read.
         """
         raise NotImplementedError
 
@@ -69,6 +70,7 @@ class ConcatCorpus(FileReader):
     corpora: Mapping[str, Any]  # readers, or cfg blocks before config.resolve_block builds them
 
     def __post_init__(self) -> None:
+        """Copy the mapping; raise ValueError if it is empty."""
         object.__setattr__(self, "corpora", dict(self.corpora))
         if not self.corpora:
             raise ValueError("corpora must name at least one corpus, got none")
@@ -86,7 +88,11 @@ def read_corpus(
     nlp: Language,
     item_filter: ItemFilter | None = None,
 ) -> Iterator[Doc]:
-    """Iterate over the documents of any reader; a plugin's reader ignores ``item_filter``."""
+    """Iterate over the documents of any reader, analysed by ``nlp``.
+
+    ``item_filter`` is passed to a ``FileReader``; any other callable (a plugin's) ignores it and
+    gives all documents.
+    """
     return reader.read(nlp, item_filter) if isinstance(reader, FileReader) else reader(nlp)
 
 
@@ -106,10 +112,10 @@ class ReadOptions:
     skip_bad: bool = False
 
     def apply_to(self, reader: Any) -> Any:
-        """Return ``reader`` with these options set, as far as it has such fields.
+        """Return a copy of ``reader`` with these options set, as far as it has such fields.
 
         A ``ConcatCorpus`` passes them on to its corpora. A reader that is not a dataclass (a
-        plugin's) is returned unchanged.
+        plugin's) is returned unchanged. Options that are None or False leave the reader's settings.
         """
         if isinstance(reader, ConcatCorpus):
             corpora = {name: self.apply_to(part) for name, part in reader.corpora.items()}
@@ -219,6 +225,7 @@ class Record:
     data: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        """Check strings, mentions and relations; raise ValueError as the class describes."""
         self._check_encodable("the text", self.text)
         self._check_encodable("its id", self.document)
         for mention in self.mentions or ():
@@ -228,7 +235,11 @@ class Record:
         self._check_gold()
 
     def _check_encodable(self, what: str, words: str) -> None:
-        """Raise ValueError if ``words`` (described by ``what``) cannot be encoded as UTF-8."""
+        """Raise ValueError if ``words`` cannot be encoded as UTF-8.
+
+        That is so if it holds half of a surrogate pair. ``what`` describes the words in the
+        message.
+        """
         try:
             words.encode()
         except UnicodeEncodeError as error:
@@ -269,7 +280,10 @@ class Record:
 
 
 def check_mention_text(location: str, text: str, mention: Mention, words: str) -> None:
-    """Raise ValueError unless the text at a mention's offsets is ``words``, up to white space."""
+    """Raise ValueError unless the text at a mention's offsets is ``words``, up to white space.
+
+    Pieces of the mention are joined by a blank. ``location`` begins the message.
+    """
     covered_text = " ".join(text[start:end] for start, end in mention.pieces)
     if covered_text.split() != words.split():
         raise ValueError(
@@ -294,7 +308,8 @@ def build_docs(
 ) -> Iterator[Doc]:
     """Iterate over the Docs of a file, with spans and gold relations, analysed by ``nlp``.
 
-    Sentences that ``nlp`` does not set are split by punctuation.
+    Docs come in the order of ``items``, parsed and analysed in batches. Sentences that ``nlp`` does
+    not set are split by punctuation.
 
     Parameters
     ----------
@@ -309,15 +324,16 @@ def build_docs(
     cut
         Split tokens at the edges of a mention that covers them in part.
     skip_bad
-        Leave out documents that cannot be parsed or analysed, with a warning.
+        Leave out documents that cannot be parsed or analysed, with a warning. If False their error
+        is raised.
     item_filter
         Read only part of the file; Docs then keep only the sentence starts of the file and of
-        ``nlp`` (see ``ItemFilter``).
+        ``nlp`` (see ``ItemFilter``). None reads all.
     """
     split_sentences = SentenceSplitter(final=True)
 
     def parse_doc(item: S) -> tuple[Record, Doc]:
-        """Parse an item and build its Doc."""
+        """Parse an item and build its Doc, not yet analysed."""
         record = parse(item)
         return record, _build_doc(record, nlp, cut)
 
@@ -332,7 +348,11 @@ def build_docs(
 
 
 def _batches(parsed: Iterable[tuple[Record, Doc]]) -> Iterator[list[tuple[Record, Doc]]]:
-    """Group records and Docs for ``nlp.pipe``: at most ``BATCH_DOCS``, fewer if texts are long."""
+    """Group records and Docs for ``nlp.pipe``, in order.
+
+    A batch has at most ``BATCH_DOCS`` documents and ends after the one with which its texts exceed
+    ``MAX_CHUNK_CHARACTERS``. No batch is empty.
+    """
     batch: list[tuple[Record, Doc]] = []
     size = 0
     for record, doc in parsed:
@@ -348,10 +368,11 @@ def _batches(parsed: Iterable[tuple[Record, Doc]]) -> Iterator[list[tuple[Record
 def _analyse_batch(
     batch: Sequence[tuple[Record, Doc]], nlp: Language, cut: bool, skip_bad: bool
 ) -> list[Doc]:
-    """Run all components of ``nlp`` on a batch and return its Docs.
+    """Run all components of ``nlp`` on a batch and return its Docs, in order.
 
-    If a component fails, the documents are processed again one by one: with ``skip_bad`` a failing
-    one is left out with a warning, otherwise the error is raised with a note that names it.
+    If a component fails, the documents are processed again one by one, with new Docs: with
+    ``skip_bad`` a failing one is left out with a warning, otherwise the error is raised with a note
+    that names it. ``cut`` is as in ``build_docs``.
     """
     try:
         return list(pipe_long(nlp, [doc for _, doc in batch]))
@@ -371,7 +392,11 @@ def _analyse_batch(
 
 
 def _build_doc(record: Record, nlp: Language, cut: bool) -> Doc:
-    """Tokenize a record and set sentence starts, mentions, gold and ``user_data``."""
+    """Tokenize a record and set sentence starts, mentions, gold and ``user_data``.
+
+    Of ``nlp`` only the tokenizer runs. Mentions and gold that are None stay unset. ``cut`` splits
+    tokens at the edges of mentions.
+    """
     doc = tokenize(nlp, record.text)
     if cut and record.mentions:
         doc = _split_tokens(
@@ -387,7 +412,11 @@ def _build_doc(record: Record, nlp: Language, cut: bool) -> Doc:
 
 
 def _split_tokens(doc: Doc, edges: set[int]) -> Doc:
-    """Return a Doc of the same text with its tokens split at the characters ``edges``."""
+    """Return a Doc of the same text with its tokens split at the characters ``edges``.
+
+    The Doc itself is returned if no edge lies inside a token; otherwise the new one has words and
+    spaces only.
+    """
     words: list[str] = []
     spaces: list[bool] = []
     order = sorted(edges)
@@ -400,9 +429,11 @@ def _split_tokens(doc: Doc, edges: set[int]) -> Doc:
 
 
 def _set_record_sentences(doc: Doc, record: Record) -> None:
-    """Mark the first token at or after each of ``record.breaks`` as a sentence start.
+    """Mark the first token at or after each of ``record.breaks`` as a sentence start, in place.
 
-    White space between two sentences belongs to the first, unless the file gives all sentences.
+    The first token always is one. White space between two sentences belongs to the first, unless
+    the file gives all sentences (``record.sentences``); then all other tokens are marked as no
+    start.
     """
     attributes = doc.to_array([IDX, IS_SPACE]).astype(np.int64).reshape(-1, 2)
     word_tokens = np.flatnonzero((attributes[:, 1] == 0) | record.sentences)
@@ -417,7 +448,8 @@ def set_mentions(doc: Doc, mentions: Sequence[Mention]) -> None:
     A mention that overlaps no token is left out; gold relations may still refer to it. What a Span
     cannot hold goes to ``doc.user_data``, by mention id: ``pieces`` (tokens of discontinuous
     names), ``offsets`` (character ranges that are not token boundaries) and ``identifiers``; the
-    first identifier is also the span's ``kb_id_``.
+    first identifier is also the span's ``kb_id_``. An earlier span group and earlier ``pieces`` and
+    ``offsets`` are replaced.
     """
     starts = [token.idx for token in doc]
     ends = [token.idx + len(token) for token in doc]
@@ -447,9 +479,9 @@ def set_mentions(doc: Doc, mentions: Sequence[Mention]) -> None:
 
 
 def _covered_tokens(doc: Doc, starts: list[int], ends: list[int], mention: Mention) -> list[int]:
-    """Return the sorted indices of non-space tokens that overlap a mention.
+    """Return the sorted indices of non-space tokens that overlap any piece of a mention; may be [].
 
-    ``starts`` and ``ends`` are the character offsets of all tokens.
+    ``starts`` and ``ends`` are the character offsets of all tokens, ends exclusive.
     """
     indices: set[int] = set()
     for start, end in mention.pieces:
@@ -459,7 +491,10 @@ def _covered_tokens(doc: Doc, starts: list[int], ends: list[int], mention: Menti
 
 
 def _token_ranges(doc: Doc, tokens: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """Return the character ranges of runs of adjacent tokens; ``tokens`` are sorted indices."""
+    """Return the character ranges of runs of adjacent tokens, ends exclusive.
+
+    ``tokens`` are sorted indices in the Doc.
+    """
     runs: list[list[int]] = []
     for i in tokens:
         if runs and runs[-1][1] == i - 1:
@@ -478,7 +513,10 @@ def _format_ranges(mention: Mention) -> str:
 
 
 def require_document_id(doc: Doc) -> str:
-    """Return the id of a Doc; raise ValueError if it has none, since every writer needs one."""
+    """Return the id of a Doc, ``doc.user_data["document"]``, as a string.
+
+    Raises ValueError if it is missing or empty, since every writer needs one.
+    """
     name = doc.user_data.get("document")
     if not name:
         raise ValueError(
@@ -489,12 +527,17 @@ def require_document_id(doc: Doc) -> str:
 
 @dataclass
 class UniqueFileNames:
-    """File names made of document ids; refuses to give one name twice."""
+    """File names made of document ids; refuses to give one name twice.
+
+    ``taken`` has the names given so far and grows with each call of ``name_for``.
+    """
 
     taken: set[str] = field(default_factory=set)
 
     def name_for(self, doc: Doc) -> str:
-        """Return the document's id, percent-encoded where a file name cannot hold it.
+        """Return the document's id as a file name without suffix, and remember it.
+
+        All characters but ASCII letters, digits, blanks and ``_.-~`` are percent-encoded.
 
         Raises
         ------
@@ -513,9 +556,11 @@ class UniqueFileNames:
 
 
 def get_mentions(doc: Doc) -> list[Mention]:
-    """Return the names in ``doc.spans["entities"]`` with their character ranges.
+    """Return the names in ``doc.spans["entities"]`` with their character ranges, in that order.
 
-    Spans without an id are numbered T1, T2, … Identifiers are not filled in.
+    Spans without an id are numbered T1, T2, …, skipping ids in use. Ranges are those of the file
+    (``user_data["offsets"]``) where they are known, else those of the tokens. Identifiers are not
+    filled in. Without the span group the result is [].
     """
     offsets: Mapping[str, list[list[int]]] = doc.user_data.get("offsets", {})
     mentions: list[Mention] = []
@@ -572,7 +617,11 @@ def get_relations(doc: Doc, source: str = "gold") -> list[dict[str, Any]]:
 def _result_to_relation(
     row: Mapping[str, Any], ids: Mapping[tuple[int, int], str]
 ) -> dict[str, Any]:
-    """Convert a result row of a task; ``ids`` maps the character range of an entity to its id."""
+    """Convert a result row of a task to ``{"entities": [id, id], "label": bool, …}``.
+
+    ``ids`` maps the character range of an entity to its id; raises ValueError for a range that is
+    not an entity. ``score`` and ``probability`` are kept if given, and a missing answer is False.
+    """
     ranges = [(start, end) for start, end in row["spans"]]
     if unknown_ranges := [pair for pair in ranges if pair not in ids]:
         raise ValueError(
@@ -591,9 +640,10 @@ def mention_text(doc: Doc, mention: Mention) -> str:
 
 
 def list_files(path: str, *endings: str) -> list[Path]:
-    """Return the files of a folder with one of these endings, plain or ``.gz``, sorted.
+    """Return the files of a folder with one of these endings, plain or ``.gz``, sorted by path.
 
-    A path that is not a folder is returned as the only file. Raises ValueError if there are none.
+    A path that is not a folder is returned as the only file, whether it exists or not. Raises
+    ValueError if the folder has none. Subfolders are not searched.
     """
     folder = Path(path)
     if not folder.is_dir():
