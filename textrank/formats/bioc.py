@@ -82,7 +82,10 @@ class BioCJSON(AnnotatedFile):
         return _build_bioc_docs(self, self._trees(), nlp, item_filter)
 
     def _trees(self) -> Iterator[Node]:
-        """Iterate over the documents of all lines, or of the one JSON value that the file is."""
+        """Iterate over the documents of all lines, or of the one JSON value that the file is.
+
+        Raises ValueError for a line or value that is not a BioC document or collection.
+        """
         if not self._has_lines():
             for item in iter_json_items(self.path, ("documents", "PubTator3"), self.limit):
                 yield from _iter_documents(item, self.path)
@@ -95,7 +98,7 @@ class BioCJSON(AnnotatedFile):
                 )
 
     def _has_lines(self) -> bool:
-        """Return whether the first line is a JSON value by itself."""
+        """Return whether the first non-blank line is a JSON value by itself, as in JSON lines."""
         try:
             rows = (line for _, line in iter_lines(self.path, self.limit) if line.strip())
             load_json(next(rows, ""), "")
@@ -107,8 +110,8 @@ class BioCJSON(AnnotatedFile):
 def _iter_documents(value: object, location: str) -> Iterator[Node]:
     """Iterate over the documents of a collection, of a list of either, or of one document.
 
-    Answers of the PubTator3 service, which wrap documents, are accepted too. Raises ValueError for
-    anything else.
+    ``value`` is parsed JSON. Answers of the PubTator3 service, which wrap documents, are accepted
+    too. Raises ValueError, beginning with ``location``, for anything else.
     """
     top = value if isinstance(value, list) else [value]
     for part in top:
@@ -153,7 +156,10 @@ def _build_bioc_docs(
 
 
 def _element_to_node(element: Element) -> Node:
-    """Convert an XML element to the shape of BioC JSON, recursively."""
+    """Convert an XML element to the shape of BioC JSON, recursively.
+
+    Attributes, ids, offsets and texts stay strings; lists of children are present even if empty.
+    """
     tree: Node = {name: element.get(name) for name in element.attrib}
     tree["infons"] = {i.get("key", ""): i.text or "" for i in element.findall("infon")}
     for name in ("id", "offset", "text"):
@@ -183,7 +189,10 @@ class _Leaf:
     length: int
 
     def find(self, offset: int) -> int | None:
-        """Convert an offset of the file to one of the joined text; None outside of this leaf."""
+        """Convert an offset of the file to one of the joined text.
+
+        None if it lies outside of this leaf.
+        """
         local = offset - self.offset
         return self.start + local if 0 <= local < self.length else None
 
@@ -192,10 +201,25 @@ class _Leaf:
 class _DocumentBuilder:
     """Document under construction: text, mentions and relations collected from BioC nodes.
 
+    First all passages are added, then annotations, then relations. A leaf is a passage or sentence
+    that holds text itself. Malformed nodes raise ValueError that begins with ``location``.
+
     Attributes
     ----------
+    location
+        File and document, for messages.
+    text
+        Text joined so far, which mentions count in.
+    leaves
+        Passages and sentences of the text, in order.
     sentences
         Whether all text so far was split into sentences.
+    mentions, gold
+        As in ``Record``.
+    concepts
+        Infon ``identifier`` by mention id.
+    events
+        Relations that are not between two mentions: ``id``, ``type`` and ``arguments`` (role, id).
     names
         Ids of mentions.
     doubled
@@ -214,7 +238,11 @@ class _DocumentBuilder:
     doubled: set[str] = field(default_factory=set)
 
     def add_passage(self, passage: Node) -> None:
-        """Append the text of a passage, or of its sentences with the gaps between their offsets."""
+        """Append the text of a passage, or of its sentences with the gaps between their offsets.
+
+        A passage begins on a new line. Between sentences there are as many blanks as the offsets
+        say, but one if they say a negative number or more than 80.
+        """
         parts = self.rows(passage, "sentences")
         if not parts:
             self.add_leaf(passage, "\n")
@@ -225,7 +253,11 @@ class _DocumentBuilder:
             self.add_leaf(part, " " * (gap if 0 <= gap <= 80 else 1) if number else "\n")
 
     def add_leaf(self, part: Node, between: str) -> None:
-        """Append the text of a passage or sentence, after ``between`` unless it is the first."""
+        """Append the text of a passage or sentence, after ``between`` unless it is the first.
+
+        A missing text is empty. Raises ValueError if the text is not a string or the offset is
+        missing.
+        """
         text = part.get("text") or ""
         if not isinstance(text, str):
             raise ValueError(f"{self.location}: text {text!r:.60} is not a string. Write a string.")
@@ -234,7 +266,12 @@ class _DocumentBuilder:
         self.leaves.append(_Leaf(self.number(part, "offset"), start, len(text)))
 
     def annotate(self, part: Node, leaves: list[_Leaf]) -> None:
-        """Add the annotations of a passage or sentence whose text is in ``leaves``."""
+        """Add the annotations of a passage, sentence or document to ``mentions`` and ``concepts``.
+
+        ``leaves`` hold the text of ``part`` and are searched first. An annotation without locations
+        is skipped; one without an id is called T<number>. Raises ValueError if the text at its
+        offsets differs from the one it gives.
+        """
         for row in self.rows(part, "annotations"):
             name = self.make_unique(str(row.get("id") or f"T{len(self.mentions) + 1}"))
             infons = self.infons(row)
@@ -252,9 +289,10 @@ class _DocumentBuilder:
                 self.concepts[name] = infons["identifier"]
 
     def make_unique(self, name: str) -> str:
-        """Return ``name``, or a new id if it is taken.
+        """Return ``name``, or ``name.2``, ``name.3``, … if it is taken.
 
-        Some files number the annotations of each passage from 1.
+        The name is then marked as doubled. Some files number the annotations of each passage from
+        1. The result is not yet added to ``names``.
         """
         if name not in self.names:
             return name
@@ -262,9 +300,10 @@ class _DocumentBuilder:
         return next(new for n in count(2) if (new := f"{name}.{n}") not in self.names)
 
     def piece(self, piece: Node, name: str, leaves: list[_Leaf]) -> tuple[int, int]:
-        """Return the character range of a location in the joined text; raise ValueError outside.
+        """Return the character range of a location in the joined text, end exclusive.
 
-        Its own passage is tried before the others, since offsets may be ambiguous.
+        Its own ``leaves`` are tried before all others, since offsets may be ambiguous. Raises
+        ValueError if it begins outside of all; ``name`` is the annotation for that message.
         """
         start, length = self.number(piece, "offset"), self.number(piece, "length")
         for leaf in chain(leaves, self.leaves):
@@ -278,7 +317,11 @@ class _DocumentBuilder:
         return first, first + length
 
     def relate(self, part: Node) -> None:
-        """Add the relations of a node: pairs of mentions to ``gold``, others to ``events``."""
+        """Add the relations of a node: pairs of mentions to ``gold``, others to ``events``.
+
+        A pair is false only if its infon ``label`` is "false". Roles are kept unless they are Arg1
+        and Arg2. Raises ValueError if a relation refers to an id that two annotations share.
+        """
         for row in self.rows(part, "relations"):
             infons = self.infons(row)
             nodes = self.rows(row, "nodes")
@@ -304,7 +347,7 @@ class _DocumentBuilder:
                 self.events.append({**event, "arguments": pairs})
 
     def rows(self, tree: Node, key: str) -> list[Node]:
-        """Return ``tree[key]``, a list of objects; [] if it is missing."""
+        """Return ``tree[key]``, a list of objects; [] if it is missing or null, else ValueError."""
         rows = tree.get(key) or []
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise ValueError(
@@ -313,14 +356,20 @@ class _DocumentBuilder:
         return rows
 
     def infons(self, tree: Node) -> dict[str, str]:
-        """Return the infons of a node as strings, without nulls."""
+        """Return the infons of a node as strings, without nulls; {} if there are none.
+
+        Raises ValueError if they are not an object.
+        """
         infons = tree.get("infons") or {}
         if not isinstance(infons, dict):
             raise ValueError(f'{self.location}: "infons" is not an object. Correct the file.')
         return {key: str(value) for key, value in infons.items() if value is not None}
 
     def number(self, tree: Node, key: str) -> int:
-        """Return ``tree[key]`` as a non-negative integer; digits in a string are accepted."""
+        """Return ``tree[key]`` as a non-negative integer; digits in a string are accepted.
+
+        Raises ValueError for anything else, also if the key is missing.
+        """
         value = tree.get(key)
         if isinstance(value, str) and value.strip().isdecimal() and len(value) < 16:
             value = int(value)
@@ -330,7 +379,10 @@ class _DocumentBuilder:
 
 
 def _build_record(tree: Node, path: str) -> Record:
-    """Make a Record of a BioC document; raise ValueError if it is malformed."""
+    """Make a Record of a BioC document; raise ValueError if it is malformed or has no id.
+
+    ``path`` is used in messages. Mentions are [] rather than None if there are no annotations.
+    """
     name = str(tree.get("id") or "")
     if not name:
         raise ValueError(f"{path}: a document without id. Give every document an id.")
@@ -364,9 +416,10 @@ def _build_record(tree: Node, path: str) -> Record:
 
 
 def write_bioc_json(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
-    """Write a BioC JSON collection; ``source`` selects the relations, see ``get_relations``.
+    """Write a BioC JSON collection to ``path``, replaced atomically.
 
-    Events become relations with more nodes; equivalences and attributes of brat are lost.
+    ``source`` selects the relations, see ``get_relations``. Events become relations with more
+    nodes; equivalences and attributes of brat are lost. Raises ValueError for a Doc without an id.
     """
     with open_atomic(path) as out:
         header = {"source": "textrank", "date": "", "key": "", "infons": {}}
@@ -390,9 +443,10 @@ def write_bioc_xml(docs: Iterable[Doc], path: str, *, source: str = "gold") -> N
 
 
 def _doc_to_node(doc: Doc, source: str) -> Node:
-    """Convert a Doc to a BioC document.
+    """Convert a Doc to a BioC document in the shape of BioC JSON.
 
     An annotation is stored in the passage that contains it, or in the document if none does.
+    ``source`` selects the relations, numbered R1, R2, …; events follow them under their own ids.
     """
     mentions = get_mentions(doc)
     annotations = [(mention, _mention_to_node(doc, mention)) for mention in mentions]
@@ -421,7 +475,8 @@ def _doc_to_node(doc: Doc, source: str) -> Node:
 def _iter_passage_bounds(doc: Doc) -> Iterator[list[int]]:
     """Iterate over the sentence starts of each passage, followed by the end of the passage.
 
-    A passage begins where a sentence follows a newline.
+    All are character offsets in the Doc; the end is exclusive and leaves out the newline between
+    two passages. A passage begins where a sentence follows a newline.
     """
     starts = [sentence.start_char for sentence in doc.sents]
     bounds: list[int] = []
@@ -434,7 +489,11 @@ def _iter_passage_bounds(doc: Doc) -> Iterator[list[int]]:
 
 
 def _passage_to_node(text: str, bounds: list[int]) -> Node:
-    """Convert the text between sentence bounds to a BioC passage."""
+    """Convert the text between sentence bounds to a BioC passage with one node per sentence.
+
+    ``bounds`` are sentence starts and the end, as from ``_iter_passage_bounds``. Blanks at the end
+    of a sentence are dropped except in the last.
+    """
     sentences: list[Node] = []
     for start, end in pairwise(bounds):
         words = text[start:end] if end == bounds[-1] else text[start:end].rstrip(" ")
@@ -443,13 +502,16 @@ def _passage_to_node(text: str, bounds: list[int]) -> Node:
 
 
 def _passage_end(passage: Node) -> int:
-    """Return the offset of the character after the last sentence of a passage."""
+    """Return the offset in the Doc of the character after the last sentence of a passage."""
     last = passage["sentences"][-1]
     return int(last["offset"]) + len(last["text"])
 
 
 def _mention_to_node(doc: Doc, mention: Mention) -> Node:
-    """Convert a mention to a BioC annotation."""
+    """Convert a mention to a BioC annotation.
+
+    Its concept in ``doc.user_data["concepts"]``, if any, becomes the infon ``identifier``.
+    """
     infons = {"type": mention.label}
     if mention.id in doc.user_data.get("concepts", {}):
         infons["identifier"] = doc.user_data["concepts"][mention.id]
@@ -459,7 +521,10 @@ def _mention_to_node(doc: Doc, mention: Mention) -> Node:
 
 
 def _relation_to_node(name: str, row: dict[str, Any]) -> Node:
-    """Convert a relation row to a BioC relation with id ``name``."""
+    """Convert a row of ``get_relations`` to a BioC relation with id ``name``.
+
+    Type, label ("true" or "false") and score become infons; roles are Arg1 and Arg2 unless given.
+    """
     infons = {"type": str(row.get("type", "")), "label": str(bool(row.get("label"))).lower()}
     if "score" in row:
         infons["score"] = str(row["score"])
@@ -469,7 +534,10 @@ def _relation_to_node(name: str, row: dict[str, Any]) -> Node:
 
 
 def _node_to_xml(tag: str, tree: Node) -> str:
-    """Convert a BioC node to an XML element, with children in the order of BioC's DTD."""
+    """Convert a BioC node to an XML element ``tag``, with children in the order of BioC's DTD.
+
+    The result is one string without line breaks of its own; texts are escaped.
+    """
     attribute_names = {"annotation": ("id",), "relation": ("id",), "node": ("refid", "role")}
     attribute_names |= {"location": ("offset", "length")}
     element_names = {"document": ("id",), "passage": ("offset",), "sentence": ("offset",)}
@@ -494,7 +562,7 @@ def _node_to_xml(tag: str, tree: Node) -> str:
 
 
 def _infon_to_xml(key: str, value: str) -> str:
-    """Return an infon element."""
+    """Return an infon element as text, with key and value escaped."""
     return f"<infon{format_xml_attributes(key=key)}>{escape_xml_text(value)}</infon>"
 
 
@@ -529,7 +597,11 @@ class PubTator(AnnotatedFile):
         )
 
     def _record(self, block: Block) -> Record:
-        """Make a Record of the numbered lines of one document."""
+        """Make a Record of the numbered lines of one document.
+
+        Raises ValueError if the first line is not a title or a line is malformed. Mentions are None
+        if there are none and ``annotated`` is False.
+        """
         location = f"{self.path}, line {block[0][0]}"
         for number, line in block:
             check_utf8(line, f"{self.path}, line {number}")
@@ -551,7 +623,10 @@ class PubTator(AnnotatedFile):
 
 
 def _iter_blocks(path: str, limit: int) -> Iterator[Block]:
-    """Iterate over groups of numbered lines between blank lines."""
+    """Iterate over groups of ``(line number, line)`` between blank lines; no group is empty.
+
+    ``limit`` is the largest number of bytes of a line.
+    """
     block: Block = []
     for number, line in iter_lines(path, limit):
         if line.strip():
@@ -571,9 +646,11 @@ def _read_fields(
     data: dict[str, Any],
     location: str,
 ) -> None:
-    """Parse a mention or relation line and add it to ``mentions`` or ``data``, in place.
+    """Parse the tab-separated ``fields`` of a mention or relation line.
 
-    Raises ValueError if the line belongs to another document or is malformed.
+    A mention is appended to ``mentions`` and its concept stored in ``data["concepts"]``; a relation
+    is appended to ``data["concept_relations"]``, without the document id. Raises ValueError if the
+    line belongs to another document, is malformed, or its words differ from ``text``.
     """
     if fields[0] != document:
         raise ValueError(
@@ -598,7 +675,7 @@ def _read_fields(
 
 
 def _gene_curies(label: str, concept: str) -> tuple[str, ...]:
-    """Return the CURIEs of a gene's concept; () for other labels.
+    """Return the CURIEs (``ncbigene:7157``) of a gene's concept, in order; () for other labels.
 
     Numbers in parentheses are species and are skipped.
     """
@@ -609,10 +686,11 @@ def _gene_curies(label: str, concept: str) -> tuple[str, ...]:
 
 
 def write_pubtator(docs: Iterable[Doc], path: str) -> None:
-    """Write title (the first line of the text), rest and mentions of each document.
+    """Write title (the first line of the text), rest and mentions of each document to ``path``.
 
-    PubTator has no relations between mentions, so gold is lost, and a discontinuous name raises
-    ValueError. Tabs, and newlines after the first, become blanks.
+    PubTator has no relations between mentions, so gold is lost; relations of concepts are kept. A
+    discontinuous name, or an id that is missing or has blanks or ``|``, raises ValueError. Tabs,
+    and newlines after the first, become blanks.
     """
     with open_atomic(path) as out:
         for doc in docs:
@@ -620,7 +698,10 @@ def write_pubtator(docs: Iterable[Doc], path: str) -> None:
 
 
 def _iter_pubtator_lines(doc: Doc) -> Iterator[str]:
-    """Iterate over the lines of one document, followed by a blank line."""
+    """Iterate over the lines of one document, without line ends; the last one is blank.
+
+    Raises ValueError as ``write_pubtator``.
+    """
     name = require_document_id(doc)
     if re.search(r"[|\s]", name):
         raise ValueError(f"document id {name!r} contains a blank or '|'. Rename it for PubTator.")
