@@ -50,10 +50,11 @@ from textrank.language.normalization import to_plain_text
 
 @dataclass(frozen=True)
 class PlainText(FileReader):
-    """UTF-8 text files, one document each; a folder stands for its ``*.txt`` files.
+    """UTF-8 text files, one document each; a folder stands for its ``*.txt`` files, sorted by name.
 
-    The id is the file name without suffix. Names are left to the recogniser in ``nlp``. With
-    ``skip_bad`` a file with an error is left out and counted in one warning.
+    The id is the file name without suffix, percent-decoded. Names are left to the recogniser in
+    ``nlp``. With ``skip_bad`` a file with an error is left out and counted in one warning.
+    ``limit`` is the largest number of bytes of a file. Files may be gzip (``.txt.gz``).
     """
 
     path: str
@@ -74,7 +75,10 @@ class PlainText(FileReader):
         )
 
     def _record(self, path: Path) -> Record:
-        """Read one file."""
+        """Read one file as a Record without mentions.
+
+        Raise ValueError if it is too large or not UTF-8.
+        """
         name = path.name.removesuffix(".gz").removesuffix(".txt")
         return Record(unquote(name), read_text(path, self.limit), str(path))
 
@@ -82,7 +86,9 @@ class PlainText(FileReader):
 def write_text(docs: Iterable[Doc], path: str) -> None:
     """Write the bare text of each document to ``<id>.txt`` in the folder ``path``.
 
-    The folder is created if needed and changes in one step at the end; other files in it stay.
+    Ids are percent-encoded where a file name cannot hold them. The folder is created if needed and
+    changes in one step at the end; other files in it stay. Raises ValueError if a Doc has no id or
+    two have the same.
     """
     file_names = UniqueFileNames()
     with update_folder(path) as folder:
@@ -151,7 +157,11 @@ class JsonLines(FileReader):
         )
 
     def _record(self, row: tuple[int, str]) -> Record:
-        """Parse ``(line number, line)``."""
+        """Parse ``(line number, line)`` to a Record.
+
+        Mentions and gold are None if the keys ``entities`` and ``relations`` are missing. Raises
+        ValueError if the line is not an object with a text, or one of its entries has a wrong form.
+        """
         location = f"{self.path}, line {row[0]}"
         value = load_json(check_utf8(row[1], location), location)
         if not isinstance(value, dict) or not isinstance(value.get("text"), str):
@@ -189,10 +199,11 @@ class JsonLines(FileReader):
 
 
 def write_json_lines(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
-    """Write one JSON object per document, as ``JsonLines`` reads it.
+    """Write one JSON object per document to ``path``, as ``JsonLines`` reads it.
 
     ``source`` selects the relations, see ``get_relations``. Tokens, tags and parses are lost;
-    everything else that an annotation format puts on a Doc is kept.
+    everything else that an annotation format puts on a Doc is kept. The file is replaced
+    atomically. Raises ValueError for a Doc without an id.
     """
     with open_atomic(path) as out:
         for doc in docs:
@@ -208,7 +219,7 @@ def write_json_lines(docs: Iterable[Doc], path: str, *, source: str = "gold") ->
 
 
 def _entity_to_json(mention: Mention) -> dict[str, Any]:
-    """Return a mention as an object of ``entities``."""
+    """Return a mention as an object of ``entities``: ``id``, ``label`` and ``pieces``."""
     pieces = [list(piece) for piece in mention.pieces]
     return {"id": mention.id, "label": mention.label, "pieces": pieces}
 
@@ -221,7 +232,8 @@ def is_json_integer(value: object) -> bool:
 def _parse_list(value: Mapping[str, Any], key: str, location: str, make: Any) -> list[Any]:
     """Return ``make(row, number, location)`` for each row of the list ``value[key]``.
 
-    Numbers start at 1. A missing or empty list gives []. Raises ValueError if it is not a list.
+    Numbers start at 1; the location passed on also names key and number. A missing or empty list
+    gives []. Raises ValueError if it is not a list.
     """
     rows = value.get(key) or []
     if not isinstance(rows, list):
@@ -232,7 +244,10 @@ def _parse_list(value: Mapping[str, Any], key: str, location: str, make: Any) ->
 
 
 def _parse_entity(row: Any, number: int, location: str) -> Mention:
-    """Return the Mention of one row of ``entities``; without an id it is called T<number>."""
+    """Return the Mention of one row of ``entities``; without an id it is called T<number>.
+
+    Raises ValueError unless the row has one of the two forms that ``JsonLines`` describes.
+    """
     match row:
         case [start, end, str(label)]:
             return Mention(f"T{number}", label, _parse_ranges([[start, end]], location))
@@ -311,6 +326,7 @@ class Columns(FileReader):
     limit: int = MAX_ITEM_BYTES
 
     def __post_init__(self) -> None:
+        """Convert ``text`` to a tuple."""
         object.__setattr__(self, "text", tuple(self.text))
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
@@ -327,7 +343,12 @@ class Columns(FileReader):
         )
 
     def _rows(self) -> Iterator[tuple[int, dict[str, str]]]:
-        """Iterate over ``(line number, cells by column)``; a bad line gives an error row."""
+        """Iterate over ``(line number, cells by column)`` after the header.
+
+        Blank lines are skipped. A row with a wrong number of cells gives an error row (see
+        ``_row``). Raises ValueError if a column of the text is missing or the file is not valid
+        CSV. The line number is that of the row's last line.
+        """
         lines = iter_lines(self.path, self.limit)
         _, header = next(lines, (1, ""))
         separator = (
@@ -359,7 +380,10 @@ class Columns(FileReader):
         return dict(zip(names, cells, strict=True))
 
     def _columns(self, names: list[str]) -> tuple[str, ...]:
-        """Return the columns of the text; raise ValueError if one is missing."""
+        """Return the columns of the text among ``names``, the header, in the order of ``text``.
+
+        Raises ValueError if one is missing or there is none.
+        """
         text_columns = self.text or tuple(n for n in ("title", "abstract", "text") if n in names)
         missing = [name for name in text_columns if name not in names]
         if missing or not text_columns:
@@ -370,7 +394,11 @@ class Columns(FileReader):
         return text_columns
 
     def _record(self, item: tuple[int, dict[str, str]]) -> Record:
-        """Make a Record of ``(line number, cells by column)``."""
+        """Make a Record of ``(line number, cells by column)``; raise ValueError for an error row.
+
+        Text cells are stripped and empty ones dropped; each begins a sentence. A row without text
+        raises ValueError.
+        """
         number, row = item
         location = f"{self.path}, line {number}"
         if "\0" in row:
@@ -395,14 +423,20 @@ class Columns(FileReader):
 
 
 def write_names(docs: Iterable[Doc], path: str) -> None:
-    """Write a CSV or TSV table of names: document, position, text, label and identifier per row."""
+    """Write a CSV or TSV table of names: document, position, text, label and identifier per row.
+
+    Rows are the spans of ``doc.spans["entities"]``; ends are exclusive. The suffix ``.csv`` selects
+    commas, any other tabs.
+    """
     _write_rows(path, NAME_COLUMNS, (row for doc in docs for row in _iter_name_rows(doc)))
 
 
 def write_pairs(docs: Iterable[Doc], path: str, *, source: str = "ppi") -> None:
     """Write a CSV or TSV table of the pairs that task ``source`` judged, one per row.
 
-    The Docs must carry the results (``doc._.textrank_<source>``); else ValueError is raised.
+    The columns are ``PAIR_COLUMNS``; all judged pairs are written, whatever the answer. The Docs
+    must carry the results (``doc._.textrank_<source>``), and these must be pairs; else ValueError
+    is raised.
     """
     _write_rows(path, PAIR_COLUMNS, (row for doc in docs for row in _iter_pair_rows(doc, source)))
 
@@ -430,7 +464,7 @@ def _write_rows(path: str, columns: tuple[str, ...], rows: Iterable[Mapping[str,
 
 
 def _iter_name_rows(doc: Doc) -> Iterator[dict[str, Any]]:
-    """Iterate over rows with the keys ``NAME_COLUMNS``."""
+    """Iterate over the entities of a Doc as rows with the keys ``NAME_COLUMNS``."""
     for span in doc.spans.get("entities", ()):
         yield {
             "document": document_id(doc),
@@ -443,7 +477,11 @@ def _iter_name_rows(doc: Doc) -> Iterator[dict[str, Any]]:
 
 
 def _iter_pair_rows(doc: Doc, source: str) -> Iterator[dict[str, Any]]:
-    """Iterate over rows with the keys ``PAIR_COLUMNS``."""
+    """Iterate over the results of task ``source`` as rows with the keys ``PAIR_COLUMNS``.
+
+    Values that a result lacks are None. Raises ValueError if the Doc has no such results or they
+    are not pairs.
+    """
     if not doc.has_extension(f"textrank_{source}"):
         raise ValueError(f"no results {source!r} on document {document_id(doc)!r}. Run the task.")
     for row in doc._.get(f"textrank_{source}") or ():
@@ -496,7 +534,10 @@ class DocBinFile(FileReader):
             yield doc if doc.has_annotation("SENT_START") else sentencizer(doc)
 
     def _docs(self, nlp: Language) -> Iterator[Doc]:
-        """Iterate over the Docs; raise ValueError if the file is damaged or too large."""
+        """Iterate over the Docs, as stored.
+
+        Raise ValueError if the file is damaged or too large.
+        """
         data = read_bytes(self.path, self.limit)
         _check_size(data, self.path, self.limit)
         gc_was_enabled = gc.isenabled()
@@ -515,7 +556,10 @@ class DocBinFile(FileReader):
 
 
 def _check_size(data: bytes, path: str, limit: int) -> None:
-    """Raise ValueError if ``data`` unpacks to over ``limit`` bytes, before spaCy unpacks it."""
+    """Raise ValueError if ``data`` unpacks to over ``limit`` bytes, before spaCy unpacks it.
+
+    Also if it is not zlib data. ``path`` is used in the message.
+    """
     unpacker = zlib.decompressobj()
     size = 0
     try:
@@ -535,7 +579,7 @@ def _check_size(data: bytes, path: str, limit: int) -> None:
 def _normalise_doc(doc: Doc) -> Doc:
     """Restore lists in ``user_data`` (msgpack makes tuples) and set ``doc.spans["entities"]``.
 
-    Changes the Doc in place and returns it.
+    The spans are ``doc.ents`` unless the group exists. Changes the Doc in place and returns it.
     """
     for key in list(doc.user_data):
         if isinstance(key, str):
@@ -546,7 +590,7 @@ def _normalise_doc(doc: Doc) -> Doc:
 
 
 def _tuples_to_lists(value: Any) -> Any:
-    """Return ``value`` with all tuples inside replaced by lists."""
+    """Return a copy of ``value`` with all tuples replaced by lists; dictionary keys stay."""
     if isinstance(value, dict):
         return {key: _tuples_to_lists(inner) for key, inner in value.items()}
     return (
@@ -555,7 +599,10 @@ def _tuples_to_lists(value: Any) -> Any:
 
 
 def write_doc_bin(docs: Iterable[Doc], path: str) -> None:
-    """Write one ``.spacy`` file with everything the Docs carry; it is built in memory first."""
+    """Write one ``.spacy`` file with everything the Docs carry, including ``user_data``.
+
+    It is built in memory first and replaces ``path`` atomically. A ``.gz`` suffix compresses it.
+    """
     doc_bin = DocBin(store_user_data=True, docs=docs)
     with open_atomic_bytes(path) as out:
         out.write(doc_bin.to_bytes())
