@@ -24,9 +24,10 @@ EXPERIMENTS: Mapping[str, Experiment] = {
 
 
 def select_experiments(names: Iterable[str]) -> list[Experiment]:
-    """Return the experiments with these names, all if there are none.
+    """Return the experiments with these names, in their order; all of them for no names.
 
-    Raises ValueError, with the available names, for an unknown one.
+    A repeated name gives a repeated experiment. Raises ValueError, with the available names, for an
+    unknown one.
     """
     names = list(names)
     for name in names:
@@ -36,6 +37,10 @@ def select_experiments(names: Iterable[str]) -> list[Experiment]:
 
 
 def load_tables(folder: Path) -> list[Table]:
-    """Return all tables stored in a folder, in the order of ``EXPERIMENTS``."""
+    """Return all tables stored in a folder, in the order of ``EXPERIMENTS``.
+
+    Experiments without a stored table are left out; settings are not compared. Raises ValueError if
+    a file is not a table.
+    """
     tables = (load_table(experiment, folder) for experiment in EXPERIMENTS.values())
     return [table for table in tables if table is not None]
