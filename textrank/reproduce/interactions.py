@@ -42,13 +42,19 @@ METRIC_NAMES = {"auc": "AUC", "f": "F", "f_best": "F, best threshold", "f_rate":
 
 
 def read_documents(settings: RunSettings, name: str) -> list[Doc]:
-    """Return the documents of a corpus, in the short version every ``SHORT_STEP``-th."""
+    """Return the documents of a corpus of ``CORPORA``, in file order.
+
+    In the short version only every ``SHORT_STEP``-th, beginning at an offset given by the seed.
+    """
     docs = list(load_corpus(settings.file(f"ppi/{name}.xml.gz"))(spacy.blank("en")))
     return docs if settings.full else docs[settings.seed % SHORT_STEP[name] :: SHORT_STEP[name]]
 
 
 def run_within(settings: RunSettings) -> Cells:
-    """Compute F and AUC of the all-paths kernel with the given folds."""
+    """Compute F and AUC of the all-paths kernel with the given folds.
+
+    One row per corpus; mean and standard deviation over the folds of ``ppi/folds.json``.
+    """
     table = read_json(settings.file("ppi/folds.json"), MAX_UNPACKED_BYTES)
     cells = {}
     for name in CORPORA:
@@ -64,7 +70,10 @@ def run_within(settings: RunSettings) -> Cells:
 
 
 def run_across(settings: RunSettings) -> Cells:
-    """Compute AUC and F under three thresholds, trained on one corpus and tested on another."""
+    """Compute AUC and F under three thresholds, trained on one corpus and tested on another.
+
+    One row per ordered pair of corpora, "train → test"; undefined metrics are left out.
+    """
     crossed = cross_corpora(
         load_pipeline("ppi-apg"), {name: read_documents(settings, name) for name in CORPORA}
     )
@@ -80,7 +89,10 @@ def run_across(settings: RunSettings) -> Cells:
 
 
 def run_leaks(settings: RunSettings) -> Cells:
-    """Compute metrics with dependent candidates held out together, and assigned one by one."""
+    """Compute metrics with dependent candidates held out together, and assigned one by one.
+
+    One row per data set and metric; columns "dependent held together" and "split".
+    """
     cells = {"parses, tau_b": measure_leak(settings)}
     pipeline = load_pipeline("ppi-apg")
     for name in ("AImed", "IEPA"):
@@ -99,7 +111,11 @@ def run_leaks(settings: RunSettings) -> Cells:
 
 
 def run_embedding(settings: RunSettings) -> Cells:
-    """Compute F and AUC of G2P embeddings of all-paths similarities, and of the similarities."""
+    """Compute F and AUC of G2P embeddings of all-paths similarities, and of the similarities.
+
+    One row per corpus (IEPA, LLL), one column per method and metric, over five of the ten given
+    folds; all ten in the full version.
+    """
     cells: dict[str, dict[str, Figure]] = {}
     table = read_json(settings.file("ppi/folds.json"), MAX_UNPACKED_BYTES)
     pipeline = load_pipeline("ppi-apg")
@@ -125,7 +141,12 @@ def run_embedding(settings: RunSettings) -> Cells:
 def _iter_methods(
     S: Matrix, y: Vector, train: Indices, test: Indices, inner: Indices
 ) -> Iterator[tuple[str, float, float]]:
-    """Iterate over method, F and AUC on the test rows, settings chosen by inner folds."""
+    """Iterate over method, F and AUC on the test rows, settings chosen by inner folds.
+
+    ``S`` is the similarity of all candidates, shape (n, n), ``y`` their labels; ``train`` and
+    ``test`` are row numbers, ``inner`` the inner fold of each training row. Alpha of G2P and the
+    threshold are chosen on inner held-out scores. Undefined metrics count as 0.
+    """
     for method in ("G2P", "similarity features", "kernel RLS"):
         settings = (0.1, 1.0, 10.0) if method == "G2P" else (1.0,)
         candidates = [(_inner_scores(method, a, S, y, train, inner), a) for a in settings]
@@ -139,7 +160,11 @@ def _iter_methods(
 def _inner_scores(
     method: str, alpha: float, S: Matrix, y: Vector, train: Indices, inner: Indices
 ) -> Vector:
-    """Return cross-validated scores of the training rows."""
+    """Return cross-validated scores of the training rows, shape (len(train),).
+
+    ``inner`` has the fold of each training row; ``alpha`` is the setting of G2P. Other arguments
+    are as in ``_scores``.
+    """
     held_out = np.zeros(len(train))
     for fold in np.unique(inner):
         rest, out = train[inner != fold], train[inner == fold]
@@ -150,7 +175,12 @@ def _inner_scores(
 def _scores(
     method: str, alpha: float, S: Matrix, y: Vector, train: Indices, test: Indices
 ) -> Vector:
-    """Return test scores of RLS on the G2P embedding, the similarity features or the kernel."""
+    """Return test scores of RLS on the G2P embedding, the similarity features or the kernel.
+
+    ``S`` is the similarity of all candidates, shape (n, n); ``train`` and ``test`` are row numbers.
+    ``method`` is "kernel RLS", "G2P" or any other name for similarity features; ``alpha`` is used
+    by G2P only. RLS chooses its own alpha by leave-one-out. The result has shape (len(test),).
+    """
     train_part, test_part = S[np.ix_(train, train)], S[np.ix_(test, train)]
     learner = RLS(alphas=(0.25, 1.0, 4.0))
     if method == "kernel RLS":
