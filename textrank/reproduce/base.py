@@ -50,7 +50,10 @@ FIGURES_REVISION = 1  # increase it when the same settings give other figures
 
 @dataclass(frozen=True)
 class Figure:
-    """Measured value: a mean and its standard deviation, None for a single value."""
+    """Measured value: mean and standard deviation of several runs.
+
+    ``spread`` None for a single value.
+    """
 
     mean: float
     spread: float | None = None
@@ -58,6 +61,9 @@ class Figure:
     @classmethod
     def from_values(cls, values: Sequence[float]) -> Figure:
         """Return the mean and the standard deviation of several runs, rounded to six digits.
+
+        The standard deviation is that of the population (divided by n). The spread of a single
+        value is None; without values the mean is NaN.
 
         >>> Figure.from_values([0.5, 0.7])
         Figure(mean=0.6, spread=0.1)
@@ -80,7 +86,7 @@ class RunSettings:
     seed
         Seed of all random numbers.
     full
-        Run the full version instead of the short one.
+        Run the full version, which uses all data and takes longer, instead of the short one.
     """
 
     data: Path
@@ -88,7 +94,10 @@ class RunSettings:
     full: bool = False
 
     def file(self, name: str) -> Path:
-        """Return the path of a data file; raise ValueError if it is missing."""
+        """Return the path of a data file, ``name`` relative to ``data``.
+
+        ValueError if it is missing.
+        """
         path = self.data / name
         if not path.exists():
             raise ValueError(
@@ -137,11 +146,11 @@ class Experiment:
     Attributes
     ----------
     name
-        Key in ``published.json`` and ``tables.toml``.
+        Key in ``published.json`` and ``tables.toml``, and name of the stored result.
     run
         Computes the cells by row and column.
     files
-        Data files that are needed.
+        Data files that are needed, relative to ``RunSettings.data``.
     """
 
     name: str
@@ -150,7 +159,7 @@ class Experiment:
 
     @property
     def text(self) -> TableText:
-        """Texts of the table."""
+        """Texts of the table, read from ``tables.toml``, line breaks replaced by spaces."""
         tables = tomllib.loads((files("textrank.reproduce") / "tables.toml").read_text("utf-8"))
         return TableText(**{k: _join_lines(v) for k, v in tables[self.name].items()})
 
@@ -160,7 +169,11 @@ class Experiment:
             run_settings.file(name)
 
     def settings(self, run_settings: RunSettings) -> dict[str, Any]:
-        """Return what the figures depend on: seed, version, revision and data file sizes."""
+        """Return what the figures depend on: ``seed``, ``full``, ``revision`` and ``files``.
+
+        ``files`` are sizes in bytes by name. ``full`` is False for an experiment without a short
+        version, whose two versions are the same. Raises ValueError if a data file is missing.
+        """
         sizes = {name: run_settings.file(name).stat().st_size for name in self.files}
         full = run_settings.full and bool(self.text.part)
         return {
@@ -195,22 +208,26 @@ class Table:
 
     @property
     def published(self) -> Mapping[str, Mapping[str, float]]:
-        """Figures of the paper by row and column."""
+        """Figures of the paper by row and column; not every cell has one."""
         return get_published(self.experiment.name)["figures"]
 
     @property
     def rows(self) -> list[str]:
-        """Names of all rows, those of the paper first."""
+        """Names of all rows, each once: those of the paper first, then others of ours."""
         return list(dict.fromkeys([*self.published, *self.cells]))
 
     @property
     def columns(self) -> list[str]:
-        """Names of all columns, those of the paper first."""
+        """Names of all columns, each once: those of the paper first, then others of ours."""
         both = [*self.published.values(), *self.cells.values()]
         return list(dict.fromkeys(column for row in both for column in row))
 
     def worse(self) -> Iterator[tuple[str, str, float]]:
-        """Iterate over row, column and difference (ours minus theirs) where the paper is better."""
+        """Iterate over row, column and difference (ours minus theirs) where the paper is better.
+
+        Cells are in the order of the paper. Differences of up to 0.0005 count as equal; cells
+        without our figure are left out. Nothing is yielded if ``TableText.better`` is "neither".
+        """
         sign = {"higher": 1.0, "lower": -1.0, "neither": 0.0}[self.experiment.text.better]
         for row, columns in self.published.items():
             for column, value in columns.items():
@@ -219,7 +236,11 @@ class Table:
                     yield row, column, ours.mean - value
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the content of the JSON file."""
+        """Return the content of the JSON file, which ``load_table`` reads.
+
+        ``figures`` has one entry per cell of ours; ``source`` in it is the published figure or
+        None.
+        """
         experiment, source = self.experiment, get_published(self.experiment.name)
         rows = [
             {"row": row, "column": column, "ours": figure.mean, "spread": figure.spread,
@@ -246,7 +267,8 @@ def reproduce_table(
     """Return the table of an experiment, and whether it was computed now.
 
     A table stored in ``folder`` with the same settings is returned as it is; otherwise the
-    experiment runs and its result is stored there.
+    experiment runs and its result is stored there as ``<name>.json``, replacing an older one.
+    Raises ValueError if a data file is missing or the stored file is not a table.
     """
     settings = experiment.settings(run_settings)
     stored = load_table(experiment, folder)
@@ -260,12 +282,15 @@ def reproduce_table(
 
 
 def get_published(name: str) -> Mapping[str, Any]:
-    """Return the ``source`` of a table, ``where`` in it, and ``figures`` by row and column."""
+    """Return the ``source`` of a table, ``where`` in it, and ``figures`` by row and column.
+
+    ``source`` is a key of ``get_sources``. Raises KeyError for an unknown table.
+    """
     return dict(_load_published_file()["tables"][name])
 
 
 def get_sources() -> Mapping[str, str]:
-    """Return the citation of each paper by key."""
+    """Return the citation of each paper by key, in the order of the page."""
     return dict(_load_published_file()["sources"])
 
 
@@ -298,7 +323,7 @@ def load_table(experiment: Experiment, folder: Path) -> Table | None:
 
 
 def _join_lines(value: Any) -> Any:
-    """Return a multi-line string as one line; other values unchanged."""
+    """Return a string with every run of white space as one space; other values unchanged."""
     return " ".join(value.split()) if isinstance(value, str) else value
 
 
@@ -323,7 +348,11 @@ The tables are short versions that take seconds to minutes; where noted, `--full
 
 
 def format_page(tables: Sequence[Table]) -> str:
-    """Return the Markdown page of all tables, grouped by paper, with the total processor time."""
+    """Return the Markdown page of all tables, grouped by paper, with the total processor time.
+
+    Papers are in the order of ``get_sources``, tables of a paper in the given order; papers without
+    a table are left out.
+    """
     parts = [PAGE_INTRODUCTION]
     for key, citation in get_sources().items():
         source_tables = [t for t in tables if get_published(t.experiment.name)["source"] == key]
@@ -351,7 +380,7 @@ def format_section(table: Table) -> str:
 
 
 def format_markdown(table: Table) -> str:
-    """Return the figures as a Markdown table."""
+    """Return the figures as a Markdown table, one line per entry of ``Table.rows``."""
     columns = table.columns
     lines = ["| | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
     for row in table.rows:
@@ -361,7 +390,10 @@ def format_markdown(table: Table) -> str:
 
 
 def format_cell(table: Table, row: str, column: str) -> str:
-    """Return "published → ours" for a cell, only ours if nothing is published, "" for neither."""
+    """Return "published → ours" for a cell, only ours if nothing is published, "" for neither.
+
+    Ours is a dash where only the paper has a figure.
+    """
     digits = table.experiment.text.digits
     source = table.published.get(row, {}).get(column)
     ours = table.cells.get(row, {}).get(column)
@@ -372,7 +404,10 @@ def format_cell(table: Table, row: str, column: str) -> str:
 
 
 def _format_figure(figure: Figure | None, digits: int) -> str:
-    """Return a figure in bold with its standard deviation; a dash for None."""
+    """Return a mean in bold, with "±" and the standard deviation if there is one.
+
+    A dash for None.
+    """
     if figure is None:
         return "–"
     spread = "" if figure.spread is None else f" ±{figure.spread:.{digits}f}"
@@ -380,13 +415,19 @@ def _format_figure(figure: Figure | None, digits: int) -> str:
 
 
 def _partial_note(table: Table) -> str:
-    """Return a sentence about what the short version leaves out, "" if nothing."""
+    """Return a sentence about what the short version leaves out, with a space before it.
+
+    "" for the full version, or if nothing is left out.
+    """
     part = table.experiment.text.part
     return f" Here {part}; `--full` takes all." if part and not table.settings["full"] else ""
 
 
 def _worse_note(table: Table) -> list[str]:
-    """Return a paragraph about the cells where ours are worse, largest gaps first; [] if none."""
+    """Return a paragraph about the cells where ours are worse, in a list; [] if there are none.
+
+    The six largest gaps are listed, largest first.
+    """
     gaps = sorted(table.worse(), key=lambda cell: -abs(cell[2]))
     if not gaps:
         return []
@@ -401,7 +442,7 @@ def _worse_note(table: Table) -> list[str]:
 
 
 def _format_seconds(seconds: float) -> str:
-    """Return a time in seconds or minutes."""
+    """Return a time rounded to seconds, or to minutes from 100 seconds on."""
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
@@ -420,29 +461,40 @@ Sample = tuple[Matrix, Vector]
 
 
 def read_modapte_articles(path: Path) -> list[ReutersArticle]:
-    """Return the judged articles of the ModApte split, in their order."""
+    """Return the judged articles of the ModApte split, training and test, in file order."""
     return [a for a in iter_reuters_articles(path) if a.judged and a.split in ("TRAIN", "TEST")]
 
 
 def most_frequent_topics(articles: list[ReutersArticle], number: int) -> list[str]:
-    """Return the ``number`` topics with the most articles, sorted by name."""
+    """Return the ``number`` topics with the most articles, sorted by name.
+
+    Fewer if there are fewer.
+    """
     counts = Counter(topic for article in articles for topic in article.topics)
     return sorted(topic for topic, _ in counts.most_common(number))
 
 
 def fit_tfidf(train: list[str], test: list[str]) -> tuple[SparseMatrix, SparseMatrix]:
-    """Return tf-idf vectors of unit length, with document frequencies of the training texts."""
+    """Return tf-idf vectors of training and test texts, one row per text, of unit length.
+
+    Vocabulary and document frequencies are those of the training texts, without English stop words;
+    other words of test texts are ignored. Term frequencies are logarithmic.
+    """
     vectorizer = TfidfVectorizer(sublinear_tf=True, stop_words="english")
     return sp.csr_array(vectorizer.fit_transform(train)), sp.csr_array(vectorizer.transform(test))
 
 
 def topic_labels(articles: list[ReutersArticle], topic: str) -> Vector:
-    """Return 1 for the articles of a topic and -1 for the others."""
+    """Return 1.0 for the articles of a topic and -1.0 for the others, shape (articles,)."""
     return np.array([1.0 if topic in article.topics else -1.0 for article in articles])
 
 
 def read_letor_parts(path: Path) -> list[tuple[Matrix, Vector, Indices]]:
-    """Return features, relevance and query numbers of the five parts of a LETOR collection."""
+    """Return features, relevance and query numbers of each part of a LETOR collection.
+
+    Parts are in file order. Features have one row per document. Query numbers are consecutive from
+    0 within each part, so two parts use the same ones.
+    """
     names = [name for name, _ in iter_tar_files(path, ".txt")]
     parts = []
     for name in names:
@@ -452,7 +504,11 @@ def read_letor_parts(path: Path) -> list[tuple[Matrix, Vector, Indices]]:
 
 
 def read_small_sets(path: Path) -> dict[str, Sample]:
-    """Return the small classification sets by name, including iris and wine of scikit-learn."""
+    """Return features and labels of the small classification sets by name.
+
+    The two halves of vowel are joined; iris and wine come from scikit-learn. Labels are as in the
+    files: -1 and 1, or class numbers.
+    """
     sets = {Path(name).stem: _parse_svmlight(data) for name, data in iter_tar_files(path, ".svm")}
     vowel = [sets.pop(f"vowel-{half}") for half in ("train", "test")]
     sets["vowel"] = (np.vstack([x for x, _ in vowel]), np.concatenate([y for _, y in vowel]))
@@ -462,20 +518,23 @@ def read_small_sets(path: Path) -> dict[str, Sample]:
 
 
 def read_jester(path: Path) -> Matrix:
-    """Return the ratings of users (rows) for the hundred jokes, NaN where there is none."""
+    """Return the ratings of users (rows) for the hundred jokes (columns).
+
+    NaN where there is none.
+    """
     with gzip.open(path, "rt") as stream:
         return np.genfromtxt(io.StringIO(stream.read()), delimiter=",", filling_values=np.nan)
 
 
 def to_features(X: Matrix | SparseMatrix) -> Features:
-    """Return a matrix as Features, with columns named by their number."""
+    """Return a matrix as sparse Features, with columns named by their number from "0"."""
     return Features(
         sp.csr_array(X), FeatureNames.from_iterable([str(i) for i in range(X.shape[1])])
     )
 
 
 def independent_targets(y: Vector) -> Targets:
-    """Return Targets in which every candidate is a document and a query of its own."""
+    """Return Targets of y in which every candidate is a document and a query of its own."""
     return Targets(y, np.arange(len(y)), np.arange(len(y)))
 
 
@@ -486,7 +545,11 @@ def _parse_svmlight(data: bytes) -> Sample:
 
 
 def iter_brown_docs(path: Path) -> Iterator[Doc]:
-    """Iterate over the files of the Brown corpus as Docs, one sentence per line."""
+    """Iterate over the files of the Brown corpus as Docs, one sentence per line.
+
+    Tags are removed, quotes are made plain, and empty lines dropped. Sentence starts are set for
+    good; the file name, such as "ca01", becomes the document id.
+    """
     nlp = spacy.blank("en")
     quotes = {"``": '"', "''": '"'}
     for name, data in iter_zip_files(path, ""):
@@ -504,9 +567,10 @@ def iter_brown_docs(path: Path) -> Iterator[Doc]:
 
 
 def sample_treebank(path: Path, number: int) -> str:
-    """Return CoNLL-U text with ``number`` evenly spread sentences of every document.
+    """Return CoNLL-U text with at most ``number`` evenly spread sentences of every document.
 
-    Only sentences of 5 to 40 words are taken.
+    Only sentences of 5 to 40 words are taken, in file order. Each begins with its "# newdoc id"
+    line.
     """
     name, sentences_by_document = "", dict[str, list[str]]()
     for block in read_text(path, MAX_UNPACKED_BYTES).split("\n\n"):
