@@ -52,7 +52,11 @@ BINARY_SETS = ("australian", "diabetes", "fourclass", "ionosphere", "splice")
 
 
 def run_multiclass(settings: RunSettings) -> Cells:
-    """Compute error rates of the joint kernel, one-vs-all, all-pairs and random codes."""
+    """Compute error rates of the joint kernel, one-vs-all, all-pairs and random codes.
+
+    One row per set of ``MULTICLASS_SETS``, one column per method: mean and standard deviation over
+    folds (see ``_folds``).
+    """
     sets = read_small_sets(settings.file(SMALL_SETS))
     cells: dict[str, dict[str, Figure]] = {}
     for name in MULTICLASS_SETS:
@@ -69,7 +73,11 @@ def run_multiclass(settings: RunSettings) -> Cells:
 
 
 def run_two_classes(settings: RunSettings) -> Cells:
-    """Compute the AUC of RLS, SVM, naive Bayes and random forest on binary data sets."""
+    """Compute the AUC of RLS, SVM, naive Bayes and random forest on binary data sets.
+
+    One row per set of ``BINARY_SETS``, one column per method, over folds; an undefined AUC counts
+    as 0.
+    """
     sets = read_small_sets(settings.file(SMALL_SETS))
     cells: dict[str, dict[str, Figure]] = {}
     for name in BINARY_SETS:
@@ -91,13 +99,15 @@ def predict_joint_kernel(K: list[Matrix], new: list[Matrix], classes: Indices) -
     Parameters
     ----------
     K, new
-        Gram matrices of the training data, and of test against training data, one per width.
+        Gram matrices of the training data, shape (n, n), and of test against training data, shape
+        (m, n), one per width of the input kernel.
     classes
-        Class numbers of the training data.
+        Class numbers of the training data, from 0; the largest one sets the number of classes.
 
     Returns
     -------
-    Class numbers of the test data; widths and alpha are chosen by leave-one-out accuracy.
+    Class numbers of the test data, shape (m,). The widths of both Gaussians and alpha are chosen by
+    leave-one-out accuracy on the training data; ties go to the first.
     """
     one_hot = np.eye(classes.max() + 1)
     groups = list(np.arange(len(classes))[:, None])
@@ -122,11 +132,15 @@ def make_code_predictor(
 ) -> Callable[[list[Matrix], list[Matrix], Indices], Indices]:
     """Return a predictor, with the arguments of ``predict_joint_kernel``, that uses an output code.
 
-    ``code(classes)`` returns the code matrix; predictions are decoded by loss.
+    ``code(number of classes)`` returns the code matrix, one row per class. Width and alpha are
+    chosen by leave-one-out accuracy; predictions are decoded by loss.
     """
 
     def run(K: list[Matrix], new: list[Matrix], classes: Indices) -> Indices:
-        """Predict the classes of the test data."""
+        """Return the class numbers of the test data.
+
+        Arguments are those of ``predict_joint_kernel``.
+        """
         bits = code(int(classes.max()) + 1)
         groups = list(np.arange(len(classes))[:, None])
         best, predicted = -1.0, classes
@@ -154,7 +168,12 @@ MULTICLASS_METHODS = {
 def _iter_binary_scores(
     X: Matrix, new: Matrix, y: Vector, seed: int
 ) -> Iterator[tuple[str, Vector]]:
-    """Iterate over method and scores of the test data ``new``."""
+    """Iterate over method and scores of the test data ``new``, one score per row.
+
+    ``X`` and ``y`` are the training data, with labels 1 and -1. Higher scores speak for the
+    positive class; those of naive Bayes and random forest are probabilities. ``seed`` is for SVM
+    folds and forest.
+    """
     best, scores = -1.0, np.zeros(len(new))
     for gram, gram_test in zip(*_rbf_grams(X, new), strict=True):
         fit = RLS(alphas=list(ALPHAS)).fit(gram, independent_targets(y))
@@ -170,7 +189,11 @@ def _iter_binary_scores(
 
 
 def _svm_scores(X: Matrix, new: Matrix, y: Vector, seed: int) -> Vector:
-    """Return scores of a Gaussian SVM, width and cost chosen by AUC over five inner folds."""
+    """Return scores of a Gaussian SVM on ``new``, shape (len(new),).
+
+    ``X`` and ``y`` are the training data. Width and cost are chosen by mean AUC over five inner
+    folds, which are stratified and shuffled with ``seed``.
+    """
     best, scores = -1.0, np.zeros(len(new))
     inner = list(StratifiedKFold(5, shuffle=True, random_state=seed).split(X, y))
     for gram, gram_test in zip(*_rbf_grams(X, new), strict=True):
@@ -187,7 +210,11 @@ def _svm_scores(X: Matrix, new: Matrix, y: Vector, seed: int) -> Vector:
 
 
 def _rbf_grams(X: Matrix, new: Matrix) -> tuple[list[Matrix], list[Matrix]]:
-    """Return Gram matrices of the training data, and of test against training data, per width."""
+    """Return Gram matrices of the training data, and of test against training data.
+
+    Both lists have one matrix per entry of ``RBF_WIDTHS``, shapes (n, n) and (m, n) for n training
+    and m test rows. Features are standardised first.
+    """
     Z, Z_test = _standardize(X, new)
     gammas = [width * 4 / X.shape[1] for width in RBF_WIDTHS]
     train_grams = [rbf_kernel(Z, gamma=gamma) for gamma in gammas]
@@ -195,14 +222,20 @@ def _rbf_grams(X: Matrix, new: Matrix) -> tuple[list[Matrix], list[Matrix]]:
 
 
 def _standardize(X: Matrix, new: Matrix) -> tuple[Matrix, Matrix]:
-    """Scale training and test features to zero mean and unit variance of the training data."""
+    """Scale training and test features to zero mean and unit variance of the training data.
+
+    Constant features are only centred. The inputs are not changed.
+    """
     centre, spread = X.mean(axis=0), X.std(axis=0)
     spread = np.where(spread > 0, spread, 1.0)
     return (X - centre) / spread, (new - centre) / spread
 
 
 def _folds(classes: Indices, settings: RunSettings) -> Iterator[tuple[Indices, Indices]]:
-    """Iterate over train and test indices, stratified if every class has enough members."""
+    """Iterate over train and test indices of five folds, ten in the full version, shuffled.
+
+    ``classes`` are class numbers from 0. Folds are stratified if every class has a member for each.
+    """
     folds = 10 if settings.full else 5
     splitter_class = StratifiedKFold if np.bincount(classes).min() >= folds else KFold
     yield from splitter_class(folds, shuffle=True, random_state=settings.seed).split(
@@ -211,7 +244,10 @@ def _folds(classes: Indices, settings: RunSettings) -> Iterator[tuple[Indices, I
 
 
 def _subsample(sample: Sample, settings: RunSettings, most: int = 600) -> Sample:
-    """Return at most ``most`` random rows of a sample; all in the full version."""
+    """Return ``most`` random rows of a sample, in random order; all in the full version.
+
+    A sample of at most ``most`` rows is returned as it is.
+    """
     X, y = sample
     if settings.full or len(y) <= most:
         return sample
@@ -229,7 +265,12 @@ SVM_COSTS = (0.1, 1.0, 10.0)
 
 
 def run_reuters_embedding(settings: RunSettings) -> Cells:
-    """Compute macro F of a linear SVM on words, similarities, LSI and G2P for ten topics."""
+    """Compute macro F of a linear SVM on words, similarities, LSI and G2P for ten topics.
+
+    One row per method, one column "macro F", over two draws of training, validation and test
+    articles (900 each, or a third of all in the full version). Only articles with a single topic
+    are used.
+    """
     articles = read_modapte_articles(settings.file(REUTERS))
     single_topic = [a for a in articles if len(a.topics) == 1]
     topics = most_frequent_topics(single_topic, 10)
@@ -253,7 +294,12 @@ def run_reuters_embedding(settings: RunSettings) -> Cells:
 def _iter_embeddings(
     X: tuple[Matrix, ...], K: list[Matrix], y: Indices
 ) -> Iterator[tuple[str, list[list[Matrix]]]]:
-    """Iterate over methods with alternatives: each the train, validation and test features."""
+    """Iterate over methods with alternatives: each the train, validation and test features.
+
+    ``X`` has the tf-idf vectors of the three parts, ``K`` their similarities to the training
+    articles, ``y`` the topic numbers of the training articles. The alternatives are for
+    ``_validated_macro_f`` to choose from.
+    """
     yield "linear machine", [list(X)]
     yield "similarity features", [K]
     distances = [np.sqrt(np.clip(2.0 - 2.0 * part, 0.0, None)) for part in K]
@@ -272,7 +318,11 @@ def _iter_embeddings(
 
 
 def _validated_macro_f(views: list[list[Matrix]], y: list[Indices]) -> float:
-    """Return macro F on the test part, with cost and alternative chosen on the validation part."""
+    """Return macro F on the test part, with cost and alternative chosen on the validation part.
+
+    ``views`` are alternatives of train, validation and test features; ``y`` are the topic numbers
+    of the three parts. Ties go to the first.
+    """
     best, value = -1.0, 0.0
     for train, valid, test in views:
         for cost in SVM_COSTS:
@@ -285,7 +335,10 @@ def _validated_macro_f(views: list[list[Matrix]], y: list[Indices]) -> float:
 
 
 def _topic_indices(articles: list[ReutersArticle], topics: list[str], part: Indices) -> Indices:
-    """Return the topic number of each article in ``part``."""
+    """Return the position in ``topics`` of the topic of each article in ``part`` (article numbers).
+
+    Each article must have one of the topics as its first.
+    """
     return np.array([topics.index(articles[i].topics[0]) for i in part], dtype=np.intp)
 
 
