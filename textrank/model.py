@@ -99,6 +99,7 @@ class Model:
     def score(self, candidates: Sequence[Candidate]) -> Vector:
         """Return one score per candidate, shape ``(len(candidates),)``; higher means yes.
 
+        Scores are in the order of ``candidates``; labels are not used.
         If the model has a second stage, the other candidates of the same documents are taken into
         account, whether or not they are among ``candidates``.
         """
@@ -114,7 +115,12 @@ class Model:
     def score_representations(
         self, X: Sequence[Any], context: DocumentContext | None = None
     ) -> Vector:
-        """Return the scores of represented candidates; a second stage needs their ``context``."""
+        """Return the scores of represented candidates, one per element of ``X``.
+
+        ``X`` comes from the pipeline's representation or from ``_represent``. ``context`` has the
+        texts and positions of the same candidates; only a model with a second stage needs it, and
+        then ``X`` should hold all candidates of each document.
+        """
         if self._scorer is not None:
             return self.fit.apply_second_stage(self._scorer(X).products, context)
         if len(X) <= MAX_INDEXED_CANDIDATES and isinstance(self.pipeline.kernel, IndexedKernel):
@@ -122,18 +128,27 @@ class Model:
         return self.fit.predict(self.pipeline.kernel(X, self.support), context)
 
     def probability(self, scores: Vector) -> Vector | None:
-        """Return the probability of yes for each score; None if the model is not calibrated."""
+        """Return the probability of yes for each score, same shape.
+
+        None if the model is not calibrated.
+        """
         return None if self.calibration is None else np.asarray(self.calibration(scores))
 
     def attributes(self, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
-        """Return what the submodels say about each candidate; empty if there are no submodels."""
+        """Return what the submodels say about each candidate, one dictionary of plain values each.
+
+        The keys depend on the task. The list is empty if the model has no submodels.
+        """
         if self._attribute_model is None:
             return []
         chunks = chunk_candidates(candidates)
         return [row for chunk in chunks for row in self._attribute_model.predict(chunk)]
 
     def _represent(self, candidates: Sequence[Candidate]) -> Sequence[Any]:
-        """Represent candidates in a form that ``score_representations`` accepts."""
+        """Represent candidates in the fastest form that ``score_representations`` accepts.
+
+        With feature weights this is ``represent_fast`` of the representation, if it has one.
+        """
         representation = self.pipeline.representation
         if self._scorer is None:
             return representation(candidates)
@@ -141,7 +156,10 @@ class Model:
 
     @cached_property
     def _scorer(self) -> Callable[[Sequence[Any]], LinearScores] | None:
-        """Function that applies the feature weights; None if the kernel has no features."""
+        """Function that applies the feature weights to representations.
+
+        None if the model has ``support`` instead of named weights.
+        """
         kernel = self.pipeline.kernel
         if self.names is None or not has_features(kernel):
             return None
@@ -151,7 +169,10 @@ class Model:
 
     @cached_property
     def _indexed_kernel(self) -> Callable[[Sequence[Any]], Matrix]:
-        """The kernel against the support, indexed at first use."""
+        """Function from representations X to the kernel values (len(X), len(support)).
+
+        Needs an ``IndexedKernel``; the support is indexed at first use.
+        """
         kernel = cast(IndexedKernel[Any], self.pipeline.kernel)
         return kernel.index(self.support or ())
 
@@ -172,10 +193,17 @@ class Model:
         batch_size: int | None = None,
         failed: ErrorHandler | None = None,
     ) -> Iterator[Doc]:
-        """Annotate a stream of Docs in batches and yield the same Docs.
+        """Annotate a stream of Docs in batches and yield the same Docs, in order.
 
-        Without ``batch_size`` a batch has a number of tokens that is fast. A Doc that raises is
-        passed to ``failed`` and left out; without ``failed`` the error is raised.
+        Parameters
+        ----------
+        docs
+            Docs with the annotation that the task needs; they are changed in place.
+        batch_size
+            Docs per batch; None chooses batches by their number of tokens.
+        failed
+            Called with a Doc and its error; the Doc is then left out. None raises the error, with a
+            note that names the document.
         """
         for batch in batch_docs(docs, batch_size):
             try:
@@ -184,7 +212,11 @@ class Model:
                 yield from self._annotate_one_by_one(batch, failed)
 
     def annotate(self, docs: Sequence[Doc]) -> Iterator[Doc]:
-        """Annotate Docs as one batch; the candidates of all are scored together."""
+        """Annotate Docs in place as one batch and yield them in order.
+
+        The candidates of all are scored together before the first Doc is yielded. Each Doc gets its
+        answers, and reasons if the model has named features and the task adds them.
+        """
         task = self.pipeline.task
         candidates = task.find_candidates(docs)
         all_candidates = [candidate for group in candidates for candidate in group]
@@ -210,7 +242,10 @@ class Model:
     def _annotate_one_by_one(
         self, docs: Sequence[Doc], failed: ErrorHandler | None
     ) -> Iterator[Doc]:
-        """Annotate the Docs of a batch that raised, so that only the bad ones are left out."""
+        """Annotate the Docs of a batch that raised, so that only the bad ones are left out.
+
+        ``failed`` is as in ``pipe``.
+        """
         for doc in docs:
             try:
                 annotated = self(doc)
@@ -227,6 +262,7 @@ class Model:
     ) -> tuple[Vector, list[dict[str, Any]], Explain]:
         """Return scores, attributes, and a function that explains the scores of these candidates.
 
+        Attributes have one entry per candidate, or none without submodels.
         Candidates are represented once for all three where that is possible.
         """
         if not candidates:
@@ -259,7 +295,10 @@ class Model:
 
     @doc_cache()
     def explain_batch(self, candidates: Sequence[Candidate]) -> list[Explanation]:
-        """Return ``explain`` of each candidate; faster than one call each."""
+        """Return ``explain`` of each candidate, in order; faster than one call each.
+
+        Raises ValueError if the kernel can explain no scores.
+        """
         stage = self.fit.second_stage
         if isinstance(stage, DocumentContextWeights):
             return [self._explain_second_stage(stage, candidate) for candidate in candidates]
@@ -286,7 +325,11 @@ class Model:
         return subtract_mean(contributions, self.average * self.fit.coef)
 
     def _contributions(self, candidates: Sequence[Candidate]) -> Features:
-        """Return what each named feature adds to the score of each candidate, one row each."""
+        """Return what each named feature adds to the score of each candidate, one row each.
+
+        Without the second stage. With named weights the columns are those of ``names``. Raises
+        ValueError if the kernel can explain no scores.
+        """
         kernel = self.pipeline.kernel
         if self.support is not None and isinstance(kernel, AdditiveKernel):
             X = self.pipeline.representation(candidates)
@@ -294,7 +337,10 @@ class Model:
         return self._score_batch(candidates).contributions
 
     def _score_batch(self, candidates: Sequence[Candidate]) -> ScoredBatch:
-        """Score candidates such that scores can be explained; ValueError without features."""
+        """Score candidates such that scores can be explained, without the second stage.
+
+        Raises ValueError if the model has no named feature weights.
+        """
         if self.names is None or self._scorer is None:
             raise ValueError(
                 f"scores cannot be explained: kernel {type(self.pipeline.kernel).__name__} has no "
@@ -305,7 +351,10 @@ class Model:
 
     @cached_property
     def _mean_contributions(self) -> Features:
-        """Mean contributions of training candidates, one row; only with ``support``."""
+        """Mean contributions of training candidates, one row; only with ``support``.
+
+        The mean is over up to MAX_MEAN_CANDIDATES candidates at equal distances in ``support``.
+        """
         kernel = cast(AdditiveKernel[Any], self.pipeline.kernel)
         support = cast(Any, self.support)
         rows = np.unique(np.linspace(0, len(support) - 1, MAX_MEAN_CANDIDATES).astype(np.intp))
@@ -317,7 +366,8 @@ class Model:
         """Explain a score after the second stage.
 
         What the first-stage score adds is divided among the features of the first stage in
-        proportion; other entries are named ``("document", ...)``.
+        proportion; other entries are named ``("document", ...)`` and left out if 0. Sorted by
+        magnitude, largest first; the values sum to the final score.
         """
         first_stage = replace(self, fit=replace(self.fit, second_stage=None))
         document = DocumentCandidates.from_candidates(self.pipeline.task, [candidate])
@@ -332,13 +382,18 @@ class Model:
     # Variants
 
     def with_task(self, task: Task, threshold: float | None) -> Model:
-        """Return the model with other settings of its task; its probabilities stay the same."""
+        """Return a copy of the model with another task object and threshold.
+
+        ``threshold`` is the score from which the answer is yes; None if not applicable. Weights and
+        probabilities stay the same.
+        """
         return replace(self, pipeline=replace(self.pipeline, task=task), threshold=threshold)
 
     def prune(self, count: int) -> Model:
         """Return the model with only the ``count`` weights of largest magnitude.
 
-        Scores change a little, while threshold and calibration stay: evaluate before use. Raises
+        The order of features is kept; of equal magnitudes the first are kept. Scores change a
+        little, while threshold and calibration stay: evaluate before use. Raises
         ValueError if the model has no feature weights.
         """
         if self.names is None:
@@ -397,7 +452,10 @@ class Model:
             ) from error
 
     def _to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the contents of ``arrays.npz``."""
+        """Return the contents of ``arrays.npz``: array by key.
+
+        Zero feature weights are dropped; means are stored as nonzero values with their indices.
+        """
         arrays: dict[str, Any] = {
             "coef": self.fit.coef,
             "alphas": np.array(self.fit.alphas),
@@ -436,7 +494,11 @@ class Model:
 
     @classmethod
     def _from_folder(cls, folder: Path, meta: Mapping[str, Any]) -> Model:
-        """Build the model from files whose checksums were verified."""
+        """Build the model, with submodels, from files whose checksums were verified.
+
+        ``meta`` is the content of ``meta.json``. Submodels without a folder are left out. Raises
+        various errors on inconsistent files, which ``from_disk`` turns into ValueError.
+        """
         pipeline = resolve_block(folder / "config.cfg", "pipeline")
         arrays = read_arrays(folder / "arrays.npz")
         name_arrays = {
@@ -473,7 +535,7 @@ class Model:
 
 
 def _read_finite(meta: Mapping[str, Any], key: str) -> float:
-    """Return a number of ``meta.json``; ValueError if it is not a finite number."""
+    """Return ``meta[key]`` as a float; ValueError unless it is a finite number (no bool)."""
     value = meta[key]
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not (is_number and abs(value) <= sys.float_info.max):  # also integers of 400 digits
@@ -482,7 +544,10 @@ def _read_finite(meta: Mapping[str, Any], key: str) -> float:
 
 
 def _read_average(arrays: Mapping[str, NDArray[Any]], size: int) -> Vector | None:
-    """Return the mean value of each of ``size`` features; None if none were stored."""
+    """Return the mean value of each of ``size`` features, (size,); None if none were stored.
+
+    ``arrays["usual"]`` has the indices of the nonzero means, ``arrays["average"]`` their values.
+    """
     if "usual" not in arrays:
         return None
     average = np.zeros(size)
@@ -493,7 +558,11 @@ def _read_average(arrays: Mapping[str, NDArray[Any]], size: int) -> Vector | Non
 def _read_calibration(
     folder: Path, meta: Mapping[str, Any], heldout: Vector, labels: Vector
 ) -> PlattCalibration | None:
-    """Return the stored calibration; models without one are calibrated on held-out scores."""
+    """Return the stored calibration; None if the model was stored as not calibrated.
+
+    Old models without an entry are calibrated on their held-out scores. Raises ValueError for a
+    calibration with the term ``whole``, which is no longer supported.
+    """
     if "calibration" not in meta:
         return fit_calibration(heldout, labels)
     stored = meta["calibration"]
@@ -514,7 +583,11 @@ def _check_sizes(
     heldout: Vector,
     labels: Vector,
 ) -> None:
-    """Raise ValueError if arrays of a model do not fit together or are not finite."""
+    """Raise ValueError if arrays of a model do not fit together or are not finite.
+
+    ``coef`` needs one entry per name, or per element of ``support`` if ``names`` is None, and
+    ``heldout`` one per label. Held-out scores may be NaN.
+    """
     expected = len(names) if names is not None else len(support or ())
     if coef.ndim == 0 or len(coef) != expected:
         raise ValueError(f"{folder}: {len(np.atleast_1d(coef))} weights for {expected} features")
