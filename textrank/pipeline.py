@@ -58,7 +58,7 @@ class Clock:
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """Add the time of this block to the step ``name``."""
+        """Add the wall time of this block to ``seconds[name]``, also if the block raises."""
         start = time.perf_counter()
         try:
             yield
@@ -106,8 +106,10 @@ class Pipeline:
     def prepare(self, docs: Sequence[Doc], clock: Clock | None = None) -> Dataset:
         """Find, represent and compare the labelled candidates of Docs.
 
-        Adds the time of the steps to ``clock``. Raises ValueError if there are no candidates, or
-        one without a label.
+        Candidates are in the order of ``docs``, with document ids and groups: Docs that share text
+        are in one group, so that they are held out together. Adds the time of the steps
+        (candidates, representation, kernel) to ``clock``, if given. Raises ValueError if there are
+        no candidates, or one without a label.
         """
         clock = clock or Clock()
         with clock.step("candidates"):
@@ -124,8 +126,10 @@ class Pipeline:
     ) -> Dataset:
         """Build a Dataset from kernel values that were computed before.
 
-        It has no representations, so it can be cross-validated but not fitted. Raises ValueError
-        if the number of rows is not that of the candidates.
+        It has no representations, so it can be cross-validated but, unless ``data`` are features,
+        not fitted. ``docs`` must be those that ``data`` was computed from, in the same order;
+        ``notes`` are sentences for the report. Raises ValueError if the number of rows is not that
+        of the candidates.
         """
         candidates, unreachable = self._find_candidates(docs)
         if len(data) != len(candidates):
@@ -146,13 +150,20 @@ class Pipeline:
         return self.kernel.features(X) if has_features(self.kernel) else self.kernel(X)
 
     def fit(self, docs: Iterable[Doc]) -> Model:
-        """Train on all candidates of annotated Docs; the model stores hashes of their texts."""
+        """Train on all candidates of annotated Docs; the model stores hashes of their texts.
+
+        Raises ValueError if there are no candidates, one has no label, or all labels are equal.
+        """
         docs = list(docs)
         model = self.fit_dataset(self.prepare(docs))
         return replace(model, meta={**model.meta, TRAINING_TEXTS_KEY: hash_texts(docs)})
 
     def fit_dataset(self, dataset: Dataset) -> Model:
-        """Train on a dataset of ``prepare``; chooses alpha, kernel and threshold by hold-out."""
+        """Train on a dataset of ``prepare``; chooses alpha, kernel and threshold by hold-out.
+
+        If the kernel leaves a setting open, the model's pipeline has the chosen kernel. Raises
+        ValueError if all labels are equal.
+        """
         y = dataset.targets.y
         require_two_labels(y)
         kernel_index, fit = fit_best_kernel(self.learner, dataset.data, dataset.targets)
@@ -184,7 +195,11 @@ class Pipeline:
         return [f"graphs with diverging path weights, scaled down: {count}"] if count else []
 
     def _find_candidates(self, docs: Sequence[Doc]) -> tuple[list[Candidate], dict[str, int]]:
-        """Return all candidates with their groups, and unreachable gold answers by group."""
+        """Return all candidates with document id and group, and unreachable gold answers by group.
+
+        Candidates are in the order of ``docs``; every group has a count, which may be 0. Raises
+        ValueError if there are no candidates.
+        """
         candidates: list[Candidate] = []
         unreachable: dict[str, int] = {}
         numbered = track(enumerate(docs), "finding candidates", len(docs))
@@ -199,7 +214,7 @@ class Pipeline:
 
 
 def require_two_labels(y: Vector) -> None:
-    """Raise ValueError if all labels are equal."""
+    """Raise ValueError if all labels are equal; ``y`` must not be empty."""
     if len(np.unique(y)) < 2:
         raise ValueError(
             f"all {len(y)} candidates have the same label ({y[0]:g}), so nothing can be learnt. "
@@ -210,7 +225,9 @@ def require_two_labels(y: Vector) -> None:
 def _drop_zero_coefficients(fit: Fit, support: Sequence[Any]) -> tuple[Fit, Sequence[Any]]:
     """Drop training candidates whose coefficient is zero, such as those outside a basis.
 
-    Fits with several outputs, or with no nonzero coefficient, are returned unchanged.
+    ``support`` are the representations of the training candidates, one per coefficient. Returns the
+    fit and the support with the same rows dropped. Fits with several outputs, or with no nonzero
+    coefficient, are returned unchanged.
     """
     nonzero = np.flatnonzero(fit.coef)
     if fit.coef.ndim > 1 or not len(nonzero) or len(nonzero) == len(fit.coef):
