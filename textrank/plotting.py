@@ -59,6 +59,8 @@ def draw_sentence_graph(
 ) -> Figure:
     """Draw the graph of one candidate; ``representation`` must have both parts, the default has.
 
+    The parts are "dependency" and "linear"; raises ValueError if one is missing. The sentence is
+    that of the candidate's first span.
     Dependencies are arcs over the words, those on a shortest path between the two entities in
     red; the word order is below, coloured by where a word stands. Edges carry their weights.
     """
@@ -75,14 +77,18 @@ def draw_sentence_graph(
 
 @dataclass(frozen=True)
 class SentenceGraphDrawing:
-    """Drawing of a sentence graph: its vertices are words, dependencies, word order."""
+    """Drawing of a sentence graph of n words.
+
+    The vertices of ``graph`` are n words, one per dependency, and n of the word order, in this
+    sequence; ``words`` are the texts of the n tokens. Word i is drawn at x = i.
+    """
 
     graph: LabelledGraph
     words: list[str]
 
     @property
     def dependencies(self) -> list[tuple[int, int, str, float]]:
-        """Governor, dependent, label and weight of each dependency."""
+        """Word index of governor and dependent, label and weight of each dependency."""
         n, total = len(self.words), len(self.graph)
         into = {t: (s, w) for (s, t), w in self.graph.edges.items() if n <= t < total - n}
         out = {s: t for s, t in self.graph.edges if n <= s < total - n}
@@ -107,7 +113,10 @@ class SentenceGraphDrawing:
     def draw_arc(
         self, axes: Axes, governor: int, dependent: int, label: str, weight: float
     ) -> None:
-        """Draw one dependency as an arc."""
+        """Draw one dependency as an arc from word ``governor`` to word ``dependent``.
+
+        A label that begins with "path:" (on a shortest path) makes it red; the prefix is not shown.
+        """
         from matplotlib.patches import FancyArrowPatch
         from matplotlib.path import Path
 
@@ -127,7 +136,10 @@ class SentenceGraphDrawing:
         axes.text(middle, top, text, ha="center", va="center", fontsize=9, color=color, bbox=box)
 
     def draw_word(self, axes: Axes, index: int) -> None:
-        """Draw one word with its labels, and its vertex of the word order below."""
+        """Draw the word at ``index`` with its labels, and its vertex of the word order below.
+
+        Also draws the edge from the previous word of the order.
+        """
         labels = self.graph.labels[index]
         on_path = any(label.startswith("path:") for label in labels)
         axes.text(index, 0.18, self.words[index], ha="center", fontsize=12, weight="bold")
@@ -159,7 +171,10 @@ class SentenceGraphDrawing:
 
 
 def _join_labels(labels: Sequence[str]) -> str:
-    """Return the labels of a vertex without their prefix; the part of speech, if any, last."""
+    """Return the labels of a vertex without their prefix, joined by " · ".
+
+    Upper-case labels that are not entities (parts of speech) come last.
+    """
     stripped = [re.sub(r"^(path|before|middle|after):(?=.)", "", label) for label in labels]
     return " · ".join(
         sorted(stripped, key=lambda label: label.isupper() and label not in ENTITY_LABELS)
@@ -189,8 +204,9 @@ def example_pair() -> Candidate:
 def draw_parse_windows(candidate: Candidate, *, window: int = 1, centre: int = 2) -> Figure:
     """Draw the links over the words, and below them the sequences with one shaded window.
 
-    Locality kernels compare such windows: ``centre`` is the index of the symbol in the middle,
-    ``window`` the number of symbols on each side.
+    Locality kernels compare such windows: ``centre`` is the index of the symbol in the middle, the
+    same in every sequence, ``window`` the number of symbols on each side. The Doc needs links in
+    ``user_data["dependencies"]``, as (left, right, label).
     """
     plt = import_pyplot()
     views = ParseSequences()([candidate])
@@ -217,7 +233,7 @@ def draw_parse_windows(candidate: Candidate, *, window: int = 1, centre: int = 2
 
 
 def _draw_links(axes: Axes, candidate: Candidate) -> None:
-    """Draw the words of a Doc and the links between them."""
+    """Draw the words of the candidate's Doc and its ``user_data["dependencies"]`` between them."""
     words = [token.text for token in candidate.doc]
     step = 9.4 / max(len(words), 8)
     for index, word in enumerate(words):
@@ -258,8 +274,9 @@ def transform_context(
 ) -> Matrix:
     """Return ``Ŵ X P̂`` of one context, (words, 2 span): how much each occurrence counts where.
 
-    ``X`` is the word-position matrix; None for ``positions`` or ``words`` leaves that side
-    unchanged.
+    ``X`` is the word-position matrix of the first context: rows are ``context.vocabulary``, columns
+    the positions -span ... -1, 1 ... span. ``P̂ = R R'`` is the similarity of positions, ``Ŵ = B
+    B'`` that of words; None for ``positions`` or ``words`` leaves that side unchanged.
     """
     offsets = np.array([p for p in range(-span, span + 1) if p])
     X = context.matrix(span).toarray()
@@ -280,7 +297,9 @@ def draw_transformed_context(
 ) -> Figure:
     """Draw one context as it is and under each transformation, and the weights of positions.
 
-    ``words`` are transformations of words by title; None shows character n-grams.
+    ``span`` is the number of positions on each side. ``positions`` and ``words`` are
+    transformations by the title of their panel; None for ``words`` shows character n-grams. Panels
+    are in rows of three: the matrix as it is, positions, words, and the weights.
     """
     plt = import_pyplot()
     panels = {"word-position matrix": transform_context(context, span)}
@@ -303,7 +322,7 @@ def draw_transformed_context(
 
 
 def _draw_panel(axes: Axes, name: str, X: Matrix, words: tuple[str, ...], span: int) -> None:
-    """Draw a word-position matrix."""
+    """Draw a word-position matrix, (words, 2 span), as shades of blue with the title ``name``."""
     axes.imshow(X, cmap="Blues", aspect="auto", vmin=0.0, vmax=max(float(X.max()), 1e-9))
     axes.axvline(span - 0.5, color=HIGHLIGHT_COLOR, lw=1.2)  # the target
     axes.set_title(name, fontsize=10)
@@ -313,7 +332,7 @@ def _draw_panel(axes: Axes, name: str, X: Matrix, words: tuple[str, ...], span: 
 
 
 def _draw_weight_curve(axes: Axes, span: int) -> None:
-    """Draw the weight of a position for some settings of ``Weighting``."""
+    """Draw the weight of positions up to ``2 * span`` for some settings of ``Weighting``."""
     offsets = np.array([p for p in range(-2 * span, 2 * span + 1) if p])
     for decay, base in ((1.5, 0.025), (1.0, 0.025), (0.0, 0.0)):
         weights = Weighting(decay, base).weights(offsets)
@@ -332,7 +351,7 @@ def example_context() -> Contexts:
 
 
 def main() -> None:
-    """Draw the example pair to the file named on the command line."""
+    """Draw the example pair to the file named on the command line; its suffix sets the format."""
     if len(sys.argv) != 2:
         raise SystemExit("usage: python -m textrank.plotting FILE")
     # No date and a fixed salt for the ids of elements: the same drawing gives the same file.
