@@ -122,9 +122,10 @@ class Gazetteer:
         return len(self.number)
 
     def find_entries(self, key: str) -> tuple[DictionaryEntry, ...]:
-        """Return the entries of a key, most reliable kind first.
+        """Return the entries of a key, most reliable kind first, then by row.
 
-        Empty if the key is unknown. Cached.
+        ``key`` is the result of ``make_key``, not a name as written. Empty if the key is unknown.
+        Cached.
         """
         if key in self._entry_cache:
             return self._entry_cache[key]
@@ -141,7 +142,10 @@ class Gazetteer:
         return entries
 
     def _read_entries(self, rows_slice: slice, check: int) -> list[DictionaryEntry]:
-        """Return the entries of a range of rows whose check byte agrees."""
+        """Return the entries in a slice of the (p,) arrays whose check byte equals ``check``.
+
+        In stored order. An entry with another check byte belongs to another key with the same hash.
+        """
         rows = self.rows[rows_slice]
         columns = (
             rows,
@@ -173,11 +177,15 @@ class Gazetteer:
 
     @cached_property
     def taxa(self) -> frozenset[int]:
-        """Return the species of the genes."""
+        """Return the NCBI taxa of the genes, without the 0 of families."""
         return frozenset(np.unique(self.taxon[self.taxon > 0]).tolist())
 
     def has_identifier(self, identifier: str) -> bool:
-        """Return whether a gene has this identifier (a CURIE such as ``ncbigene:7157``)."""
+        """Return whether a gene has this identifier (a CURIE such as ``ncbigene:7157``).
+
+        Prefix and local part are looked up separately: true also if the prefix is that of one gene
+        and the local part that of another.
+        """
         prefix, _, local = identifier.partition(":")
         if prefix not in self.prefixes:
             return False
@@ -189,11 +197,11 @@ class Gazetteer:
 
     @cached_property
     def _numbers(self) -> NDArray[np.int32]:
-        """Return the sorted numbers of identifiers."""
+        """Return the local parts of identifiers that are numbers, ascending (g,); -1 for others."""
         return np.sort(self.number)
 
     def get_gene(self, row: int) -> Gene:
-        """Return the gene of a row. Cached."""
+        """Return the gene of a row (0 to g - 1). Cached."""
         if row not in self._gene_cache:
             if len(self._gene_cache) > _MAX_CACHED_KEYS:
                 self._gene_cache.clear()
@@ -218,15 +226,19 @@ class Gazetteer:
     def with_counts(
         self, gene_counts: Mapping[tuple[str, str], float], non_gene_counts: Mapping[str, int]
     ) -> Gazetteer:
-        """Return a copy with counts from training text.
+        """Return a copy with counts from training text, which replace all earlier counts.
+
+        Sets ``seen``, ``others``, ``often`` and ``popular``. Raises KeyError if an identifier is
+        not in the gazetteer; a key that it lacks adds to ``popular`` of the gene only.
 
         Parameters
         ----------
         gene_counts
-            How often a (key, identifier) pair occurred. A count applies to the gene's ortholog too,
-            because spelling does not depend on species.
+            (key, identifier) -> how often the key meant the gene. A count applies to the gene's
+            ortholog too, because spelling does not depend on species. Fractions of the sums are
+            cut.
         non_gene_counts
-            How often a key occurred without meaning a single gene.
+            Key -> how often it occurred without meaning a single gene.
         """
         rows = {self.get_gene(row).identifier: row for row in range(len(self))}
         counts = np.zeros(len(self.rows))
@@ -254,9 +266,10 @@ class Gazetteer:
         )
 
     def to_disk(self, folder: Path) -> None:
-        """Write ``tables.npz`` to a folder.
+        """Write ``tables.npz`` to an existing folder.
 
-        Sorted arrays are stored as differences, which are smaller.
+        Sorted arrays are stored as differences, which are smaller. Log-odds of cue words are
+        rounded to hundredths.
         """
         arrays: Arrays = {
             "hashes": np.diff(self.hashes, prepend=np.uint32(0)),
@@ -287,7 +300,10 @@ class Gazetteer:
 
     @classmethod
     def from_disk(cls, folder: Path) -> Gazetteer:
-        """Read what ``to_disk`` wrote. Raises ValueError if an array is missing."""
+        """Read what ``to_disk`` wrote to a folder.
+
+        Raises ValueError if an array is missing.
+        """
         arrays = read_arrays(folder / ARRAYS_FILE)
         if missing := sorted(_ALL_ARRAYS - arrays.keys()):
             raise ValueError(
@@ -321,7 +337,10 @@ _CUE_STEPS = 100  # log-odds of cue words are rounded to hundredths
 
 @lru_cache(maxsize=1 << 13)
 def hash_key(key: str) -> tuple[int, int]:
-    """Return a 40-bit hash of a key: 32 bits that entries are sorted by and 8 check bits."""
+    """Return a 40-bit hash of a key: 32 bits that entries are sorted by and 8 check bits.
+
+    The same in every process. Cached.
+    """
     digest = hashlib.blake2b(key.encode(), digest_size=5).digest()
     return int.from_bytes(digest[:4], "little"), digest[4]
 
@@ -332,30 +351,33 @@ def _bit_length(count: int) -> int:
 
 
 def _encode_lines(words: Iterable[str]) -> NDArray[np.uint8]:
-    """Encode strings as a byte array of lines."""
+    """Encode strings as the UTF-8 bytes of lines; the strings must not contain line breaks."""
     return np.frombuffer("\n".join(words).encode(), dtype=np.uint8)
 
 
 def _decode_lines(text: NDArray[np.generic]) -> list[str]:
-    """Decode what ``_encode_lines`` made."""
+    """Decode what ``_encode_lines`` made; an empty array gives an empty list."""
     return text.tobytes().decode().split("\n") if text.size else []
 
 
 def _encode_table(name: str, values: Mapping[int, str]) -> Arrays:
-    """Encode a mapping from rows to strings as two arrays, ``name`` and ``name_rows``."""
+    """Encode a mapping from rows to strings as two arrays, ``name`` and ``{name}_rows``.
+
+    Both are ordered by row; rows are stored as differences to the row before.
+    """
     rows = sorted(values)
     steps = np.diff(np.array(rows, dtype=np.int32), prepend=np.int32(0))
     return {f"{name}_rows": steps, name: _encode_lines(values[row] for row in rows)}
 
 
 def _decode_table(name: str, arrays: Arrays) -> dict[int, str]:
-    """Decode what ``_encode_table`` made."""
+    """Return the mapping from rows to strings that ``_encode_table`` stored under ``name``."""
     rows = np.cumsum(arrays[f"{name}_rows"], dtype=np.int32).tolist()
     return dict(zip(rows, _decode_lines(arrays[name]), strict=True))
 
 
 def _decode_cues(arrays: Arrays) -> dict[str, float]:
-    """Decode the cue words with their log-odds."""
+    """Return the log-odds of each cue word from the arrays ``cues`` and ``leaning``."""
     leaning = (arrays["leaning"].astype(np.float64) / _CUE_STEPS).tolist()
     return dict(zip(_decode_lines(arrays["cues"]), leaning, strict=True))
 
@@ -379,7 +401,11 @@ class Match(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GeneLookup:
-    """Search in several gazetteers, with a cache of results."""
+    """Search in several gazetteers, with a cache of results.
+
+    ``tables`` are the gazetteers; of a gene that several list with the same spelling, the
+    entry of the first counts.
+    """
 
     tables: Sequence[Gazetteer]
     _match_cache: dict[tuple[str, frozenset[int]], tuple[Match, ...]] = field(
@@ -417,12 +443,20 @@ class GeneLookup:
         return self._matched_genes[identifier]
 
     def log2_non_gene_count(self, name: str) -> int:
-        """Return the bit length of how often a name did not mean a single gene in training text."""
+        """Return the bit length of how often a name did not mean a single gene in training text.
+
+        The largest of all gazetteers; 0 if it never occurred so.
+        """
         key = make_key(name)
         return max((table.log2_non_gene_count(key) for table in self.tables), default=0)
 
     def mouse_score(self, text: str) -> float:
-        """Score the words of a text for mouse (1) against human (-1); 0 without cue words."""
+        """Score the words of a text for mouse (1) against human (-1).
+
+        The sum of the log-odds of the text's cue words and the intercept, divided by
+        ``_MAX_LOG_ODDS`` and cut to [-1, 1]. The cues are those of the first gazetteer that has
+        any; 0 if none has.
+        """
         cues = next((table.cues for table in self.tables if table.cues), None)
         if cues is None:
             return 0.0
@@ -430,16 +464,20 @@ class GeneLookup:
         return max(-1.0, min(1.0, log_odds / _MAX_LOG_ODDS))
 
     def has_identifier(self, identifier: str) -> bool:
-        """Return whether a gazetteer has an identifier."""
+        """Return whether any of the gazetteers has an identifier (a CURIE)."""
         return any(table.has_identifier(identifier) for table in self.tables)
 
     @cached_property
     def taxa(self) -> frozenset[int]:
-        """Return the species of all genes."""
+        """Return the NCBI taxa of the genes of all gazetteers, without the 0 of families."""
         return frozenset(taxon for table in self.tables for taxon in table.taxa)
 
     def _compute_matches(self, name: str, taxa: frozenset[int]) -> tuple[Match, ...]:
-        """Compute the result of ``find_matches``."""
+        """Compute the result of ``find_matches`` without its cache.
+
+        ``taxa`` are the allowed species. Matches are ordered by kind, then by falling count, then
+        as found. Their genes are added to ``_matched_genes``.
+        """
         matches: dict[str, Match] = {}
         for variant in generate_variants(name):
             if variant.method not in RELIABLE_METHODS:
@@ -465,8 +503,9 @@ class GeneLookup:
     ) -> None:
         """Add the genes of a variant to ``matches`` (by identifier), in place.
 
-        If a species lists no gene under the name, or only less reliably, orthologs of the found
-        genes are added for it.
+        Genes that are there already and genes of species outside ``taxa`` are skipped. If a species
+        lists no gene under the name, or only less reliably, orthologs of the found genes are added
+        for it.
         """
         for table in self.tables:
             entries = table.find_entries(variant.key)
@@ -507,8 +546,8 @@ def _is_allowed(taxon: int, taxa: frozenset[int]) -> bool:
 def _inherits_name(kind: NameKind, best_kind: NameKind | None) -> bool:
     """Return whether a gene's ortholog takes over its name.
 
-    ``best_kind`` is the most reliable kind of the name in the ortholog's species; None if it has
-    none.
+    ``kind`` is the kind of the name for the gene, ``best_kind`` its most reliable kind in the
+    ortholog's species, None if no gene of that species has the name.
     """
     return best_kind is None or kind is NameKind.MEMBER or kind < best_kind
 
@@ -522,7 +561,11 @@ def _add_match(
     *,
     is_from_ortholog: bool = False,
 ) -> None:
-    """Add a match to ``matches``, in place, unless its gene is there already."""
+    """Add a match to ``matches`` (by identifier), in place, unless its gene is there already.
+
+    ``entry`` gives count and case. ``is_from_ortholog`` says that ``entry`` belongs to the gene's
+    ortholog; the match then never counts as one in case.
+    """
     if gene.identifier not in matches:
         has_case_match = not is_from_ortholog and entry.case == classify_case(variant.text)
         matches[gene.identifier] = Match(
@@ -555,14 +598,20 @@ MAX_GENES_PER_SHORTENED_KEY = 2  # the same for shortened names
 def build_gazetteer(
     genes: Mapping[Gene, Iterable[tuple[str, NameKind]]], orthologs: Mapping[str, str] | None = None
 ) -> Gazetteer:
-    """Build a gazetteer from genes and their names.
+    """Build a gazetteer from genes and their names, without counts and cue words.
+
+    Rows are ordered by taxon, then by the number in the identifier. Of several kinds of one key for
+    a gene the most reliable is kept. A key is dropped from a gene if more than
+    ``MAX_GENES_PER_KEY`` genes of the species have it as reliably (``MAX_GENES_PER_SHORTENED_KEY``
+    for shortened names; no limit for ``NameKind.MEMBER``).
 
     Parameters
     ----------
     genes
         Gene -> its (name, kind) pairs. The symbol need not be among them.
     orthologs
-        Identifier -> identifier of the same gene in another species; None means none.
+        Identifier -> identifier of the same gene in another species; None means none. Pairs with
+        an identifier that is not in ``genes`` are ignored.
     """
     sorted_genes = sorted(genes, key=lambda gene: (gene.taxon, _local_number(gene)))
     postings: dict[tuple[str, int], int] = {}
@@ -588,8 +637,10 @@ def _count_competitors(
 ) -> Iterator[tuple[tuple[str, int], int, int]]:
     """Yield each (key, row), its code and how many genes of the species have the key as reliably.
 
-    Genes that do not code for a protein do not compete with those that do: a gene keeps a name that
-    is also the beginning of the names of its thirty pseudogenes.
+    ``postings`` maps (key, row of the gene) to the code, the NameKind in the lower and the Case in
+    the upper four bits; its order is kept. The count includes the gene itself. Genes that do not
+    code for a protein do not compete with those that do: a gene keeps a name that is also the
+    beginning of the names of its thirty pseudogenes.
     """
     counts = Counter(
         (key, genes[row].taxon, genes[row].coding, code & 15)
@@ -607,7 +658,11 @@ def _count_competitors(
 def _build_arrays(
     genes: Sequence[Gene], postings: Mapping[tuple[str, int], int], orthologs: Mapping[str, str]
 ) -> Gazetteer:
-    """Assemble the gazetteer of these (key, row) entries; without counts and cues."""
+    """Assemble the gazetteer of these entries; without counts and cues.
+
+    ``genes`` are in row order; ``postings`` maps (key, row) to the code stored in ``kinds``;
+    ``orthologs`` maps identifiers as in ``build_gazetteer``.
+    """
     rows = sorted((*hash_key(key), row, kind) for (key, row), kind in postings.items())
     prefixes = tuple(dict.fromkeys(gene.identifier.partition(":")[0] for gene in genes))
     prefix_numbers = [prefixes.index(gene.identifier.partition(":")[0]) for gene in genes]
@@ -640,10 +695,11 @@ def _build_arrays(
 
 
 def _pair_orthologs(genes: Sequence[Gene], pairs: Mapping[str, str]) -> NDArray[np.int32]:
-    """Return the row of each gene's ortholog, -1 if it has none; pairs are one to one.
+    """Return the row of each gene's ortholog, shape (genes,); -1 if it has none.
 
-    Of several human genes of one mouse gene, the one with the same symbol is chosen, else one whose
-    symbol begins with it: GH1, not CSH1, is the Gh of the mouse.
+    Pairs are one to one. ``pairs`` maps identifiers to identifiers; those without a gene are
+    ignored. Of several human genes of one mouse gene, the one with the same symbol is chosen, else
+    one whose symbol begins with it: GH1, not CSH1, is the Gh of the mouse; else the first.
     """
     rows = {gene.identifier: row for row, gene in enumerate(genes)}
     ortholog = np.full(len(genes), -1, dtype=np.int32)
@@ -658,7 +714,11 @@ def _pair_orthologs(genes: Sequence[Gene], pairs: Mapping[str, str]) -> NDArray[
 
 
 def _is_closer_symbol(new: Gene, current: Gene, other: Gene) -> bool:
-    """Return whether ``new`` has a symbol closer to that of ``other`` than ``current`` has."""
+    """Return whether ``new`` has a symbol closer to that of ``other`` than ``current`` has.
+
+    An equal symbol is closer than one that begins with it, which is closer than any other. Case is
+    ignored; False if both are as close.
+    """
     symbol = other.symbol.lower()
     closeness = [
         (candidate == symbol, candidate.startswith(symbol))
@@ -687,7 +747,11 @@ def read_gazetteer_tsv(path: str | Path) -> Gazetteer:
 
 
 def _check_columns(file: Path, names: Sequence[str]) -> None:
-    """Raise ValueError if a required column is missing or a column is unknown."""
+    """Raise ValueError if ``identifier`` or ``symbol`` is missing or a column is unknown.
+
+    Known are TSV_COLUMNS. ``names`` are the columns of the header; ``file`` is only for the
+    message.
+    """
     missing = [name for name in TSV_COLUMNS[:2] if name not in names]
     unknown = [name for name in names if name not in TSV_COLUMNS]
     if missing or unknown:
@@ -700,7 +764,12 @@ def _check_columns(file: Path, names: Sequence[str]) -> None:
 def _parse_row(
     row: Mapping[str, str | None], location: str
 ) -> tuple[Gene, list[tuple[str, NameKind]]]:
-    """Return the gene and the further names of a row; raise ValueError if a value is not valid."""
+    """Return the gene and the further (name, kind) pairs of a row.
+
+    Names are synonyms, or family names if there is no taxon. Missing optional columns count as
+    empty. Raises ValueError, beginning with ``location``, if the identifier is not a CURIE, the
+    symbol is empty, or ``taxon`` or ``hgnc`` is not a number.
+    """
     values = {name: (value or "").strip() for name, value in row.items()}
     prefix, separator, local = values["identifier"].partition(":")
     if not (prefix and separator and local and values["symbol"]):
@@ -717,7 +786,10 @@ def _parse_row(
 
 
 def _local_number(gene: Gene) -> int:
-    """Return the number that an identifier ends in; -1 if its local part is not a number."""
+    """Return the local part of an identifier (after the first colon) as a number.
+
+    -1 if it is not a number or has more than nine digits.
+    """
     local = gene.identifier.partition(":")[2]
     return int(local) if local.isdigit() and len(local) < 10 else -1
 
