@@ -85,7 +85,7 @@ class Identifiers(Task):
     raw_text_unit: ClassVar[Literal["pairs", "documents"] | None] = "documents"
 
     def __post_init__(self) -> None:
-        """Convert sequences to tuples and check the temperature."""
+        """Convert sequences to tuples; raise ValueError unless the temperature is positive."""
         for key in ("labels", "species", "own"):
             object.__setattr__(self, key, tuple(getattr(self, key)))
         if self.temperature <= 0:
@@ -97,7 +97,10 @@ class Identifiers(Task):
         return _load_lookup(self.tables, tuple(self.own))
 
     def find_names(self, doc: Doc) -> list[Span]:
-        """Return the names to look up, in text order."""
+        """Return the spans of ``entities`` with an accepted label, in text order.
+
+        The index of a name in this list is its number in queries.
+        """
         return [
             span for span in entity_spans(doc, self.entities) if self._accepts_label(span.label_)
         ]
@@ -105,8 +108,9 @@ class Identifiers(Task):
     def candidates(self, doc: Doc) -> list[Candidate]:
         """Return the candidates of every name, and of every item of lists such as ERK1/2.
 
-        Candidates of one query are consecutive. Labels are 1 or -1, or None without a gold
-        standard.
+        Candidates are in text order of the names; those of one query are consecutive. Labels are 1
+        (correct) or -1, or None if the Doc has no gold standard. A list item is correct with any
+        gold identifier of its name.
         """
         spans = self.find_names(doc)
         lookup = self.lookup
@@ -133,7 +137,10 @@ class Identifiers(Task):
         return candidates
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
-        """Return how many names with gold identifiers have none of them among their candidates."""
+        """Return how many names with gold identifiers have none of them among their candidates.
+
+        ``candidates`` are those of the Doc. 0 without a gold standard.
+        """
         reached = {
             int(candidate.query.partition(".")[0])
             for candidate in candidates
@@ -151,11 +158,14 @@ class Identifiers(Task):
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
         """Set ``span.kb_id_`` of each name and ``doc._.textrank_identifiers``, in place.
 
-        The extension holds one row per name, in text order: ``name``, ``span`` (character offsets),
-        ``identifier`` (a CURIE, or None), its ``probability``, ``species`` (taxon), ``symbol``,
-        ``hgnc``, ``uniprot``, ``alternatives`` (less probable candidates) and ``parts`` (rows of
-        the items of a list). The identifier of a list is that of its family if that is the best
-        candidate, else that of its first item.
+        Returns the Doc. ``scored`` must hold all candidates of the Doc, in the order of
+        ``candidates``. The extension holds one row per name, in text order: ``name``, ``span``
+        (character offsets), ``identifier`` (a CURIE, or None for "no gene"), its ``probability``
+        (softmax of the scores), ``species`` (taxon), ``symbol``, ``hgnc``, ``uniprot``,
+        ``alternatives`` (less probable genes, the most probable first, of at least
+        ``MIN_PROBABILITY``) and ``parts`` (rows of the items of a list). The identifier of a list
+        is that of its family if that is the best candidate, else that of its first item. A name
+        that has an identifier keeps it unless ``overwrite`` is set.
         """
         candidates, scores = scored.candidates, scored.scores.tolist()
         lookup = self.lookup
@@ -179,7 +189,10 @@ class Identifiers(Task):
         return doc
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
-        """Return the metrics of ``compute_name_metrics`` for scored candidates."""
+        """Return the metrics of ``compute_name_metrics`` for scored candidates.
+
+        All documents of the candidates must have a gold standard; else IndexError is raised.
+        """
         gold = self._gold_by_document(scored.candidates)
         return compute_name_metrics(
             scored.candidates, scored.scores, gold, self.lookup.has_identifier
@@ -196,6 +209,21 @@ class Identifiers(Task):
 
         An identifier is correct if the gold standard has it anywhere in the same document. Covered
         are gold identifiers that the gazetteer has.
+
+        Parameters
+        ----------
+        candidates, scores
+            Candidates of ``raw_docs`` and their scores.
+        raw_docs
+            Docs whose names were found by the pipeline.
+        gold_docs
+            The same documents with gold identifiers; documents are matched by ``document_id``.
+
+        Returns
+        -------
+        tuple
+            Result of ``compute_document_metrics``, number of gold identifiers (each once per
+            document), number of covered ones.
         """
         no_gold = {
             document_id(doc): [frozenset[str]()] * len(self.find_names(doc)) for doc in raw_docs
@@ -214,19 +242,25 @@ class Identifiers(Task):
         )
 
     def _gold_of_names(self, doc: Doc) -> list[frozenset[str]] | None:
-        """Return the gold identifiers of each name; None if the Doc has no gold standard."""
+        """Return the gold identifiers of each name, in the order of ``find_names``.
+
+        An empty set for a name without any; None if the Doc has no gold standard.
+        """
         gold = gold_identifiers(doc)
         if gold is None:
             return None
         return [frozenset(gold.get(span.id_, ())) for span in self.find_names(doc)]
 
     def _gold_by_document(self, candidates: Sequence[Candidate]) -> dict[str, list[frozenset[str]]]:
-        """Return the gold identifiers of each name of each document of the candidates."""
+        """Map each document of the candidates to the gold identifiers of each of its names.
+
+        An empty list for a document without a gold standard.
+        """
         docs = {candidate.document: candidate.doc for candidate in candidates}
         return {document: self._gold_of_names(doc) or [] for document, doc in docs.items()}
 
     def _accepts_label(self, label: str) -> bool:
-        """Return whether names with this label are looked up."""
+        """Return whether names with this label are looked up; see ``labels`` of the class."""
         if self.labels:
             return label in self.labels
         return _is_gene_label(label)
@@ -241,7 +275,8 @@ class Identifiers(Task):
     ) -> dict[str, Any]:
         """Return the row of a name (see ``annotate``), given its candidates with their scores.
 
-        Plain floats, because for a few candidates arrays are slower.
+        ``offsets`` are those of the span in characters. There must be a candidate; ``parts`` is
+        left empty. Plain floats, because for a few candidates arrays are slower.
         """
         highest = max(scores)
         weights = [math.exp(self.temperature * (score - highest)) for score in scores]
@@ -257,7 +292,12 @@ class Identifiers(Task):
         return {**row, "alternatives": alternatives, "parts": []}
 
     def _set_identifiers(self, doc: Doc, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Write the identifiers to the spans of the group, in place; the order of spans stays."""
+        """Write the identifiers of rows to the spans of the group ``entities``, in place.
+
+        The group is replaced by one with the same spans in the same order. None is written as "".
+        Spans without an accepted label, and those with an identifier unless ``overwrite``, stay as
+        they are.
+        """
         identifier_of_span = {tuple(row["span"]): row["identifier"] or "" for row in rows}
         group = doc.spans[self.entities]
         spans = []
@@ -293,10 +333,11 @@ def _make_candidates(
     gold_ids: frozenset[str] | None,
     has_identifier: HasIdentifier,
 ) -> Iterator[Candidate]:
-    """Yield a candidate per candidate gene of a query.
+    """Yield a candidate per candidate gene of a query, in order.
 
-    ``gold_ids`` are the name's gold identifiers, None if unknown. If the gazetteer has none of
-    them, the candidate "no gene" is the correct one.
+    ``query`` is "name number.item number". ``gold_ids`` are the name's gold identifiers, None if
+    unknown (labels are None then). If the gazetteer has none of them, the candidate "no gene" is
+    the correct one.
     """
     doc, document = span.doc, document_id(span.doc)
     is_not_covered = gold_ids is not None and not any(map(has_identifier, gold_ids))
@@ -311,7 +352,10 @@ def _make_candidates(
 
 
 def _group_by_name(candidates: Sequence[Candidate]) -> dict[int, list[slice]]:
-    """Map the number of each name to the slices of its queries: the name first, then list items."""
+    """Map the number of each name to the slices of its queries: the name first, then list items.
+
+    Candidates must be of one document, those of a query consecutive; slices index ``candidates``.
+    """
     slices: dict[int, list[slice]] = {}
     end = 0
     for query, run in groupby(map(attrgetter("query"), candidates)):
@@ -321,13 +365,19 @@ def _group_by_name(candidates: Sequence[Candidate]) -> dict[int, list[slice]]:
 
 
 def _gene_of_candidate(candidate: Candidate, lookup: GeneLookup) -> Gene | None:
-    """Return the gene of a candidate; None for "no gene"."""
+    """Return the gene of a candidate; None for "no gene".
+
+    Raises KeyError if ``lookup`` has not matched the gene before.
+    """
     identifier = candidate.spans[0].kb_id_
     return lookup.get_gene(identifier) if identifier else None
 
 
 def _gene_row(gene: Gene | None, probability: float) -> dict[str, Any]:
-    """Return the columns of a gene in the row of a name."""
+    """Return the columns of a gene in the row of a name (see ``Identifiers.annotate``).
+
+    Values other than the probability are None where unknown, all of them if ``gene`` is None.
+    """
     return {
         "identifier": gene.identifier if gene else None,
         "probability": probability,
@@ -340,7 +390,10 @@ def _gene_row(gene: Gene | None, probability: float) -> dict[str, Any]:
 
 @lru_cache(maxsize=8)
 def _load_lookup(folder_name: str, tsv_files: tuple[str, ...]) -> GeneLookup:
-    """Load the gazetteer of a folder ("" for the shipped one) and the user's TSV files. Cached."""
+    """Load the gazetteer of a folder ("" for the shipped one), then the user's TSV files.
+
+    Cached by both arguments. Raises ValueError if a file is not valid.
+    """
     folder = Path(folder_name) if folder_name else shipped_folder("models") / SHIPPED_MODEL
     return GeneLookup((Gazetteer.from_disk(folder), *map(read_gazetteer_tsv, tsv_files)))
 
@@ -372,7 +425,7 @@ def compute_name_metrics(
     candidates, scores
         All candidates and their scores.
     gold
-        Document -> gold identifiers of each of its names.
+        Document -> gold identifiers of each of its names, by the number of the name in queries.
     has_identifier
         Whether the gazetteer has an identifier; names and identifiers that it has are *covered*.
 
@@ -410,8 +463,11 @@ def compute_document_metrics(
 ) -> dict[str, float | None]:
     """Return precision, recall and F1 of the sets of gene identifiers, summed over documents.
 
-    Recall and ``document_f`` are over covered identifiers, ``document_f_of_all`` over all. Families
-    should be left out of both sets, because corpora disagree about them.
+    ``predicted`` and ``gold`` map documents to identifiers; ``has_identifier`` says which
+    identifiers are covered by the gazetteer. Keys of the result are ``document_precision``,
+    ``document_recall`` and ``document_f``, with recall over covered identifiers, and
+    ``document_f_of_all`` over all gold identifiers; None if undefined. Families should be left out
+    of both sets, because corpora disagree about them.
     """
     n_correct = sum(
         len(predicted.get(document, frozenset()) & identifiers)
@@ -431,9 +487,10 @@ def collect_decisions(
     scores: Vector,
     gold: Mapping[str, Sequence[frozenset[str]]],
 ) -> list[NameDecision]:
-    """Return the decision about each name.
+    """Return the decision about each name that has candidates, in order of appearance.
 
-    ``gold`` maps each document to the gold identifiers of each of its names.
+    ``gold`` maps each document to the gold identifiers of each of its names, by the number of the
+    name in queries. Raises KeyError or IndexError if it lacks one.
     """
     rows_by_name: dict[tuple[str, int], dict[str, list[int]]] = {}
     for i, candidate in enumerate(candidates):
@@ -457,7 +514,8 @@ def _decide_name(
 ) -> NameDecision:
     """Return the decision about a name.
 
-    ``queries`` are the candidate rows of each of its queries.
+    ``queries`` are the candidate rows of each of its queries, the name first, then list items;
+    ``scores`` are those of all candidates. Of candidates with equal scores the first wins.
     """
     best_identifiers, predicted = [], []
     is_reachable = False
@@ -472,7 +530,10 @@ def _decide_name(
 
 
 def identifiers_by_document(decisions: Sequence[NameDecision]) -> dict[str, frozenset[str]]:
-    """Return the predicted gene identifiers of each document, without families (``fplx:``)."""
+    """Return the predicted gene identifiers of each document, without families (``fplx:``).
+
+    Documents without a decision are missing.
+    """
     identifiers: dict[str, frozenset[str]] = {}
     for decision in decisions:
         genes = {
