@@ -77,7 +77,10 @@ class ParseForest:
 
     @classmethod
     def from_candidates(cls, candidates: Sequence[Candidate]) -> ParseForest:
-        """Build the forest of the candidates' parses, in order."""
+        """Build the forest of the candidates' parses, in order.
+
+        Raises ValueError if a Doc has no parse.
+        """
         tables = [_parse_table(candidate) for candidate in candidates]
         parse_offsets = offsets([len(table) for table in tables])
         sentences, first_words = _collect_sentences(tables)
@@ -98,17 +101,20 @@ class ParseForest:
 
     @cached_property
     def arcs(self) -> DistinctArcs:
-        """Return the distinct arcs: one for all parses of a sentence that have it."""
+        """Return the distinct arcs, sorted by word, head and label.
+
+        An arc is one for all consecutive parses of a sentence that have it.
+        """
         return self._arcs[0]
 
     @cached_property
     def arc(self) -> Indices:  # (places,)
-        """Return the distinct arc that leads to each place, shape (places,)."""
+        """Return the index in ``arcs`` of the arc that leads to each place, shape (places,)."""
         return self._arcs[1]
 
     @cached_property
     def _arcs(self) -> tuple[DistinctArcs, Indices]:
-        """Return the distinct arcs and the arc of each place."""
+        """Return ``arcs`` and ``arc``, which are computed together."""
         n_words, n_strings = max(len(self.tag), 1), max(len(self.strings), 1)
         word_pairs = self.word * n_words + self.word[self.head]
         distinct, arc_of_place = factorize(word_pairs * n_strings + self.label)
@@ -116,11 +122,11 @@ class ParseForest:
         return DistinctArcs(*np.divmod(word_pairs, n_words), label), arc_of_place
 
     def string_number(self, string: str) -> int:
-        """Return the number of a string; a new string is added."""
+        """Return the number of a string; a new one is added to ``strings``, in place."""
         return self.strings.setdefault(string, len(self.strings))
 
     def string_numbers(self, strings: Iterable[str]) -> Indices:
-        """Return the numbers of strings; new strings are added."""
+        """Return the numbers of strings, in order; new ones are added to ``strings``, in place."""
         return np.array([self.string_number(string) for string in strings], dtype=np.intp)
 
 
@@ -131,7 +137,8 @@ _EMPTY_TABLE = np.zeros((0, 5), dtype=np.uint64)
 def _parse_table(candidate: Candidate) -> Hashes:  # (words, 5)
     """Return ORTH, LEMMA, TAG, relative HEAD and DEP of a candidate's tokens, shape (words, 5).
 
-    Cached per Doc. Raises ValueError if the Doc has no parse.
+    Hashes; HEAD is the head's index minus the word's as a wrapped unsigned number. Cached per Doc.
+    Raises ValueError if the Doc has no parse.
     """
     doc = candidate.doc
     if len(doc) and not doc.has_annotation("DEP"):
@@ -143,9 +150,10 @@ def _parse_table(candidate: Candidate) -> Hashes:  # (words, 5)
 
 
 def _collect_sentences(tables: Sequence[Hashes]) -> tuple[Hashes, Indices]:
-    """Return the word columns of all sentences, and the first word of each parse's sentence.
+    """Return the ORTH, LEMMA and TAG of all sentences, and the first word of each parse's sentence.
 
-    Consecutive tables with the same words are one sentence.
+    ``tables`` are those of ``_parse_table``. Consecutive tables with the same three columns are one
+    sentence. Shapes (words, 3) and (parses,).
     """
     sentences, first_words = [_EMPTY_TABLE[:, :3]], []
     previous, start, end = None, 0, 0
@@ -159,7 +167,10 @@ def _collect_sentences(tables: Sequence[Hashes]) -> tuple[Hashes, Indices]:
 
 
 def _number_strings(hashes: Hashes, stores: Sequence[Any], strings: dict[str, int]) -> Indices:
-    """Return the number of each hash's string; new strings are added to ``strings``, in place."""
+    """Return the number of each hash's string, in the shape of ``hashes`` (n,).
+
+    ``stores`` are the string stores to look in; new strings are added to ``strings``, in place.
+    """
     distinct, inverse = np.unique(hashes, return_inverse=True)
     numbers = [
         strings.setdefault(string, len(strings)) for string in lookup_strings(distinct, stores)
@@ -168,18 +179,27 @@ def _number_strings(hashes: Hashes, stores: Sequence[Any], strings: dict[str, in
 
 
 def lookup_strings(hashes: Hashes, stores: Sequence[Any]) -> list[str]:
-    """Return the string of each hash, from the first store that has it."""
+    """Return the string of each hash, from the first store that has it.
+
+    Raises StopIteration if none has.
+    """
     return [next(store[key] for store in stores if key in store) for key in hashes.tolist()]
 
 
 def length_numbers(forest: ParseForest, relative: Indices) -> Indices:
-    """Return the string numbers of ``describe_length`` for relative positions (word minus head)."""
+    """Return the string numbers of ``describe_length`` for relative positions (word minus head).
+
+    New strings are added to the forest.
+    """
     distinct, inverse = np.unique(relative, return_inverse=True)
     return forest.string_numbers(map(describe_length, distinct.tolist()))[inverse]
 
 
 def describe_length(relative: int) -> str:
     """Describe the distance and side of a word from its head; long distances are binned.
+
+    ``relative`` is the word's position minus its head's: "+" if the word is to the right. Distances
+    up to 4 are exact, others the upper bound of their bin (7, 12 or "far"); 0, a root, is "-far".
 
     >>> [describe_length(relative) for relative in (-1, 3, 6, 40)]
     ['-1', '+3', '+7', '+far']
@@ -207,10 +227,11 @@ class PartCounter:
     _part_names: list[NDArray[np.int32]] = field(default_factory=list)
 
     def add(self, places: Indices, part_of_place: Indices, n_new: int) -> Indices:
-        """Add ``n_new`` parts of a new kind and return their numbers.
+        """Add ``n_new`` parts of a new kind and return their numbers, shape (n_new,), ascending.
 
         ``part_of_place`` says which of them (from 0) is at each of ``places``; a place occurs at
-        most once.
+        most once, a part at any number of places. Places that are not listed have no part of this
+        kind.
         """
         parts = np.full(len(self.forest.word), -1)
         parts[places] = self.n_parts + part_of_place
@@ -219,9 +240,10 @@ class PartCounter:
         return np.arange(self.n_parts - n_new, self.n_parts)
 
     def add_names(self, parts: Indices, template: str, *values: Indices) -> None:
-        """Give each of some parts a feature name.
+        """Give each of some parts one more feature name.
 
-        A template, then string numbers, -1 for no value.
+        ``parts`` (n,) are numbers from ``add``. The name is the template, then one string per array
+        of ``values``, each (n,) string numbers of the forest, -1 for no value.
         """
         names = np.empty((len(parts), 1 + len(values)), dtype=np.int32)
         names[:, 0] = self.forest.string_number(template)
@@ -231,7 +253,10 @@ class PartCounter:
         self._part_names.append(names)
 
     def to_features(self) -> Features:
-        """Return the counts of names per parse, divided by the root of its number of words."""
+        """Return the counts of names per parse, divided by the root of its number of words.
+
+        One row per parse of the forest. At least one kind and one call of ``add_names`` are needed.
+        """
         names, columns = self._distinct_names()
         parts = np.concatenate(self._named_parts)
         names_of_parts = sp.csr_array(
@@ -243,7 +268,10 @@ class PartCounter:
         return Features(values, names)
 
     def _distinct_names(self) -> tuple[FeatureNames, Indices]:
-        """Return the distinct names and the index of each part's name in them."""
+        """Return the distinct names and the index of each part's name in them.
+
+        Indices follow all calls of ``add_names`` in order.
+        """
         width = max(names.shape[1] for names in self._part_names)
         table = np.full((sum(map(len, self._part_names)), width), -1, dtype=np.int32)
         end = 0
@@ -253,7 +281,10 @@ class PartCounter:
         return FeatureNames(tuple(self.forest.strings), table).unique()
 
     def _parse_parts(self) -> sp.csr_array:  # (parses, parts + 1)
-        """Return the (parses, parts + 1) counts of parts; the last column is of no part."""
+        """Return how often each part is in each parse, shape (parses, parts + 1).
+
+        The last column counts places without a part; it has no names.
+        """
         parts = np.stack(self._part_at_place, axis=1)
         parts[parts < 0] = self.n_parts
         begins = self.forest.offsets
@@ -306,7 +337,10 @@ class ParseSupport:
     """
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        """Return the features of candidates, which must come from the task ``parse_ranking``."""
+        """Return the features of candidates, one row each, in order.
+
+        Candidates must come from the task ``parse_ranking``; else ValueError is raised.
+        """
         infos = [get_parse_info(candidate) for candidate in candidates]
         rows_by_shape: dict[tuple[int, ...], list[int]] = {}  # by (words, parsers)
         for i, info in enumerate(infos):
@@ -323,7 +357,8 @@ class ParseSupport:
 def _vote_means(infos: Sequence[ParseInfo]) -> list[tuple[float, list[float], list[float]]]:
     """Return (doubt, consensus per parser, attachment per parser) of each parse.
 
-    All parses must have the same numbers of words and parsers. Zeros without words or parsers.
+    All parses must have the same numbers of words and parsers. Without words or parsers each is
+    (0, [], []). Doubt is at most 0.
     """
     arcs, heads = (np.array([info[name] for info in infos]) for name in ("arcs", "heads"))
     if not arcs.size:
@@ -338,7 +373,10 @@ def _vote_means(infos: Sequence[ParseInfo]) -> list[tuple[float, list[float], li
 
 
 def _support_values(info: ParseInfo, means: tuple[float, Sequence[float], Sequence[float]]) -> Bag:
-    """Return name and value of each feature of a parse; ``means`` is its row of ``_vote_means``."""
+    """Return name and value of each feature of a parse; ``means`` is its row of ``_vote_means``.
+
+    Features per parser and "doubt" are left out if ``means`` is empty. Parsers count from 1.
+    """
     values: dict[tuple[str, ...], float] = {
         ("own",): float(info["own"]),
         ("votes",): float(info["votes"]),
@@ -381,11 +419,14 @@ class ArcFeatures:
     form: str = "lower"
 
     def __post_init__(self) -> None:
-        """Check the form of words."""
+        """Raise ValueError if the form of words is unknown."""
         validate_form(self.form)
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        """Return the features of the candidates' parses."""
+        """Return the features of the candidates' parses, one row each, in order.
+
+        Raises ValueError if a Doc has no parse.
+        """
         forest = ParseForest.from_candidates(list(track(candidates, "arcs", len(candidates))))
         parts = PartCounter(forest)
         attributes = _ArcAttributes.from_forest(forest, self.form)
@@ -398,9 +439,11 @@ class ArcFeatures:
 
 @dataclass(frozen=True, eq=False)
 class _ArcAttributes:
-    """Attributes of arcs as string numbers; the last row stands for a missing arc.
+    """Attributes of arcs as string numbers, one row per arc.
 
-    The head of a root is no word: its tag and side are empty strings.
+    ``from_forest`` adds a last row for a missing arc, all of whose attributes are the empty string;
+    the result of ``take`` has no such row. The head of a root is no word: its tag and side are
+    empty strings, but ``head`` is the root's own form.
     """
 
     arc_indices: Indices  # of the distinct arcs of the forest
@@ -414,7 +457,10 @@ class _ArcAttributes:
 
     @classmethod
     def from_forest(cls, forest: ParseForest, form: str) -> _ArcAttributes:
-        """Compute the attributes of all distinct arcs of a forest."""
+        """Compute the attributes of all distinct arcs of a forest, in order, and of a missing arc.
+
+        ``form`` is a form of words as in ``ArcFeatures``. New strings are added to the forest.
+        """
         arcs, empty = forest.arcs, forest.string_number("")
         is_root = arcs.word == arcs.head
         words = _word_numbers(forest, form)
@@ -431,14 +477,18 @@ class _ArcAttributes:
         return cls(np.arange(len(arcs)), *(np.append(column, empty) for column in columns))
 
     def take(self, arcs: Indices) -> _ArcAttributes:
-        """Return the attributes of some arcs; index -1 gives those of the missing arc."""
+        """Return the attributes of some arcs, in the order of ``arcs``, which may repeat.
+
+        Call it on the result of ``from_forest``, whose last row is the missing arc: index -1
+        selects it. ``arc_indices`` of the result is ``arcs`` as given.
+        """
         return _ArcAttributes(arcs, *(getattr(self, f.name)[arcs] for f in fields(self)[1:]))
 
 
 def _word_numbers(forest: ParseForest, form: str) -> Indices:  # (words,)
     """Return the string number of each word's form, shape (words,).
 
-    Distinct words are done once.
+    Distinct words are done once; new strings are added to the forest.
     """
     orth, lemma = (np.unique(column, return_inverse=True) for column in forest.word_hashes.T)
     distinct, inverse = factorize(orth[1] * max(len(lemma[0]), 1) + lemma[1])
@@ -450,7 +500,11 @@ def _word_numbers(forest: ParseForest, form: str) -> Indices:  # (words,)
 
 
 def _add_arc_features(parts: PartCounter, attributes: _ArcAttributes) -> None:
-    """Add the features of single arcs to ``parts``, in place."""
+    """Add the features of single arcs to ``parts``, in place.
+
+    ``attributes`` are those of ``_ArcAttributes.from_forest``. Roots have names of their own: their
+    tag and their word.
+    """
     arcs = parts.forest.arcs
     part_numbers = parts.add(np.arange(len(parts.forest.arc)), parts.forest.arc, len(arcs))
     selected = attributes.take(np.flatnonzero(arcs.word == arcs.head))
@@ -477,8 +531,9 @@ def _add_arc_features(parts: PartCounter, attributes: _ArcAttributes) -> None:
 def _tags_between(tags: Indices, start: Indices, end: Indices) -> tuple[Indices, Indices]:
     """Return the distinct tags in each range of words ``start:end``, as (range, tag) arrays.
 
-    Short ranges are enumerated. For long ones each tag's positions are searched, so that many long
-    arcs do not take quadratic time.
+    ``tags`` are the tags of all words; the first array indexes ``start`` and ``end``. Each (range,
+    tag) occurs once; empty ranges do not occur. Short ranges, which are enumerated, come first. For
+    long ones each tag's positions are searched, so that many long arcs do not take quadratic time.
     """
     n_words = np.maximum(end - start, 0)
     short, long = (
@@ -502,7 +557,8 @@ def _add_arc_pairs(
 ) -> tuple[Indices, _ArcAttributes, _ArcAttributes]:
     """Add parts for pairs of arcs; return part numbers and the attributes of both arcs.
 
-    The pairs are the arcs to ``places`` and to ``other_places``; -1 there means a missing arc.
+    The pairs are the arcs to ``places`` and to ``other_places`` (same length); -1 in the latter
+    means a missing arc. Equal pairs are one part, and results have one row per distinct pair.
     """
     arc_of_place, n_codes = parts.forest.arc, len(parts.forest.arcs) + 1
     other_arcs = np.where(other_places < 0, -1, arc_of_place[other_places])
@@ -516,7 +572,10 @@ def _add_arc_pairs(
 
 
 def _add_head_arc_features(parts: PartCounter, attributes: _ArcAttributes) -> None:
-    """Add the features of each arc together with its head's arc."""
+    """Add the features of each arc together with its head's arc to ``parts``, in place.
+
+    Arcs of roots are left out, but count as the upper arc.
+    """
     head = parts.forest.head
     non_roots = np.flatnonzero(head != np.arange(len(head)))
     part_numbers, lower, upper = _add_arc_pairs(parts, attributes, non_roots, head[non_roots])
@@ -534,7 +593,12 @@ def _add_head_arc_features(parts: PartCounter, attributes: _ArcAttributes) -> No
 
 
 def _add_sibling_features(parts: PartCounter, attributes: _ArcAttributes) -> None:
-    """Add the features of neighbouring dependents, and of each with the next inner one."""
+    """Add the features of neighbouring dependents, and of each with the next inner one, in place.
+
+    Neighbours are consecutive dependents of a head, on either side of it. The inner one is the
+    neighbour on the same side of the head, but closer to it; the innermost pairs with a missing
+    arc.
+    """
     head = parts.forest.head
     non_roots = np.flatnonzero(head != np.arange(len(head)))
     order = non_roots[np.argsort(head[non_roots], kind="stable")]
@@ -558,7 +622,10 @@ def _add_sibling_features(parts: PartCounter, attributes: _ArcAttributes) -> Non
 
 
 def _add_dependent_counts(parts: PartCounter) -> None:
-    """Add the number of dependents of each head, with its tag."""
+    """Add the number of dependents of each head, with its tag, to ``parts``, in place.
+
+    Words without dependents are left out.
+    """
     forest = parts.forest
     heads_of_words = forest.head[forest.head != np.arange(len(forest.head))]
     counts = np.bincount(heads_of_words, minlength=len(forest.head))
@@ -593,12 +660,16 @@ class ArcVotes:
     steps: int = 4
 
     def __post_init__(self) -> None:
-        """Check the number of bins."""
+        """Raise ValueError if there is no bin."""
         if self.steps < 1:
             raise ValueError(f"steps must be at least 1, got {self.steps}")
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        """Return the features of candidates, which must come from the task ``parse_ranking``."""
+        """Return the features of candidates, one row each, in order.
+
+        Candidates must come from the task ``parse_ranking``; else ValueError is raised. There must
+        be at least one.
+        """
         forest = ParseForest.from_candidates(list(track(candidates, "votes", len(candidates))))
         infos = [get_parse_info(candidate) for candidate in candidates]
         arcs, heads = (
@@ -614,7 +685,8 @@ class ArcVotes:
     def _add_vote_features(self, parts: PartCounter, steps: Indices, n_parsers: int) -> None:
         """Add a part per distinct (arc, bins) and its feature names to ``parts``, in place.
 
-        ``steps`` is (places, 2 * parsers + 1): bins for arcs, for heads, and of the mean share.
+        ``steps`` is (places, 2 * parsers + 1), see ``_to_steps``: bins of each parser's share for
+        the arc, then for the head, then of the mean share for the arc.
         """
         forest = parts.forest
         part_of_place = forest.arc
@@ -634,9 +706,10 @@ class ArcVotes:
         name("label, length, votes", label, length, all_votes)
 
     def _to_steps(self, shares: Vector) -> Indices:
-        """Return the bin of each share.
+        """Return the bin of each share, in the same shape.
 
-        0 if missing (-1), 1 for no votes, ``steps + 2`` for all.
+        0 if missing (-1), 1 for no votes, 2 to ``steps + 1`` for equal bins in between, ``steps +
+        2`` for all votes.
         """
         steps = np.minimum(np.floor(shares * self.steps), self.steps - 1) + 2
         steps[shares < ROUNDING_TOLERANCE] = 1
@@ -645,13 +718,16 @@ class ArcVotes:
         return steps.astype(np.intp)
 
     def _step_numbers(self, forest: ParseForest) -> Indices:
-        """Return the string number of each bin's name; -1 for missing."""
+        """Return the string number of each bin's name, shape (steps + 3,); -1 for missing."""
         names = ["none", *map(str, range(self.steps)), "all"]
         return np.append(-1, forest.string_numbers(names))
 
 
 def _stack_shares(tables: Sequence[Vector]) -> Vector:  # each (words, parsers)
-    """Stack (words, parsers) tables of all parses; -1 for parsers that a table lacks."""
+    """Stack (words, parsers) tables of all parses, shape (places, parsers).
+
+    The number of parsers is the largest; -1 for parsers that a table lacks. There must be a table.
+    """
     n_parsers = max(table.shape[1] for table in tables)
     padding = [((0, 0), (0, n_parsers - table.shape[1])) for table in tables]
     tables_and_padding = zip(tables, padding, strict=True)
@@ -666,7 +742,10 @@ def _stack_shares(tables: Sequence[Vector]) -> Vector:  # each (words, parsers)
 def _arc_attributes(
     forest: ParseForest, places: Indices
 ) -> tuple[Indices, Indices, Indices, Indices]:
-    """Return string numbers of label, tag, head's tag and length of the arcs to some places."""
+    """Return string numbers of label, tag, head's tag and length of the arcs to some places.
+
+    Each in the order of ``places``. A root has the label "ROOT" and an empty head's tag.
+    """
     word, head = forest.word[places], forest.word[forest.head[places]]
     is_root = word == head
     label = np.where(is_root, forest.string_number("ROOT"), forest.label[places])
@@ -725,7 +804,11 @@ class ParseSequences:
             raise ValueError(f"types must be some of {SEQUENCE_TYPES}, got {self.types}")
 
     def __call__(self, candidates: Sequence[Candidate]) -> MultiView:
-        """Return the views of the candidates' sentences."""
+        """Return the views of the candidates' sentences, one sequence per candidate in each.
+
+        Views are named as in ``types``. Raises ValueError if a Doc has neither given dependencies
+        nor a parse.
+        """
         sequences: dict[str, list[list[str]]] = {name: [] for name in self.types}
         for candidate in track(candidates, "parses", len(candidates)):
             parse = _LinkedSentence.from_candidate(candidate, self)
@@ -736,7 +819,11 @@ class ParseSequences:
 
 @dataclass(frozen=True)
 class _LinkedSentence:
-    """Words, tags and sorted links of a sentence; one method per view."""
+    """Words, tags and sorted links of a sentence; one method per view.
+
+    Links are (left word, right word, type); words are counted from the start of the sentence. Each
+    method returns one string per feature, those of links in the order of ``links``.
+    """
 
     words: list[str]
     tags: list[str]
@@ -744,7 +831,10 @@ class _LinkedSentence:
 
     @classmethod
     def from_candidate(cls, candidate: Candidate, settings: ParseSequences) -> _LinkedSentence:
-        """Collect them for a candidate's sentence."""
+        """Collect words, tags and links of a candidate's sentence.
+
+        With ``settings.directed`` a type ends in ">" if the governor is on the left, else in "<".
+        """
         sentence = _candidate_sentence(candidate)
         words = [apply_form(token.text, token.lemma_, settings.form) for token in sentence]
         start = sentence.start
@@ -768,7 +858,7 @@ class _LinkedSentence:
         return [kind for _, _, kind in self.links]
 
     def word_link(self) -> list[str]:
-        """Return each word with the type of each of its links."""
+        """Return each word with the type of each of its links, leftmost link first."""
         return [
             f"{word} {kind}"
             for word, links in zip(self.words, self._links_of_words(), strict=True)
@@ -776,7 +866,7 @@ class _LinkedSentence:
         ]
 
     def link_length(self) -> list[str]:
-        """Return the length of each link."""
+        """Return the length of each link: 1 between neighbouring words."""
         return [str(right - left) for left, right, _ in self.links]
 
     def length_type(self) -> list[str]:
@@ -784,7 +874,7 @@ class _LinkedSentence:
         return [f"{right - left} {kind}" for left, right, kind in self.links]
 
     def link_bigram(self) -> list[str]:
-        """Return the types of each two links that share a word."""
+        """Return the types of each two links that share a word, by word, leftmost link first."""
         return [
             f"{first} {second}"
             for links in self._links_of_words()
@@ -801,7 +891,10 @@ class _LinkedSentence:
 
 
 def _candidate_sentence(candidate: Candidate) -> Span:
-    """Return the sentence of the candidate's first span; the whole Doc if it has no span."""
+    """Return the sentence of the candidate's first span.
+
+    The whole Doc if the candidate has no span or the Doc no sentence boundaries.
+    """
     doc = candidate.doc
     if candidate.spans and doc.has_annotation("SENT_START"):
         return candidate.spans[0].sent
@@ -811,7 +904,8 @@ def _candidate_sentence(candidate: Candidate) -> Span:
 def _sentence_dependencies(candidate: Candidate, sentence: Span) -> list[tuple[int, int, str]]:
     """Return (governor, dependent, type) of the arcs within the sentence, without roots.
 
-    Raises ValueError if the Doc has neither given dependencies nor a parse.
+    Words are token indices of the Doc. ``doc.user_data["dependencies"]`` is preferred to the parse.
+    Raises ValueError if the Doc has neither.
     """
     doc: Doc = candidate.doc
     if "dependencies" in doc.user_data:
@@ -868,14 +962,18 @@ class ParseGraph:
         check_choice("parse", [self.parse], get_args(Parse))
 
     def __call__(self, candidates: Sequence[Candidate]) -> GraphBatch:
-        """Return one graph per candidate."""
+        """Return one graph per candidate, in order; all share one list of labels."""
         words = LabelIndex()
         tracked = track(candidates, "parse graphs", len(candidates))
         families = [self._family(c, i, words) for i, c in enumerate(tracked)]
         return GraphBatch(tuple(words.ids), tuple(families), len(candidates))
 
     def _family(self, candidate: Candidate, index: int, words: LabelIndex) -> GraphFamily:
-        """Return the graph of one candidate; new labels are added to ``words``."""
+        """Return the graph of one candidate; new labels are added to ``words``, in place.
+
+        ``index`` is the candidate's number in the batch. Vertices are the tokens, then the
+        dependencies, then the roots; each has up to two labels, -1 for none.
+        """
         doc = candidate.doc
         dependencies, n_tokens = Dependencies.from_doc(doc, self.parse, self.drop), len(doc)
         edges = dependencies.edges(n_tokens)
