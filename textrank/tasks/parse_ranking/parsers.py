@@ -99,7 +99,12 @@ class PerturbedParser:
             )
 
     def __call__(self, sentences: Sequence[Span]) -> list[list[Parse]]:
-        """Return the distinct parses of each sentence: the unperturbed one first, then by votes."""
+        """Return the distinct parses of each sentence: the unperturbed one first, then by votes.
+
+        One list per sentence, in order. Parses are equal with the same heads and labels; ``votes``
+        of one are the copies that found it, the unperturbed parser included, so that they add up to
+        ``copies + 1``.
+        """
         nlp = _load_pipeline(self.name)
         docs = [_copy_sentence(sentence, nlp, self.backwards) for sentence in sentences]
         upstream = nlp.pipe_names[: nlp.pipe_names.index("parser")]
@@ -129,9 +134,10 @@ LabelledHeads: TypeAlias = tuple[tuple[int, ...], tuple[str, ...]]
 def _parse_with_params(
     nlp: Language, docs: Sequence[Doc], param_sets: Sequence[NetworkParams]
 ) -> list[list[LabelledHeads]]:
-    """Return the tree of each Doc for each parameter set.
+    """Return the tree of each Doc for each parameter set: one list per set, one tree per Doc.
 
-    Members of the ensemble mostly agree, so that distinct results are converted once.
+    Parameter sets replace the arrays they name; {} is the parser as it is. Members of the ensemble
+    mostly agree, so that distinct results are converted once.
     """
     parser: Any = nlp.get_pipe("parser")
     states = [
@@ -151,7 +157,10 @@ def _parse_with_params(
 def _predict_states(
     parser: Any, docs: Sequence[Doc], param_sets: Sequence[NetworkParams]
 ) -> Iterator[Any]:
-    """Yield the parser's predictions for all Docs, one list per parameter set."""
+    """Yield the parser's predictions for all Docs, one list per parameter set, in order.
+
+    The Docs are not changed.
+    """
     if isinstance(parser, WordParser):
         yield from parser.predict_ensemble(docs, param_sets)
         return
@@ -165,7 +174,9 @@ def _iter_arcs(
 ) -> Iterator[tuple[Any, Any]]:
     """Yield relative heads and label hashes of the tokens of each Doc, given the predictions.
 
-    ``WordParser`` gives them directly; with spaCy's parser they are set on a copy of the Doc.
+    ``states`` has one prediction per Doc; both arrays are (tokens,), a relative head being the
+    head's index minus the token's. ``WordParser`` gives them directly; with spaCy's parser they are
+    set on a copy of the Doc.
     """
     if isinstance(parser, WordParser) and all(isinstance(state, Arcs) for state in states):
         parses = parser.deprojectivize(docs, states)
@@ -188,7 +199,11 @@ def _arc_key(state: Any) -> Hashable:
 def _to_labelled_heads(
     relative_heads: Any, label_hashes: Any, strings: Mapping[int, str]
 ) -> LabelledHeads:
-    """Convert relative heads and label hashes to a single tree; further roots become dependents."""
+    """Convert relative heads and label hashes to a single tree; further roots become dependents.
+
+    Both arrays are (tokens,). Roots after the first are attached to it as "dep". ``strings`` maps
+    hashes to strings.
+    """
     heads = (relative_heads.astype(np.int64) + np.arange(len(relative_heads))).tolist()
     labels = [strings[label] for label in label_hashes.tolist()]
     roots = [i for i, head in enumerate(heads) if head == i]
@@ -212,7 +227,11 @@ class _StringCache(dict[int, str]):
 
 
 def _copy_sentence(sentence: Span, nlp: Language, backwards: bool) -> Doc:
-    """Return a sentence as a Doc of its own, its words reversed if ``backwards``."""
+    """Return a sentence as a Doc of its own, its words reversed if ``backwards``.
+
+    The Doc has the vocabulary of ``nlp`` and one sentence; of annotations only words and, unless
+    ``backwards``, spaces are copied.
+    """
     words = [token.text for token in sentence]
     starts: Any = [i == 0 for i in range(len(sentence))]
     if backwards:
@@ -223,9 +242,9 @@ def _copy_sentence(sentence: Span, nlp: Language, backwards: bool) -> Doc:
 
 @lru_cache(maxsize=4)
 def _load_pipeline(name: str) -> Language:
-    """Load a pipeline with a parser. Cached, since loading takes a second or two.
+    """Load a pipeline with a parser, by name or path; "" is the shipped one.
 
-    Raises ValueError if the pipeline has no parser.
+    Cached, since loading takes a second or two. Raises ValueError if the pipeline has no parser.
     """
     nlp = load_nlp(model_path(BACKWARD_PARSER) if name == BACKWARD_PARSER else name or None)
     if "parser" not in nlp.pipe_names:
@@ -242,7 +261,9 @@ def _draw_params(
 ) -> tuple[NetworkParams, ...]:
     """Draw the parameter sets of perturbed copies of a pipeline's parser; see ``PerturbedParser``.
 
-    Cached by all arguments, so that copies are the same for every batch of sentences.
+    Returns ``n_copies`` mappings from (node id, name) to the array with noise; with ``layers``
+    "last" only those layers are in them. Cached by all arguments, so that copies are the same for
+    every batch of sentences.
     """
     parser: Any = _load_pipeline(name).get_pipe("parser")
     model = parser.model
@@ -318,7 +339,10 @@ class LinkGrammar:
     def __call__(self, sentences: Sequence[Span]) -> list[list[Parse]]:
         """Return the distinct parses of each sentence, link-parser's first choice first.
 
-        Raises FileNotFoundError if the program is not installed, OSError if it fails.
+        One list per sentence, in order; ``votes`` of a parse is its number of linkages, tags are
+        those of the sentence. The list is empty if link-parser finds no linkage, the words cannot
+        be aligned, or the sentence is blank or begins with one of ``COMMAND_PREFIXES``. Raises
+        FileNotFoundError if the program is not installed, OSError if it fails.
         """
         lines = [" ".join(_sentence_words(sentence)) for sentence in sentences]
         parsed_indices = [
@@ -336,7 +360,10 @@ class LinkGrammar:
         return parses
 
     def _run(self, lines: Sequence[str]) -> str:
-        """Run link-parser on lines of text and return what it prints."""
+        """Run link-parser on lines of text, one sentence each, and return what it prints.
+
+        Raises FileNotFoundError if there is no such program, OSError if it fails or takes too long.
+        """
         program = shutil.which(self.command)
         if program is None:
             raise FileNotFoundError(MISSING_PROGRAM.format(command=self.command))
@@ -370,7 +397,10 @@ def _sentence_words(sentence: Span) -> list[str]:
 
 
 def _split_output(output: str, lines: Sequence[str]) -> list[str]:
-    """Return what was printed for each line; the output echoes the line before its linkages."""
+    """Return what was printed for each line; the output echoes the line before its linkages.
+
+    ``lines`` are those given to link-parser, in order. "" for a line without an echo.
+    """
     echoes, position = list[re.Match[str] | None](), 0
     for line in lines:
         echo = re.compile(rf"^{re.escape(line)}$", re.MULTILINE).search(output, position)
@@ -384,7 +414,11 @@ def _split_output(output: str, lines: Sequence[str]) -> list[str]:
 
 
 def _read_parses(block: str, sentence: Span, limit: int) -> list[Parse]:
-    """Return the distinct parses in the output for a sentence, at most ``limit`` linkages."""
+    """Return the distinct parses in the output for a sentence, from at most ``limit`` linkages.
+
+    In the order of the output; the first is the first choice. Linkages whose words cannot be
+    aligned are skipped.
+    """
     tags = tuple(token.tag_ for token in sentence)
     trees: Counter[LabelledHeads] = Counter()
     for linkage in list(_LINKAGE.finditer(block))[:limit]:
@@ -398,7 +432,11 @@ def _read_parses(block: str, sentence: Span, limit: int) -> list[Parse]:
 
 
 def _read_tree(printed_words: str, printed_links: str, sentence: Span) -> LabelledHeads | None:
-    """Return the tree of a printed linkage; None if its words cannot be aligned."""
+    """Return the tree of a printed linkage; None if its words cannot be aligned.
+
+    ``printed_words`` are "(LEFT-WALL)(word)...", ``printed_links`` are "[left right height (type)]"
+    items with word numbers, in which the left wall is 0.
+    """
     words = _WALL.sub("", printed_words)[1:-1].split(")(")
     tokens = align_words(words, [token.text for token in sentence])
     if tokens is None:
@@ -424,7 +462,8 @@ def _read_tree(printed_words: str, printed_links: str, sentence: Span) -> Labell
 def align_words(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None:
     """Return the token that each word of a linkage is, or is part of; None if they do not match.
 
-    Link-parser may split tokens and adds marks to words.
+    Link-parser may split tokens and adds marks to words. Tokens of white space are skipped; case is
+    ignored.
 
     >>> words = ["we", "show.v", "IL[!]", "-.r", "2", "[of]", ")"]
     >>> align_words(words, ["We", "show", "IL-2", "of", ")"])
@@ -449,7 +488,10 @@ def align_words(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None
 
 
 def _match_length(word: str, text: str) -> int:
-    """Return how many characters of ``text`` a word of a linkage covers; 0 if it does not match."""
+    """Return how many characters of ``text`` a word of a linkage covers; 0 if it does not match.
+
+    ``text`` is the rest of a token. Marks and brackets that link-parser adds to words are ignored.
+    """
     for form in (word, word[1:-1] if word[:1] == "[" and word[-1:] == "]" else ""):
         if form.lower().startswith(text.lower()) and _WORD_MARKS.fullmatch(form[len(text) :]):
             return len(text)
@@ -466,7 +508,10 @@ def build_tree(
 ) -> LabelledHeads:
     """Convert the links of a linkage to heads and labels of ``size`` words by breadth-first search.
 
-    ``wall_links`` are (word, type) of the links to the left wall, which mark the root.
+    Words are counted from 0. ``wall_links`` are (word, type) of the links to the left wall, which
+    mark the root: the first word by a type "WV", else by "W", else the first linked word, else word
+    0. The root is its own head with the label "ROOT". Words that no link reaches depend on the root
+    as "null". ``size`` must be at least 1.
     """
     verbs = [word for word, kind in wall_links if kind.startswith("WV")]
     others = [word for word, kind in wall_links if kind.startswith("W")]
@@ -503,7 +548,7 @@ def find_spanning_tree(
     """Return the heads of the tree with the largest sum of votes; the root is its own head.
 
     All words with votes as root are tried as the root, or all words if none has any. Of equal heads
-    the lowest index is chosen.
+    the lowest index is chosen, likewise of equal roots. Empty without words.
 
     Chu and Liu (1965), Science Sinica 14:1396; Edmonds (1967), J. Res. NBS 71B:233. Linear in
     memory and, except for words that many cycles lead to, in time: sentences may have thousands of
@@ -564,7 +609,10 @@ class _SpanningTreeSearch:
     def from_votes(
         cls, head_votes: Sequence[HeadVotes], default_votes: Sequence[float], root: int
     ) -> _SpanningTreeSearch:
-        """Set up the search; arguments as ``find_spanning_tree``."""
+        """Set up the search for the tree with this root; arguments as ``find_spanning_tree``.
+
+        The arguments are copied.
+        """
         incoming = {d: dict(votes) for d, votes in enumerate(head_votes) if d != root}
         outgoing: dict[int, set[int]] = {d: set() for d in range(len(head_votes))}
         for d, votes in incoming.items():
@@ -575,7 +623,10 @@ class _SpanningTreeSearch:
         )
 
     def heads(self) -> list[int]:
-        """Run the search and return the head of each word; may be called once."""
+        """Run the search and return the head of each word; the root is its own head.
+
+        May be called once, since it changes the search.
+        """
         n_words = len(self.is_active)
         self._contract_cycles()
         self.best_head[self.root] = self.root
@@ -588,7 +639,10 @@ class _SpanningTreeSearch:
         return [self.best_head[d] for d in range(n_words)]
 
     def _contract_cycles(self) -> None:
-        """Follow best heads from every node to the root and contract each cycle met on the way."""
+        """Follow best heads from every node to the root and contract each cycle met on the way.
+
+        Sets ``best_head`` of all nodes but the root and fills ``cycles`` in order of contraction.
+        """
         finished = {self.root}
         start = 0
         while start < len(self.is_active):
@@ -611,7 +665,11 @@ class _SpanningTreeSearch:
             start += 1
 
     def _choose_head(self, node: int) -> int:
-        """Return the active head with the most votes for a node; the lowest of equals."""
+        """Return the active head with the most votes for a node; the lowest of equals.
+
+        If no head has more than the default, that is the lowest active node other than the node
+        itself.
+        """
         votes, default = self.incoming[node], self.default_value[node]
         best = max(votes.values(), default=default)
         if best > default:
@@ -624,7 +682,10 @@ class _SpanningTreeSearch:
         return lowest
 
     def _contract(self, members: list[int]) -> None:
-        """Replace a cycle by one new node."""
+        """Replace a cycle, given by its nodes, by one new node, and add it to ``cycles``.
+
+        The members become inactive; votes of arcs to and from them move to the new node.
+        """
         node, inside = len(self.is_active), set(members)
         self.is_active.append(True)
         for member in members:
@@ -642,7 +703,11 @@ class _SpanningTreeSearch:
     def _merge_incoming(
         self, node: int, members: Sequence[int], arc_values: Sequence[float], inside: set[int]
     ) -> None:
-        """Set the votes of outside heads for a contracted node: the best gain over its members."""
+        """Set the votes of outside heads for a contracted node: the best gain over its members.
+
+        A gain is the votes for an arc to a member minus ``arc_values`` of the member, the votes of
+        its arc inside the cycle. ``inside`` is the set of ``members``.
+        """
         default = self.default_value[node]
         votes: HeadVotes = {}
         for member, arc_value in zip(members, arc_values, strict=True):
@@ -656,9 +721,10 @@ class _SpanningTreeSearch:
     def _merge_outgoing(
         self, node: int, members: Sequence[int], inside: set[int]
     ) -> dict[int, int]:
-        """Redirect arcs from members to the contracted node.
+        """Redirect arcs from members to the contracted node; return each dependent's best member.
 
-        Return each dependent's best member.
+        Dependents are nodes outside the cycle. Only arcs with more than the dependent's default
+        votes are kept; the first member wins ties.
         """
         member_of_dependent: dict[int, int] = {}
         for member in members:
@@ -673,13 +739,15 @@ class _SpanningTreeSearch:
         return member_of_dependent
 
     def _arc_value(self, head: int, node: int) -> float:
-        """Return the votes for an arc."""
+        """Return the votes for the arc from ``head`` to ``node``, the default if not listed."""
         return self.incoming[node].get(head, self.default_value[node])
 
     def _expand(self, cycle: _ContractedCycle, dependents: dict[int, list[int]]) -> None:
         """Restore the members' heads, except for the member at which the cycle is entered.
 
-        ``dependents`` maps nodes to their current dependents and is updated in place.
+        That member takes the head of the contracted node, whose dependents go to their best member.
+        Changes ``best_head``. ``dependents`` maps nodes to their current dependents and is updated
+        in place.
         """
         head = self.best_head.pop(cycle.node)
         gains = [
