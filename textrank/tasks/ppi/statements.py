@@ -68,6 +68,7 @@ class PPIStatement(ChoiceTask):
     with the aspect as a key, as ``BioNLP`` reads them. If a Doc has gold annotation, pairs without
     such a row are left out, so that metrics are about pairs that a statement is made of. Directions
     are relative to the order in the text: "a>b" is from the first entity to the second.
+    ``entities`` is the span group with the entities and ``labels`` their labels, as for ``PPI``.
     """
 
     aspect: Aspect = "status"
@@ -88,7 +89,10 @@ class PPIStatement(ChoiceTask):
     def decide(
         self, scores: Vector, probabilities: Vector | None, threshold: float | None
     ) -> NDArray[np.bool_]:
-        """Return yes for answers with even odds or better, whatever the threshold of the aspect."""
+        """Return yes for answers with even odds or better, whatever the threshold of the aspect.
+
+        ``scores`` are log-odds, one per candidate; the other arguments are ignored.
+        """
         return scores >= 0.0
 
     @property
@@ -97,7 +101,11 @@ class PPIStatement(ChoiceTask):
         return LABELS[self.aspect]
 
     def candidates(self, doc: Doc) -> list[Candidate]:
-        """Return one candidate per answer for every pair that is asked about."""
+        """Return one candidate per answer for every pair that is asked about, pair by pair.
+
+        Pairs are in text order, answers in the order of ``answers``. Without gold annotation all
+        pairs of ``PPI`` are asked about, and labels are None.
+        """
         gold = self._gold(doc)
         candidates = []
         for index, pair in enumerate(self._ppi.candidates(doc)):
@@ -109,7 +117,11 @@ class PPIStatement(ChoiceTask):
     def label_candidates(
         self, pair: Candidate, query: str, gold_answer: str | None = None
     ) -> list[Candidate]:
-        """Return one candidate per answer for a pair; ``gold_answer`` is None if it is unknown."""
+        """Return one candidate per answer for a pair, in the order of ``answers``.
+
+        ``query`` identifies the pair within its document. The candidate of ``gold_answer`` gets the
+        label 1, the others -1; all get None if it is None, that is unknown.
+        """
         return [
             replace(
                 pair,
@@ -122,7 +134,7 @@ class PPIStatement(ChoiceTask):
         ]
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
-        """Return the number of gold statements without a candidate.
+        """Return the number of gold statements of the aspect without a candidate; 0 without gold.
 
         They are across sentences or have an entity that no token covers.
         """
@@ -132,9 +144,9 @@ class PPIStatement(ChoiceTask):
     def threshold(self, y: Vector, heldout: Vector) -> float:
         """Return the log-odds from which a pair is negated or speculated.
 
-        It has the best mean F1 of both on held-out scores. Both are rare, so the best F1 lies below
-        even odds. ``y`` and ``heldout`` have one entry per candidate, pair by pair. Other aspects
-        do not use the threshold: 0.
+        It has the best mean F1 of both on held-out scores, the lowest of those that tie. Both are
+        rare, so the best F1 lies below even odds. ``y`` (labels 1 or -1) and ``heldout`` (log-odds)
+        have one entry per candidate, pair by pair. Other aspects do not use the threshold: 0.
         """
         if self.aspect != "status":
             return 0.0
@@ -145,7 +157,12 @@ class PPIStatement(ChoiceTask):
         return float(thresholds[choose_first(f_scores)])
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
-        """Write one row per pair to ``doc._.textrank_ppi_statement``, in text order."""
+        """Write one row per pair to ``doc._.textrank_ppi_statement``, in text order.
+
+        Return the Doc.
+
+        A row is that of ``row`` with the chosen answer under the name of the aspect.
+        """
         super().annotate(doc, scored)
         predicted, _ = _predicted_and_gold(scored, self)
         for row, answer in zip(doc._.textrank_ppi_statement, predicted, strict=True):
@@ -153,16 +170,28 @@ class PPIStatement(ChoiceTask):
         return doc
 
     def row(self, text: SourceText, question: AnsweredQuestion) -> dict[str, Any]:
-        """Return the character offsets of both entities and the probability of each answer."""
+        """Return the character offsets of both entities and the probability of each answer.
+
+        Keys: ``spans``, [[start, end], [start, end]] in the original text, and ``probabilities``,
+        by answer.
+        """
         spans = [list(original_offsets(span)) for span in question.candidates[0].spans]
         return {"spans": spans, "probabilities": question.probabilities(self.answers)}
 
     def choose_answers(self, scores: Matrix, threshold: float) -> Indices:
-        """Return the index of the answer that each pair gets, from log-odds (pairs, answers)."""
+        """Return the index of each pair's answer, (pairs,), from log-odds (pairs, answers).
+
+        For the status by ``choose_status`` with the threshold; otherwise the highest log-odds, the
+        first of those that tie, and the threshold is ignored.
+        """
         return choose_status(scores, threshold) if self.aspect == "status" else argmax_first(scores)
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
-        """Return accuracy and F1 of each answer; for types also accuracy of five coarse types."""
+        """Return accuracy and F1 of each answer; for types also accuracy of five coarse types.
+
+        Keys: those of ``ChoiceTask.measures``, ``accuracy``, ``f_<answer>`` (None if the answer is
+        neither predicted nor gold) and, for types, ``accuracy_five``.
+        """
         choice_metrics = super().measures(replace(scored, threshold=0.0))
         predicted, gold = _predicted_and_gold(scored, self)
         metrics = _f_by_answer(predicted, gold, self.answers)
@@ -180,7 +209,8 @@ class PPIStatement(ChoiceTask):
     def _gold(self, doc: Doc) -> dict[frozenset[str], Mapping[str, Any]] | None:
         """Return gold rows by pair of span ids, or None if the Doc has no gold annotation.
 
-        The answer is under the key ``asked``.
+        Only rows with the aspect count; the last one wins if a pair has several. The answer is
+        under the key ``asked``, relative to the order of ``row["entities"]``.
         """
         if "gold" not in doc.user_data:
             return None
@@ -189,7 +219,11 @@ class PPIStatement(ChoiceTask):
 
 
 def _gold_answer(row: Mapping[str, Any] | None, pair: Candidate) -> str | None:
-    """Return the gold answer of a row, None without one; a direction is turned into text order."""
+    """Return the gold answer of a row, None without one.
+
+    A direction that is relative to the order of ``row["entities"]`` is turned into text order,
+    which is the order of ``pair.spans``.
+    """
     if row is None:
         return None
     is_reversed = row["entities"][0] != pair.spans[0].id_
@@ -211,7 +245,10 @@ def choose_status(scores: Matrix, threshold: float) -> Indices:
 
 
 def _mean_f_of_rare(predicted: Indices, gold: Indices) -> float:
-    """Return the mean F1 of all statuses but the first, from status indices."""
+    """Return the mean F1 of all statuses but the first, from status indices (pairs,).
+
+    The F1 of a status that is neither predicted nor gold is 0.
+    """
     f_scores = []
     for answer in range(1, len(STATUSES)):
         is_predicted, is_gold = predicted == answer, gold == answer
@@ -222,7 +259,11 @@ def _mean_f_of_rare(predicted: Indices, gold: Indices) -> float:
 
 
 def _predicted_and_gold(scored: Scored, task: PPIStatement) -> tuple[list[str], list[str]]:
-    """Return the predicted and the gold answer of each pair."""
+    """Return the predicted and the gold answer of each pair, in the order of the questions.
+
+    Without labels the gold answer is the first one and means nothing. Empty lists without
+    questions.
+    """
     questions = list(group_by_question(scored))
     if not questions:
         return [], []
@@ -235,7 +276,10 @@ def _predicted_and_gold(scored: Scored, task: PPIStatement) -> tuple[list[str], 
 def _f_by_answer(
     predicted: Sequence[str], gold: Sequence[str], answers: Sequence[str]
 ) -> dict[str, float | None]:
-    """Return the F1 of each answer as ``f_<answer>``; None if it is neither predicted nor gold."""
+    """Return the F1 of each answer as ``f_<answer>``; None if it is neither predicted nor gold.
+
+    ``predicted`` and ``gold`` have one answer per pair.
+    """
     metrics: dict[str, float | None] = {}
     for answer in answers:
         is_predicted = np.array([g == answer for g in predicted])
@@ -248,7 +292,7 @@ def _f_by_answer(
 
 
 def _pair_key(spans: Sequence[Span]) -> frozenset[str]:
-    """Return the span ids of a pair, in any order."""
+    """Return the set of the span ids of a pair, which is the same in either order."""
     return frozenset(span.id_ for span in spans)
 
 
@@ -257,7 +301,11 @@ STATEMENT_PARSE: Parse = "own"  # of all features of statements
 
 @dataclass(frozen=True, eq=False)
 class LabelWeights:
-    """Feature weights of all answers to the question of one submodel."""
+    """Feature weights of all answers to the question of one submodel.
+
+    d is the number of features. Scores of a pair with features x (d,) are ``x @ values + offsets``.
+    Answers are in the order of ``LABELS``.
+    """
 
     names: FeatureNames  # d names, without the answer
     values: Matrix  # (d, answers) weights
@@ -266,10 +314,11 @@ class LabelWeights:
 
     @classmethod
     def from_model(cls, model: Model, aspect: str) -> LabelWeights:
-        """Split the weights of a per-question model by answer.
+        """Split the weights of a per-question model by answer; ``aspect`` is a key of ``LABELS``.
 
-        The first part of a feature name of such a model is the label key of its answer. Raises
-        ValueError if the kernel is not a per-question kernel with features.
+        The first part of a feature name of such a model is the label key of its answer. A feature
+        that an answer does not have gets weight 0. Raises ValueError if the kernel is not a
+        per-question kernel with features.
         """
         kernel = model.pipeline.kernel
         if model.names is None or not isinstance(kernel, PerQuestionKernel):
@@ -291,16 +340,21 @@ class LabelWeights:
         return cls(unique_names, values, offsets, model.threshold or 0.0)
 
     def scale_blocks(self, block_weights: Mapping[str, float]) -> LabelWeights:
-        """Return the weights for blocks that are not multiplied by ``block_weights`` themselves.
+        """Return weights for unweighted features; each is multiplied by the weight of its block.
 
-        The first part of a name is its block; blocks that are not listed have weight 1.
+        ``block_weights`` maps the name of a block, which is the first part of a feature name, to
+        the factor its features had in training; blocks that are not listed have 1.
         """
         factors = np.array([block_weights.get(word, 1.0) for word in self.names.vocabulary])
         return replace(self, values=factors[self.names.parts[:, :1]] * self.values)
 
 
 def _block_weights(name: str, model: Model) -> Mapping[str, float]:
-    """Return the block weights of a submodel's representation; ValueError if it is another one."""
+    """Return the block weights of a submodel's representation.
+
+    ``name`` is the aspect, for the message. Raises ValueError if the representation is not
+    ``StatementViews``.
+    """
     representation = model.pipeline.representation
     if not isinstance(representation, StatementViews):
         raise ValueError(
@@ -311,7 +365,7 @@ def _block_weights(name: str, model: Model) -> Mapping[str, float]:
 
 
 def _is_constant(names: FeatureNames) -> NDArray[np.bool_]:
-    """Return which names are the constant feature and nothing more."""
+    """Return a mask (names,) of the names that are the constant feature and nothing more."""
     constant_words = [
         number for number, word in enumerate(names.vocabulary) if word == CONSTANT_FEATURE
     ]
@@ -322,7 +376,7 @@ def _is_constant(names: FeatureNames) -> NDArray[np.bool_]:
 
 
 def _merge_names(names: FeatureNames) -> tuple[FeatureNames, Indices]:
-    """Return the distinct names, and the index of each given name among them.
+    """Return the distinct names by first occurrence, and each given name's index among them.
 
     Fast if the same names repeat in the same order, as they do under every question.
     """
@@ -334,9 +388,10 @@ def _merge_names(names: FeatureNames) -> tuple[FeatureNames, Indices]:
 
 
 def _repetition_period(parts: NDArray[np.int32]) -> int:
-    """Return the first repeat p such that all rows i and i + p are equal; else the number of rows.
+    """Return p such that the rows repeat with period p; the number of rows if they do not repeat.
 
-    Only the first row that equals row 0 is tried, and only if p divides the number of rows.
+    Only the first row after row 0 that equals row 0 is tried as p, and only if p divides the number
+    of rows. ``parts`` is (rows, columns).
     """
     repeats = np.flatnonzero((parts[1:] == parts[:1]).all(axis=1)) + 1
     n_rows = len(parts)
@@ -353,8 +408,9 @@ def _repetition_period(parts: NDArray[np.int32]) -> int:
 class AttributeWeights:
     """Feature weights of all answers to all aspects in one table.
 
-    Facts about entities have two weights per answer: the left half of the columns is for the sum of
-    both entities' facts (and for all other features), the right half for their difference.
+    Answers are those of all submodels, one submodel after the other. Facts about entities have two
+    weights per answer: the left half of the columns is for the sum of both entities' facts (and for
+    all other features), the right half for their difference.
     """
 
     names: FeatureNames
@@ -362,7 +418,10 @@ class AttributeWeights:
 
     @classmethod
     def from_label_weights(cls, weights: Sequence[LabelWeights]) -> AttributeWeights:
-        """Join the weights of several submodels by feature name."""
+        """Join the weights of several submodels by feature name; constant terms are left out.
+
+        Columns are in the order of ``weights``. A feature that a submodel lacks has weight 0.
+        """
         names, column = _merge_names(
             FeatureNames.concat([_merge_difference_names(w.names) for w in weights])
         )
@@ -385,15 +444,18 @@ class AttributeWeights:
         return np.asarray(features.values @ self.values[self.names.find(features.names)])
 
     def pair_scores(self, sums: Matrix) -> Matrix:
-        """Return the part of the sums that is for features of pairs, (rows, answers)."""
+        """Return the left half of the sums, which is for features of pairs, (rows, answers).
+
+        ``sums`` is the result of ``sum_features``.
+        """
         return sums[:, : sums.shape[1] // 2]
 
     def entity_scores(self, facts: EntityFacts, sums: Matrix) -> Matrix:
         """Return the scores of the facts about both entities, (pairs, answers).
 
         These are the scores of ``facts.sum`` and ``facts.difference``, each with rows of length
-        one, without computing either. ``sums`` is ``sum_features`` of the facts with rows of length
-        one.
+        one, without computing either. ``sums`` (rows, 2 * answers) is ``sum_features`` of
+        ``facts.features`` with rows of length one. Facts must be 0/1.
         """
         size = lengths(facts.features.cells.indptr)
         entity_sums = (sums * np.sqrt(size)[:, None])[facts.rows].sum(axis=2)
@@ -408,12 +470,15 @@ class AttributeWeights:
 
 
 def _is_difference(names: FeatureNames) -> NDArray[np.bool_]:
-    """Return which names are of the block of differences, ``turned``."""
+    """Return a mask (names,) of the names of the block of differences, ``turned``."""
     return np.array([word == "turned" for word in names.vocabulary], dtype=bool)[names.parts[:, 0]]
 
 
 def _merge_difference_names(names: FeatureNames) -> FeatureNames:
-    """Return the names with the block ``turned`` renamed to ``sides``, so that both share a row."""
+    """Return the names with the block ``turned`` renamed to ``sides``, so that both share a row.
+
+    The number and order of names is kept, so names may repeat.
+    """
     sum_number = len(names.vocabulary)
     parts = names.parts.copy()
     parts[_is_difference(names), 0] = sum_number
@@ -424,7 +489,8 @@ def _merge_difference_names(names: FeatureNames) -> FeatureNames:
 class AttributeModels:
     """Predictor of status, type and direction of pairs, from the submodels of a PPI model.
 
-    Implements ``protocols.AttributeModel``.
+    Implements ``protocols.AttributeModel``. ``weights`` are by aspect, ``blocks`` by name of the
+    block.
     """
 
     weights: Mapping[str, LabelWeights]
@@ -432,7 +498,11 @@ class AttributeModels:
 
     @classmethod
     def from_models(cls, models: Mapping[str, Model]) -> AttributeModels:
-        """Combine submodels by aspect; their representations must be ``StatementViews``."""
+        """Combine submodels by aspect ("status", "type", "direction"; not all need be there).
+
+        Raises ValueError if a representation is not ``StatementViews`` or a kernel has no weights
+        per answer.
+        """
         block_weights = {name: _block_weights(name, model) for name, model in models.items()}
         used_blocks = {
             block
@@ -452,7 +522,10 @@ class AttributeModels:
         return cls(weights, blocks)
 
     def predict(self, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
-        """Return status, type, direction (as far as there are submodels) and trigger of pairs."""
+        """Return status, type, direction (as far as there are submodels) and trigger of pairs.
+
+        One row per candidate, in their order, as of ``predict_batch``; no rows without candidates.
+        """
         return self.predict_batch(analyze_pairs(candidates, STATEMENT_PARSE)) if candidates else []
 
     def represent_and_predict(
@@ -472,8 +545,8 @@ class AttributeModels:
     def predict_batch(self, pairs: PairBatch) -> list[dict[str, Any]]:
         """Return the attributes of pairs that were analysed with the parse STATEMENT_PARSE.
 
-        One row per pair with the aspects that have a submodel, and ``trigger``: a list of [start,
-        end] character offsets, empty if there is none.
+        One row per pair, in their order, with the aspects that have a submodel, and ``trigger``: a
+        list of [start, end] character offsets in the original text, empty if there is none.
         """
         thresholds = {name: weights.threshold for name, weights in self.weights.items()}
         answers = _choose_answers(self.scores(pairs), thresholds)
@@ -487,7 +560,7 @@ class AttributeModels:
         return AttributeWeights.from_label_weights(list(self.weights.values()))
 
     def scores(self, pairs: PairBatch) -> dict[str, Matrix]:
-        """Return log-odds (pairs, answers) by aspect."""
+        """Return log-odds (pairs, answers) by aspect, answers in the order of ``LABELS``."""
         joint, table = pairs.joint_features(self.blocks), self._attribute_weights
         sums = table.sum_features(joint.normalized.features)
         scores = table.pair_scores(sums[: len(pairs)])
@@ -510,9 +583,10 @@ _COMPATIBLE = tuple(
 def _choose_answers(
     scores: Mapping[str, Matrix], thresholds: Mapping[str, float]
 ) -> dict[str, list[str]]:
-    """Return the best answer of each pair by aspect.
+    """Return the best answer of each pair by aspect, from log-odds (pairs, answers) by aspect.
 
-    Type and direction are chosen together, so that only bindings have no direction.
+    ``thresholds`` needs an entry for "status" only. If both are there, type and direction are
+    chosen together, so that bindings, and only they, have the direction "none".
     """
     answer_index = {
         name: choose_status(values, thresholds[name]) if name == "status" else argmax_first(values)
@@ -535,9 +609,10 @@ def _log_probabilities(scores: Matrix) -> Matrix:
 
 
 def _trigger_offsets(trees: PairTrees, types: Sequence[str]) -> list[list[list[int]]]:
-    """Return the character offsets of the trigger of each pair, as [[start, end]] or [].
+    """Return the character offsets of each pair's trigger, as [[start, end]] or [] without one.
 
-    ``types`` is the event type of each pair, "" if it is unknown.
+    Offsets are in the original text. ``types`` is the event type of each pair, "" if it is unknown;
+    a trigger of that type is preferred.
     """
     arrays = trees.arrays
     tokens = trees.best_trigger(arrays.lexicon.encode(types))
