@@ -154,9 +154,10 @@ _CUE_WORDS = {
 
 
 def _classes_by_stem(words_by_class: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return the classes of each stem, in the order of the table; a word may belong to several.
+    """Return the classes of each stem, in the order of the table; a stem may belong to several.
 
-    ``words_by_class`` maps a class to its words, separated by blanks.
+    ``words_by_class`` maps a class to its words, separated by blanks. Words with the same stem are
+    merged.
     """
     classes: dict[str, list[str]] = {}
     for name, words in words_by_class.items():
