@@ -1,7 +1,9 @@
 """Statistics of results: significance tests, effect sizes, intervals, permutation tests.
 
-All tests are two-sided and take values in pairs: the same fold, query or document measured for
-both runs.
+All tests are two-sided and take values in pairs: ``first[i]`` and ``second[i]`` are a metric of the
+same fold, query or document for both runs. Differences are second minus first; those within
+round-off count as zero. Values of unequal shape, NaN and infinity raise ValueError. In shapes, n is
+the number of candidates, b of resamples and p of columns of labels.
 """
 
 from __future__ import annotations
@@ -55,15 +57,16 @@ class Effect:
 def combined_5x2cv_f(first: ArrayLike, second: ArrayLike) -> Significance:
     """Return the combined 5×2cv F-test of five divisions into halves, each half tested once.
 
-    With differences ``d[i, j]`` and ``s²[i]`` the sum of squares of row ``i`` around its mean,
-    ``f = sum(d²) / (2 sum(s²))`` follows F(10, 5) where both runs are equally good. Undefined where
-    both halves differ alike in all five divisions, unless nothing differs at all, which is p = 1.
+    With differences ``d[i, j]`` and ``s²[i]`` the sum of squares of row ``i`` around its mean, ``f
+    = sum(d²) / (2 sum(s²))`` follows F(10, 5) where both runs are equally good. Undefined
+    (statistic and p None) where both halves differ alike in all five divisions, unless nothing
+    differs at all, which is p = 1.
 
     Alpaydin (1999), Neural Computation 11(8):1885-1892.
 
     Parameters
     ----------
-    first, second : (5, 2) values of the measure
+    first, second : (5, 2) values of the metric: one row per division, one column per half
     """
     d = _differences(first, second, shape=(5, 2))
     spread = float(((d - d.mean(axis=1, keepdims=True)) ** 2).sum())
@@ -80,7 +83,8 @@ def wilcoxon_signed_ranks(first: ArrayLike, second: ArrayLike) -> Significance:
     """Return Wilcoxon's signed-ranks test; the statistic is the smaller of the two rank sums.
 
     Ranks of pairs without a difference are shared between both sides. The distribution is exact up
-    to 13 pairs, and up to 50 where no two differences are equally large and none is zero.
+    to 13 pairs, and up to 50 where no two differences are equally large and none is zero. Without
+    pairs, statistic and p are None; without any difference they are 0 and 1.
     """
     d = _differences(first, second)
     if not len(d):
@@ -97,10 +101,12 @@ def wilcoxon_signed_ranks(first: ArrayLike, second: ArrayLike) -> Significance:
 def permutation_test(
     first: ArrayLike, second: ArrayLike, *, resamples: int = 9999, seed: int = 0
 ) -> Significance:
-    """Return the permutation test of the mean difference, with random signs of differences.
+    """Return the permutation test of the mean difference; the statistic is the mean itself.
 
-    All ``2**n`` exchanges are tried where that is no more than ``resamples``, otherwise a sample of
-    them to which the observed one is added, so p is never 0.
+    Differences get random signs, as if the two runs were exchanged. All ``2**n`` exchanges of n
+    pairs are tried where that is no more than ``resamples``, otherwise ``resamples`` random ones by
+    ``seed``, to which the observed one is added, so p is never 0. Without pairs, statistic and p
+    are None. Raises ValueError if ``resamples`` is below 1.
     """
     d = _differences(first, second)
     if resamples < 1:
@@ -116,7 +122,11 @@ def permutation_test(
 
 
 def effect(first: ArrayLike, second: ArrayLike) -> Effect:
-    """Return effect sizes of the difference, second minus first."""
+    """Return effect sizes of the difference, second minus first.
+
+    ``d`` is None for one pair or equal differences, ``rank_biserial`` if nothing differs. Raises
+    ValueError without pairs.
+    """
     d = _differences(first, second)
     if not len(d):
         raise ValueError("no pair of values to compare: the runs share no defined fold")
@@ -136,6 +146,8 @@ def effect(first: ArrayLike, second: ArrayLike) -> Effect:
 def holm(p: Sequence[float]) -> list[float]:
     """Return p-values corrected by Holm's method, which controls the family-wise error rate.
 
+    They are in the order of ``p`` and at most 1. Raises ValueError for values outside 0 .. 1.
+
     >>> [round(value, 3) for value in holm([0.01, 0.04, 0.03])]
     [0.03, 0.06, 0.06]
     """
@@ -148,7 +160,10 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def benjamini_hochberg(p: Sequence[float]) -> list[float]:
-    """Return p-values corrected by Benjamini-Hochberg, which controls the false discovery rate."""
+    """Return p-values corrected by Benjamini-Hochberg, which controls the false discovery rate.
+
+    They are in the order of ``p``; empty for none. Raises ValueError for values outside 0 .. 1.
+    """
     values = _probabilities(p)
     if not len(values):
         return []
@@ -158,6 +173,11 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
 def _differences(
     first: ArrayLike, second: ArrayLike, shape: tuple[int, ...] | None = None
 ) -> Vector:
+    """Return second minus first, (n,), or of the required ``shape``; round-off becomes 0.
+
+    Without ``shape`` the values may have any equal shape and are flattened. Raises ValueError if
+    shapes differ or a value is not finite.
+    """
     a, b = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if a.shape != b.shape or (shape is not None and a.shape != shape):
         wanted = f"{shape} each" if shape else "equally many"
@@ -172,14 +192,20 @@ def _differences(
 
 
 def _rank_sums(d: Vector) -> tuple[float, float]:
-    """Return the rank sums of positive and negative differences; ranks of zeros are shared."""
+    """Return the rank sums of positive and negative differences ``d``, ranked by magnitude from 1.
+
+    Equal magnitudes share their mean rank; half the ranks of zeros go to each sum.
+    """
     ranks = rank_ties(np.abs(d))
     shared = float(ranks[d == 0].sum()) / 2
     return float(ranks[d > 0].sum()) + shared, float(ranks[d < 0].sum()) + shared
 
 
 def _exact_ranks(d: Vector) -> float:
-    """Return the exact two-sided p over all signs of the non-zero differences, also with ties."""
+    """Return the exact two-sided p of Wilcoxon's test over all signs of the non-zero differences.
+
+    Valid with ties. Takes ``2**n`` rows in memory, so n must be small.
+    """
     ranks = rank_ties(np.abs(d))[d != 0]
     surplus = np.abs(_signs(len(ranks), 0, 0, exact=True) @ ranks)
     observed = abs(float(np.sign(d[d != 0]) @ ranks))
@@ -187,6 +213,11 @@ def _exact_ranks(d: Vector) -> float:
 
 
 def _signs(n: int, resamples: int, seed: int, exact: bool) -> Matrix:
+    """Return rows of n signs, -1.0 or 1.0.
+
+    With ``exact`` all ``2**n`` rows, once each, and ``resamples`` and ``seed`` are not used; else
+    ``resamples`` random rows.
+    """
     if exact:
         bits = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
     else:
@@ -195,6 +226,7 @@ def _signs(n: int, resamples: int, seed: int, exact: bool) -> Matrix:
 
 
 def _probabilities(p: Sequence[float]) -> Vector:
+    """Return p-values as an array (n,); ValueError unless all lie in 0 .. 1."""
     values = np.asarray(p, dtype=np.float64)
     if values.ndim != 1 or ((values < 0) | (values > 1) | np.isnan(values)).any():
         raise ValueError(f"p-values lie between 0 and 1, got {list(p)}")
@@ -236,11 +268,38 @@ def bootstrap_intervals(
 ) -> dict[str, Interval]:
     """Return bootstrap percentile intervals of AUC, with ``decisions`` also of P, R and F1.
 
-    Documents are drawn with replacement. ``parts`` numbers the test folds (of all splits): a
-    measure is computed in each and averaged, exactly as in a Report; without it all candidates are
-    one part. The models stay as they are, so the interval tells how sure the measure is for these
-    models on such documents, not what other training data would have given. A document is a weight
-    here: O(n) for each resample after one sort.
+    Documents are drawn with replacement. The models stay as they are, so the interval tells how
+    sure the metric is for these models on such documents, not what other training data would have
+    given. A document is a weight here: O(n) for each resample after one sort.
+
+    Parameters
+    ----------
+    y, scores
+        Labels, positive where greater than 0, and scores, (n,) each.
+    documents
+        The document (or group) of each candidate.
+    decisions
+        Whether each candidate was answered with yes, (n,); None: only AUC.
+    parts
+        Number of the test fold (of all splits) of each candidate, (n,): a metric is computed in
+        each and averaged over those that define it, as in a Report. None: all are one part.
+    unreachable
+        Gold answers without a candidate, by document; they count against recall.
+    level
+        Share of the resamples that the interval holds.
+    resamples, seed
+        Number of resamples, and seed of the draws.
+
+    Returns
+    -------
+    dict
+        Intervals by ``auc``, ``f``, ``precision`` and ``recall``; a metric that no resample defines
+        is missing.
+
+    Raises
+    ------
+    ValueError
+        If arguments differ in length or are empty, or ``level`` or ``resamples`` are out of range.
 
     >>> ends = bootstrap_intervals([1, -1, 1, -1], [4, 1, 3, 2], ["a", "a", "b", "b"])["auc"]
     >>> (ends.low, ends.high)
@@ -272,6 +331,11 @@ def _parts(
     names: Sequence[str],
     unreachable: Mapping[str, int],
 ) -> list[_Part]:
+    """Return one ``_Part`` per test fold, in the order of fold numbers.
+
+    ``names`` are all documents, whose index is the document's number. Other arguments are those of
+    ``bootstrap_intervals``. Raises ValueError if they differ in length or are empty.
+    """
     labels, values = np.asarray(y, dtype=np.float64), np.asarray(scores, dtype=np.float64)
     said = np.zeros(len(labels)) if decisions is None else np.asarray(decisions, dtype=np.float64)
     of = np.zeros(len(labels), dtype=np.intp) if parts is None else np.asarray(parts, dtype=np.intp)
@@ -297,7 +361,11 @@ def _parts(
 
 
 def _means(parts: Sequence[_Part], weights: Matrix, decided: bool) -> dict[str, Vector]:
-    """Return each metric for each row of weights, averaged over the parts that define it."""
+    """Return each metric for each of b resamples, (b,), averaged over the parts that define it.
+
+    ``weights`` (b, documents) say how often each document was drawn. ``decided`` adds ``f``,
+    ``precision`` and ``recall`` to ``auc``. NaN where no part defines a metric.
+    """
     rows: dict[str, list[Vector]] = {}
     for part in parts:
         of = weights[:, part.documents]  # (b, n)
@@ -315,6 +383,10 @@ def _means(parts: Sequence[_Part], weights: Matrix, decided: bool) -> dict[str, 
 
 
 def _weighted_auc(part: _Part, weights: Matrix) -> Vector:
+    """Return the AUC of a part with weighted candidates, (b,); ties count one half.
+
+    ``weights`` (b, n) are in the order of the part. NaN where a class has no weight.
+    """
     up = np.add.reduceat(weights * part.positive, part.starts, axis=1)
     down = np.add.reduceat(weights * (1 - part.positive), part.starts, axis=1)
     below = np.cumsum(down, axis=1) - down
@@ -323,15 +395,18 @@ def _weighted_auc(part: _Part, weights: Matrix) -> Vector:
 
 def _divide(top: Vector, bottom: Vector) -> Vector:
     # NaN marks an undefined value inside this module only; _interval counts and removes it.
+    """Return ``top / bottom`` by element, NaN where ``bottom`` is not positive."""
     return np.divide(top, bottom, out=np.full_like(top, np.nan), where=bottom > 0)
 
 
 def _mean_defined(values: Matrix) -> Vector:
+    """Return the mean of each column over its finite values, NaN if it has none."""
     defined = np.isfinite(values)
     return _divide(np.where(defined, values, 0).sum(axis=0), defined.sum(axis=0).astype(np.float64))
 
 
 def _interval(values: Vector, level: float) -> Interval | None:
+    """Return the interval of the central share ``level`` of the finite values; None without any."""
     defined = values[np.isfinite(values)]
     if not len(defined):
         return None
@@ -358,7 +433,11 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Contrasts of all pairs of runs, with p-values corrected for multiple comparisons."""
+    """Contrasts of all pairs of runs, with p-values corrected for multiple comparisons.
+
+    ``corrected[test][method]`` has a p-value per contrast, in order, where ``method`` is ``holm``
+    or ``benjamini_hochberg``; it is computed from ``contrasts``.
+    """
 
     corpus: str
     runs: Sequence[str]
@@ -394,9 +473,28 @@ def compare(
 ) -> Comparison:
     """Compare runs pairwise on the same folds.
 
-    By default AUC and F, or Kendall's tau_b for rankings. The combined 5×2cv F-test is made where
-    there are five divisions into two folds; Wilcoxon's and the permutation test always, for
-    rankings with stored decisions over queries instead of folds.
+    The combined 5×2cv F-test is made where there are five divisions into two folds; Wilcoxon's and
+    the permutation test always, for rankings with stored decisions over queries instead of folds.
+    Folds or queries in which one run does not define the metric are left out and counted.
+
+    Parameters
+    ----------
+    reports
+        Reports by the name of the run, at least two.
+    measures
+        Metrics to compare; empty: AUC and F, or Kendall's tau_b for rankings.
+    resamples
+        Of the permutation test.
+
+    Returns
+    -------
+    Comparison
+        Contrasts by metric, then by pair of runs in the given order.
+
+    Raises
+    ------
+    ValueError
+        If the runs differ in task, corpus or folds, or share no value of a metric.
     """
     if len(reports) < 2:
         raise ValueError(f"a comparison needs at least 2 reports, got {len(reports)}")
@@ -416,6 +514,11 @@ def compare(
 def _contrast(
     measure: str, first: str, second: str, a: Report, b: Report, resamples: int
 ) -> Contrast:
+    """Return the contrast of a metric between the runs ``first`` and ``second``.
+
+    ``a`` and ``b`` are their reports. Raises ValueError if they share no fold or query in which the
+    metric is defined, or do not have it.
+    """
     unit, ours, theirs = "fold", _by_fold(a, measure), _by_fold(b, measure)
     if measure == "tau" and a.decisions and b.decisions:
         unit, ours, theirs = "query", _by_query(a), _by_query(b)
@@ -433,6 +536,10 @@ def _contrast(
 
 
 def _by_fold(report: Report, measure: str) -> dict[Key, float | None]:
+    """Return the metric by (split, fold), sorted; None where it is undefined.
+
+    Raises ValueError if no fold has the metric.
+    """
     if measure not in report.measures:
         known = ", ".join(report.measures)
         raise ValueError(f"no measure {measure!r} in the report on {report.corpus}; it has {known}")
@@ -441,6 +548,10 @@ def _by_fold(report: Report, measure: str) -> dict[Key, float | None]:
 
 
 def _by_query(report: Report) -> dict[Key, float | None]:
+    """Return Kendall's tau_b by (split, document, query), from stored decisions.
+
+    None where it is undefined.
+    """
     queries: dict[Key, list[Decision]] = {}
     for d in report.decisions:
         queries.setdefault((d.split, d.document, d.query), []).append(d)
@@ -451,6 +562,10 @@ def _by_query(report: Report) -> dict[Key, float | None]:
 
 
 def _check_same_folds(first: str, a: Report, second: str, b: Report) -> None:
+    """Raise ValueError unless reports have the same task, corpus and folds.
+
+    Folds are the same if their numbers and sizes are. ``first`` and ``second`` are run names.
+    """
     if (a.task, a.corpus) != (b.task, b.corpus):
         raise ValueError(
             f"{first} is {a.task} on {a.corpus}, {second} is {b.task} on {b.corpus}. "
@@ -466,14 +581,20 @@ def _check_same_folds(first: str, a: Report, second: str, b: Report) -> None:
 
 
 def _identity(fold: Fold) -> tuple[int, int, int, int, int]:
+    """Return numbers and sizes of a fold, by which folds of two runs are compared."""
     return fold.split, fold.fold, fold.documents, fold.candidates, fold.positives
 
 
 def _is_5x2(folds: Sequence[Fold]) -> bool:
+    """Return whether the folds are exactly two in each of five splits."""
     return sorted((f.split, f.fold) for f in folds) == [(i, j) for i in range(5) for j in range(2)]
 
 
 def _default(reports: Mapping[str, Report]) -> list[str]:
+    """Return the metrics to compare by default: AUC and F, else tau, if all reports have them.
+
+    Raises ValueError if they have neither.
+    """
     known = set.intersection(*(set(report.measures) for report in reports.values()))
     for names in (("auc", "f"), ("tau",)):
         if known.issuperset(names):
@@ -482,6 +603,7 @@ def _default(reports: Mapping[str, Report]) -> list[str]:
 
 
 def _notes(reports: Mapping[str, Report]) -> list[str]:
+    """Return the notes of all runs, and a warning if repeated splits make p too small."""
     notes = [f"{name}: {note}" for name, report in reports.items() for note in report.notes]
     folds = next(iter(reports.values())).folds
     if len({fold.split for fold in folds}) > 1 and not _is_5x2(folds):
@@ -519,9 +641,27 @@ def permutation_p(
 ) -> PermutationResult:
     """Repeat the nested evaluation for permutations of the labels and return the p-value.
 
-    The answers only enter linearly: permuted ones are further columns of ``Y``, and one inverse
-    per alpha serves all of them, with alpha chosen by inner AUC for each column and fold. Permuting
-    ``within`` documents keeps the number of positives of each, a stricter test.
+    The labels only enter linearly: permuted ones are further columns of ``Y``, and one inverse per
+    alpha serves all of them, with alpha chosen by inner AUC for each column and fold. Only the
+    first partition of the split is used.
+
+    Parameters
+    ----------
+    learner
+        RLS without class weights.
+    data
+        Features or Gram matrix of the n candidates of the split.
+    permutations, seed
+        Number of permutations, and seed of the draws.
+    within
+        ``"document"`` permutes labels inside each group only and keeps its number of positives, a
+        stricter test.
+
+    Raises
+    ------
+    ValueError
+        For another learner, several kernels, fewer than one permutation, or if a permutation has no
+        test fold with both classes.
     """
     if not isinstance(learner, RLS) or learner.positive_weight != 1.0:
         raise ValueError(
@@ -549,7 +689,11 @@ def permutation_p(
 
 
 def permuted(targets: Targets, permutations: int, within: str, seed: int) -> Matrix:
-    """Return labels (n, 1 + permutations): the true ones first, then permuted ones."""
+    """Return labels (n, 1 + permutations): the true ones first, then permuted ones.
+
+    ``within`` is ``"corpus"`` (all labels are exchanged) or ``"document"`` (those inside a group of
+    ``targets``); another value raises ValueError.
+    """
     if within not in ("corpus", "document"):
         raise ValueError(f"within must be 'corpus' or 'document', got {within!r}")
     rng = np.random.default_rng(seed)
@@ -564,7 +708,26 @@ def permuted(targets: Targets, permutations: int, within: str, seed: int) -> Mat
 def nested_scores(
     K: Matrix, Y: Matrix, documents: Indices, folds: Indices, alphas: Sequence[float]
 ) -> Matrix:  # (n, p)
-    """Return test scores of each column at the alpha with the best inner leave-group-out AUC."""
+    """Return test scores of each column at the alpha with the best inner leave-group-out AUC.
+
+    Parameters
+    ----------
+    K
+        Gram matrix, (n, n).
+    Y
+        Labels, (n, p), one column per labelling; positive where greater than 0.
+    documents
+        Number of the group of each candidate, (n,); all of a group are in one fold.
+    folds
+        Fold of each candidate, (n,), from 0.
+    alphas
+        Choices of alpha; of equally good ones the largest is taken.
+
+    Returns
+    -------
+    ndarray
+        (n, p); each fold is scored by an RLS model of the other folds.
+    """
     best = np.full((int(folds.max()) + 1, Y.shape[1]), -np.inf)
     scores = np.zeros(Y.shape)
     groups = rows_by_group(documents, len(Y), name="documents")
@@ -598,7 +761,12 @@ def aucs(Y: Matrix, scores: Matrix) -> Vector:  # (n, p), (n, p) -> (p,)
 def _fold_scores(
     G: Matrix, A: Matrix, Y: Matrix, out: Indices, inside: Sequence[Indices]
 ) -> tuple[Matrix, Matrix]:
-    """Return scores of a fold by a model of the rest, and held-out scores of the rest."""
+    """Return test scores of a fold (m, p), and held-out scores of the rest (n, p).
+
+    ``G`` is the inverse of ``K + alpha I``, ``A = G Y``, ``out`` the m rows of the fold and
+    ``inside`` the rows of each other group. The model of the fold's scores has no row of ``out``;
+    that of an inner group has neither ``out`` nor the group. Inner scores of ``out`` are 0.
+    """
     L = sla.cholesky(G[np.ix_(out, out)], lower=True, check_finite=False)
     Z = sla.solve_triangular(L, A[out], lower=True, check_finite=False)
     outer = Y[out] - sla.solve_triangular(L, Z, lower=True, trans=1, check_finite=False)
@@ -613,6 +781,11 @@ def _fold_scores(
 
 
 def _fold_means(Y: Matrix, scores: Matrix, split: Split) -> tuple[Vector, int]:
+    """Return the AUC of each column, mean over the tested folds that define it, (p,).
+
+    Also returns how many (fold, column) values are undefined. Raises ValueError if a column has no
+    defined fold.
+    """
     folds = split.partitions[0]
     tested = [f for f in np.unique(folds) if split.tested is None or int(f) in split.tested]
     rows = np.array([aucs(Y[folds == f], scores[folds == f]) for f in tested])
