@@ -69,7 +69,8 @@ class Hits:
 def link_names(found: Sequence[Pieces], gold: Sequence[Pieces]) -> dict[tuple[int, int], float]:
     """Link entities that share a character, by the Jaccard index of their characters.
 
-    It is 1 if the boundaries are equal. The gap of a discontinuous entity does not belong to it.
+    Returns ``{(index in found, index in gold): value}``; the value is 1 if the boundaries are
+    equal. The gap of a discontinuous entity does not belong to it.
 
     >>> link_names([[(0, 4)], [(6, 8)]], [[(2, 6)], [(6, 8)]])
     {(0, 0): 0.3333333333333333, (1, 1): 1.0}
@@ -91,7 +92,9 @@ def link_pairs(
 ) -> dict[tuple[int, int], float]:
     """Link pairs whose entities are linked one to one, in either order, by the sum of the links.
 
-    Pairs are indices of entities; ``names`` links predicted entities to gold ones.
+    ``found`` and ``gold`` are pairs of indices of entities; ``names`` links predicted entities to
+    gold ones, as ``link_names`` returns. The result is ``{(index in found, index in gold): sum}``,
+    with the larger sum if both orders fit. A pair of an entity with itself has no link.
     """
     number = {frozenset(pair): i for i, pair in enumerate(found)}
     near: dict[int, list[int]] = {}
@@ -109,7 +112,7 @@ def link_pairs(
 
 
 def exact_links(links: Links, parts: int = 1) -> dict[tuple[int, int], float]:
-    """Return the links of equal boundaries; ``parts`` is 1 for entities and 2 for pairs."""
+    """Return the links whose boundaries are all equal; ``parts`` is 1 for entities, 2 for pairs."""
     return {key: value for key, value in links.items() if value == parts}
 
 
@@ -117,7 +120,8 @@ def match_links(links: Links) -> dict[int, int]:
     """Match predictions to gold answers, each at most once; return gold index by prediction.
 
     The matching has as many matches as possible and, among such, the highest sum of links, so that
-    of nested entities the closest wins. Remaining ties are broken by order.
+    of nested entities the closest wins. Remaining ties are broken by order. The result is sorted by
+    prediction; predictions without a match are missing.
 
     >>> match_links({(0, 0): 0.5, (0, 1): 1.0, (1, 1): 0.9})
     {0: 0, 1: 1}
@@ -137,7 +141,11 @@ def match_links(links: Links) -> dict[int, int]:
 
 
 def _match_component(ends: Any, values: Any) -> dict[int, int]:
-    """Match a connected component of links, given as (prediction, gold) rows and values."""
+    """Match a connected component of links; return gold index by prediction.
+
+    ``ends`` (l, 2) has the prediction and gold index of each of l links, ``values`` (l,) their
+    values.
+    """
     rows, row = np.unique(ends[:, 0], return_inverse=True)
     columns, column = np.unique(ends[:, 1], return_inverse=True)
     gain = np.zeros((len(rows), len(columns)))
@@ -148,6 +156,7 @@ def _match_component(ends: Any, values: Any) -> dict[int, int]:
 
 
 def _characters(pieces: Pieces) -> set[int]:
+    """Return the offsets of all characters of an entity."""
     return {offset for start, end in pieces for offset in range(start, end)}
 
 
@@ -198,7 +207,7 @@ class RawText:
     task: str = "ppi"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values under stable keys."""
+        """Return plain values under stable keys, with the versions of the libraries."""
         return {
             "task": self.task,
             "corpus": self.corpus,
@@ -228,12 +237,17 @@ def evaluate_raw_text(
     """Recognise entities in the texts of annotated Docs and evaluate the pairs of a model.
 
     A predicted pair is right if its two entities overlap those of a gold interaction, one each;
-    every prediction and every gold interaction is matched at most once (``match_links``).
+    every prediction and every gold interaction is matched at most once (``match_links``). ``docs``
+    are not changed; their texts are analysed anew.
 
     Parameters
     ----------
+    docs
+        Docs with gold entities and interactions, as readers store them.
     nlp
         spaCy pipeline with a named-entity recogniser.
+    corpus
+        Name of the corpus for the result.
     positives
         How the threshold is chosen, see ``evaluate``.
     sentences
@@ -276,7 +290,11 @@ def evaluate_raw_text(
 def _calibration(
     model: Model, scores: Vector, texts: Sequence[_TextComparison]
 ) -> dict[str, float]:
-    """Return the calibration error of the recognised pairs, and what chance alone would give."""
+    """Return the calibration error of the recognised pairs, and what chance alone would give.
+
+    ``scores`` are those of the candidates of all texts, in order. Empty without a calibrated model
+    or without candidates.
+    """
     if model.calibration is None or not len(scores):
         return {}
     y = [1.0 if stated else -1.0 for text in texts for stated in text.stated]
@@ -306,6 +324,11 @@ class _TextComparison:
     def from_docs(
         cls, task: PairTask, gold: Doc, raw: Doc, candidates: Sequence[Candidate]
     ) -> _TextComparison:
+        """Compare the Doc ``gold`` of the corpus with ``raw``, the same text analysed anew.
+
+        ``candidates`` are those of the task in ``raw``. Each entity is compared by its characters
+        in the original text.
+        """
         mentions = get_mentions(gold)
         number = {mention.id: n for n, mention in enumerate(mentions)}
         words = candidates[0].doc if candidates else word_doc(raw)  # as the task read it
@@ -321,10 +344,15 @@ class _TextComparison:
         return cls(mentions, gold_rows, found, asked, wanted, near, links, bounds)
 
     def name_hits(self, match: str) -> Hits:
+        """Count matched entities; ``match`` is ``"overlap"`` or ``"exact"`` (equal boundaries)."""
         links = self.near if match == "overlap" else exact_links(self.near)
         return Hits(len(self.found), len(self.mentions), len(match_links(links)))
 
     def pair_hits(self, yes: Sequence[bool]) -> dict[str, Found]:
+        """Count matched pairs by ``"overlap"`` and by ``"exact"`` boundaries.
+
+        ``yes`` is the answer to each candidate, in order.
+        """
         matches = {"overlap": self.links, "exact": exact_links(self.links, 2)}
         return {
             match: Found(
@@ -342,7 +370,11 @@ class _TextComparison:
 
     @property
     def reasons(self) -> Counter[str]:
-        """Why gold interactions have no candidate of their own, counted."""
+        """Why gold interactions have no candidate of their own, counted.
+
+        ``separated``: not in one sentence; ``missed``: an entity was not recognised; ``merged``:
+        both were, but their candidate is missing or matches another interaction.
+        """
         reached = set(match_links(self.links).values())
         found = {gold for _, gold in self.near}
         return Counter(
@@ -356,7 +388,10 @@ class _TextComparison:
         )
 
     def _together(self, pair: tuple[int, int]) -> bool:
-        """Whether one sentence holds both names whole."""
+        """Return whether one sentence of the analysed text holds both gold entities whole.
+
+        True also if an entity is unknown (-1).
+        """
         if -1 in pair:
             return True
         places = [self.mentions[name].pieces for name in pair]
@@ -365,6 +400,10 @@ class _TextComparison:
 
 
 def _check_pair_task(model: Model, docs: Sequence[Doc]) -> PairTask:
+    """Return the task of the model.
+
+    Raises ValueError unless it judges pairs and all Docs have gold interactions.
+    """
     task = model.pipeline.task
     if task.raw_text_unit != "pairs":
         raise ValueError(
@@ -381,12 +420,17 @@ def _check_pair_task(model: Model, docs: Sequence[Doc]) -> PairTask:
 
 
 def _describe(nlp: Language, sentences: bool) -> str:
+    """Return the procedure in words for the report: sentences and recogniser."""
     kept = ", sentences of the corpus" if sentences else ""
     return f"raw text{kept}, names found by {nlp.meta.get('name') or nlp.lang}"
 
 
 def _analyse_texts(docs: Sequence[Doc], nlp: Language, sentences: bool) -> Iterator[Doc]:
-    """Yield the texts analysed by ``nlp``, with the sentences of the Docs if ``sentences``."""
+    """Yield the texts analysed by ``nlp``, one new Doc per Doc, with the same ids, in order.
+
+    With ``sentences`` they keep the sentences of ``docs``. A pipeline that sets no sentences is
+    followed by the splitter by rules.
+    """
     sentencizer = SentenceSplitter(final=True)
     bare = (_bare(doc, nlp) if sentences else doc.text for doc in docs)
     for gold, doc in zip(docs, nlp.pipe(bare), strict=True):
@@ -395,6 +439,7 @@ def _analyse_texts(docs: Sequence[Doc], nlp: Language, sentences: bool) -> Itera
 
 
 def _bare(gold: Doc, nlp: Language) -> Doc:
+    """Return the text of ``gold`` tokenized by ``nlp``, with its sentence starts only."""
     doc = nlp.make_doc(gold.text)
     begins = [sentence.start_char for sentence in gold.sents]
     places = [token.idx for token in doc]
@@ -408,7 +453,12 @@ def _yes(
     scores: Vector,
     positives: Positives,
 ) -> tuple[list[list[bool]], float | None]:
-    """Return the decisions for the candidates of each Doc, and the threshold."""
+    """Return the decisions for the candidates of each Doc, and the threshold.
+
+    ``scores`` are those of all candidates, one after the other. The threshold is chosen by
+    ``positives`` on these scores; it is None without scores or if the model has none, and then 0
+    decides.
+    """
     threshold = None
     if len(scores):
         threshold, _ = choose_threshold(model, scores, positives)
@@ -417,7 +467,10 @@ def _yes(
 
 
 def _given(model: Model, docs: Sequence[Doc], positives: Positives) -> Found:
-    """Evaluate with the entities of the corpus, whose pairs are matched by their ids."""
+    """Evaluate with the entities of the corpus, whose pairs are matched by their ids.
+
+    ``docs`` are analysed Docs to which gold entities and interactions were added.
+    """
     task: Any = model.pipeline.task
     candidates = [task.candidates(doc) for doc in docs]
     scores: Vector = model.score([c for own in candidates for c in own])
@@ -431,20 +484,24 @@ def _given(model: Model, docs: Sequence[Doc], positives: Positives) -> Found:
 
 
 def _key(span: Span) -> tuple[int, int, str, str]:
+    """Return what identifies a span in its Doc."""
     return span.start, span.end, span.label_, span.id_
 
 
 def _of(links: Mapping[tuple[int, int], float], yes: Sequence[bool]) -> dict[Any, float]:
+    """Return the links of the predictions that were answered with yes."""
     return {ends: value for ends, value in links.items() if yes[ends[0]]}
 
 
 def _sum(hits: Iterator[Hits]) -> Hits:
+    """Return the sums of the counts of at least one text."""
     rows = [(h.found, h.gold, h.right) for h in hits]
     found, gold, right = (sum(column) for column in zip(*rows, strict=True))
     return Hits(found, gold, right)
 
 
 def _total(parts: Sequence[Found]) -> Found:
+    """Return the sums of the counts of at least one text."""
     return Found(_sum(part.hits for part in parts), sum(part.reachable for part in parts))
 
 
@@ -455,7 +512,9 @@ def evaluate_identifiers(
 
     An identifier of a document is right if the corpus has it anywhere in that document. Metrics are
     over identifiers that the gene tables have; ``document_f_of_all`` is over all of the corpus.
-    Raises ValueError if the task does not assign identifiers.
+    ``nlp`` is a spaCy pipeline with a named-entity recogniser; ``corpus`` is a name for the report,
+    which has one fold. Identifiers that the tables lack count as ``unreachable``. Raises ValueError
+    if the task does not assign identifiers.
     """
     task = _check_document_task(model)
     raw = list(_analyse_raw(docs, nlp))
@@ -475,6 +534,7 @@ def evaluate_identifiers(
 
 
 def _check_document_task(model: Model) -> DocumentTask:
+    """Return the task of the model; ValueError unless it assigns identifiers to documents."""
     task = model.pipeline.task
     if task.raw_text_unit != "documents":
         raise ValueError(
@@ -485,7 +545,7 @@ def _check_document_task(model: Model) -> DocumentTask:
 
 
 def _analyse_raw(docs: Sequence[Doc], nlp: Language) -> Iterator[Doc]:
-    """Yield the texts analysed by ``nlp``, with the ids of the Docs."""
+    """Yield the texts analysed by ``nlp``: one new Doc per Doc, in order, with its id."""
     pairs = ((doc.text, document_id(doc, n)) for n, doc in enumerate(docs))
     for doc, name in nlp.pipe(pairs, as_tuples=True):
         doc.user_data["document"] = name
