@@ -57,10 +57,12 @@ def cross_validate(
     """Evaluate a pipeline on documents that were not trained on.
 
     Each fold is tested on a model of the other folds; alpha and threshold of that model are chosen
-    by leave-document-out among those other folds.
+    by leave-document-out among those other folds. Documents that share text count as one.
 
     Parameters
     ----------
+    docs
+        Annotated documents, analysed as the pipeline's task needs.
     folds
         Number of folds, to which documents are assigned at random, or a table
         ``{document: fold}``.
@@ -70,6 +72,11 @@ def cross_validate(
         Replaces ``folds``, ``seed`` and ``splits``.
     corpus, title
         Names of corpus and pipeline for the report.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two labels or documents, or the folds do not fit them.
     """
     clock = Clock()
     default = make_splitter(folds=folds, seed=seed, splits=splits)
@@ -88,7 +95,12 @@ def cross_validate_dataset(
     title: str = "",
     clock: Clock | None = None,
 ) -> Report:
-    """Evaluate a pipeline on a dataset that was prepared before; see ``cross_validate``."""
+    """Evaluate a pipeline on a dataset that was prepared before; see ``cross_validate``.
+
+    ``dataset`` is what ``pipeline.prepare`` returned. ``clock`` has the time of earlier steps and
+    is advanced; None starts a new one. A splitter that holds out pairs gives a report with one fold
+    and an AUC only, without intervals and decisions.
+    """
     clock = clock or Clock()
     task = pipeline.task
     require_two_labels(dataset.targets.y)
@@ -162,7 +174,10 @@ def count_dataset(dataset: Dataset) -> Counts:
 
 @dataclass(frozen=True, eq=False)
 class FoldScores:
-    """Scores of the m candidates of a test fold at every alpha, and the alpha that was chosen."""
+    """Scores of the m candidates of a test fold at every alpha, and the alpha that was chosen.
+
+    The models were trained on the other folds. A threshold of None means that a ranking has none.
+    """
 
     index: Indices  # (m,) rows among all candidates
     candidates: Sequence[Candidate]  # (m,)
@@ -177,11 +192,15 @@ class FoldScores:
 
     @property
     def y(self) -> Vector:
-        """Gold labels of the fold."""
+        """Gold labels of the fold, (m,)."""
         return gold_labels(self.candidates)
 
     def measure(self, task: Task, alpha_index: int | None = None) -> Fold:
-        """Return the metrics at the chosen alpha, or at another one."""
+        """Return the task's metrics at the chosen alpha, or at ``alphas[alpha_index]``.
+
+        ``Fold.chosen`` has alpha, the settings of the kernel, and the threshold (for a ranking the
+        numbers of queries).
+        """
         a = self.chosen if alpha_index is None else alpha_index
         scores, threshold = self.scores[a], self.thresholds[a]
         kernel = self.kernels[a] if self.kernels else {}
@@ -199,7 +218,10 @@ class FoldScores:
     def _describe(
         self, task: Task, scores: Vector, threshold: float | None
     ) -> dict[str, float | None]:
-        """Return the threshold, or the numbers of queries of a ranking."""
+        """Return ``{"threshold": ...}``, or for a ranking how many queries there are.
+
+        ``undefined_queries`` are those in which Kendall's tau_b is undefined.
+        """
         if not task.is_ranking:
             return {"threshold": threshold}
         queries = [(c.document, c.query) for c in self.candidates]
@@ -207,11 +229,14 @@ class FoldScores:
         return {"queries": tau.defined + tau.undefined, "undefined_queries": tau.undefined}
 
     def decide(self, task: Task) -> NDArray[np.bool_]:
-        """Return the task's answers at the chosen alpha, shape ``(m,)``."""
+        """Return whether the task answers yes to each candidate at the chosen alpha, ``(m,)``."""
         return task.decide(self.scores[self.chosen], None, self.thresholds[self.chosen])
 
     def decisions(self, fold: Fold) -> Iterator[Decision]:
-        """Yield a Decision per candidate; ``fold`` is what ``measure`` returned."""
+        """Yield a Decision per candidate, in order, at the chosen alpha.
+
+        ``fold`` is what ``measure`` returned; its threshold is used.
+        """
         threshold = fold.chosen.get("threshold")
         scores = self.scores[self.chosen]
         return make_decisions(self.candidates, scores, threshold, fold=self.fold, split=self.split)
@@ -220,7 +245,11 @@ class FoldScores:
 def _test_folds(
     pipeline: Pipeline, dataset: Dataset, split: Split, nested: NestedScores, number: int
 ) -> Iterator[FoldScores]:
-    """Yield the tested folds of one repetition, with alpha and thresholds chosen without them."""
+    """Yield the tested folds of one repetition, with alpha and thresholds chosen without them.
+
+    ``nested`` are the scores of the repetition ``number``. Folds are ascending; those not in
+    ``split.tested`` are left out.
+    """
     targets, task = split.targets, pipeline.task
     unreachable = dict(dataset.unreachable)
     for fold in np.unique(nested.folds):
@@ -248,8 +277,9 @@ def _test_folds(
 def alpha_curve(task: Task, tests: Sequence[FoldScores]) -> list[dict[str, Any]]:
     """Return mean and standard deviation of the headline metrics at every alpha.
 
-    For plots only: nothing may be chosen by it. If kernels were chosen too, the curve is that of
-    the kernel that was chosen most often.
+    A point is ``{"x": alpha, metric: {"mean": ..., "std": ...}}``, over the folds that define the
+    metric. For plots only: nothing may be chosen by it. If kernels were chosen too, the curve is
+    that of the kernel that was chosen most often. ``tests`` must not be empty.
     """
     kernels = tests[0].kernels or [{} for _ in tests[0].alphas]
     chosen_kernels = Counter(tuple(kernels[test.chosen].items()) for test in tests)
@@ -273,8 +303,9 @@ def pool_metrics(
 ) -> dict[str, float | None]:
     """Return AUC, precision, recall and F1 over all folds of a split together, mean over splits.
 
-    Scores of different models are compared here, which makes this AUC pessimistic. Empty for
-    rankings, whose folds have no AUC.
+    ``folds`` are the metrics of ``tests``, of which only the names are used. Scores of different
+    models are compared here, which makes this AUC pessimistic. A metric is None if no split defines
+    it. Empty for rankings, whose folds have no AUC.
     """
     if "auc" not in folds[0].measures:
         return {}
@@ -285,6 +316,10 @@ def pool_metrics(
 
 
 def _pool_split(task: Task, tests: Sequence[FoldScores]) -> dict[str, float | None]:
+    """Return AUC, precision, recall and F1 of the candidates of all folds of one split.
+
+    Each fold keeps its own alpha and threshold. None where a metric is undefined.
+    """
     y = np.concatenate([test.y for test in tests])
     scores = np.concatenate([test.scores[test.chosen] for test in tests])
     decisions = np.concatenate([test.decide(task) for test in tests])
@@ -298,9 +333,10 @@ def group_intervals(
     folds: Sequence[Fold],
     unreachable: Mapping[str, int],
 ) -> dict[str, tuple[float, float]]:
-    """Return 95 % bootstrap intervals of the metrics, resampling groups.
+    """Return 95 % bootstrap intervals ``(low, high)`` by metric, resampling groups.
 
-    ``unreachable`` are gold answers without a candidate, by group. Empty for rankings.
+    ``unreachable`` are gold answers without a candidate, by group. ``folds`` are the metrics of
+    ``tests``, of which only the names are used. Empty for rankings.
     """
     if "auc" not in folds[0].measures:
         return {}
@@ -330,8 +366,10 @@ def make_decisions(
 ) -> Iterator[Decision]:
     """Yield a Decision per candidate, with the dependency path between its first two spans.
 
-    Without ``paths`` only wrong answers get a path, since only they are shown one by one. Without
-    a threshold no answer is wrong.
+    ``scores`` are those of the candidates, in order. The text is that of the sentences of the
+    spans, and offsets are relative to it. Without ``paths`` only wrong answers get a path, since
+    only they are shown one by one. Without a threshold no answer is wrong. An unknown label becomes
+    0. ``fold`` and ``split`` are copied.
     """
     links: dict[int, Links] = {}
     for candidate, score in zip(candidates, scores, strict=True):
@@ -353,7 +391,10 @@ def make_decisions(
 
 
 def _sentence_extent(candidate: Candidate) -> tuple[int, int]:
-    """Return start and end characters of the sentences of the spans; of the text if unknown."""
+    """Return the first and last character of the sentences of the spans, end excluded.
+
+    Without spans or sentence boundaries it is the whole text.
+    """
     if not candidate.spans or not candidate.doc.has_annotation("SENT_START"):
         return 0, len(candidate.doc.text)
     sentences = [span.sent for span in candidate.spans]
@@ -365,8 +406,9 @@ def _path_offsets(
 ) -> Iterator[tuple[int, int, int, int, str]]:
     """Yield the edges of the path between the first two spans, as characters from ``start``.
 
-    Each edge is (start, end) of the governor, (start, end) of the dependent, and the label. Fills
-    ``links_by_doc``, which has the links of Docs by their id.
+    Each edge is (start, end) of the governor, (start, end) of the dependent, and the label, as five
+    values. None for fewer than two spans or without a path. Fills ``links_by_doc``, which has the
+    links of Docs by ``id(doc)``.
     """
     if len(candidate.spans) < 2:
         return
@@ -380,7 +422,10 @@ def _path_offsets(
 
 
 def dependency_links(doc: Doc) -> Links:
-    """Return the dependencies of a Doc in both directions: those of the corpus, or spaCy's."""
+    """Return the dependencies of a Doc in both directions: those of the corpus, or spaCy's.
+
+    Keys are token indices; a token without dependencies is missing. Empty without a parse.
+    """
     if "dependencies" in doc.user_data:
         edges = [(g, d, str(label)) for g, d, label in doc.user_data["dependencies"]]
     elif doc.has_annotation("DEP"):
@@ -395,9 +440,11 @@ def dependency_links(doc: Doc) -> Links:
 
 
 def shortest_path(links: Links, starts: Collection[int], ends: Collection[int]) -> list[Edge]:
-    """Return the edges of a shortest path from one of ``starts`` to one of ``ends``.
+    """Return the edges of a shortest path from one of ``starts`` to one of ``ends``, in order.
 
-    Edges may be followed in either direction. Empty if there is no path, or if both share a token.
+    ``starts`` and ``ends`` are token indices. Edges may be followed in either direction. Empty if
+    there is no path, or if both share a token. Of equally short paths, the first found by
+    breadth-first search is returned.
     """
     previous: dict[int, tuple[int, Edge] | None] = dict.fromkeys(starts)
     queue = deque(starts)
@@ -413,7 +460,11 @@ def shortest_path(links: Links, starts: Collection[int], ends: Collection[int]) 
 
 
 def _backtrack(previous: Mapping[int, tuple[int, Edge] | None], token: int) -> list[Edge]:
-    """Return the edges from a start to ``token``; ``previous`` has the step to each token."""
+    """Return the edges from a start to ``token``, in that order.
+
+    ``previous`` has for each reached token the token before it and the edge between; None for a
+    start.
+    """
     path: list[Edge] = []
     while (step := previous[token]) is not None:
         token = step[0]
