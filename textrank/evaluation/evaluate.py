@@ -64,6 +64,11 @@ def evaluate(
         highest scores are answered with yes. ``"auto"`` maximises the expected F1 by the model's
         probabilities if these were calibrated on left-out corpora; otherwise it is the mean of the
         scores, since probabilities of one corpus do not carry over to another.
+
+    Raises
+    ------
+    ValueError
+        If the documents have no candidates.
     """
     docs = list(docs)
     task = model.pipeline.task
@@ -102,7 +107,10 @@ def evaluate(
 def _reliability_curve(
     y: Vector, probabilities: Vector | None
 ) -> dict[str, list[dict[str, float]]]:
-    """Return the share of positives in bins of the probability; empty without probabilities."""
+    """Return ``{"reliability": points}``, the share of positives in bins of the probability.
+
+    Empty without probabilities or bins. ``y`` are the labels.
+    """
     bins = [] if probabilities is None else reliability(y, probabilities)
     return {"reliability": [{"x": b.score, **asdict(b)} for b in bins]} if bins else {}
 
@@ -112,7 +120,8 @@ def choose_threshold(
 ) -> tuple[float | None, str]:
     """Return the threshold for these scores, and how it was chosen, for the report.
 
-    See ``evaluate`` for ``positives``.
+    See ``evaluate`` for ``positives``. The threshold is None if it is the model's and the model has
+    none, as a ranker.
     """
     if positives == "auto" and model.calibration is not None and model.calibration.sources:
         selection = (
@@ -135,14 +144,20 @@ def _single_fold(
     threshold: float | None,
     unreachable: int,
 ) -> FoldScores:
-    """Return all candidates as one test fold."""
+    """Return all candidates as one test fold, number 0, at the alpha of the model.
+
+    ``scores`` has shape ``(n,)``; ``unreachable`` counts gold answers without a candidate.
+    """
     alphas, rows = [model.fit.alpha], np.arange(len(candidates))
     return FoldScores(rows, candidates, alphas, scores[None], [threshold], 0, unreachable, 0, 0)
 
 
 @dataclass(frozen=True)
 class CrossCorpus:
-    """Reports for all ordered pairs of corpora, trained on the first and tested on the second."""
+    """Reports for all ordered pairs of corpora, trained on the first and tested on the second.
+
+    Keys of ``reports`` and ``dropped`` are ``(train, test)``. ``seconds`` is the time by step.
+    """
 
     corpora: Sequence[str]
     reports: Mapping[tuple[str, str], Report]
@@ -150,12 +165,18 @@ class CrossCorpus:
     seconds: Mapping[str, float] = field(default_factory=dict)
 
     def mean(self, measure: str, train: str, test: str) -> float | None:
-        """Return a metric of one pair; None if both are the same or it is undefined."""
+        """Return a metric of one pair; None if both are the same or it is undefined.
+
+        Raises KeyError if the reports do not have the metric ``measure``.
+        """
         report = self.reports.get((train, test))
         return None if report is None else report.measures[measure].mean
 
     def table(self, measure: str) -> list[list[float | None]]:
-        """Return a metric of all pairs, one row per training corpus."""
+        """Return a metric of all pairs, one row per training and one column per test corpus.
+
+        Both are in the order of ``corpora``; the diagonal is None.
+        """
         return [[self.mean(measure, a, b) for b in self.corpora] for a in self.corpora]
 
     def to_dict(self) -> dict[str, Any]:
@@ -170,9 +191,10 @@ class CrossCorpus:
 def cross_corpora(pipeline: Pipeline, corpora: Mapping[str, Sequence[Doc]]) -> CrossCorpus:
     """Train a model on each corpus and test it on all others; every corpus is prepared once.
 
-    Alpha and threshold are chosen by leave-document-out in the training corpus. Test documents that
-    share an original id or a sentence with the training corpus are left out. Raises ValueError for
-    fewer than two corpora, or if no test document is left.
+    ``corpora`` has annotated Docs by the name of the corpus. Alpha and threshold are chosen by
+    leave-document-out in the training corpus. Test documents that share an original id or a
+    sentence with the training corpus are left out. Raises ValueError for fewer than two corpora, or
+    if no test document is left.
     """
     if len(corpora) < 2:
         raise ValueError(f"testing across corpora needs at least 2, got {len(corpora)}")
@@ -198,7 +220,10 @@ def cross_corpora(pipeline: Pipeline, corpora: Mapping[str, Sequence[Doc]]) -> C
 
 @dataclass(frozen=True, eq=False)
 class _CorpusTest:
-    """Scores of a model on the documents of a corpus that are not in its training corpus."""
+    """Scores of a model on the documents of a corpus that are not in its training corpus.
+
+    ``documents`` is their number.
+    """
 
     test: FoldScores
     documents: int
@@ -206,7 +231,11 @@ class _CorpusTest:
 
 
 def _test_model(model: Model, dataset: Dataset, drop: set[int], documents: int) -> _CorpusTest:
-    """Score a prepared dataset without the Docs whose ``id()`` is in ``drop``."""
+    """Score a prepared dataset without the Docs whose ``id()`` is in ``drop``.
+
+    ``documents`` is the number of the others, for the report. Raises ValueError if no candidate is
+    left.
+    """
     kept = np.array(
         [i for i, c in enumerate(dataset.candidates) if id(original_doc(c.doc)) not in drop],
         np.intp,
@@ -225,7 +254,10 @@ def _test_model(model: Model, dataset: Dataset, drop: set[int], documents: int) 
 
 
 def _score_dataset(model: Model, dataset: Dataset) -> Vector:
-    """Return the scores of a prepared dataset without representing its candidates again."""
+    """Return the scores of all candidates of a prepared dataset, (n,), in order.
+
+    Its candidates are not represented again.
+    """
     context = dataset.targets.context
     if model.names is not None and isinstance(dataset.data, Features):
         return model.fit.predict(dataset.data.align_to(model.names), context)
@@ -242,7 +274,10 @@ def _add_f_at_mean(test: FoldScores, fold: Fold) -> Fold:
 
 
 def _build_report(model: Model, cell: _CorpusTest, train: str, test: str) -> Report:
-    """Return the report of a model trained on corpus ``train`` and tested on corpus ``test``."""
+    """Return the report of a model trained on corpus ``train`` and tested on corpus ``test``.
+
+    Both are names. The report has one fold, at the threshold of training.
+    """
     fold = _add_f_at_mean(cell.test, cell.test.measure(model.pipeline.task))
     size = len(cell.test.index)
     return Report(
@@ -275,10 +310,13 @@ def evaluate_estimator(
     """Cross-validate a scikit-learn estimator with whole documents held out.
 
     A search over parameters belongs in the estimator (``GridSearchCV``), which then sees the
-    training part only.
+    training part only. The estimator itself is not fitted, only clones of it.
 
     Parameters
     ----------
+    estimator
+        Classifier, regressor or ranker. Scores are those of ``decision_function``, else the last
+        column of ``predict_proba``, else predictions.
     data
         One row per candidate, or with ``precomputed`` the Gram matrix of all candidates.
     y
@@ -291,6 +329,13 @@ def evaluate_estimator(
         Document-level folds of the training part, whose scores determine the threshold.
     queries
         The query of each candidate; the estimator is then evaluated as a ranker, without threshold.
+    task, corpus
+        Names for the report.
+
+    Raises
+    ------
+    ValueError
+        If rows, labels and documents differ in number, or the folds do not fit the documents.
 
     >>> from sklearn.linear_model import RidgeClassifier
     >>> rng = np.random.default_rng(0)
@@ -340,8 +385,8 @@ def _fit_and_score(
 ) -> Vector:
     """Return the scores of rows ``out`` by a clone of the estimator fitted to rows ``rest``.
 
-    Scores are those of ``decision_function``, else the last column of ``predict_proba``, else
-    predictions.
+    Scores, ``(len(out),)``, are those of ``decision_function``, else the last column of
+    ``predict_proba``, else predictions. ``data`` is a Gram matrix if ``precomputed``.
     """
     fitted = clone(estimator).fit(_select(data, rest, rest, precomputed), y[rest])
     new = _select(data, out, rest, precomputed)
@@ -364,7 +409,10 @@ def _inner_scores(
     seed: int,
     precomputed: bool,
 ) -> Vector:
-    """Return held-out scores of the rows ``rest`` by ``k`` document-level folds of them."""
+    """Return held-out scores of the rows ``rest`` by ``k`` document-level folds of them.
+
+    The result has the order of ``rest``. There are fewer folds if ``rest`` has fewer documents.
+    """
     names = [documents[int(i)] for i in rest]
     partition = make_folds(names, min(k, len(set(names))), seed)
     heldout = np.empty(len(rest))
@@ -384,7 +432,11 @@ def _make_fold(
     fold: int,
     split: int,
 ) -> Fold:
-    """Return the metrics of the rows ``out``, as a ranking if there are queries."""
+    """Return the metrics of the rows ``out``, as a ranking if there are queries.
+
+    ``y``, ``scores``, ``documents`` and ``queries`` are those of all n rows. The threshold is None
+    for a ranking.
+    """
     number = len({documents[int(i)] for i in out})
     if queries is None:
         return classification_fold(
@@ -401,7 +453,11 @@ def _estimator_intervals(
     rows: Sequence[Fold],
     documents: Sequence[str],
 ) -> dict[str, tuple[float, float]]:
-    """Return 95 % bootstrap intervals, resampling documents; ``scores`` is (splits, n)."""
+    """Return 95 % bootstrap intervals ``(low, high)`` by metric, resampling documents.
+
+    ``scores`` is (splits, n), ``partitions`` has the fold of each candidate for each split, and
+    ``rows`` the folds with their thresholds.
+    """
     thresholds = {(row.split, row.fold): row.chosen["threshold"] for row in rows}
     decisions = np.concatenate(list(_decide_folds(scores, partitions, thresholds)))
     parts = np.concatenate([p + 10_000 * s for s, p in enumerate(partitions)])
@@ -420,7 +476,10 @@ def _decide_folds(
     partitions: Sequence[Indices],
     thresholds: Mapping[tuple[int, int], float | None],
 ) -> Iterator[np.ndarray[Any, Any]]:
-    """Yield the decisions of each split, (n,), by the threshold of each (split, fold)."""
+    """Yield the decisions of each split, (n,), by the threshold of each (split, fold).
+
+    ``scores`` is (splits, n). Without a threshold the answer is no.
+    """
     for split, partition in enumerate(partitions):
         # A fold without a threshold answers no; its F is counted as undefined in the report.
         values = [thresholds[split, int(fold)] for fold in partition]
@@ -429,21 +488,21 @@ def _decide_folds(
 
 
 def _select(data: Any, rows: Indices, columns: Indices, precomputed: bool) -> Any:
-    """Return rows of features, or rows and columns of a Gram matrix."""
+    """Return ``data[rows]``, or for a Gram matrix (``precomputed``) these rows and columns."""
     return data[np.ix_(rows, columns)] if precomputed else data[rows]
 
 
 def _partitions(
     documents: Sequence[str], folds: int | Mapping[str, int], seed: int, splits: int
 ) -> list[Indices]:
-    """Return the fold of each candidate for each split."""
+    """Return the fold of each candidate, (n,), for each split; a table gives one split."""
     if isinstance(folds, Mapping):
         return [folds_from_table(documents, folds)]
     return [make_folds(documents, folds, seed + split) for split in range(splits)]
 
 
 def _describe(folds: int | Mapping[str, int], splits: int, inner: int, ranked: bool) -> str:
-    """Return the procedure in one line for the report."""
+    """Return the procedure in one line for the report; ``ranked`` leaves out the threshold."""
     what = "given folds" if isinstance(folds, Mapping) else f"{folds} folds"
     times = f", {splits} divisions" if splits > 1 else ""
     inside = "" if ranked else f"; threshold by {inner} document-level folds of the training part"
