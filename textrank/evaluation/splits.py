@@ -61,8 +61,9 @@ def make_folds(groups: Sequence[str], k: int, seed: int) -> Indices:
 def folds_from_table(documents: Sequence[str], table: Mapping[str, int]) -> Indices:
     """Return the fold of each entry by a table ``{document: fold}``, renumbered without gaps.
 
-    Raises ValueError if a document is not in the table, or if all are in one fold. Documents that
-    only the table has are ignored.
+    The result has shape ``(len(documents),)``; folds are numbered from 0 in ascending order. Raises
+    ValueError if a document is not in the table, or if all are in one fold. Documents that only the
+    table has are ignored.
     """
     missing = sorted(set(documents) - set(table))
     if missing:
@@ -103,7 +104,10 @@ class DocumentFolds:
         _check_splits(self.splits)
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """Return folds that depend on the names of the groups and the seed alone."""
+        """Return folds that depend on the names of the groups and the seed alone.
+
+        Raises ValueError if there are fewer groups than folds, or fewer than two folds.
+        """
         groups = [candidate.group for candidate in candidates]
         partitions = [make_folds(groups, self.folds, self.seed + s) for s in range(self.splits)]
         procedure = _describe(f"{self.folds} folds by document", self.splits, "document")
@@ -117,7 +121,11 @@ class GivenFolds:
     table: Mapping[str, int]
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """Return the given folds; ValueError if documents of one group have different folds."""
+        """Return the given folds as one repetition.
+
+        Raises ValueError if documents of one group have different folds, a document is in none, or
+        all are in one.
+        """
         fold_of_group: dict[str, tuple[str, int]] = {}
         for candidate in candidates:
             name = document_id(candidate.doc)
@@ -138,7 +146,7 @@ class LeaveDocumentOut:
     """One fold per group; single documents seldom have an AUC, so see ``Report.pooled``."""
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """Return as many folds as groups."""
+        """Return as many folds as groups, in order of appearance; ValueError for fewer than two."""
         groups = [candidate.group for candidate in candidates]
         _check_units(len(set(groups)), "document")
         procedure = _describe("leave-document-out", 1, "document")
@@ -178,7 +186,10 @@ class FiveByTwo:
 
 @dataclass(frozen=True)
 class TrainTest:
-    """A share of the groups, tested once on a model of the rest."""
+    """A share of the groups, tested once on a model of the rest.
+
+    At least one group is tested and one trained on. Raises ValueError unless ``0 < share < 1``.
+    """
 
     share: float = 0.25
     seed: int = 0
@@ -190,7 +201,10 @@ class TrainTest:
             )
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """Return fold 0, which is tested, and fold 1, which is trained on."""
+        """Return fold 0, which is tested, and fold 1, which is trained on.
+
+        Raises ValueError for fewer than two groups.
+        """
         groups = [candidate.group for candidate in candidates]
         total = len(set(groups))
         _check_units(total, "document")
@@ -214,7 +228,11 @@ class LeaveQueryOut:
     """One fold per query, as rankings are tested; queries of one document are separated."""
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """Return as many folds as queries, with a note if that separates documents."""
+        """Return as many folds as queries, with a note if that separates documents.
+
+        In the result the groups of the targets are the queries, so that they are also held out
+        inside training. Raises ValueError for fewer than two queries.
+        """
         queries = len(np.unique(targets.queries))
         _check_units(queries, "query")
         separates = queries > len(np.unique(targets.groups))
@@ -238,7 +256,7 @@ class SentenceFolds:
         _check_splits(self.splits)
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """Return folds of queries, which are also the units held out inside training."""
+        """Return folds of queries, which are also the units held out inside training; warns."""
         return _split_leaky(self, targets, targets.queries, "sentence")
 
 
@@ -254,14 +272,18 @@ class LeakyFolds:
         _check_splits(self.splits)
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """Return folds of candidates, which are also the units held out inside training."""
+        """Return folds of candidates, which are also the units held out inside training; warns."""
         return _split_leaky(self, targets, np.arange(len(targets), dtype=np.intp), "candidate")
 
 
 def _split_leaky(
     settings: SentenceFolds | LeakyFolds, targets: Targets, units: Indices, unit: str
 ) -> Split:
-    """Return folds of units that are smaller than documents, with a warning and a note."""
+    """Return folds of units that are smaller than documents, with a warning and a note.
+
+    ``units`` (n,) has the number of the unit of each candidate; they replace the groups of the
+    targets. ``unit`` is their name for messages.
+    """
     note = (
         f"LEAKY: folds by {unit} put text of one document on both sides. The figures are inflated; "
         "they show the size of the leak and must not be reported as a result."
@@ -299,8 +321,9 @@ def make_splitter(
 ) -> Splitter:
     """Build a splitter by its name on the command line; settings it does not have are ignored.
 
-    ``folds`` is a number or, for ``documents`` only, a table ``{document: fold}``. Raises
-    ValueError for an unknown name.
+    ``name`` is a key of ``SPLITTERS``. ``folds`` is a number or, for ``documents`` only, a table
+    ``{document: fold}``. ``seed`` is that of the first of ``splits`` repetitions. Raises ValueError
+    for an unknown name, or a table with another name or several splits.
 
     >>> make_splitter("leaky", folds=5)
     LeakyFolds(folds=5, seed=0, splits=1)
@@ -318,16 +341,21 @@ def make_splitter(
 
 
 def _describe(folds: str, splits: int, unit: str) -> str:
-    """Return the procedure of a split in one line."""
+    """Return the procedure of a split in one line.
+
+    ``folds`` describes the folds, ``unit`` what is held out inside training.
+    """
     repetitions = f", {splits} divisions" if splits > 1 else ""
     return f"{folds}{repetitions}; {INNER_SELECTION.format(unit=unit)}"
 
 
 def _check_splits(splits: int) -> None:
+    """Raise ValueError unless the number of repetitions is at least 1."""
     if splits < 1:
         raise ValueError(f"splits must be at least 1, got {splits}")
 
 
 def _check_units(number: int, unit: str) -> None:
+    """Raise ValueError unless there are at least two units to leave out; ``unit`` is their name."""
     if number < 2:
         raise ValueError(f"leaving a {unit} out needs at least 2, but the corpus has {number}")
