@@ -38,7 +38,10 @@ class Counts:
 
 @dataclass(frozen=True)
 class Fold:
-    """Metrics of one test fold, and what was chosen for it on the training folds."""
+    """Metrics of one test fold, and what was chosen for it on the training folds.
+
+    Raises ValueError if a value is NaN or infinite: an undefined metric is None.
+    """
 
     measures: Mapping[str, float | None]  # None: undefined, for example with one class only
     fold: int = 0
@@ -53,7 +56,10 @@ class Fold:
         object.__setattr__(self, "chosen", _plain(self.chosen, f"fold {self.fold}"))
 
     def to_dict(self) -> dict[str, float | None]:
-        """Return one flat row: the numbers of the fold, what was chosen, the metrics."""
+        """Return one flat row: the numbers of the fold, what was chosen, the metrics.
+
+        Of equal keys the metric is kept.
+        """
         sizes = {key: getattr(self, key) for key in _SIZES}
         return {**sizes, **self.chosen, **self.measures}
 
@@ -76,7 +82,10 @@ class Summary:
 
     @classmethod
     def from_folds(cls, folds: Sequence[Fold], measure: str) -> Summary:
-        """Summarise one metric; folds without it count as undefined."""
+        """Summarise one metric; folds without it count as undefined.
+
+        ``mean`` and ``std`` are over all folds of all splits.
+        """
         by_split: dict[int, list[float]] = {}
         for fold in folds:
             value = fold.measures.get(measure)
@@ -123,7 +132,7 @@ class Decision:
         return None if self.threshold is None else self.score >= self.threshold
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, with the key ``decision``."""
+        """Return all fields as plain values, with the further key ``decision``."""
         return {**asdict(self), "decision": self.decision}
 
 
@@ -166,7 +175,7 @@ class Report:
 
     @property
     def measures(self) -> dict[str, Summary]:
-        """Summary of each metric that some fold has."""
+        """Summary of each metric that some fold has, by name, in order of appearance."""
         names = dict.fromkeys(name for fold in self.folds for name in fold.measures)
         return {name: Summary.from_folds(self.folds, name) for name in names}
 
@@ -213,7 +222,10 @@ class Report:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Build the report that ``to_dict`` wrote; ValueError with the name of a missing key."""
+        """Build the report that ``to_dict`` wrote; ValueError with the name of a missing key.
+
+        Keys of later versions may be missing and are then empty.
+        """
         missing = [key for key in _REQUIRED if key not in data]
         if missing:
             raise ValueError(
@@ -268,7 +280,23 @@ def classification_fold(
     split: int = 0,
     chosen: Mapping[str, float | None] | None = None,
 ) -> Fold:
-    """Return a test fold of yes-or-no answers: ``classification_metrics`` and its size."""
+    """Return a test fold of yes-or-no answers: ``classification_metrics`` and its size.
+
+    Parameters
+    ----------
+    y, scores
+        Labels, positive where greater than 0, and scores of the m candidates, (m,) each.
+    threshold
+        Smallest score that is answered with yes; also stored in ``Fold.chosen``.
+    unreachable
+        Gold answers without a candidate, which count against recall.
+    rate
+        As in ``classification_metrics``.
+    documents, fold, split
+        Number of documents, number of the fold and of the repetition, which are only stored.
+    chosen
+        What else was chosen on the training folds.
+    """
     labels = np.asarray(y, dtype=np.float64)
     return Fold(
         classification_metrics(labels, scores, threshold, unreachable, rate=rate),
@@ -291,7 +319,12 @@ def ranking_fold(
     split: int = 0,
     chosen: Mapping[str, float | None] | None = None,
 ) -> Fold:
-    """Return a test fold of rankings: ``ranking_metrics``, its size, and queries without tau."""
+    """Return a test fold of rankings: ``ranking_metrics``, its size, and queries without tau.
+
+    ``y`` and ``scores`` have shape (m,), ``queries`` the query of each candidate. The numbers of
+    all queries and of those in which Kendall's tau_b is undefined are added to ``chosen``. Other
+    arguments are only stored.
+    """
     tau = average_over_queries(kendall_tau_b, y, scores, queries)
     labels = np.asarray(y, dtype=np.float64)
     sizes = {"queries": tau.defined + tau.undefined, "undefined_queries": tau.undefined}
@@ -326,11 +359,15 @@ def _summary_to_dict(summary: Summary) -> dict[str, float | None]:
 
 
 def _fold_from_row(row: Mapping[str, Any], names: Sequence[str]) -> Fold:
-    """Build the fold of ``Fold.to_dict``; ``names`` are those of the metrics."""
+    """Build the fold of ``Fold.to_dict``; ``names`` are those of the metrics.
+
+    Keys that are neither metrics nor sizes become ``Fold.chosen``.
+    """
     chosen = {k: v for k, v in row.items() if k not in names and k not in _SIZES}
     measures = {name: row.get(name) for name in names}
     return Fold(measures, chosen=chosen, **{key: int(row.get(key, 0)) for key in _SIZES})
 
 
 def _decision_from_row(row: Mapping[str, Any]) -> Decision:
+    """Build the decision of ``Decision.to_dict``; the derived key ``decision`` is ignored."""
     return Decision(**{key: value for key, value in row.items() if key != "decision"})
