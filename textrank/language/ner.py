@@ -67,7 +67,11 @@ class Marginals:
 
 @dataclass(frozen=True, eq=False)
 class _TimeSteps:
-    """Processing order of the words of a batch: all first words, then all second words, etc."""
+    """Processing order of the words of a batch: all first words, then all second words, etc.
+
+    Step ``t`` consists of word ``t`` of every text with more than ``t`` words, longest text first.
+    So the texts of a step are the first texts of the step before it.
+    """
 
     order: Ints  # (words,) word indices in processing order; within a step the longest text first
     bounds: Sequence[tuple[int, int]]  # start and end of each step in that order
@@ -76,7 +80,7 @@ class _TimeSteps:
 
     @classmethod
     def from_lengths(cls, lengths: Sequence[int]) -> _TimeSteps:
-        """Build the order for texts of these lengths; empty texts are ignored."""
+        """Build the order for texts of these numbers of words; empty texts are ignored."""
         sizes = np.asarray([length for length in lengths if length], dtype=np.intp)
         ends = np.cumsum(sizes)
         time = np.arange(sizes.sum()) - np.repeat(ends - sizes, sizes)
@@ -92,7 +96,8 @@ class _TimeSteps:
 def legal_transitions(n_labels: int) -> Bools:
     """Return the mask of legal BILOU transitions, shape ``(tags + 1, tags + 1)``, row to column.
 
-    The last row and column stand for the start and the end of a text.
+    There are ``tags = 4 * n_labels + 1`` tags, numbered as in the module docstring. The last row
+    stands for the start of a text and the last column for its end.
     """
     n_tags = 4 * n_labels + 1
     opens, closes = np.zeros(n_tags + 1, dtype=bool), np.zeros(n_tags + 1, dtype=bool)
@@ -112,15 +117,20 @@ def compute_marginals(
     Parameters
     ----------
     emissions
-        (words, tags) scores, one text after the other.
+        (words, tags) scores of each tag of each word, one text after the other.
     transitions
-        (tags + 1, tags + 1) scores; the last row and column are those of the start and end of a
-        text; -inf where a transition is illegal.
+        (tags + 1, tags + 1) scores from row to column; the last row is the start of a text, the
+        last column its end; -inf where a transition is illegal.
     lengths
-        Number of words of each text.
+        Number of words of each text, in the order of the rows; they sum to the number of rows.
     allowed
         (words, tags) mask. Tags that are not allowed get a negligible weight, which gives the
         marginals under the constraint of a gold standard. None allows all.
+
+    Returns
+    -------
+    Marginals
+        Its tag marginals are in the order of ``emissions``. Zeros if there are no words.
 
     Notes
     -----
@@ -152,10 +162,12 @@ def compute_marginals(
 
 
 def _run_forward(steps: _TimeSteps, weights: Floats, factors: Floats) -> tuple[Floats, Floats]:
-    """Return the filtered tag probabilities, in processing order, and the scale of each word.
+    """Return the filtered tag probabilities and the scale of each word, both in processing order.
 
-    ``forward[i]`` is the distribution of the tag of word ``i`` given the words up to it;
-    ``factors`` are exponentiated transitions.
+    ``forward[i]``, a row of shape (tags,), is the distribution of the tag of word ``i`` given the
+    words of its text up to it; the scale, shape (words, 1), is the sum by which that row was
+    divided. ``weights`` (words, tags) are exponentiated emissions in processing order, ``factors``
+    (tags + 1, tags + 1) exponentiated transitions.
     """
     forward, scales = np.empty_like(weights), np.empty((len(weights), 1))
     predicted = np.repeat(factors[-1:, :-1], steps.n_texts, axis=0)
@@ -172,7 +184,13 @@ def _run_forward(steps: _TimeSteps, weights: Floats, factors: Floats) -> tuple[F
 def _run_backward(
     steps: _TimeSteps, scaled_weights: Floats, factors: Floats, end_weights: Floats
 ) -> Floats:
-    """Return backward weights such that ``forward * backward`` are the tag marginals."""
+    """Return backward weights such that ``forward * backward`` are the tag marginals.
+
+    All (words, tags) arrays are in processing order. ``scaled_weights`` are exponentiated emissions
+    divided by the scale of their word (``_run_forward``), ``factors`` exponentiated transitions,
+    and ``end_weights`` (texts,) the probability-weighted factor of ending after the last word of
+    each text.
+    """
     backward = np.empty_like(scaled_weights)
     backward[steps.last_words] = factors[:-1, -1] / end_weights[:, None]
     inner_factors = np.ascontiguousarray(factors[:-1, :-1].T)
@@ -187,9 +205,11 @@ def _run_backward(
 def _expected_transitions(
     steps: _TimeSteps, factors: Floats, forward: Floats, arrivals: Floats, end_weights: Floats
 ) -> Floats:
-    """Return the expected number of each transition, summed over the batch.
+    """Return the expected number of each transition, shape (tags + 1, tags + 1).
 
-    ``arrivals`` are scaled weights times backward weights.
+    It is summed over the batch. ``factors`` are exponentiated transitions, ``forward`` and
+    ``end_weights`` those of ``_run_backward``. ``arrivals`` (words, tags) are scaled weights times
+    backward weights, in processing order.
     """
     has_next = np.ones(len(forward), dtype=bool)
     has_next[steps.last_words] = False
@@ -207,12 +227,13 @@ _MIN_PIECE_WORDS = 24
 
 
 def decode_tags(emissions: Floats, transitions: Floats, lengths: Sequence[int]) -> Ints:
-    """Return the best tag of each word, shape (words,), by the Viterbi algorithm.
+    """Return the tag number of each word in the best tag sequence, shape (words,), by Viterbi.
 
-    Takes emissions, transitions and lengths as ``compute_marginals``; tags must be those of
-    ``legal_transitions``. If a few long texts dominate the batch, they are first cut after words
-    that provably have tag O in the best sequence (``_is_surely_outside``), so that more words are
-    processed side by side. The result is exact.
+    Takes ``emissions``, ``transitions`` and ``lengths`` as ``compute_marginals``; tags must be
+    those of ``legal_transitions``. Words are in the order of ``emissions``; no words give an empty
+    array. If a few long texts dominate the batch, they are first cut after words that provably have
+    tag O in the best sequence (``_is_surely_outside``), so that more words are processed side by
+    side. The result is exact.
     """
     if not len(emissions):
         return np.zeros(0, dtype=np.intp)
@@ -237,7 +258,11 @@ def decode_tags(emissions: Floats, transitions: Floats, lengths: Sequence[int]) 
 
 
 def _find_cuts(emissions: Floats, transitions: Floats, ends: Ints) -> Ints:
-    """Return the words before which texts are cut, ascending; pieces have enough words to pay."""
+    """Return the indices of the words before which texts are cut, ascending.
+
+    ``ends`` are the cumulated numbers of words of the texts. Each piece before a cut has at least
+    ``_MIN_PIECE_WORDS`` words; the word before a cut surely has tag O.
+    """
     possible_cuts = np.flatnonzero(_is_surely_outside(emissions, transitions, ends)) + 1
     cuts, last_cut = [], 0
     starts = np.append(0, ends)
@@ -254,6 +279,10 @@ def _find_cuts(emissions: Floats, transitions: Floats, ends: Ints) -> Ints:
 
 def _is_surely_outside(emissions: Floats, transitions: Floats, ends: Ints) -> Bools:  # (words,)
     """Return the mask of words that are certainly outside any name in the best tag sequence.
+
+    ``emissions`` and ``transitions`` are those of ``decode_tags``; ``ends`` are the cumulated
+    numbers of words of the texts. The mask may miss words that are outside, but contains none
+    inside a name.
 
     Consider a run of words in which O scores higher than any other tag. A name that covers a word
     of the run scores less than the same name without the run's words, if these gain more than is
@@ -284,8 +313,19 @@ def _is_surely_outside(emissions: Floats, transitions: Floats, ends: Ints) -> Bo
 def _min_gain_before(gain: Floats, loss: Floats, is_start: Bools) -> Floats:
     """Return a lower bound of what the run gains in the words of a name before each word.
 
-    It is 0 if the name begins with the word, and less if all words of the run before it are in the
-    name and the loss at the run's start outweighs them.
+    A run is a series of words of one text with positive gain. It is 0 if the name begins with the
+    word, and less if all words of the run before it are in the name and the loss at the run's start
+    outweighs them. All arrays have shape (words,).
+
+    Parameters
+    ----------
+    gain
+        How much more O scores than the best other tag of each word.
+    loss
+        Upper bound of what is lost at the word before, if a run starts at this word; 0 at text
+        starts.
+    is_start
+        Whether the word is the first of its text.
     """
     words = np.arange(len(gain))
     is_run_start = is_start | np.append(True, gain[:-1] <= 0)
@@ -295,9 +335,11 @@ def _min_gain_before(gain: Floats, loss: Floats, is_start: Bools) -> Floats:
 
 
 def _trace_back(steps: _TimeSteps, scores: Floats, transitions: Floats, is_cut_end: Bools) -> Ints:
-    """Follow the best paths from the ends; return the tag of each word in text order.
+    """Follow the best paths back from the text ends; return the tag of each word in text order.
 
-    Back pointers are recomputed only along the best paths instead of being stored.
+    ``scores`` (words, tags), in processing order, hold the score of the best path that ends in each
+    tag. ``is_cut_end`` (words,), also in processing order, marks the words before a cut; they get
+    tag O. Back pointers are recomputed only along the best paths instead of being stored.
     """
     tags = (scores + transitions[:-1, -1]).argmax(axis=1)  # valid at ends of texts
     tags[is_cut_end] = 0
@@ -326,10 +368,12 @@ _EDGE_PUNCTUATION = frozenset(
 def fix_spans(doc: Doc, spans: Sequence[TokenRange]) -> list[TokenRange]:
     """Clean up predicted spans by rules and add missed ones; return them sorted.
 
+    ``spans`` and the result are token ranges (start, exclusive end); the result does not overlap.
     Spans lose punctuation at their edges and unbalanced brackets, and are dropped if no letter or
-    digit is left. An abbreviation follows its long form: it is added if that is a name, and removed
-    everywhere if that clearly is not. A name that is predicted at least as often as it is missed is
-    added wherever it occurs. Linear in the length of the text.
+    digit is left or if they overlap an earlier one. An abbreviation follows its long form: it is
+    added if that is a name, and removed everywhere if that clearly is not. A name that is predicted
+    at least as often as it is missed is added wherever it occurs. The Doc is not changed. Linear in
+    the length of the text.
     """
     words = _WordSpans(doc)
     fixed = {clean for span in spans if (clean := words.clean_span(*span)) is not None}
@@ -340,7 +384,12 @@ def fix_spans(doc: Doc, spans: Sequence[TokenRange]) -> list[TokenRange]:
 
 
 class _WordSpans:
-    """Transliterated words of a Doc, addressed by token ranges."""
+    """Transliterated words of a Doc, addressed by token ranges.
+
+    Words are the tokens that are not white space or markup. ``token_indices`` holds the token of
+    each word, ``words`` its text, and ``word_of_token`` the word index of each token that is a
+    word.
+    """
 
     def __init__(self, doc: Doc) -> None:
         """Collect the words of a Doc."""
@@ -352,15 +401,16 @@ class _WordSpans:
         self.word_of_token = {token: n for n, token in enumerate(self.token_indices)}
 
     def words_of(self, start: int, end: int) -> tuple[str, ...]:
-        """Return the words in the token range ``start:end``."""
+        """Return the words in the token range ``start:end``, in order; other tokens are skipped."""
         return tuple(
             self.words[self.word_of_token[i]] for i in range(start, end) if i in self.word_of_token
         )
 
     def clean_span(self, start: int, end: int) -> TokenRange | None:
-        """Return the range without edge punctuation and with balanced brackets; None if empty.
+        """Return the token range without edge punctuation and with balanced brackets.
 
-        A hyphen, a prime or a plus sign may end a name, a full stop or a comma never.
+        None if no letter or digit is left. A hyphen, a prime or a plus sign may end a name, a full
+        stop or a comma never. The range can grow by a closing bracket that follows it.
         """
         words = [n for i in range(start, end) if (n := self.word_of_token.get(i)) is not None]
         while words and self.words[words[0]] in _EDGE_PUNCTUATION:
@@ -373,7 +423,11 @@ class _WordSpans:
         return self.token_indices[words[0]], self.token_indices[words[-1]] + 1
 
     def _close_brackets(self, indices: list[int]) -> list[int]:
-        """Add a missing closing bracket that follows, or cut the span at an unbalanced bracket."""
+        """Add a missing closing bracket that follows, or cut the span at an unbalanced bracket.
+
+        ``indices`` are consecutive word indices, possibly none; returns them changed, the input is
+        kept. Only one missing or surplus bracket of each kind (round, square) is repaired.
+        """
         for opening, closing in (("(", ")"), ("[", "]")):
             words = [self.words[n] for n in indices]
             unclosed = words.count(opening) - words.count(closing)
@@ -387,7 +441,10 @@ class _WordSpans:
         return indices
 
     def drop_overlaps(self, spans: Iterable[TokenRange]) -> set[TokenRange]:
-        """Drop each span that overlaps an earlier one."""
+        """Return the spans without those that overlap a kept one before them.
+
+        Spans are taken in (start, end) order.
+        """
         chosen: set[TokenRange] = set()
         last_end = 0
         for start, end in sorted(spans):
@@ -399,7 +456,9 @@ class _WordSpans:
     def find_missed(self, spans: set[TokenRange]) -> set[TokenRange]:
         """Return further occurrences of names that were predicted at least as often as missed.
 
-        Only names that cannot be ordinary words (``_UNAMBIGUOUS_NAME``) are looked for.
+        Returns token ranges that overlap neither ``spans`` nor each other; where several names fit,
+        the longest wins. Only names that cannot be ordinary words (``_UNAMBIGUOUS_NAME``) are
+        looked for.
         """
         counts = Counter(self.words_of(*name) for name in spans)
         keys = {key for key in counts if _UNAMBIGUOUS_NAME.fullmatch("".join(key))}
@@ -433,9 +492,10 @@ _NAME_LIKE = re.compile(r".*[A-Z0-9]")
 
 
 def trim_span(doc: Doc, start: int, end: int) -> TokenRange:
-    """Trim words such as "human" and "gene" from the edges of a name.
+    """Trim words such as "human" and "gene" from the edges of a name; return its new token range.
 
-    They are kept if the word next to them is an ordinary one, as in "TATA-binding protein".
+    They are kept if the word next to them is an ordinary one (without capital or digit), as in
+    "retinol binding protein". At least one token is left.
 
     >>> import spacy
     >>> doc = spacy.blank("en")("human p53 gene and retinol binding protein")
@@ -458,7 +518,13 @@ def trim_span(doc: Doc, start: int, end: int) -> TokenRange:
 
 
 def _apply_abbreviations(doc: Doc, words: _WordSpans, spans: set[TokenRange]) -> set[TokenRange]:
-    """Return the spans with short forms of names added and short forms of other things removed."""
+    """Return the spans with short forms of names added and short forms of other things removed.
+
+    Long and short forms come from ``find_abbreviations``. The short form where it is defined is
+    added if its long form is a span and no span overlaps it. All spans with the words of the short
+    form are removed if its long form overlaps no span and does not end like a gene
+    (``_GENE_LIKE_ENDING``).
+    """
     for short, long in find_abbreviations(doc):
         short_span, key = (short.start, short.end), words.words_of(short.start, short.end)
         if _is_named(long, spans):
@@ -470,7 +536,10 @@ def _apply_abbreviations(doc: Doc, words: _WordSpans, spans: set[TokenRange]) ->
 
 
 def _is_named(long: Span, spans: set[TokenRange]) -> bool:
-    """Return whether one of the spans is the long form, up to a token or two at its start."""
+    """Return whether one of the token ranges ends with ``long`` and starts about where it does.
+
+    It may start up to two tokens before the long form or one token after its start.
+    """
     return any(
         end == long.end and start <= long.start + 1 and start >= long.start - 2
         for start, end in spans
@@ -514,7 +583,10 @@ def build_tag_network(
 
 
 def _initialize_network(model: TagNetwork, X: Any = None, Y: Any = None) -> None:
-    """Initialise the layers, and the transition scores with zeros."""
+    """Initialise the layers from the sample Docs ``X``, and the transition scores ``T`` with zeros.
+
+    The dimension ``nO`` (number of tags) must be set. ``Y`` is ignored.
+    """
     tags = model.get_dim("nO")
     model.layers[0].layers[-1].layers[0].set_dim("nO", tags)
     model.layers[0].initialize(X=X)
@@ -540,7 +612,7 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Return the entity labels."""
+        """Return the entity labels; label ``k`` has the tags ``4 k + 1`` to ``4 k + 4``."""
         return tuple(self.cfg["labels"])
 
     @property
@@ -555,9 +627,11 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
         nlp: Language | None = None,
         labels: list[str] | None = None,
     ) -> None:
-        """Initialise the network for training.
+        """Set the labels and initialise the network for training.
 
-        Labels are those of the examples if ``labels`` is None. Raises ValueError if there are none.
+        Labels are those of the examples' reference entities, sorted, if ``labels`` is None. The
+        first ten examples serve as sample input. ``nlp`` is ignored. Raises ValueError if there are
+        no labels.
         """
         examples = list(get_examples())
         if labels is None:
@@ -574,9 +648,10 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
         self.model.initialize(X=[each.predicted for each in examples[:10]])
 
     def predict(self, docs: Iterable[Doc]) -> list[list[LabelledSpan]]:
-        """Return the labelled spans of each Doc as token ranges.
+        """Return the labelled spans of each Doc as token ranges, in text order and without overlap.
 
-        Paragraphs are decoded separately.
+        Paragraphs are decoded separately. The Docs are not changed. Spans without letter or digit
+        are dropped.
         """
         docs = list(docs)
         normalized = [normalize_words(doc, transliterate=True) for doc in docs]
@@ -596,7 +671,11 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
         ]
 
     def _scores(self, docs: Sequence[Doc], normalized: Sequence[NormalizedWords | None]) -> Any:
-        """Return the emission scores of the words of all Docs, shape (words, tags)."""
+        """Return the emission scores of the words of all Docs, shape (words, tags), Doc after Doc.
+
+        Words are tokens without white space and markup; ``normalized`` holds those of each Doc, or
+        None if all its tokens are words.
+        """
         if not any(isinstance(node, Tok2VecListener) for node in self.model.walk()):
             return self.model.predict(
                 [strip_non_words(doc, transliterate=True) for doc in docs]
@@ -612,7 +691,10 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
     def set_annotations(
         self, docs: Sequence[Doc], spans_by_doc: Sequence[Sequence[LabelledSpan]]
     ) -> None:
-        """Add the spans to ``doc.ents`` unless they overlap existing entities."""
+        """Add the spans to ``doc.ents`` in place unless they overlap existing entities.
+
+        Tokens that are blocked (set to no entity by the user) count as taken too.
+        """
         for doc, predicted in zip(docs, spans_by_doc, strict=True):
             spans = [Span(doc, *span) for span in predicted]
             if doc.has_annotation("ENT_IOB"):
@@ -625,7 +707,10 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
     def get_loss(self, examples: Iterable[Example], scores: Ragged) -> tuple[float, Ragged]:
         """Return the negative log-likelihood of the gold entities and its gradient by emissions.
 
-        The gradient by the transitions is added to the parameter ``T``.
+        ``scores`` are the emissions of the examples' predicted tokens, one text per example. The
+        loss is summed over the batch; tokens without gold annotation allow every tag. The gradient
+        has the shape of ``scores``. The gradient by the transitions is added to that of the
+        parameter ``T``.
         """
         allowed = np.concatenate([_allowed_tags(each, self.labels) for each in examples])
         lengths = [int(length) for length in scores.lengths]
@@ -639,7 +724,7 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
         return loss, Ragged(gradient, scores.lengths)
 
     def _transitions(self) -> Floats:
-        """Return the transition scores, -inf where illegal."""
+        """Return the transition scores, shape (tags + 1, tags + 1), -inf where illegal."""
         learned = self.model.get_param("T").astype(np.float64)
         return np.where(legal_transitions(len(self.labels)), learned, -np.inf)
 
@@ -675,7 +760,11 @@ class GeneRecognizer(NameRecognizer):
     def set_annotations(
         self, docs: Sequence[Doc], spans_by_doc: Sequence[Sequence[LabelledSpan]]
     ) -> None:
-        """Write the spans, cleaned up by ``fix_spans``, to the group; their ids are e0, e1, ...."""
+        """Write the spans, cleaned up by ``fix_spans``, to the group; their ids are e0, e1, ....
+
+        Spans that ``fix_spans`` added or changed get the label of the first prediction. A Doc that
+        already has the group is skipped; a Doc without names gets an empty group.
+        """
         for doc, predicted in zip(docs, spans_by_doc, strict=True):
             if self.key not in doc.spans:
                 labels = {(span.start, span.end): span.label for span in predicted}
@@ -698,7 +787,10 @@ def _keep_span(_: Doc, start: int, end: int) -> tuple[int, int]:
 
 
 def _tags_to_spans(tags: Ints, labels: Sequence[str]) -> list[LabelledSpan]:
-    """Convert the BILOU tags of a text, shape (words,), to labelled ranges of words."""
+    """Convert the BILOU tags of a text, shape (words,), to labelled ranges of words, in text order.
+
+    ``labels[k]`` is the name of label ``k``. The tag sequence must be legal.
+    """
     position = np.where(tags > 0, (tags - 1) % 4, -1)  # 0 .. 3 for B, I, L, U
     starts = np.flatnonzero((position == 0) | (position == 3))
     ends = np.flatnonzero(position >= 2) + 1
@@ -716,7 +808,8 @@ def _map_to_tokens(
 ) -> list[LabelledSpan]:
     """Convert ranges of words to ranges of tokens of the Doc.
 
-    Spans without a letter or digit are dropped (14-3-3 is a name, punctuation is not).
+    ``normalized`` holds the words of the Doc, or is None if all its tokens are words. Spans without
+    a letter or digit are dropped (14-3-3 is a name, punctuation is not).
     """
     token_indices = range(len(doc)) if normalized is None else normalized.token_indices
     orths = doc.to_array([ORTH]) if normalized is None else normalized.orths
@@ -731,7 +824,10 @@ def _map_to_tokens(
 
 
 def _allowed_tags(example: Example, labels: Sequence[str]) -> Bools:
-    """Return the (words, tags) mask of tags allowed by the gold standard, or all if unknown."""
+    """Return the (tokens, tags) mask of tags that the gold standard allows.
+
+    Rows are predicted tokens. Allowed is the gold tag only, or all tags where that is unknown.
+    """
     tags = _gold_tags(example, labels)
     allowed = np.zeros((len(tags), 4 * len(labels) + 1), dtype=bool)
     allowed[np.arange(len(tags)), tags] = True
@@ -740,7 +836,11 @@ def _allowed_tags(example: Example, labels: Sequence[str]) -> Bools:
 
 
 def _gold_tags(example: Example, labels: Sequence[str]) -> Ints:
-    """Return the gold tag of each predicted token, shape (tokens,); -1 where it is unknown."""
+    """Return the gold tag of each predicted token, shape (tokens,); -1 where it is unknown.
+
+    Unknown are tokens without entity annotation, with a label that is not among ``labels``, or that
+    cannot be aligned with the tokens of the reference.
+    """
     reference = example.reference
     if not np.array_equal(reference.to_array([ORTH]), example.predicted.to_array([ORTH])):
         tag_numbers = {"O": 0}
@@ -765,8 +865,9 @@ def _gold_tags(example: Example, labels: Sequence[str]) -> Ints:
 def score_genes(examples: Iterable[Example], **_: Any) -> dict[str, float]:
     """Return precision, recall and F1 of the predicted genes with exact boundaries.
 
-    Gold entities are ``reference.ents``, predictions the span group ``entities``. Keys are
-    ``genes_p``, ``genes_r`` and ``genes_f``.
+    Gold entities are ``reference.ents``, predictions the span group ``entities``; labels are
+    ignored. Counts are pooled over the examples. Keys are ``genes_p``, ``genes_r`` and ``genes_f``;
+    a value without denominator is 0. Further keyword arguments are ignored.
     """
     n_predicted = n_correct = n_gold = 0
     for example in examples:
@@ -806,7 +907,10 @@ DEFAULT_MODEL = {
 def make_genes(
     nlp: Language, name: str, model: TagNetwork, key: str, narrow: bool
 ) -> GeneRecognizer:
-    """Build the component of the factory ``textrank_genes``."""
+    """Build the component of the factory ``textrank_genes``.
+
+    Only a component that writes to the default group ``entities`` gets a scorer.
+    """
     scorer = (
         score_genes if key == ENTITIES_KEY else None
     )  # a second component must not overwrite the scores
