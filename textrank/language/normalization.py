@@ -74,7 +74,11 @@ _TRANSLITERATIONS = {**_DASHES, **_QUOTES, **_GREEK}
 
 
 class NormalizedText(NamedTuple):
-    """A normalised text and, for each of its characters, the offsets it comes from."""
+    """A normalised text and, for each of its characters, the offsets it comes from.
+
+    Character ``i`` of ``text`` comes from ``original[starts[i]:ends[i]]``. Characters of one
+    replacement share their source, so ranges can coincide.
+    """
 
     text: str
     starts: list[int]  # offset in the original at which the source of each character starts
@@ -84,9 +88,10 @@ class NormalizedText(NamedTuple):
 def normalize_text(text: str) -> NormalizedText | None:
     """Return the normalised text with its alignment; None if nothing needs normalising.
 
-    Markup is removed (a block tag becomes a blank), entities are decoded, control and invisible
-    characters, superscript citations and line-end hyphenation are removed. White space is kept as
-    it is, since it never belongs to a token. Linear in the length of the text.
+    Markup is removed (a block tag becomes a blank), entities are decoded, invisible characters,
+    superscript citations and line-end hyphenation are removed, control characters become blanks,
+    and superscript or subscript characters plain ones. White space is kept as it is, since it never
+    belongs to a token. Linear in the length of the text.
 
     >>> normalize_text("<b>p<sub>53</sub></b> &amp; TNF-&alpha;").text
     'p53 & TNF-α'
@@ -121,8 +126,10 @@ def _normalize_match(
 ) -> tuple[str, int]:
     """Return the replacement of a ``_NON_PLAIN`` match and the offset at which its source ends.
 
-    ``vocabulary`` holds the lower-case words of the text; it is used only for hyphenation. A
-    superscript number is removed as a citation unless it follows a number (``10<sup>6</sup>``).
+    ``text`` is the whole original text and ``end`` the end of the match, which is returned except
+    for hyphenation. ``vocabulary`` holds the lower-case words of the text; it is used only for
+    hyphenation. A superscript number is removed as a citation unless it follows a number
+    (``10<sup>6</sup>``).
     """
     match _match_kind(match):
         case "cited":
@@ -143,7 +150,7 @@ def _normalize_match(
 
 
 def _match_kind(match: re.Match[str]) -> str:
-    """Return which named alternative of ``_NON_PLAIN`` matched."""
+    """Return the name of the alternative of ``_NON_PLAIN`` that matched, such as "tag"."""
     kinds = ("cited", "tag", "entity", "gone", "control", "wrap", "script")
     return next(kind for kind in kinds if match[kind] is not None)
 
@@ -153,7 +160,8 @@ def _join_hyphenated(
 ) -> tuple[str, int]:
     """Return the replacement of a hyphen at a line end and the offset at which its source ends.
 
-    The hyphen is dropped if the joined word occurs elsewhere in the text, and kept otherwise.
+    ``match`` covers the hyphen and the line break. Both are dropped if the joined word is in
+    ``vocabulary`` (the lower-case words of ``text``); otherwise only the line break is dropped.
     """
     window = text[max(0, match.start() - 40) : match.end() + 40]
     hyphen = match.start() - max(0, match.start() - 40)
@@ -186,6 +194,9 @@ _PARAGRAPH_NAMES = _BLOCK_NAMES - frozenset(_NON_BREAKING_BLOCKS.split())
 def is_block_tag(tag: str) -> bool:
     """Return whether a tag separates words, as ``<p>`` and ``<td>`` do and ``<b>`` does not.
 
+    Takes the whole tag with its angle brackets: opening or closing, with or without attributes, in
+    upper or lower case. Comments, unknown tags and strings that are not one tag give False.
+
     >>> is_block_tag("</td>"), is_block_tag("<sub>")
     (True, False)
     """
@@ -195,14 +206,24 @@ def is_block_tag(tag: str) -> bool:
 
 
 def is_paragraph_tag(tag: str) -> bool:
-    """Return whether a tag ends a sentence, as ``<p>`` does and a table cell does not."""
+    """Return whether a tag ends a sentence, as ``<p>`` does and a table cell does not.
+
+    Takes the whole tag with its angle brackets, such as ``<p>``, ``</P>`` or ``<div class="x">``:
+    opening or closing, with or without attributes, in upper or lower case. True for block tags
+    (``is_block_tag``) except td, th, col, br, img, link and meta. Inline tags, comments, unknown
+    tags and strings that are not exactly one tag give False.
+    """
     match = _TAG_REGEX.fullmatch(tag)
     name = (match["name"] or "").lower() if match else ""
     return name in _PARAGRAPH_NAMES
 
 
 def find_tags(text: str) -> Iterator[re.Match[str]]:
-    """Iterate over the matches of markup tags in a text."""
+    """Iterate over the matches of known markup tags, comments and declarations, in text order.
+
+    The group ``name`` of a match is the tag's name as written, or None for comments and
+    declarations.
+    """
     return _TAG_REGEX.finditer(text) if "<" in text else iter(())
 
 
@@ -240,7 +261,7 @@ def transliterate_token(word: str) -> str:
 
 
 def to_plain_text(text: str) -> str:
-    """Return the normalised text on one line, with single spaces.
+    """Return the normalised text on one line, with single spaces and none at its ends.
 
     >>> to_plain_text("TNF-&alpha;\\n  <b>receptor</b>")
     'TNF-α receptor'
@@ -256,6 +277,8 @@ def tokenize_normalized(
 
     Parameters
     ----------
+    text
+        Original text, with markup and the like.
     split
         Tokenizer of the normalised text. It returns all tokens including white space, so that they
         concatenate to its input.
@@ -292,7 +315,8 @@ def tokenize_normalized(
 def fold_spaces(parts: list[str]) -> tuple[list[str], list[bool]]:
     """Convert tokens that include white space to the ``words`` and ``spaces`` of a Doc.
 
-    A single space after a token becomes its flag; other white space stays a token.
+    ``parts`` are non-empty strings that concatenate to the text. A single space after a token
+    becomes its flag; other white space, and a space at the start of the text, stays a token.
 
     >>> fold_spaces(["a", "  ", "b", " ", "c"])
     (['a', ' ', 'b', 'c'], [True, False, True, False])
