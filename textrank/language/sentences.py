@@ -98,7 +98,10 @@ def decide_boundaries(doc: Doc) -> dict[int, bool]:
 
 @dataclass(frozen=True, eq=False)
 class _WordSequence:
-    """Words of a Doc (tokens without white space and markup) with their position in the text."""
+    """Words of a Doc (tokens without white space and markup) with their position in the text.
+
+    Arguments ``first``, ``n`` and ``stop`` of the methods are indices into ``words``, not tokens.
+    """
 
     doc: Doc
     token_indices: Sequence[int]  # token index of each word
@@ -123,7 +126,11 @@ class _WordSequence:
         )
 
     def candidate_boundaries(self) -> Iterator[int]:
-        """Yield, in order, the index of each word at which a sentence may begin."""
+        """Yield, in order, the index of each word at which a sentence may begin.
+
+        The first word of the Doc is left out. These follow a full stop or a layout break, or are
+        sure first words (``_begins_without_stop``).
+        """
         after_stop = False  # the word before is a full stop, or closes a bracket or quote after one
         for n, word in enumerate(self.words):
             if n and (after_stop or n in self.layout_breaks or self._begins_without_stop(n)):
@@ -131,7 +138,11 @@ class _WordSequence:
             after_stop = word[-1] == "." or word in _STOPS or (after_stop and word in _CLOSERS)
 
     def is_boundary(self, first: int, n: int) -> bool:
-        """Return whether the sentence that began at word ``first`` ends before word ``n``."""
+        """Return whether the sentence that began at word ``first`` ends before word ``n``.
+
+        ``n`` must be one of ``candidate_boundaries``. A layout break always ends a sentence. A full
+        stop does not without a gap after it or inside brackets.
+        """
         if n in self.layout_breaks or self._begins_without_stop(n):
             return True
         if not self._has_gap_before(n) or self._is_inside_brackets(first, n):
@@ -142,7 +153,11 @@ class _WordSequence:
         return self._stop_ends_sentence(first, stop, n)
 
     def _begins_without_stop(self, n: int) -> bool:
-        """Return whether word ``n`` begins a sentence although no full stop precedes it."""
+        """Return whether word ``n`` begins a sentence although no full stop precedes it.
+
+        ``n`` is at least 1. It does if it is a sure first word such as "This", a lower-case word
+        follows, and the word before it is an ordinary word that needs no complement.
+        """
         if self.words[n] not in _OPENERS_WITHOUT_STOP or n + 1 == len(self.words):
             return False
         before, following = self.words[n - 1], self.words[n + 1]
@@ -190,7 +205,10 @@ class _WordSequence:
         return token - before > 1 or bool(self.doc[before].whitespace_)
 
     def _is_inside_brackets(self, first: int, n: int) -> bool:
-        """Return whether a bracket opened in this sentence closes soon after word ``n``."""
+        """Return whether a bracket opened in this sentence closes soon after word ``n``.
+
+        The sentence begins at word ``first``; "soon" is within ``_MAX_BRACKET_WORDS`` words.
+        """
         depth = 0
         for word in self.words[max(first, n - _MAX_BRACKET_WORDS) : n]:
             depth = depth + 1 if word in "([" else max(depth - 1, 0) if word in ")]" else depth
@@ -257,9 +275,10 @@ class _LineStarts:
 
 
 def _find_new_lines(lines: Sequence[str]) -> Iterator[int]:
-    """Yield the numbers of the lines that do not continue the sentence of the line before.
+    """Yield the numbers (from 0) of the lines that do not continue the sentence of the line before.
 
-    Blank lines separate blocks; the first line of a block is not reported.
+    ``lines`` are all lines of a text. Blank lines separate blocks; the first line of a block is not
+    reported.
     """
     block_start = 0
     while block_start < len(lines):
@@ -271,7 +290,11 @@ def _find_new_lines(lines: Sequence[str]) -> Iterator[int]:
 
 
 def _find_new_lines_in_block(lines: Sequence[str]) -> Iterator[int]:
-    """Yield the numbers of such lines within a block of lines without blank lines."""
+    """Yield the numbers (from 0) of the lines of a block that begin a new sentence.
+
+    The first line is never reported. ``lines`` are consecutive lines without blank ones. In a table
+    every line begins one.
+    """
     if len(lines) < 2:
         return
     width = max(len(line.expandtabs()) for line in lines)
@@ -289,7 +312,11 @@ def _find_new_lines_in_block(lines: Sequence[str]) -> Iterator[int]:
 
 
 def _is_table(lines: Sequence[str]) -> bool:
-    """Return whether more than half of the lines have the same number of cell separators."""
+    """Return whether more than half of the lines have the same number of cell separators.
+
+    Separators are tabs, three or more spaces, or vertical bars. ``lines`` must not be empty; a
+    single line is never a table.
+    """
     for separator, pattern in (("\t", r"\t+"), ("   ", r" {3,}"), ("|", r"\|")):
         counts = [len(re.findall(pattern, x.strip())) if separator in x else 0 for x in lines]
         common = max(set(counts), key=counts.count)
@@ -343,7 +370,11 @@ def _starts_sentence(
 
 
 def _is_list_entry(above: str, line: str) -> bool:
-    """Return whether a short line in a block of short lines begins an entry of a list."""
+    """Return whether a short line in a block of short lines begins an entry of a list.
+
+    It does if the line ``above`` (without trailing white space) is not unfinished and the first
+    word of ``line`` is capitalised or not purely alphabetic. ``line`` must not be blank.
+    """
     first_word = line.split(maxsplit=1)[0]
     return not _UNFINISHED_LINE.search(above) and (
         first_word[0].isupper() or not first_word.isalpha()
@@ -351,11 +382,12 @@ def _is_list_entry(above: str, line: str) -> bool:
 
 
 def set_sentence_starts(doc: Doc, tokens: Collection[int], *, final: bool) -> None:
-    """Set sentence boundaries of a Doc: a sentence begins at each of ``tokens``.
+    """Set the sentence boundaries of a Doc in place: a sentence begins at each of ``tokens``.
 
-    If ``final``, no sentence begins anywhere else; otherwise other tokens stay undecided (0),
-    except white space, which never begins a sentence unless listed. Indices beyond the Doc are
-    ignored. Overwrites existing boundaries. Linear in the length of the Doc.
+    ``tokens`` are token indices in any order. If ``final``, no sentence begins anywhere else;
+    otherwise other tokens stay undecided (0), except white space, which never begins a sentence
+    unless listed. Indices beyond the Doc are ignored. Overwrites existing boundaries. Linear in the
+    length of the Doc.
     """
     if not len(doc):
         return
@@ -378,7 +410,11 @@ class SentenceSplitter:
     final: bool = False
 
     def __call__(self, doc: Doc) -> Doc:
-        """Set ``is_sent_start`` of each token in place and return the Doc."""
+        """Set ``is_sent_start`` of each token in place and return the Doc.
+
+        The first token always begins a sentence. A Doc whose boundaries are all set is left
+        unchanged.
+        """
         if not len(doc) or doc.has_annotation("SENT_START", require_complete=True):
             return doc
         existing = doc.to_array([SENT_START]).ravel().astype(np.int64)
