@@ -7,6 +7,8 @@ labels with a stated error, ``PriorShift`` corrects for another share of positiv
 ``fit_logistic`` is the one logistic regression of all learners.
 
 Scores must be held out: scores of training candidates by the model itself are far too good.
+``heldout`` (n,) are such scores and ``y`` (n,) their labels, positive if above 0; ``m`` is the
+number of new scores.
 """
 
 from __future__ import annotations
@@ -71,6 +73,9 @@ class PlattCalibration:
     ) -> PlattCalibration:
         """Fit the curve for a corpus that is none of the ``sources`` (n,) the scores come from.
 
+        ``sources`` names the corpus of each score. Raises ValueError unless positive and negative
+        labels occur.
+
         Sources differ in their share of positives: each has a constant ``b ~ N(0, v)`` of its own
         in the log-odds, where ``v`` is the mean square of the fitted constants (one degree of
         freedom goes to ``shift``). The constant of a new corpus is unknown, so the shared log-odds
@@ -99,12 +104,15 @@ class PlattCalibration:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> PlattCalibration:
-        """Build a curve from the mapping that ``dataclasses.asdict`` returned for another one."""
+        """Build a curve from the mapping that ``dataclasses.asdict`` returned for another one.
+
+        ``above`` and ``sources`` may be missing and are then 0.
+        """
         above, sources = float(values.get("above", 0.0)), int(values.get("sources", 0))
         return cls(float(values["slope"]), float(values["shift"]), above, sources)
 
     def __call__(self, scores: Any) -> Vector:
-        """Return the probability of a positive label for each score."""
+        """Return the probability of a positive label for each score, in the shape of ``scores``."""
         s = np.asarray(scores)
         return np.asarray(expit(self.slope * s + self.above * np.maximum(s, 0) + self.shift))[()]
 
@@ -121,7 +129,10 @@ def fit_calibration(heldout: Vector, y: Vector) -> PlattCalibration | None:
 
 
 def _source_variance(constants: Vector) -> float:
-    """Return the variance of the constants of sources, whose mean went into the shift."""
+    """Return the variance of the constants of sources, whose mean went into the shift.
+
+    It is at least ``MIN_SOURCE_VARIANCE``.
+    """
     return float(max((constants**2).sum() / max(len(constants) - 1, 1), MIN_SOURCE_VARIANCE))
 
 
@@ -203,7 +214,10 @@ class IsotonicCalibration:
 
     @classmethod
     def fit(cls, heldout: Vector, y: Vector) -> IsotonicCalibration:
-        """Fit the curve to held-out scores; raise ValueError unless both kinds of labels occur."""
+        """Fit the curve to held-out scores (n,) and labels (n,), positive if above 0.
+
+        Raises ValueError unless both kinds of labels occur.
+        """
         scores, positive = _two_classes(heldout, y)
         from sklearn.isotonic import IsotonicRegression  # slow to import, needed in training only
 
@@ -211,7 +225,10 @@ class IsotonicCalibration:
         return cls(curve.X_thresholds_, curve.y_thresholds_)
 
     def __call__(self, scores: Any) -> Vector:
-        """Return the probability of a positive label for each score."""
+        """Return the probability of a positive label for each score, in the shape of ``scores``.
+
+        Scores beyond those of the fit get the first or last probability.
+        """
         return np.asarray(np.interp(scores, self.scores, self.values))
 
 
@@ -235,12 +252,18 @@ class ConformalPredictor:
 
     @classmethod
     def fit(cls, heldout: Vector, y: Vector) -> ConformalPredictor:
-        """Store held-out scores by class; raise ValueError unless both kinds of labels occur."""
+        """Store held-out scores (n,) by class; a label is positive if above 0.
+
+        Raises ValueError unless both kinds of labels occur.
+        """
         scores, positive = _two_classes(heldout, y)
         return cls(np.sort(scores[~positive]), np.sort(scores[positive]))
 
     def p_values(self, scores: Any) -> Matrix:  # (m, 2)
-        """Return for each score its p-values as a negative and as a positive."""
+        """Return for each of the scores (m,) its p-values (m, 2) as a negative and as a positive.
+
+        Scores that are equal up to the tolerance of ties count as no better.
+        """
         s = np.asarray(scores, dtype=np.float64)
         tie = tie_tolerance(np.concatenate([self.negative, self.positive]))
         higher = len(self.negative) - np.searchsorted(self.negative, s - tie, "left")
@@ -251,22 +274,27 @@ class ConformalPredictor:
         )
 
     def sets(self, scores: Any, *, error: float) -> NDArray[np.bool_]:  # (m, 2)
-        """Return whether negative and positive are in the set of each score at this error level."""
+        """Return whether negative and positive are in the set of each score, (m, 2).
+
+        ``error`` is the share of each class that may be missed, between 0 and 1; others raise
+        ValueError.
+        """
         return prediction_sets(self.p_values(scores), error)
 
 
 def exact_p_values(
     K: Matrix, y: Vector, cross: Matrix, own: Vector, *, alpha: float
 ) -> Matrix:  # (m, 2)
-    """Return p-values, as negative and as positive, by full conformal prediction with RLS.
+    """Return p-values (m, 2), as negative and as positive, by full conformal prediction with RLS.
 
     RLS is trained with each new candidate and each label. With the new candidate in, every
-    candidate is scored by leave-one-out, all in closed form: ``v = G k``,
-    ``s = k(x, x) + alpha - k'v``, ``G_jj + v_j^2 / s`` and ``a_j - v_j (y - f) / s``. Valid for any
-    number of candidates, if they are exchangeable; O(n) per label after one product.
+    candidate is scored by leave-one-out, all in closed form: ``v = G k``, ``s = k(x, x) + alpha -
+    k'v``, ``G_jj + v_j^2 / s`` and ``a_j - v_j (y - f) / s``. Valid for any number of candidates,
+    if they are exchangeable; O(n) per label after one product.
 
-    ``K`` (n, n) and ``y`` (n,) are the training data, ``cross`` (m, n) the kernel values of new
-    with training candidates, ``own`` (m,) those of each new candidate with itself.
+    ``K`` (n, n) and ``y`` (n,) are the training data (a label above 0 is positive), ``cross`` (m,
+    n) the kernel values of new with training candidates, ``own`` (m,) those of each new candidate
+    with itself. Raises ValueError unless both kinds of labels occur.
     """
     K = check_gram(K)
     _, positive = _two_classes(y, y)
@@ -290,16 +318,20 @@ def exact_p_values(
 
 
 def prediction_sets(p: Matrix, error: float) -> NDArray[np.bool_]:
-    """Return whether each p-value is above the error level, which must be between 0 and 1."""
+    """Return whether each p-value is above the error level, in the shape of ``p``.
+
+    Raises ValueError unless ``error`` is between 0 and 1.
+    """
     if not 0 < error < 1:
         raise ValueError(f"error must be between 0 and 1, got {error}")
     return np.asarray(p > error)
 
 
 def _two_classes(scores: Any, y: Any) -> tuple[Vector, NDArray[np.bool_]]:
-    """Return scores (n,) as floats and whether each label is positive.
+    """Return scores (n,) as floats and whether each label is positive (above 0), (n,).
 
-    Raises ValueError unless there are positive and negative labels.
+    Raises ValueError unless there are positive and negative labels, and for values that are not
+    finite or of another number.
     """
     values = check_targets(scores, len(scores))[:, 0]
     positive = check_targets(y, len(values))[:, 0] > 0
@@ -337,11 +369,20 @@ class PriorShift:
 
     @classmethod
     def fit(cls, heldout: Vector, y: Vector) -> PriorShift:
-        """Fit the calibration and the share of positives to held-out scores and their labels."""
+        """Fit the calibration and the share of positives to held-out scores and their labels.
+
+        A label is positive if it is above 0. Raises ValueError unless both kinds occur.
+        """
         return cls(PlattCalibration.fit(heldout, y), float((np.asarray(y) > 0).mean()))
 
     def estimate(self, scores: Vector) -> float:
-        """Return the estimated share of positives among new candidates with these scores."""
+        """Return the estimated share of positives, between 0 and 1, among new candidates.
+
+        ``scores`` (m,) are the model's raw scores of all new candidates, on the scale of
+        ``heldout`` in ``fit``; this method calibrates them itself. Expectation maximisation starts
+        from the share of positives in training and ends when the share changes by less than
+        ``PRIOR_TOLERANCE``. ``scores`` must not be empty: the result would be NaN.
+        """
         raw = self.calibration(scores)
         share = self.prior
         for _ in range(MAX_PRIOR_STEPS):
@@ -351,11 +392,18 @@ class PriorShift:
         return share
 
     def probabilities(self, scores: Vector) -> Vector:
-        """Return probabilities of new candidates, corrected for their share of positives."""
+        """Return probabilities (m,) of new candidates, corrected for their share of positives.
+
+        ``scores`` (m,) are raw scores of all new candidates, at least one: the share is estimated
+        from them.
+        """
         return _shift_prior(self.calibration(scores), self.prior, self.estimate(scores))
 
     def threshold(self, scores: Vector) -> float:
-        """Return the threshold that maximises expected F1 on the new scores themselves."""
+        """Return the threshold that maximises expected F1 on the new raw scores (m,) themselves.
+
+        Raises ValueError for no scores.
+        """
         probabilities = self.probabilities(scores) if len(scores) else np.empty(0)
         return expected_threshold(scores, probabilities)
 
@@ -404,7 +452,10 @@ def mean_threshold(scores: Vector) -> float:
 
 
 def _shift_prior(probabilities: Vector, old: float, new: float) -> Vector:
-    """Return probabilities for a share ``new`` of positives instead of ``old``, by Bayes' rule."""
+    """Return probabilities for a share ``new`` of positives instead of ``old``, by Bayes' rule.
+
+    ``old`` must be above 0 and below 1.
+    """
     yes = probabilities * new / old
     no = (1 - probabilities) * (1 - new) / (1 - old)
     return np.asarray(yes / np.maximum(yes + no, np.finfo(float).tiny))
