@@ -94,7 +94,9 @@ class DocumentContextLearner(MetaLearner):
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
         """Return the first stage, the second stage and its held-out scores at every alpha.
 
-        Raises ValueError if ``targets`` have no context.
+        ``coefs`` are those of the first stage, ``stages`` one second stage per alpha, and
+        ``heldout`` (alphas, n) log-odds after the second stage. Raises ValueError if ``targets``
+        have no context.
         """
         if targets.context is None:
             raise ValueError(
@@ -154,7 +156,7 @@ class DocumentContextWeights:
         return np.asarray(Z * np.vstack([self.weights, IDENTITY_WEIGHTS])[rows])
 
     def to_arrays(self) -> Arrays:
-        """Return the arrays that ``from_arrays`` reads."""
+        """Return the arrays that ``from_arrays`` reads: ``stage`` and names under ``stage/``."""
         names = FeatureNames.from_iterable(self.questions).to_arrays()
         return {"stage": self.weights, **{f"stage/{key}": a for key, a in names.items()}}
 
@@ -248,7 +250,11 @@ def _text_features(position: Vector, word: Indices, s: Vector) -> Matrix:  # (n,
 
 
 def _previous(position: Vector) -> Indices:
-    """Return the index of the candidate before each in the text, -1 for the first."""
+    """Return the index of the candidate before each in the text, -1 for the first.
+
+    ``position`` (n,) are token positions in any order; of equal ones the first row counts as
+    before.
+    """
     order = np.argsort(position, kind="stable")
     previous = np.full(len(position), -1, dtype=np.intp)
     previous[order[1:]] = order[:-1]
@@ -256,7 +262,11 @@ def _previous(position: Vector) -> Indices:
 
 
 def _next(position: Vector) -> Indices:
-    """Return the index of the candidate after each in the text, -1 for the last."""
+    """Return the index of the candidate after each in the text, -1 for the last.
+
+    ``position`` (n,) are token positions in any order; of equal ones the first row counts as
+    before.
+    """
     order = np.argsort(position, kind="stable")
     following = np.full(len(position), -1, dtype=np.intp)
     following[order[:-1]] = order[1:]
@@ -264,7 +274,11 @@ def _next(position: Vector) -> Indices:
 
 
 def _neighbour_nearness(position: Vector, near: Matrix) -> tuple[Vector, Vector]:
-    """Return the nearness of the candidate before and of the one after each; 0 if there is none."""
+    """Return the nearness of the candidate before and of the one after each; 0 if there is none.
+
+    ``position`` (n,) are token positions, ``near`` (n, n) the nearness of each two candidates. Both
+    results are (n,).
+    """
     padded = np.column_stack([np.zeros(len(position)), near])
     rows = np.arange(len(position))
     return padded[rows, _previous(position) + 1], padded[rows, _next(position) + 1]
