@@ -52,9 +52,12 @@ class G2P:
             raise ValueError(f"share must be above 0 and at most 1, got {self.share}")
 
     def fit(self, S: Matrix, classes: Matrix) -> Matrix:  # (n, n), (n, n) -> (n, k)
-        """Return the projection (n, k) for similarities and class similarities, both (n, n).
+        """Return the projection ``P`` (n, k) for similarities and class similarities, both (n, n).
 
-        Class similarities are those of ``class_matrix``. New candidates map to ``S_new @ P``.
+        Class similarities are those of ``class_matrix``. Columns are ordered by falling eigenvalue.
+        New candidates map to ``S_new @ P``, with ``S_new`` (m, n) their similarities to the
+        training candidates. Raises ValueError if the shapes differ or ``S`` is not square and
+        finite.
         """
         S = check_similarity(S)
         weights = np.array(classes, dtype=np.float64)
@@ -80,10 +83,11 @@ class G2P:
 
 
 def class_matrix(Y: Matrix, kind: Literal["binary", "single", "multi"]) -> Matrix:  # (n, n)
-    """Return similarities of the classes of candidates.
+    """Return similarities (n, n) of the classes of candidates.
 
     ``binary``: ``YY'`` for labels -1 and 1 (n, 1); ``single``: ``2YY' - 1`` for an indicator (n, c)
-    of one class each; ``multi``: ``YY'`` for an indicator of several classes.
+    of one class each; ``multi``: ``YY'`` for an indicator of several classes. An indicator has 1
+    for the classes of a candidate and 0 for others. Raises ValueError for another ``kind``.
     """
     Y = check_targets(Y, len(Y))
     product = Y @ Y.T
@@ -95,7 +99,11 @@ def class_matrix(Y: Matrix, kind: Literal["binary", "single", "multi"]) -> Matri
 
 
 def average_similarities(parts: Sequence[Matrix], weights: Sequence[float] | None = None) -> Matrix:
-    """Return the weighted mean of similarity matrices; by default all weigh the same."""
+    """Return the weighted mean of similarity matrices; by default all weigh the same.
+
+    Raises ValueError if there is no matrix, if weights are negative or all zero, or if their number
+    differs from that of the matrices.
+    """
     shares = np.ones(len(parts)) if weights is None else np.asarray(weights, dtype=np.float64)
     if len(shares) != len(parts) or not len(parts):
         raise ValueError(f"{len(parts)} groups of similarities but {len(shares)} weights")
@@ -107,7 +115,10 @@ def average_similarities(parts: Sequence[Matrix], weights: Sequence[float] | Non
 
 
 def to_similarities(D: Matrix, width: float | None = None) -> Matrix:
-    """Return similarities ``exp(-D^2 / (2 width^2))``, or ``max(D) - D`` if ``width`` is None."""
+    """Return similarities ``exp(-D^2 / (2 width^2))``, or ``max(D) - D`` if ``width`` is None.
+
+    ``D`` are distances. Raises ValueError unless ``width`` is positive.
+    """
     D = np.asarray(D, dtype=np.float64)
     if width is None:
         return np.asarray(D.max() - D)
@@ -119,8 +130,9 @@ def to_similarities(D: Matrix, width: float | None = None) -> Matrix:
 def neighbour_indicator(S: Matrix, count: int, *, mutual: bool = False) -> Matrix:
     """Return a matrix (n, n) that is 1 for candidates of which one is among the other's nearest.
 
-    Each candidate has ``count`` nearest ones, itself not counted; if ``mutual``, both must be among
-    the nearest of the other. The diagonal is 1.
+    ``S`` (n, n) are similarities. Each candidate has ``count`` nearest ones (at most ``n - 1``),
+    itself not counted; if ``mutual``, both must be among the nearest of the other. The result is
+    symmetric and its diagonal is 1.
     """
     n = len(S)
     count = min(count, n - 1)
@@ -136,9 +148,9 @@ def neighbour_indicator(S: Matrix, count: int, *, mutual: bool = False) -> Matri
 
 
 def check_similarity(S: Any) -> Matrix:
-    """Return similarities (n, n) as floats; raise ValueError unless square and finite.
+    """Return similarities (n, n) as floats; raise ValueError unless square, finite and not empty.
 
-    They need not be symmetric nor positive semi-definite.
+    They need not be symmetric nor positive semi-definite. Very large values are refused too.
     """
     S = np.asarray(S, dtype=np.float64)
     if S.ndim != 2 or S.shape[0] != S.shape[1] or not S.size:
