@@ -7,8 +7,15 @@ level by level (``UnrolledFamily``, ``UnrolledWalks``); the others are solved by
 adds walks up by the labels of their ends. ``merge_label_pairs`` makes the feature matrix of a
 batch.
 
-A *walk* may visit a vertex several times; its weight is the product of its edge weights. Letters:
-``g`` graphs of a family, ``v`` vertices, ``e`` edges, ``k`` labels per vertex.
+A *walk* may visit a vertex several times; its weight is the product of its edge weights. The
+*weight of a pair* of vertices is the sum over all walks from the first to the second. A *family* is
+a ``GraphFamily``. ``rank``, (labels + 1,), maps label numbers of a batch to their rank in sorted
+order; its last entry, which label -1 ("none") finds, is -1. ``combine`` says whether the weights of
+several vertex pairs with the same two labels become their maximum or their sum.
+
+Letters: ``g`` graphs of a family, ``v`` vertices, ``e`` edges, ``k`` labels per vertex, ``f``
+families, ``p`` vertices of a cyclic part (or label pairs), ``q`` connected pairs of vertices, ``s``
+steps. Weights (g, e) may also be (1, e) if all graphs of a family have the same.
 """
 
 from __future__ import annotations
@@ -35,7 +42,8 @@ ROUND_OFF = 1e-12  # entries of an inverse up to this size mean that there is no
 class Walks:
     """Pairs of places connected by a walk, and the summed weight of all walks between them.
 
-    A place is a vertex, or one of the labels of a vertex.
+    Places are the vertices that a caller asked for, in its order: ``source`` and ``target`` are
+    indices into the array of places. A vertex occurs there once for each of its labels.
     """
 
     source: Indices  # (m,)
@@ -46,10 +54,27 @@ class Walks:
 def all_walks(shape: GraphFamily, weights: Matrix, places: Indices, threshold: float) -> Walks:
     """Return the entries of ``(I - A)^-1 - I`` above the threshold, for each row of ``weights``.
 
-    Walks are between the ``places``, indices of vertices; a vertex may occur several times.
-    A vertex with one edge in and one edge out is eliminated first: its edges are joined
-    to one, and its own walks follow from those of its two neighbours. A dependency is such a
-    vertex, so that the matrix that is inverted has the size of the sentence.
+    ``A`` is the adjacency matrix of the weights, whose spectral radius must be below 1 (see
+    ``bound_weights``). A vertex with one edge in and one edge out is eliminated first: its edges
+    are joined to one, and its own walks follow from those of its two neighbours. A dependency is
+    such a vertex, so that the matrix that is inverted has the size of the sentence.
+
+    Parameters
+    ----------
+    shape
+        Family whose edges are used; its own weights are ignored.
+    weights
+        (g, e) edge weights.
+    places
+        Vertices between which walks are wanted; a vertex may occur several times.
+    threshold
+        Weights up to this are set to 0; pairs without a larger one in any graph are dropped.
+
+    Returns
+    -------
+    Walks
+        Connected pairs of places, sorted by source and target. A place is paired with itself only
+        if its vertex lies on a cycle.
     """
     reduction = _find_pass_through(shape.edges, shape.labels.shape[1])
     I = np.eye(reduction.size)  # noqa: E741
@@ -74,7 +99,11 @@ def all_walks(shape: GraphFamily, weights: Matrix, places: Indices, threshold: f
 def walks_up_to(
     shape: GraphFamily, weights: Matrix, places: Indices, threshold: float, length: int
 ) -> Walks:
-    """Return the entries of ``A + A^2 + ... + A^length`` above the threshold, see ``all_walks``."""
+    """Return the entries of ``A + A^2 + ... + A^length`` above the threshold.
+
+    Like ``all_walks`` but for walks of at most ``length`` edges (at least 1); the weights need no
+    bound.
+    """
     W = A = _scatter_dense(shape.labels.shape[1], shape.edges[:, 0], shape.edges[:, 1], weights)
     for _ in range(length - 1):
         W = A + A @ W
@@ -84,7 +113,10 @@ def walks_up_to(
 
 @dataclass(frozen=True, eq=False)
 class CyclicPart:
-    """Strongly connected part of a family's graph that contains a cycle."""
+    """Strongly connected part of a family's graph that contains a cycle.
+
+    ``vertices`` (p,) are indices of the family, ascending.
+    """
 
     vertices: Indices
     edges: Indices  # indices of the edges of positive weight between its vertices
@@ -100,8 +132,10 @@ class CyclicPart:
     def inner_walks(self, shape: Indices, weights: Matrix, radius: float) -> Matrix:
         """Return the weight of all walks inside the part between any two vertices, (g, p * p).
 
-        Weights are first scaled down to the spectral radius ``radius``. Includes the walk of length
-        0.
+        Column ``i * p + j`` is for walks from its vertex ``i`` to ``j``; the walk of length 0
+        counts 1. ``shape`` (e, 2) are the edges of the family, ``weights`` (g, e) their weights.
+        Where the spectral radius of the part is above ``radius``, its weights are first scaled down
+        until it is ``radius``.
         """
         A = self.matrices(shape, weights)
         A *= _scaling_factors(A, radius)[:, None, None]
@@ -110,7 +144,7 @@ class CyclicPart:
 
 
 def cyclic_parts(families: Sequence[GraphFamily]) -> dict[int, list[CyclicPart]]:
-    """Return the strongly connected parts with a cycle, by index of their family.
+    """Return the strongly connected parts with a cycle, by index of their family in ``families``.
 
     Families without a cycle are missing. Edges of weight 0 in all graphs are ignored.
     """
@@ -143,8 +177,10 @@ def longest_walks(
 ) -> tuple[Indices, Indices]:  # (e,), (e,)
     """Return the length of the longest walk to each vertex, and the edges on or behind a cycle.
 
-    Edges that begin where none ends are removed repeatedly; ``v`` is the number of vertices. The
-    lengths, (v,), are valid only for vertices that no cycle leads to.
+    Edges that begin where none ends are removed repeatedly; ``v`` is the number of vertices,
+    ``source`` and ``target`` (e,) are the edges. The lengths (v,), in edges, are 0 for a vertex
+    that no edge leads to and valid only for vertices that no cycle leads to. The second result
+    holds ascending indices of edges; it is empty for an acyclic graph.
     """
     length, remaining, level = np.zeros(v, dtype=np.intp), np.arange(len(source)), 0
     while True:
@@ -165,8 +201,15 @@ def bound_weights(
 
     A sum over walks can only diverge inside a strongly connected part, where walks return. If the
     spectral radius of such a part is above ``radius``, the weights of its inner edges are scaled
-    down together until it is ``radius``; all other edges keep theirs. The mask has shape
-    (members,).
+    down together until it is ``radius``; all other edges keep theirs. ``parts`` are the cyclic
+    parts of ``shape``, as from ``cyclic_parts``.
+
+    Returns
+    -------
+    weights
+        Like ``shape.weights``, which is not changed; the same array if there are no parts.
+    is_scaled
+        (members,) true where at least one part was scaled; read-only.
     """
     weights, is_scaled = shape.weights, np.zeros(len(shape.weights), dtype=bool)
     for part in parts:
@@ -190,7 +233,10 @@ def _scaling_factors(A: Matrix, radius: float) -> Vector:
 
 
 def make_undirected(family: GraphFamily) -> GraphFamily:
-    """Return the family with every edge in both directions; loops are kept once."""
+    """Return the family with every edge in both directions; loops are kept once.
+
+    If a pair of vertices has edges both ways already, both occur twice, so that their weights add.
+    """
     loop = family.edges[:, 0] == family.edges[:, 1]
     edges = np.vstack([family.edges, family.edges[~loop, ::-1]])
     weights = np.hstack([family.weights, family.weights[:, ~loop]])
@@ -199,7 +245,12 @@ def make_undirected(family: GraphFamily) -> GraphFamily:
 
 @dataclass(frozen=True, eq=False)
 class _PassThrough:
-    """Vertices that are eliminated before the solve, and where their walks are found afterwards."""
+    """Vertices that are eliminated before the solve, and where their walks are found afterwards.
+
+    An eliminated vertex has one edge in and one edge out. Walks from it are those from the vertex
+    it leads to, times the edge out; walks to it are those to the vertex that leads to it, times the
+    edge in. The other vertices *remain*.
+    """
 
     edges: Indices  # (e, 2)
     vertices: Indices  # (s,) the eliminated ones
@@ -214,7 +265,10 @@ class _PassThrough:
         return len(self.row) - len(self.vertices)
 
     def reduced(self, weights: Matrix) -> Matrix:
-        """Return the adjacency matrices over the remaining vertices, (g, size, size)."""
+        """Return the adjacency matrices over the remaining vertices, (g, size, size).
+
+        The two edges of an eliminated vertex become one, with the product of their ``weights``.
+        """
         is_joined = np.zeros(len(self.edges), dtype=bool)
         is_joined[self.first[self.vertices]] = is_joined[self.last[self.vertices]] = True
         edges = self.edges[~is_joined]
@@ -225,9 +279,9 @@ class _PassThrough:
         return _scatter_dense(self.size, rows, columns, values)
 
     def factors(self, weights: Matrix, edge: Indices) -> Matrix:
-        """Return the weight of each vertex's edge ``edge`` (v,), (g, v).
+        """Return the weight of one edge per vertex, (g, v).
 
-        1 for remaining vertices.
+        ``edge`` (v,) is ``first`` or ``last``; where it is -1 (remaining vertices) the weight is 1.
         """
         ones = np.ones((len(weights), 1))
         return np.hstack([weights, ones])[:, edge]
@@ -251,7 +305,10 @@ def _scatter_dense(v: int, rows: Indices, columns: Indices, values: Matrix) -> M
 
 
 def _find_pass_through(edges: Indices, v: int) -> _PassThrough:
-    """Choose the vertices with one edge in and one out that are eliminated, no two adjacent."""
+    """Choose the vertices with one edge in and one out that are eliminated, no two adjacent.
+
+    A vertex with a loop is not chosen. Of adjacent ones the one with the higher index is preferred.
+    """
     source, target = edges.T
     is_passed = (np.bincount(source, minlength=v) == 1) & (np.bincount(target, minlength=v) == 1)
     last, first = np.zeros(v, dtype=np.intp), np.zeros(v, dtype=np.intp)
@@ -273,7 +330,11 @@ def _find_pass_through(edges: Indices, v: int) -> _PassThrough:
 def _number_vertices(
     edges: Indices, v: int, eliminated: Indices, first: Indices, last: Indices
 ) -> _PassThrough:
-    """Build the elimination of some vertices, with the remaining ones numbered in order."""
+    """Build the elimination of some vertices, with the remaining ones numbered in order.
+
+    ``first`` and ``last`` (v,) are the edges into and out of each vertex; they only matter for
+    ``eliminated``, which is ascending.
+    """
     kept = np.ones(v, dtype=bool)
     kept[eliminated] = False
     number = np.cumsum(kept) - 1
@@ -289,9 +350,10 @@ def _number_vertices(
 class UnrolledFamily:
     """Family as an acyclic graph with the same walks.
 
-    Every vertex of a strongly connected part is duplicated. Walks enter a part at a vertex, go from
-    there to the copy of any vertex by one edge, whose weight is that of all walks between the two
-    inside the part, and leave from the copy.
+    Every vertex of a cyclic part gets one copy. Walks enter a part at a vertex, go from there to
+    the copy of any vertex of the part by one edge, whose weight is that of all walks between the
+    two inside the part, and leave from the copy. Vertices keep their indices; copies come after
+    them. Here ``v`` and ``e`` count the unrolled graph.
     """
 
     edges: Indices  # (e, 2)
@@ -304,7 +366,25 @@ class UnrolledFamily:
     def from_family(
         cls, family: GraphFamily, parts: Sequence[CyclicPart], radius: float
     ) -> UnrolledFamily:
-        """Unroll the cyclic ``parts`` of a family, with weights bounded by the spectral radius."""
+        """Unroll the cyclic parts of a family: replace each part by edges without a cycle.
+
+        Each vertex of a part gets one copy. An edge leads from every vertex of the part to every
+        copy, its own included, with the weight of all walks between the two inside the part (the
+        walk of length 0 included). The edges inside the part are dropped, edges that left it now
+        leave from the copies, and edges into it stay.
+
+        Parameters
+        ----------
+        family
+            Family to unroll; it is not changed.
+        parts
+            All its cyclic parts, as from ``cyclic_parts``. If there are none, the edges and weights
+            of the family are used as they are.
+        radius
+            Bound of the spectral radius, below 1. In a graph where a part exceeds it, the weights
+            inside that part are scaled down together until it is ``radius``, so that the sum over
+            walks converges. Other weights stay.
+        """
         if not parts:
             vertices = np.arange(family.labels.shape[1])
             return cls(family.edges, family.weights, vertices, vertices >= 0)
@@ -330,7 +410,11 @@ class UnrolledFamily:
 
 @dataclass(frozen=True, eq=False)
 class _JoinedFamilies:
-    """Several unrolled families with vertices and edges numbered consecutively over all of them."""
+    """Several unrolled families with vertices and edges numbered consecutively over all of them.
+
+    ``v`` and ``e`` count all families. ``g`` is the largest number of weight rows; the weights of
+    families with fewer graphs are padded with 0.
+    """
 
     families: Sequence[GraphFamily]
     ends: Indices  # (v,) as in ``UnrolledFamily``
@@ -349,7 +433,10 @@ class _JoinedFamilies:
     def build(
         cls, families: Sequence[GraphFamily], unrolled: Sequence[UnrolledFamily]
     ) -> _JoinedFamilies:
-        """Join families, each given with its unrolled form."""
+        """Join families, each given with its unrolled form; drop edges of weight 0.
+
+        There must be at least one family.
+        """
         starts = offsets([len(part.ends) for part in unrolled])
         ones = np.ones((max(len(part.weights) for part in unrolled), 1))
         weights = stack_columns([*(part.weights for part in unrolled), ones])
@@ -364,7 +451,7 @@ class _JoinedFamilies:
 
 @dataclass(frozen=True, eq=False)
 class _PassThroughVertices:
-    """Vertices that are only passed through, no two of them adjacent."""
+    """Vertices that are only passed through, no two of them adjacent; all others are *kept*."""
 
     vertices: Indices
     first: Indices  # (v,) edge into such a vertex, -1 for all others
@@ -372,9 +459,9 @@ class _PassThroughVertices:
 
     @classmethod
     def build(cls, shapes: _JoinedFamilies) -> _PassThroughVertices:
-        """Find vertices with one edge in and one out.
+        """Find vertices with one edge in and one out, whose two neighbours have lower indices.
 
-        Of two neighbours the one with higher index.
+        Vertices of cyclic parts and their copies are never chosen.
         """
         source, target, v = shapes.source, shapes.target, len(shapes.ends)
         number, edge = np.arange(v), np.arange(len(source))
@@ -393,17 +480,29 @@ class _PassThroughVertices:
         return cls(vertices, first, last)
 
     def sources(self, shapes: _JoinedFamilies) -> RaggedArray:
-        """Return for every kept vertex itself and the pass-through vertices that lead to it."""
+        """Return for every vertex the vertices whose walks it stands for at the start.
+
+        For a kept vertex: itself and the pass-through vertices whose edge leads to it. Empty for
+        others.
+        """
         kept = (self.first < 0).nonzero()[0]
         return self._grouped(kept, shapes.target[self.last[self.vertices]])
 
     def targets(self, shapes: _JoinedFamilies) -> RaggedArray:
-        """Return for every kept end vertex itself and the pass-through vertices it leads to."""
+        """Return for every vertex the vertices whose walks it stands for at the end.
+
+        For a kept vertex where walks may end: itself and the pass-through vertices that it leads
+        to. Empty for others.
+        """
         kept = ((self.first < 0) & (shapes.ends >= 0)).nonzero()[0]
         return self._grouped(kept, shapes.source[self.first[self.vertices]])
 
     def _grouped(self, kept: Indices, neighbours: Indices) -> RaggedArray:
-        """Group kept vertices with themselves and pass-through vertices with their neighbours."""
+        """Group kept vertices under themselves and pass-through vertices under their neighbours.
+
+        ``neighbours`` has one kept vertex for each of ``vertices``. The result has one list per
+        vertex.
+        """
         owner = np.concatenate([kept, neighbours])
         return RaggedArray.group_by(owner, np.concatenate([kept, self.vertices]), len(self.first))
 
@@ -412,7 +511,11 @@ class _PassThroughVertices:
 class _Steps:
     """Edges between the kept vertices, plus one from a root to each vertex where walks begin.
 
-    Vertices are renumbered by the longest walk to them; the root is number 0.
+    A step is one edge between two kept vertices, or the two edges through a pass-through vertex, or
+    one from the root, which is an artificial vertex and has steps of weight 1 to all kept vertices
+    that are not copies. So all walks are walks from the root, and the *start vertex* of a walk is
+    the one that its first step leads to. Vertices are renumbered by level, the longest walk to
+    them; the root is number 0.
     """
 
     source: Indices  # (s,)
@@ -428,7 +531,12 @@ class _Steps:
 
     @classmethod
     def build(cls, shapes: _JoinedFamilies, passes: _PassThroughVertices) -> _Steps:
-        """Build the steps of families; a pass-through vertex makes one step of two edges."""
+        """Build the steps of families; a pass-through vertex makes one step of two edges.
+
+        Vertices are numbered by level, within a level by index in ``shapes``. Steps are sorted by
+        the number of their target; those with one target are in the order root, single edges,
+        double edges.
+        """
         roots = (shapes.original & (passes.first < 0)).nonzero()[0]
         edge_in, edge_out = passes.first[passes.vertices], passes.last[passes.vertices]
         is_single = np.ones(len(shapes.source), dtype=bool)
@@ -451,26 +559,41 @@ class _Steps:
         return cls(number[source], target_number[order], begins, edges, vertex - 1, cuts)
 
     def shared_targets(self) -> list[int]:
-        """Return the cumulative count of vertices that several others lead to, by vertex number."""
+        """Return the cumulative count of vertices with steps from several others, (v + 2,).
+
+        Entry ``i`` counts the vertices numbered below ``i``. Steps from the root do not count. Only
+        such vertices can be reached from one start in two ways.
+        """
         count = np.bincount(self.target[self.source > 0], minlength=len(self.vertex))
         return offsets(count > 1).tolist()
 
     def levels(self) -> Iterator[tuple[int, int]]:
-        """Yield the first vertex and first step of each level after the root, then the ends."""
+        """Yield first vertex number and first step of each level after the root's.
+
+        The last item is the number of vertices and of steps.
+        """
         steps = np.searchsorted(self.target, self.cuts)
         return zip(self.cuts[1:].tolist(), steps[1:].tolist(), strict=True)
 
 
 @dataclass(frozen=True, eq=False)
 class _LastSteps:
-    """How walks of some pairs end: with a step that is appended to the walks of another pair."""
+    """How walks of some pairs end: with a step that is appended to the walks of another pair.
+
+    The walks of pair ``before[i]`` extended by ``step[i]`` are walks of the ``i``-th of ``pairs``.
+    Pairs are indices into ``_VertexPairs``, steps into ``_Steps``.
+    """
 
     pairs: slice | Indices
     before: Indices
     step: Indices
 
     def values(self, values: Matrix, weights: Matrix) -> Matrix:
-        """Return the weight of these walks, given those of all earlier pairs and of all steps."""
+        """Return the weight that these walks add to their pairs, (pairs, g).
+
+        ``values`` (q, g) has the weights of pairs, complete for all of ``before``; ``weights`` (s,
+        g) has those of all steps.
+        """
         products = weights.take(self.step, axis=0)
         products *= values.take(self.before, axis=0)
         return products
@@ -478,10 +601,13 @@ class _LastSteps:
 
 @dataclass(frozen=True, eq=False)
 class _VertexPairs:
-    """Pairs of kept vertices connected by a walk, in order of the longest walk to their target.
+    """Pairs of a start vertex and a target, both kept, that are connected by a walk.
 
-    The first pair is the root with itself. ``ends`` lists how walks end, part by part: first one
-    last step for each pair of a level, then further ones for some of these.
+    Each pair occurs once. Pairs are sorted by the number of their target in ``_Steps``; the first
+    is the root with itself, written as -1. Every start vertex is also paired with itself, by the
+    walk of length 0. ``ends`` lists how walks end (their last steps), in the order in which weights
+    are computed: for each level first one last step of each pair, then the further ones of some
+    pairs.
     """
 
     source: Indices  # (q,)
@@ -524,7 +650,13 @@ class _VertexPairs:
         return cls(source, steps.vertex.repeat(lengths(pair_starts)), ends)
 
     def values(self, weights: Matrix) -> Matrix:
-        """Return the weight of all walks of each pair, (q, g), given those of steps, (s, g)."""
+        """Return the weight of each pair, (q, g), summed over all walks from start to target.
+
+        ``weights`` (s, g) has the weight of each of the ``_Steps`` that the pairs were built from,
+        in their order; steps from the root have weight 1. A walk's weight is the product of those
+        of its steps. Rows are in the order of the pairs; row 0, the root, is 1, and the walk of
+        length 0 of a vertex with itself counts 1.
+        """
         g = weights.shape[1]
         values = np.empty((len(self.source), g))
         values[0] = 1.0  # the walk without steps
@@ -541,10 +673,10 @@ class _VertexPairs:
 
 
 def _split_first(codes: Indices, size: int) -> tuple[Indices, Indices, Indices]:
-    """Split codes below ``size`` into one occurrence of each and the repeated ones.
+    """Split codes below ``size`` into one occurrence of each (the last) and the other ones.
 
     Returns the indices of the chosen occurrences, the indices of the others, and for each of the
-    others the position of its code among the chosen.
+    others the position of its code among the chosen. All indices are ascending but the last.
     """
     indices = np.arange(len(codes))
     last_index = np.empty(size, dtype=np.intp)
@@ -560,7 +692,8 @@ class UnrolledWalks:
     """All pairs of vertices connected by a walk in unrolled families, one family after the other.
 
     A walk goes from its source to a kept vertex, between two kept vertices, and from there to its
-    target.
+    target; sources and targets may be pass-through vertices. Vertices are numbered as in
+    ``shapes``; a target may be a copy.
     """
 
     shapes: _JoinedFamilies
@@ -576,7 +709,10 @@ class UnrolledWalks:
     def from_families(
         cls, families: Sequence[GraphFamily], unrolled: Sequence[UnrolledFamily]
     ) -> UnrolledWalks:
-        """Find the connected pairs of families, each given with its unrolled form."""
+        """Find the connected pairs of families, each given with its unrolled form.
+
+        A vertex is paired with itself only if it lies on a cycle.
+        """
         shapes = _JoinedFamilies.build(families, unrolled)
         passes = _PassThroughVertices.build(shapes)
         steps = _Steps.build(shapes, passes)
@@ -592,7 +728,11 @@ class UnrolledWalks:
         return cls(shapes, steps, joined, first, *pairs, passes)
 
     def select_graphs(self, graphs: slice) -> ManyWalks:
-        """Return the walks of some of the graphs of each family."""
+        """Return the walks of the graphs ``graphs`` of each family, with vertices of the family.
+
+        Copies are replaced by their originals. Weights are computed on demand, for all graphs at
+        once if they share them.
+        """
         shapes, passes = self.shapes, self.passes
         shared = shapes.weights.shape[1] == 1
         weights = shapes.weights if shared else shapes.weights[:, graphs]
@@ -623,8 +763,10 @@ MAX_SMALL_VALUES = 1 << 16  # numbers up to which padding does not matter
 def group_families(families: Mapping[int, GraphFamily]) -> Iterator[tuple[list[int], list[slice]]]:
     """Yield groups of families whose walks are found together, and the slices of their graphs.
 
-    Families of a group have a similar number of weight rows, unless they are small, and one slice;
-    a family that needs several slices, so that its tables fit into the cache, is alone.
+    Groups are lists of keys of ``families``, sorted by number of graphs; families whose graphs
+    share their weights come last. Families of a group have a similar number of weight rows, unless
+    they are small, and one slice; a family that needs several slices, so that its tables fit into
+    the cache, is alone. Every family is in one group; without families nothing is yielded.
     """
     keys: list[int] = []
     pieces: list[slice] = []
@@ -663,7 +805,7 @@ def _fit_together(size: int, rows: int, fewest: int) -> bool:
 
 
 def _graphs_per_piece(family: GraphFamily) -> int:
-    """Return how many graphs of a family have tables that fit into the cache together."""
+    """Return how many graphs of a family, at least 1, have tables that fit into the cache."""
     g, v, k = family.labels.shape
     if (
         g * (v * k + 1) ** 2 <= MAX_FAMILY_VALUES
@@ -675,7 +817,7 @@ def _graphs_per_piece(family: GraphFamily) -> int:
 
 
 def _count_labels(labels: NDArray[np.int32]) -> int:
-    """Return the number of distinct labels; -1 is none."""
+    """Return the number of distinct labels in an array of label numbers; -1 is none."""
     occurs = np.zeros(int(labels.max(initial=-1)) + 2, dtype=bool)
     occurs[labels.ravel()] = True  # none is the last
     return int(occurs[:-1].sum())
@@ -684,7 +826,8 @@ def _count_labels(labels: NDArray[np.int32]) -> int:
 def stack_columns(tables: Sequence[NDArray[Any]], empty: Any = 0) -> NDArray[Any]:
     """Stack tables (g, m, ...) with a row per graph into one (Σ m, max g, ...), a column per graph.
 
-    Families with fewer graphs are padded with ``empty``.
+    There must be at least one table. Those with fewer graphs are padded with ``empty``. The result
+    has the dtype of the first.
     """
     bounds = offsets([table.shape[1] for table in tables]).tolist()
     width = max(len(table) for table in tables)
@@ -698,7 +841,8 @@ def stack_columns(tables: Sequence[NDArray[Any]], empty: Any = 0) -> NDArray[Any
 class ManyWalks:
     """Pairs of vertices connected by a walk, one family after the other.
 
-    Families are sorted by their number of graphs.
+    Families are sorted by their number of graphs. ``source`` and ``target`` are vertices of the
+    pair's own family; ``values(pairs)`` returns the weights of a slice of the pairs, (pairs, g).
     """
 
     families: Sequence[GraphFamily]
@@ -713,7 +857,7 @@ class ManyWalks:
     def from_walks(
         cls, families: Sequence[GraphFamily], walks_by_family: Sequence[Walks]
     ) -> ManyWalks:
-        """Build from the walks between the vertices of each family."""
+        """Build from the walks of each family, whose places must be all its vertices in order."""
         none = np.zeros(0, dtype=np.intp)
         return cls(
             families,
@@ -726,8 +870,9 @@ class ManyWalks:
     def between(self, low: int, high: int, threshold: float) -> tuple[Indices, Indices, Matrix]:
         """Return sources, targets and weights of the walks of the families ``low ... high - 1``.
 
-        Vertices are numbered over these families. Weights have a row per pair and a column per
-        graph, and are 0 up to the threshold.
+        Vertices are numbered consecutively over these families. Weights have a row per pair and a
+        column per graph of the largest family, or one column if all graphs have the same; they are
+        0 up to the threshold.
         """
         pairs = slice(int(self.first[low]), int(self.first[high]))
         families = self.families[low:high]
@@ -742,13 +887,14 @@ class ManyWalks:
     ) -> Iterator[LabelPairs]:
         """Yield the label pairs of all graphs, from walks above the threshold.
 
-        ``rank`` maps label numbers of the batch to sorted order; ``combine`` is "max" or "sum".
+        Each row of a family is in at most one item; families without walks may be missing. See the
+        module for ``rank`` and ``combine``.
         """
         for part in self._split_by_size():
             yield from part._label_pairs(rank, combine, threshold)
 
     def _split_by_size(self) -> Iterator[ManyWalks]:
-        """Yield parts whose families have a similar number of graphs."""
+        """Yield parts, in order, whose families have a similar number of graphs."""
         low = size = 0
         for high, family in enumerate(self.families):
             g, v, _ = family.labels.shape
@@ -759,7 +905,7 @@ class ManyWalks:
         yield self._slice(low, len(self.families))
 
     def _slice(self, low: int, high: int) -> ManyWalks:
-        """Return the families ``low ... high - 1``."""
+        """Return the walks of the families ``low ... high - 1``."""
         return replace(self, families=self.families[low:high], first=self.first[low : high + 1])
 
     def _label_pairs(
@@ -791,7 +937,11 @@ class ManyWalks:
 
 @dataclass(frozen=True, eq=False)
 class _Tables:
-    """Labels of families, numbered within each family from 1 by rank; 0 is no label."""
+    """Labels of families, numbered within each family from 1 by rank; 0 is no label.
+
+    A graph's *table* has a cell for each pair of label numbers of its family, (size, size)
+    flattened.
+    """
 
     families: Sequence[GraphFamily]
     numbers: NDArray[np.intp]  # (k, vertices of all families, g)
@@ -803,7 +953,7 @@ class _Tables:
 
     @classmethod
     def build(cls, families: Sequence[GraphFamily], rank: Indices) -> _Tables:
-        """Number the labels of families."""
+        """Number the labels of families, at least one, sorted by number of graphs."""
         graphs, vertices, widths = np.array([f.labels.shape for f in families], dtype=np.intp).T
         width = int(widths.max())
         labels = stack_columns([_pad_labels(f.labels, width) for f in families], -1).transpose(
@@ -829,7 +979,8 @@ class _Tables:
     ) -> LabelPairs:
         """Return the label pairs of the families ``low ... high - 1``.
 
-        ``table`` is scratch space, zero before and after.
+        ``table`` is scratch space for the tables of all their graphs, zero before and after.
+        ``walks`` must have the same families as this.
         """
         graphs, size = self.graphs[low:high], self.size[low:high]
         table_starts = offsets((size**2).repeat(graphs))  # the tables, a graph each
@@ -863,7 +1014,9 @@ class _Tables:
     ) -> None:
         """Combine walk weights into the tables by the labels of both ends, in place.
 
-        A table has a cell for every pair of labels of a graph.
+        ``table`` holds one table per graph of the families ``low ... high - 1``, one after the
+        other. ``source``, ``target`` and ``values`` are the result of ``ManyWalks.between``. A
+        vertex with several labels adds its walks to each of them.
         """
         graphs, size = self.graphs[low:high], self.size[low:high]
         vertices = lengths(self.begin[low : high + 1])
@@ -888,7 +1041,7 @@ class _Tables:
             self._clear_unlabelled(table, starts, low, high)
 
     def _clear_unlabelled(self, table: Vector, starts: Indices, low: int, high: int) -> None:
-        """Set the cells of the label "none" to 0 in place."""
+        """Set the cells of the label "none" to 0 in place; ``starts`` are the families' offsets."""
         sizes = self.size[low:high].tolist()
         for begin, num_labels, g in zip(
             starts.tolist(), sizes, self.graphs[low:high].tolist(), strict=True
@@ -899,7 +1052,11 @@ class _Tables:
             tables[:, 0, :] = tables[:, :, 0] = 0.0
 
     def _labels(self, cells: Indices, shapes: Indices, low: int) -> tuple[Indices, Indices]:
-        """Return the ranks of the two labels of each cell."""
+        """Return the ranks of the first and second label of each cell.
+
+        ``cells`` are ascending positions in one table per family, from family ``low`` on, and
+        ``shapes`` the offsets of these tables.
+        """
         family = np.arange(len(shapes) - 1).repeat(lengths(np.searchsorted(cells, shapes)))
         first, second = np.divmod(cells - shapes[family], self.size[low + family])
         begin = self.starts[low + family]
@@ -924,7 +1081,11 @@ MAX_DENSE_PAIRS = 1 << 22  # label pairs above which only those that occur get a
 
 @dataclass(frozen=True, eq=False)
 class LabelPairs:
-    """Values of some graphs by label pair, in CSR layout over the label pairs that occur."""
+    """Values of some graphs by label pair, in CSR layout over the label pairs that occur.
+
+    ``members`` are indices of graphs in the batch. ``places`` are indices into ``first`` and
+    ``second``.
+    """
 
     members: Indices  # (g,)
     counts: Indices  # (g,) number of values of each graph
@@ -937,7 +1098,7 @@ class LabelPairs:
 
 @dataclass(frozen=True, eq=False)
 class LabelledVertices:
-    """Vertices of a family repeated for each of their labels."""
+    """Vertices of a family repeated for each of their labels; each repetition is a *place*."""
 
     vertices: Indices  # (s,)
     labels: Indices  # (g, s) index into ``ranks``; 0 if a graph has no label there
@@ -945,7 +1106,10 @@ class LabelledVertices:
 
     @classmethod
     def from_family(cls, family: GraphFamily, rank: Indices) -> LabelledVertices:
-        """List the labelled vertices of a family; ``rank`` maps label numbers to sorted order."""
+        """List the labelled vertices of a family, ordered by vertex; see the module for ``rank``.
+
+        A place where no graph has a label is left out, unless all graphs share their weights.
+        """
         g, v, k = family.labels.shape
         label_ranks = rank[family.labels].reshape(g, v * k)
         # Shapes that occur again are solved once: their places must not depend on the labels.
@@ -960,7 +1124,7 @@ class LabelledVertices:
         return cls(places // max(1, k), labels[:-1].reshape(g, len(places)), ranks)
 
     def __len__(self) -> int:
-        """Return the number of places; 0 if no vertex has a label."""
+        """Return the number of places; 0 if no vertex has a label in any graph."""
         return len(self.vertices) if len(self.ranks) > 1 else 0
 
 
@@ -974,7 +1138,19 @@ def find_label_pairs(
 ) -> Iterator[LabelPairs]:
     """Yield the label pairs of a family from the walks between its places, a few graphs at a time.
 
-    ``members`` are the indices of the graphs in the batch.
+    Parameters
+    ----------
+    members
+        Indices of the graphs in the batch, (g,).
+    places
+        Labelled vertices of the same graphs.
+    walks
+        Walks whose ``source`` and ``target`` are indices into ``places``.
+    combine
+        Maximum or sum over the pairs of places with the same two labels.
+    steps
+        Length of the walks, which becomes part of the feature name; 0 if lengths are not kept
+        apart.
     """
     u = len(places.ranks)
     count = max(1, MAX_PAIR_TABLE_VALUES // u**2)
@@ -995,7 +1171,12 @@ def find_label_pairs(
 
 
 def merge_label_pairs(batch: GraphBatch, blocks: Iterable[LabelPairs]) -> Features:
-    """Return the feature matrix of a batch from the label pairs of all its families."""
+    """Return the feature matrix of a batch from the label pairs of all its families.
+
+    One row per graph of the batch, empty if it has no label pair; one column per label pair that
+    occurs, sorted by steps and labels. A column is named ``(first, second)``, or ``(first, second,
+    "n steps")`` if lengths are kept apart.
+    """
     parts = list(blocks)
     names, columns = _number_columns(sorted(batch.vocabulary), parts)
     if not parts:
@@ -1008,7 +1189,7 @@ def _build_matrix(
 ) -> RawCSR | sp.csr_array:
     """Return the values of all blocks as a sparse matrix with one row per graph.
 
-    ``columns`` has the column of each value of each block.
+    ``columns`` has the column of each value of each block. There must be at least one block.
     """
     members = np.concatenate([block.members for block in blocks])
     order = members.argsort(kind="stable")
@@ -1028,7 +1209,11 @@ def _build_matrix(
 def _reorder(
     blocks: Sequence[LabelPairs], parts: Sequence[NDArray[T]], order: Indices
 ) -> list[NDArray[T]]:
-    """Split what blocks hold by graph, and return the pieces in the given order of graphs."""
+    """Split arrays by graph, and return the pieces in the given order of graphs.
+
+    ``parts`` has one array per block, with an entry per value. ``order`` indexes the graphs of all
+    blocks, one block after the other.
+    """
     pieces = [
         part[low:high]
         for block, part in zip(blocks, parts, strict=True)
@@ -1042,7 +1227,7 @@ def _number_columns(
 ) -> tuple[FeatureNames, list[ColumnIndices]]:
     """Return the names of all columns, sorted by steps and labels, and the columns of each block.
 
-    ``words`` is the sorted vocabulary.
+    ``words`` is the sorted vocabulary. Each array of columns has one entry per value of its block.
     """
     v = max(1, len(words))
     codes = [(block.steps * v + block.first) * v + block.second for block in blocks]
