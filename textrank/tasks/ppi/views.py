@@ -81,7 +81,10 @@ class PairViews:
         check_choice("parse", [self.parse], get_args(ParseSelection))
 
     def __call__(self, candidates: Sequence[Candidate]) -> MultiView:
-        """Return the views of candidates, which must be pairs of entities."""
+        """Return the views of candidates, which must be pairs of entities, one row per candidate.
+
+        Raises ValueError if a candidate does not have two spans or its Doc lacks the parse.
+        """
         if self.parse != "both" and self.parse != "all":
             return self.represent_batch(analyze_pairs(candidates, self.parse))
         pairs = analyze_pairs(candidates, PARSE_OF_NAME["given"])
@@ -104,16 +107,19 @@ class PairViews:
         return MultiView(concatenate_parses({**views_by_parse, "words": retokenized_views}))
 
     def represent_batch(self, pairs: PairBatch) -> MultiView:
-        """Return the views of analysed pairs, for a ``parse`` other than "both" and "all"."""
+        """Return the views of analysed pairs, for a ``parse`` other than "both" and "all".
+
+        The pairs must have been analysed with ``self.parse``; this is not checked.
+        """
         joint = pairs.joint_features(BLOCKS).normalized
         return MultiView.from_joint(joint, tuple(BLOCKS), self._numeric_views(pairs))
 
     def _parse_views(self, pairs: PairBatch) -> dict[str, Features]:
-        """Return the views that depend on the parse."""
+        """Return the views that depend on the parse by name, each (pairs, features)."""
         return {**_extract_views(PARSE_BLOCKS, pairs), **self._numeric_views(pairs)}
 
     def _numeric_views(self, pairs: PairBatch) -> dict[str, Features]:
-        """Return the views with real values: label pairs of graphs, and descriptors."""
+        """Return the views with real values by name: label pairs of graphs, and descriptors."""
         graphs = PathGraphs(pairs.arrays).to_batch()
         return {
             "dependencies": normalize_rows(AllPathsGraph().features(graphs)),
@@ -121,7 +127,7 @@ class PairViews:
         }
 
     def _descriptor_views(self, pairs: PairBatch) -> dict[str, Features]:
-        """Return the three sizes of descriptors, averaged if wanted."""
+        """Return the three sizes of descriptors by name, averaged if ``self.averaged``."""
         views = self._descriptors.represent_all_sizes(pairs)
         if not self.averaged:
             return views
@@ -136,7 +142,7 @@ class PairViews:
 
 
 def _extract_views(blocks: Mapping[str, FeatureBlock], pairs: PairBatch) -> dict[str, Features]:
-    """Return the features of blocks as views with rows of length one."""
+    """Return the features of blocks as views with rows of length one, by name of the block."""
     joint = pairs.extract_jointly(blocks).normalized
     return {name: joint.view(name) for name in blocks}
 
@@ -146,8 +152,9 @@ def _retokenized_candidates(
 ) -> list[Candidate] | None:
     """Return the candidates in the retokenised copies of their Docs; None if no Doc has a copy.
 
-    Entities are matched by span id. A candidate whose entities the copy lacks stays unchanged.
-    ``docs`` maps ``id(doc)`` to the Doc of each candidate.
+    Same number and order. Entities are matched by span id. A candidate whose Doc has no copy, or
+    whose entities the copy lacks, stays unchanged. ``docs`` maps ``id(doc)`` to the Doc of each
+    candidate.
     """
     retokenized_docs = {
         key: copy for key, doc in docs.items() if (copy := get_retokenized(doc)) is not None
@@ -173,8 +180,10 @@ def _retokenized_candidates(
 def concatenate_parses(views_by_parse: Mapping[str, Mapping[str, Features]]) -> dict[str, Features]:
     """Return each view with the features of all parses concatenated.
 
-    Features are divided by the root of the number of parses, so that products are means. The result
-    has the views of the first parse; feature names begin with the name of the parse.
+    ``views_by_parse`` maps the name of a parse to views by name; every parse must have the views of
+    the first, which are those of the result, for the same pairs. Features are divided by the root
+    of the number of parses, so that products are means; feature names begin with the name of the
+    parse. With a single parse its views are returned unchanged. Raises ValueError without any.
     """
     first, *others = views_by_parse.values()
     if not others:
@@ -191,7 +200,10 @@ def concatenate_parses(views_by_parse: Mapping[str, Mapping[str, Features]]) -> 
 
 
 def _repeat_features(features: Features, prefixes: Sequence[str]) -> Features:
-    """Return ``Features.hstack`` of one set of features under each prefix, but faster."""
+    """Return ``Features.hstack`` of one set of features under each prefix, but faster.
+
+    Shape (rows, prefixes * features); each name gets a prefix as its first part.
+    """
     matrix, names, n_copies = features.values, features.names, len(prefixes)
     row = np.repeat(np.arange(len(features)), np.diff(matrix.indptr))
     # Row i begins at n_copies * indptr[i].
@@ -209,7 +221,7 @@ def _repeat_features(features: Features, prefixes: Sequence[str]) -> Features:
 
 
 def normalize_rows(features: Features) -> Features:
-    """Return the features with every row of length one; empty rows stay empty."""
+    """Return the features with every row of Euclidean length one; empty rows stay empty."""
     norms = squared_norms(features.cells)
     norms[norms == 0] = 1.0
     return features.scale(1.0 / np.sqrt(norms))
@@ -256,7 +268,7 @@ class StatementViews:
             )
 
     def __call__(self, candidates: Sequence[Candidate]) -> MultiView:
-        """Return the views of candidates; each distinct pair is analysed once."""
+        """Return the views of candidates, one row each; each distinct pair is analysed once."""
         pair_numbers: dict[tuple[object, ...], int] = {}
         rows = [pair_numbers.setdefault(_pair_key(c), len(pair_numbers)) for c in candidates]
         first_candidate = {
@@ -268,11 +280,14 @@ class StatementViews:
         return MultiView({"question": [c.label_key for c in candidates], "pair": features})
 
     def represent_pairs(self, candidates: Sequence[Candidate]) -> Features:
-        """Return the features of each candidate's pair, whatever the question."""
+        """Return the features of each candidate's pair, one row each, whatever the question."""
         return self.represent_batch(analyze_pairs(candidates, "own"))
 
     def represent_batch(self, pairs: PairBatch) -> Features:
-        """Return the features of pairs that are already analysed."""
+        """Return the weighted features of pairs analysed with the parse "own", (pairs, features).
+
+        The first part of a feature name is its block, in the order of ``weights``.
+        """
         entity_facts = cache(lambda: EntityFacts.from_trees(pair_trees(pairs)))
         feature_makers: dict[str, Callable[[], Features]] = {
             **{name: partial(pairs.features_of, block) for name, block in STATEMENT_BLOCKS.items()},
