@@ -35,7 +35,12 @@ ALPHAS = (0.0625, 0.5, 4.0, 32.0)
 
 @cache
 def prepare_parses(settings: RunSettings) -> tuple[Pipeline, Dataset]:
-    """Return the pipeline and dataset of noisy parses of CRAFT sentences (cached by settings)."""
+    """Return the pipeline and dataset of noisy parses of CRAFT sentences (cached by settings).
+
+    Candidates are the distinct parses of a parser and of eight noisy copies of it, for at most 30
+    sentences per article, or 150 in the full version. Do not change the result: all tables of a run
+    share it.
+    """
     pipeline = load_pipeline("parse_ranking-lc", {"task.copies": 8, "task.seed": settings.seed})
     pipeline = replace(pipeline, kernel=Normalized(EachView(SpectrumKernel(2))))
     text = sample_treebank(settings.file(CRAFT), 150 if settings.full else 30)
@@ -47,7 +52,10 @@ def prepare_parses(settings: RunSettings) -> tuple[Pipeline, Dataset]:
 
 
 def run_positions(settings: RunSettings) -> Cells:
-    """Compute tau_b of RLS with two locality kernels and three ways to compare positions."""
+    """Compute tau_b of RLS with two locality kernels and three ways to compare positions.
+
+    One row per kernel, one column per entry of ``POSITION_MODES``.
+    """
     cells: dict[str, dict[str, Figure]] = {}
     for row, kernel in {"sum (11)": LocalSum, "product (13)": LocalityConvolution}.items():
         for column, mode in POSITION_MODES.items():
@@ -57,7 +65,7 @@ def run_positions(settings: RunSettings) -> Cells:
 
 
 def run_validation(settings: RunSettings) -> Cells:
-    """Compute tau_b of RLS and RankRLS with three kinds of kernels."""
+    """Compute tau_b of RLS and RankRLS (columns) with three kinds of kernels (rows)."""
     kernels: dict[str, Any] = {
         "LC (13)": LocalityConvolution(theta=0.3),
         "locality-improved (16)": LocalityImproved(),
@@ -74,7 +82,10 @@ def run_validation(settings: RunSettings) -> Cells:
 
 
 def run_costs(settings: RunSettings) -> Cells:
-    """Compute the disagreement of RankRLS with its costs, within sentences and over all pairs."""
+    """Compute the disagreement of RankRLS with its costs, within sentences and over all pairs.
+
+    One row per cost, and one of RLS; columns "pairs of a sentence" and "all pairs", not all filled.
+    """
     K = _gram(settings, LocalityConvolution(theta=0.3))
     cells: dict[str, dict[str, Figure]] = {}
     for cost, row in {"sign": "(20)", "magnitude": "(21)", "bound": "(22)"}.items():
@@ -88,7 +99,10 @@ def run_costs(settings: RunSettings) -> Cells:
 
 
 def measure_leak(settings: RunSettings) -> dict[str, Figure]:
-    """Return tau_b with whole articles held out, and with parses assigned to folds one by one."""
+    """Return tau_b with whole articles held out, and with parses assigned to folds one by one.
+
+    Keys are "dependent held together" and "split". Warnings about the leak are suppressed.
+    """
     K = _gram(settings, LocalityConvolution(theta=0.3))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the leak is intended here
@@ -100,12 +114,15 @@ def measure_leak(settings: RunSettings) -> dict[str, Figure]:
 
 
 def _make_rls() -> RLS:
-    """Return RLS with alpha chosen by disagreement."""
+    """Return RLS with alpha of ``ALPHAS`` chosen by disagreement of held-out scores."""
     return RLS(alphas=ALPHAS, select="disagreement")
 
 
 def _gram(settings: RunSettings, kernel: Any) -> Matrix:
-    """Return the normalised Gram matrix of a kernel on the parses."""
+    """Return the normalised Gram matrix of a kernel on the n parses, shape (n, n).
+
+    The kernel is applied to each view of a parse and summed.
+    """
     _, dataset = prepare_parses(settings)
     return Normalized(EachView(kernel))(dataset.X)
 
@@ -113,7 +130,12 @@ def _gram(settings: RunSettings, kernel: Any) -> Matrix:
 def _cross_validated(
     settings: RunSettings, K: Matrix, learner: Any, measure: str, splitter: Splitter | None = None
 ) -> Figure:
-    """Return mean and standard deviation of a metric over folds; default: articles held out."""
+    """Return mean and standard deviation of a metric over folds.
+
+    ``K`` is the Gram matrix of all parses, ``measure`` the key of a metric of the task.
+    ``splitter`` None holds out one article at a time. Folds in which the metric is undefined are
+    left out.
+    """
     pipeline, dataset = prepare_parses(settings)
     chosen = replace(pipeline, learner=learner)
     report = cross_validate_dataset(
