@@ -7,8 +7,12 @@ that few finished ones wait. ``parse_sentences`` parses with one network, ``pars
 several at once.
 
 A state is described by eight words: the first two of the buffer, the top three of the stack, the
-last left child of the buffer front and of the stack top, and the last right child of the stack
-top. Indices of words are positions within a batch.
+last left child of the buffer front and of the stack top, and the last right child of the stack top.
+Indices of words are positions within a batch.
+
+A *class* is a transition with its arc label, such as ``"L-nsubj"``; the network scores classes. In
+shapes ``width`` is the length of a word vector, ``hidden`` that of the hidden layer and ``pieces``
+the number of maxout pieces.
 """
 
 from __future__ import annotations
@@ -46,9 +50,11 @@ class ParserNetwork:
     def from_model(
         cls, model: Any, names: Sequence[str], labels: NDArray[np.uint64]
     ) -> ParserNetwork:
-        """Copy the parameters of a spaCy parser network.
+        """Copy the parameters of a spaCy parser network; ``upper_bias`` is the network's own array.
 
-        ``names`` are the class names such as ``"L-nsubj"``, ``labels`` the label hash of each.
+        ``names`` are the class names such as ``"L-nsubj"``, whose first letter is one of S, D
+        (reduce), L, R and B; ``labels`` has the label hash of each. The network must have
+        ``N_STATE_WORDS`` state words and an upper layer.
         """
         lower, upper = model.layers[1], model.layers[2]
         pieces, width = lower.get_dim("nP"), lower.get_dim("nI")
@@ -79,12 +85,21 @@ class ParserNetwork:
         return table.reshape(-1, len(self.bias))
 
     def fill_table(self, table: Floats, vectors: Floats) -> None:
-        """Fill a (words + 1, state words * pieces * hidden) table in place, without the bias."""
+        """Fill a (words + 1, state words * pieces * hidden) table in place, without the bias.
+
+        ``vectors`` is (words, width). The last row is for the missing word.
+        """
         np.matmul(vectors, self.lower, out=table[:-1])
         table[-1] = self.padding.ravel()
 
     def with_upper_layers(self, model: Any) -> ParserNetwork:
-        """Return a copy with the bias and the upper layer that the spaCy network has now."""
+        """Return a network with the bias and the upper layer that the spaCy network has now.
+
+        ``bias``, ``upper`` and ``upper_bias`` are taken from ``model``; ``lower``, ``padding``,
+        ``moves`` and ``labels`` are shared with this network (the same arrays, not read again). So
+        ``parse_ensemble`` builds the word tables of both networks once. Use it for networks that
+        differ in nothing else.
+        """
         lower, upper = model.layers[1], model.layers[2]
         return replace(
             self,
@@ -118,7 +133,7 @@ class ArcArrays:
 def parse_sentences(
     network: ParserNetwork, vectors: Floats, starts: Ints, lengths: Sequence[int]
 ) -> ArcArrays:
-    """Parse all words of some Docs and return their arcs.
+    """Parse all words of some Docs and return their arcs, one Doc after the other.
 
     Parameters
     ----------
@@ -128,9 +143,9 @@ def parse_sentences(
         (words, width) vectors, one Doc after the other.
     starts
         (words,) 1 where a sentence is known to begin, -1 where it is known not to, 0 where the
-        parser may begin one.
+        parser may begin one. The first word of a Doc always begins one.
     lengths
-        Words of each Doc.
+        Words of each Doc; 0 is allowed.
     """
     arcs = ArcArrays(np.zeros(len(starts), dtype=np.int64), np.zeros(len(starts), dtype=np.uint64))
     for group in group_sentences(starts, lengths, MAX_BATCH_WORDS):
@@ -141,7 +156,10 @@ def parse_sentences(
 def _parse_group(
     network: ParserNetwork, vectors: Floats, starts: Ints, group: SentenceGroup, arcs: ArcArrays
 ) -> None:
-    """Parse the sentences of a group and write their arcs to ``arcs``, in place."""
+    """Parse the sentences of a group and write their arcs to ``arcs``, in place.
+
+    ``vectors``, ``starts`` and ``arcs`` cover all words of the batch of Docs.
+    """
     words = group.words
     states = ParserStates.from_group(group, starts[words])
     states.run(network, network.build_table(vectors[words]))
@@ -153,13 +171,20 @@ def _parse_group(
 
 
 def longest_sentence(starts: Ints, lengths: Sequence[int]) -> int:
-    """Return the number of words of the longest sentence; 0 if there is none."""
+    """Return the number of words of the longest known sentence; 0 if there is none.
+
+    ``starts`` and ``lengths`` are those of ``parse_sentences``.
+    """
     first, last = sentence_bounds(starts, lengths)
     return int((last - first).max(initial=0))
 
 
 def sentence_bounds(starts: Ints, lengths: Sequence[int]) -> tuple[Ints, Ints]:
-    """Return start and end word of each known sentence of some Docs, one after the other."""
+    """Return first word and end (exclusive) of each known sentence of some Docs, in order.
+
+    A sentence begins where ``starts`` is 1 and at the first word of each Doc; ``starts`` and
+    ``lengths`` are those of ``parse_sentences``. Docs without words have no sentence.
+    """
     ends = np.cumsum(np.asarray([n for n in lengths if n], dtype=np.intp))
     begins = starts == 1
     begins[np.append(0, ends[:-1]) if len(ends) else []] = True
@@ -181,7 +206,8 @@ def group_sentences(
 ) -> Iterator[SentenceGroup]:
     """Yield groups of sentences of similar length with about ``max_words`` words each.
 
-    Longest sentences come first.
+    Longest sentences come first. A group may exceed ``max_words`` by less than one sentence.
+    ``starts`` and ``lengths`` are those of ``parse_sentences``.
     """
     first, last = sentence_bounds(starts, lengths)
     order = np.argsort(first - last, kind="stable")
@@ -193,7 +219,7 @@ def group_sentences(
 
 
 def _make_group(first: Ints, last: Ints) -> SentenceGroup:
-    """Make a group of the sentences with these start and end words."""
+    """Make a group of the sentences with these first words and ends (exclusive); at least one."""
     sizes = last - first
     ends = np.cumsum(sizes)
     starts = ends - sizes
@@ -228,7 +254,10 @@ class ParserStates:
 
     @classmethod
     def from_group(cls, group: SentenceGroup, starts: Ints) -> ParserStates:
-        """Return the initial states: empty stacks, the first word of each sentence in front."""
+        """Return the initial states: empty stacks, the first word of each sentence in front.
+
+        ``starts`` are those of ``parse_sentences`` for the words of the group.
+        """
         states = cls(len(group.words))
         states.sent_start[:-2] = starts
         states.next_in_buffer[group.last_words] = states.missing
@@ -237,9 +266,11 @@ class ParserStates:
         return states
 
     def run(self, network: ParserNetwork, table: Floats) -> None:
-        """Apply the best legal transitions until all sentences are parsed.
+        """Apply the best legal transitions until all sentences are parsed, in place.
 
-        ``table`` is that of ``ParserNetwork.build_table`` for the group's words.
+        ``table`` is that of ``ParserNetwork.build_table`` for the group's words. Afterwards
+        ``head`` has the head of each word or ``no_head``, and ``label`` the class that made the
+        arc. Finished sentences are dropped from ``stack_top`` and ``buffer_front``.
         """
         move_penalties = network.move_penalties()
         while len(self.buffer_front):
@@ -255,7 +286,10 @@ class ParserStates:
                 self.buffer_front = self.buffer_front[is_unfinished]
 
     def _hidden_layer(self, table: Floats, second_on_stack: Ints, second_in_buffer: Ints) -> Floats:
-        """Return the (states, hidden) activations of the states."""
+        """Return the (states, hidden) activations of the states, for maxout with two pieces.
+
+        The arguments ``second_...`` have the second word of each stack and buffer, (states,).
+        """
         stack_top, buffer_front = self.stack_top, self.buffer_front
         state_words = (
             second_in_buffer,
@@ -274,11 +308,17 @@ class ParserStates:
         return hidden
 
     def _gather_rows(self, table: Floats, words: Ints, position: int) -> Floats:
-        """Return the contribution of words at a position of the state description."""
+        """Return the contribution of words at a position, (words, pieces * hidden).
+
+        ``position`` is 0 ... 7 in the order of the words that describe a state.
+        """
         return table.take(N_STATE_WORDS * words + position, axis=0)
 
     def _legal_moves(self, second_on_stack: Ints, second_in_buffer: Ints) -> Any:
-        """Return a bit set of legal transitions per state: shift 1, reduce 2, arcs 4, break 8."""
+        """Return a bit set of legal transitions per state, (states,).
+
+        Bits: shift 1, reduce 2, left and right arcs 4, break 8.
+        """
         stack_top, buffer_front, missing = self.stack_top, self.buffer_front, self.missing
         front_start, next_start = self.sent_start[buffer_front], self.sent_start[second_in_buffer]
         stack_is_empty, buffer_is_empty = stack_top == missing, buffer_front == missing
@@ -297,7 +337,11 @@ class ParserStates:
     def _apply_moves(
         self, moves: Ints, chosen: Ints, second_on_stack: Ints, second_in_buffer: Ints
     ) -> None:
-        """Apply one transition to each state; ``chosen`` are the classes, which label the arcs."""
+        """Apply one transition to each state, in place.
+
+        ``moves`` are the transitions, ``NO_MOVE`` for none, and ``chosen`` the classes, which are
+        stored as labels of the arcs; all arguments have one entry per state.
+        """
         stack_top, buffer_front = self.stack_top, self.buffer_front
         right_arcs, left_arcs = np.flatnonzero(moves == RIGHT), np.flatnonzero(moves == LEFT)
         self._attach_right(buffer_front[right_arcs], stack_top[right_arcs], chosen[right_arcs])
@@ -339,7 +383,9 @@ def parse_ensemble(
     """Parse with several networks at once; return what ``parse_sentences`` gives for each.
 
     ``vectors`` holds the word vectors of each network. All sentence boundaries must be known:
-    ``starts`` has no 0. Networks that share ``lower`` (the same object) share the word tables.
+    ``starts`` has no 0. All networks must have the same classes and sizes. Networks that all share
+    ``lower`` (the same object) share the word tables: then the vectors and padding of the first are
+    used for all.
     """
     shape = len(networks), len(starts)
     heads, labels = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.uint64)
@@ -369,11 +415,14 @@ class _EnsembleTables:
         self._buffer = np.empty(0, dtype=np.float32)
 
     def __len__(self) -> int:
-        """Return the number of different tables."""
+        """Return the number of different tables: 1 if all members share one."""
         return len(self._inputs)
 
     def build(self, words: Ints) -> Floats:
-        """Return the tables of some words, one below the other, without the members' bias."""
+        """Return the tables of some words, one below the other, without the members' bias.
+
+        ``words`` are indices into the word vectors. The result is overwritten by the next call.
+        """
         shape = len(self), len(words) + 1, self._widths[0]
         if len(self._buffer) < math.prod(shape):
             self._buffer = np.empty(math.prod(shape), dtype=np.float32)
@@ -387,13 +436,14 @@ class _EnsembleStates(ParserStates):
     """Parser states of several sentences for each ensemble member.
 
     The words of each member are a block of ``block_size`` entries, the last of them its missing
-    word.
+    word. States are ordered by member, then by sentence; a sentence is kept until all members have
+    parsed it.
     """
 
     def __init__(
         self, group: SentenceGroup, starts: Ints, networks: Sequence[ParserNetwork]
     ) -> None:
-        """Set up the initial states of all members."""
+        """Set up the initial states of all members; ``starts`` are those of the group's words."""
         n_members = len(networks)
         self.bias = np.stack([network.bias for network in networks])[:, None]
         self.block_size = len(group.words) + 1  # with the missing word
@@ -423,9 +473,10 @@ class _EnsembleStates(ParserStates):
     def run_ensemble(
         self, networks: Sequence[ParserNetwork], table: Floats, shares_table: bool
     ) -> None:
-        """Apply the best legal transitions until all members have parsed all sentences.
+        """Apply the best legal transitions until all members have parsed all sentences, in place.
 
         ``table`` is that of ``_EnsembleTables``; ``shares_table`` says whether all members use one.
+        Results are in ``head`` and ``label``; read them with ``arcs``.
         """
         self.table_offset = (
             N_STATE_WORDS * (self.missing - self.block_size + 1)
@@ -463,12 +514,12 @@ class _EnsembleStates(ParserStates):
         return is_unfinished
 
     def _select(self, is_active: NDArray[np.bool_]) -> None:
-        """Keep only these states."""
+        """Keep only the states where ``is_active`` (states,) is true, in place."""
         self.stack_top, self.buffer_front = self.stack_top[is_active], self.buffer_front[is_active]
         self.missing, self.table_offset = self.missing[is_active], self.table_offset[is_active]
 
     def _gather_rows(self, table: Floats, words: Ints, position: int) -> Floats:
-        """Return the contribution of words at a position; position 0 includes the bias."""
+        """Return the contribution of words at a position; position 0 includes the members' bias."""
         rows = table.take(N_STATE_WORDS * words + (position - self.table_offset), axis=0)
         if position == 0:
             member_rows = rows.reshape(len(self.bias), -1, rows.shape[1])
@@ -476,7 +527,10 @@ class _EnsembleStates(ParserStates):
         return rows
 
     def arcs(self, member: int, network: ParserNetwork) -> ArcArrays:
-        """Return the arcs that an ensemble member has found."""
+        """Return the arcs that an ensemble member has found for the words of the group.
+
+        ``member`` is its index and ``network`` its network, which has the label hashes.
+        """
         block = slice(member * self.block_size, (member + 1) * self.block_size - 1)
         head, has_head = self.head[block], self.head[block] < self.no_head
         relative = np.where(has_head, head - np.arange(block.start, block.stop), 0)
