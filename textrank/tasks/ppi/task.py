@@ -95,8 +95,9 @@ class PPI(Task):
     def at_precision(self, y: Vector, probabilities: Vector) -> PPI:
         """Return the task with the lowest level that reaches ``precision`` on held-out data.
 
-        ``y`` and ``probabilities`` are labels and held-out probabilities of training. Returns self
-        if ``precision`` is None; raises ValueError if no level reaches it.
+        ``y`` (1 or -1) and ``probabilities`` are labels and held-out probabilities of the training
+        pairs. Equal probabilities are answered together. Returns self if ``precision`` is None;
+        raises ValueError if no level reaches it.
 
         >>> y, p = np.array([-1, 1, -1, 1]), np.array([0.1, 0.4, 0.6, 0.8])
         >>> round(PPI(precision=0.6).at_precision(y, p).level, 6)
@@ -119,10 +120,10 @@ class PPI(Task):
     def decide(
         self, scores: Vector, probabilities: Vector | None, threshold: float | None
     ) -> NDArray[np.bool_]:
-        """Return which pairs interact: from the probability ``level`` or the threshold on.
+        """Return which pairs interact, from the probability ``level`` or the threshold on.
 
-        The threshold counts only without probabilities; where there is none either, no pair
-        interacts.
+        The threshold, on ``scores``, counts only if ``probabilities`` is None; where there is none
+        either, no pair interacts.
         """
         if probabilities is None:
             return super().decide(scores, None, threshold)
@@ -133,7 +134,9 @@ class PPI(Task):
     ) -> tuple[PPI, float | None]:
         """Return the task with the level that ``precision`` asks for, and the same threshold.
 
-        Evaluation counts pairs at the threshold, users see pairs at the level.
+        ``y`` are labels, ``heldout`` scores (not used) and ``probabilities`` their probabilities;
+        if these are None, the task is returned unchanged. Evaluation counts pairs at the threshold,
+        users see pairs at the level.
         """
         task = self if probabilities is None else self.at_precision(y, probabilities)
         return task, threshold
@@ -147,8 +150,18 @@ class PPI(Task):
     ) -> dict[str, float | None]:
         """Return F1 at the level, F1 of asserted pairs at the level, and the calibration error.
 
-        Other metrics are at the threshold of training, since corpora differ in whether negated
-        and speculated interactions count.
+        Other metrics are at the threshold of training, since corpora differ in whether negated and
+        speculated interactions count.
+
+        Parameters
+        ----------
+        y, probabilities
+            Label (1 or -1) and held-out probability of each pair.
+        attributes
+            Row of attributes of each pair, of which ``status`` is read. Empty without submodels;
+            then F1 of asserted pairs is left out.
+        unreachable
+            Number of gold interactions without a candidate; they count against recall.
         """
         positive = self.decide(probabilities, probabilities, None)
         metrics: dict[str, float | None] = {
@@ -171,14 +184,20 @@ class PPI(Task):
         return AttributeModels.from_models(submodels) if submodels else None
 
     def check_export(self, kind: str, path: Path) -> None:
-        """Raise ValueError if the suffix of ``path`` is not a network format."""
+        """Raise ValueError if the suffix of ``path`` is not a network format.
+
+        Only for the kind "network".
+        """
         if kind == "network":
             from textrank.tasks.ppi.facts import check_network_path
 
             check_network_path(path)
 
     def export(self, kind: str, docs: Sequence[Doc], path: Path) -> None:
-        """Write the network of the judged pairs, or their facts as JSON."""
+        """Write the network of the judged pairs (kind "network") or their facts as JSON ("facts").
+
+        Other kinds are left to ``Task.export``. The Docs must be annotated.
+        """
         from textrank.tasks.ppi.facts import aggregate_facts, build_network, write_network
 
         if kind == "network":
@@ -191,7 +210,13 @@ class PPI(Task):
             super().export(kind, docs, path)
 
     def table_row(self, answer: Mapping[str, Any]) -> tuple[str, ...] | None:
-        """Return a statement as cells; None if it is less probable than not."""
+        """Return a statement as cells, in the order of ``table_columns``.
+
+        None if its probability is < 0.5.
+
+        ``answer`` is a row of ``doc._.textrank_ppi`` with a probability. A missing identifier is
+        "?".
+        """
         if answer["probability"] < 0.5:
             return None
         first, second = answer["names"]
@@ -204,10 +229,12 @@ class PPI(Task):
     def candidates(self, doc: Doc) -> list[Candidate]:
         """Return every pair of entities that share a sentence, in text order.
 
-        If the Doc has gold annotation, pairs are labelled 1 or -1. Otherwise pairs that cannot
-        interact are left out: an entity and its own abbreviation, overlapping entities, two
-        mentions of one identifier; and sentences that consist of entities and numbers only, such as
-        rows of tables.
+        If the Doc has gold annotation, pairs are labelled 1 or -1, pairs that it does not list -1.
+        Otherwise labels are None, and pairs that cannot interact are left out: an entity and its
+        own abbreviation, overlapping entities, two mentions of one identifier; and sentences that
+        consist of entities and numbers only, such as rows of tables. Candidates may belong to a
+        copy of the Doc that has only its words (``word_doc``). The query of a candidate is its
+        sentence.
         """
         starts, names = sentence_starts(doc), self.names(doc)
         sentences = _sentences_with_pairs(starts, names)
@@ -233,9 +260,12 @@ class PPI(Task):
         return candidates
 
     def _pairs_in_sentence(self, doc: Doc, names: Sequence[Span]) -> list[tuple[Span, ...]]:
-        """Return all pairs of a sentence; in a huge one only the closest pairs, or none.
+        """Return all pairs of a sentence, in text order.
 
-        Warns if pairs are left out. ``names`` are the entities of one sentence in text order.
+        In a huge one only the closest pairs, or none.
+
+        Close is by the number of entities in between. Warns if pairs are left out. ``names`` are
+        the entities of one sentence in text order.
         """
         if len(names) < 2:
             return []
@@ -253,7 +283,7 @@ class PPI(Task):
         return [(names[i], names[i + n]) for i, n in sorted((i, n) for n, i in close)]
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
-        """Return the number of gold interactions without a candidate.
+        """Return the number of gold interactions without a candidate; 0 without gold annotation.
 
         That is, with an entity that no token covers, or across sentences.
         """
@@ -262,22 +292,32 @@ class PPI(Task):
         return sum(label > 0 and pair not in reached for pair, label in gold.items())
 
     def names(self, doc: Doc) -> list[Span]:
-        """Return the entities that are paired, in text order."""
+        """Return the entities that are paired, in text order: those with one of ``labels``.
+
+        Without ``labels``, all but those with one of NON_PROTEIN_LABELS in any case.
+        """
         spans = entity_spans(doc, self.entities)
         if self.labels:
             return [span for span in spans if span.label_ in self.labels]
         return [span for span in spans if span.label_.lower() not in NON_PROTEIN_LABELS]
 
     def interactions(self, doc: Doc) -> list[tuple[str, str]]:
-        """Return the sorted span ids of each gold interaction, even without a candidate."""
+        """Return the two span ids of each gold interaction, sorted, in the order of the annotation.
+
+        Interactions without a candidate are included. Empty without gold annotation.
+        """
         pairs = (self._gold_labels(doc) or {}).items()
         return [(min(pair), max(pair)) for pair, label in pairs if label > 0]
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
         """Write one row of plain values per pair to ``doc._.textrank_ppi``, in text order.
 
-        Without submodels, status, type, direction and trigger have default values. A pair that is
-        not asserted does not interact.
+        Return the Doc.
+
+        A row has ``names``, ``spans`` (character offsets), ``identifiers`` (None if unknown),
+        ``score``, ``interacts``, ``status``, ``type``, ``direction``, ``trigger``, ``sentence``
+        and, if the model is calibrated, ``probability``. Without submodels, status, type, direction
+        and trigger have default values. A pair that is not asserted does not interact.
         """
         scores, probabilities = scored.scores, scored.probabilities
         interacts = self.decide(scores, probabilities, scored.limit)
@@ -306,7 +346,10 @@ class PPI(Task):
         return doc
 
     def _gold_labels(self, doc: Doc) -> dict[frozenset[str], float] | None:
-        """Return 1.0 or -1.0 by pair of span ids, or None if the Doc has no gold annotation."""
+        """Return 1.0 or -1.0 by pair of span ids, or None if the Doc has no gold annotation.
+
+        Pairs that the annotation does not list have no entry.
+        """
         if "gold" not in doc.user_data:
             return None
         pairs = [
@@ -316,14 +359,21 @@ class PPI(Task):
 
 
 def _sentences_with_pairs(starts: Indices, names: Sequence[Span]) -> list[tuple[int, int]]:
-    """Return (start, end) of the sentences in which at least two entities begin."""
+    """Return (start, end) tokens of the sentences in which at least two entities begin, in order.
+
+    ``starts`` (sentences + 1,) are the first tokens of sentences and the length of the Doc.
+    """
     sentence = starts.searchsorted([span.start for span in names], side="right") - 1
     indices = (np.bincount(sentence, minlength=len(starts) - 1) > 1).nonzero()[0]
     return list(zip(starts[indices].tolist(), starts[indices + 1].tolist(), strict=True))
 
 
 def _group_by_sentence(starts: Indices, names: Sequence[Span]) -> list[list[Span]]:
-    """Return the entities of each sentence; those that extend into the next are left out."""
+    """Return a list of the entities of each sentence, empty for sentences without any.
+
+    Entities that extend into the next sentence are left out. ``starts`` as for
+    ``_sentences_with_pairs``.
+    """
     sentences: list[list[Span]] = [[] for _ in starts[:-1]]
     ends = np.array([(span.start, span.end - 1) for span in names], dtype=np.intp)
     sentence_indices = starts.searchsorted(ends.reshape(-1, 2), side="right") - 1
@@ -334,7 +384,10 @@ def _group_by_sentence(starts: Indices, names: Sequence[Span]) -> list[list[Span
 
 
 def _has_other_words(names: Sequence[Span]) -> bool:
-    """Return whether the sentence of some entities has an alphabetic token outside them."""
+    """Return whether the sentence of some entities has an alphabetic token outside them.
+
+    ``names`` are entities of one sentence, at least one.
+    """
     entity_tokens = {token for span in names for token in range(span.start, span.end)}
     return any(token.is_alpha and token.i not in entity_tokens for token in names[0].sent)
 
@@ -344,7 +397,10 @@ _NameInfo: TypeAlias = tuple[str, tuple[int, int], str | None]  # name, offsets,
 
 @dataclass
 class _NameCache:
-    """Name, character offsets and identifier of entities, computed once for all their pairs."""
+    """Name, character offsets and identifier of entities, computed once for all their pairs.
+
+    ``text`` is the original text of the Doc.
+    """
 
     text: str
     cache: dict[tuple[int, int, str, int], _NameInfo] = field(default_factory=dict)
@@ -360,7 +416,10 @@ class _NameCache:
 
 @dataclass
 class _SentenceCache:
-    """Text of the sentence of entities; pairs of a sentence share one string."""
+    """Text of the sentence of entities; pairs of a sentence share one string.
+
+    ``text`` is the original text of the Doc.
+    """
 
     text: str
     cache: dict[int, str] = field(default_factory=dict)
@@ -377,12 +436,15 @@ class _SentenceCache:
 
 
 def _pair_key(pair: Sequence[Span]) -> frozenset[str]:
-    """Return the span ids of a pair, in any order."""
+    """Return the set of the span ids of a pair, which is the same in either order."""
     return frozenset(span.id_ for span in pair)
 
 
 def _readable_name(span: Span, text: str) -> str:
-    """Return the name of an entity as written, without the gaps of a discontinuous one."""
+    """Return the name of an entity as written in ``text``, as plain text.
+
+    For a discontinuous entity, its tokens joined by blanks, without those in its gaps.
+    """
     tokens = span_tokens(span)
     if len(tokens) == span.end - span.start:
         return to_plain_text(text[slice(*original_offsets(span))])
@@ -391,7 +453,7 @@ def _readable_name(span: Span, text: str) -> str:
 
 @dataclass(frozen=True)
 class _SameEntity:
-    """Test whether two mentions of a text are the same entity."""
+    """Test whether two mentions of a text are the same entity or overlap."""
 
     pairs: frozenset[tuple[str, str]]  # short and long form, lower case
     abbreviation_ends: frozenset[tuple[int, int]]  # end tokens of the two forms where defined
@@ -406,7 +468,11 @@ class _SameEntity:
         )
 
     def __call__(self, first: Span, second: Span) -> bool:
-        """Return whether two mentions overlap, share an identifier or abbreviate each other."""
+        """Return whether two mentions overlap, share an identifier or abbreviate each other.
+
+        ``first`` must come before ``second`` in the text. An abbreviation counts everywhere in the
+        text.
+        """
         if first.start < second.end and second.start < first.end:
             return True
         if first.kb_id and first.kb_id == second.kb_id:
