@@ -31,6 +31,8 @@ class WordSenses(ChoiceTask):
     span group ``entities``, its spans are judged: a span names its entry of ``senses`` in
     ``span.kb_id_`` or by its text, and its label is the gold sense. Otherwise every token with an
     entry is judged.
+
+    Raises ValueError for a word with fewer than two senses or a repeated one.
     """
 
     senses: Mapping[str, Sequence[str]]
@@ -48,17 +50,25 @@ class WordSenses(ChoiceTask):
                 raise ValueError(f"{word!r} needs at least two different senses, got {senses}")
 
     def candidates(self, doc: Doc) -> list[Candidate]:
-        """Return one candidate per word with two senses, and one per sense of other words."""
+        """Return one candidate per word with two senses, and one per sense of other words.
+
+        In text order. The candidate of a word with two senses stands for the second. Candidates may
+        belong to a copy of the Doc that has only its words (``word_doc``).
+        """
         return candidates_from_questions(
             [self._question(span) for span in self._target_spans(word_doc(doc))]
         )
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
-        """Return the number of annotated words without known senses."""
+        """Return the number of annotated words without known senses; 0 without a span group."""
         return len(doc.spans.get(self.entities, ())) - len(self._marked_spans(doc))
 
     def row(self, text: SourceText, question: AnsweredQuestion) -> dict[str, Any]:
-        """Return the most probable sense of a word, with its offsets."""
+        """Return the most probable sense of a word, with its offsets.
+
+        Keys: ``word``, ``span`` ([start, end] characters of the original text), ``sense``,
+        ``probability`` and ``probabilities`` (by sense). The first sense wins a tie.
+        """
         probabilities = question.probabilities(self.senses[question.title])
         best = list(probabilities)[int(argmax_first(list(probabilities.values())))]
         row = {"word": span_text(question.span), "span": list(original_offsets(question.span))}
@@ -70,7 +80,10 @@ class WordSenses(ChoiceTask):
         }
 
     def _target_spans(self, doc: Doc) -> list[Span]:
-        """Return the annotated words; without a span group, all words with known senses."""
+        """Return the annotated words with known senses, or all tokens with known senses.
+
+        The latter only if the Doc lacks the span group, by the lower-cased text. In text order.
+        """
         if self.entities in doc.spans:
             return self._marked_spans(doc)
         return [doc[token.i : token.i + 1] for token in doc if token.lower_ in self.senses]
@@ -81,7 +94,10 @@ class WordSenses(ChoiceTask):
         return [span for span in marked if self._lexical_entry(span) in self.senses]
 
     def _question(self, span: Span) -> Question:
-        """Return the question for a word; its label is the gold answer if it is a known sense."""
+        """Return the question for a word; its label is the gold answer if it is a known sense.
+
+        Otherwise the gold answer is None. The word must have an entry in ``senses``.
+        """
         word = self._lexical_entry(span)
         senses = tuple(self.senses[word])
         return Question(span, senses, word, span.label_ if span.label_ in senses else None)
