@@ -34,6 +34,9 @@ class TrainingPlan:
 def load_training_plan(name: str | Path) -> TrainingPlan:
     """Return what training the pipeline ``name`` (shipped, or the path of a cfg) means.
 
+    If its ``[train]`` block names another pipeline, the plan is that of the other one. Without a
+    block, the pipeline itself is trained, without submodels.
+
     >>> load_training_plan("ppi").pipeline, sorted(load_training_plan("ppi").submodels)
     ('ppi-reduced', ['direction', 'status', 'type'])
     >>> load_training_plan("ppi-apg")
@@ -48,10 +51,11 @@ def load_training_plan(name: str | Path) -> TrainingPlan:
 def train_submodels(
     plan: TrainingPlan, docs: Sequence[Doc], settings: Mapping[str, Any] | None = None
 ) -> dict[str, Model]:
-    """Train each submodel of the plan on the Docs that are annotated for it.
+    """Train each submodel of the plan on the Docs that are annotated for it; return them by name.
 
     Submodels are left out if no two Docs have labelled candidates, or all have the same label.
-    Of ``settings`` only ``task.entities`` and ``task.labels`` hold for submodels.
+    ``settings`` are overrides by dotted key (``task.labels``); only ``task.entities`` and
+    ``task.labels`` hold for submodels. None means no overrides.
     """
     inherited = {k: v for k, v in (settings or {}).items() if k in INHERITED_SETTINGS}
     models = {}
@@ -64,7 +68,7 @@ def train_submodels(
 
 
 def _annotated_docs(pipeline: Pipeline, docs: Sequence[Doc]) -> list[Doc]:
-    """Return the Docs whose candidates all have labels; none if all labels are the same."""
+    """Return the Docs that have candidates, all with labels; none if all labels are the same."""
     annotated, labels = [], set()
     for doc in docs:
         doc_labels = {candidate.label for candidate in pipeline.task.candidates(doc)}
@@ -80,7 +84,11 @@ def train_model(
     plan: TrainingPlan | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Model:
-    """Train ``pipeline`` on annotated Docs, with the submodels of ``plan`` if there is one."""
+    """Train ``pipeline`` on annotated Docs, with the submodels of ``plan`` if there is one.
+
+    ``plan.pipeline`` is ignored: load it into ``pipeline`` first. ``settings`` are the overrides
+    that ``pipeline`` was loaded with, of which submodels inherit some (see ``train_submodels``).
+    """
     model = pipeline.fit(docs)
     submodels = {} if plan is None else train_submodels(plan, docs, settings)
     return replace(model, submodels=submodels) if submodels else model
