@@ -30,10 +30,10 @@ def view_pipeline(
     task, learner
         Passed on to the pipeline.
     views
-        Maps the name of a view to a block with the keys ``representation``, ``kernel`` and,
-        optionally, ``weight`` (default 1).
+        Maps the name of a view to a block with the keys ``representation`` and ``kernel``, both
+        already built, and, optionally, ``weight`` (default 1), by which the kernel is multiplied.
     constant
-        Kernel value that all candidates of one question share, see ``Blocks``.
+        Kernel value that all candidates of one question share, see ``PerQuestionKernel``.
 
     Raises
     ------
@@ -50,7 +50,10 @@ def view_pipeline(
 
 
 def _check(name: str, view: Mapping[str, Any]) -> None:
-    """Raise ValueError unless a view has a representation, a kernel and no unknown key."""
+    """Raise ValueError unless a view has a representation, a kernel and no unknown key.
+
+    ``name`` is the view's name, for the message.
+    """
     if unknown := sorted(set(view) - {*VIEW_PARTS, "weight"}):
         raise ValueError(
             f"view {name!r}: unknown key {unknown[0]!r}; available: {', '.join(VIEW_PARTS)}, weight"
