@@ -274,9 +274,10 @@ def transform_context(
 ) -> Matrix:
     """Return ``Ŵ X P̂`` of one context, (words, 2 span): how much each occurrence counts where.
 
-    ``X`` is the word-position matrix of the first context: rows are ``context.vocabulary``, columns
-    the positions -span ... -1, 1 ... span. ``P̂ = R R'`` is the similarity of positions, ``Ŵ = B
-    B'`` that of words; None for ``positions`` or ``words`` leaves that side unchanged.
+    ``X`` is the word-position matrix, summed if there are several contexts: rows are
+    ``context.vocabulary``, columns the positions -span ... -1, 1 ... span. ``P̂ = R R'`` is the
+    similarity of positions, ``Ŵ = B B'`` that of words; None for ``positions`` or ``words`` leaves
+    that side unchanged.
     """
     offsets = np.array([p for p in range(-span, span + 1) if p])
     X = context.matrix(span).toarray()
