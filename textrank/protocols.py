@@ -97,7 +97,11 @@ class ScorerKernel(Kernel[T_contra], Protocol[T_contra]):
     """Kernel with features that can apply feature weights without building a feature matrix."""
 
     def compile_scorer(self, weights: Any) -> Any:
-        """Return a ``Scorer`` for these ``FeatureWeights``, see ``textrank.linear_scores``."""
+        """Return a ``Scorer`` for these ``FeatureWeights``, see ``textrank.linear_scores``.
+
+        It is called with representations and the question id of each candidate, and returns
+        ``LinearScores``, equal to those of weights applied to ``features``.
+        """
 
 
 @runtime_checkable
@@ -128,7 +132,10 @@ class AdditiveKernel(Kernel[T_contra], Protocol[T_contra]):
     """
 
     def contributions(self, X: Sequence[T_contra], Y: Sequence[T_contra], coef: Vector) -> Features:
-        """Return what each named part adds to ``self(X, Y) @ coef``; rows sum to it exactly."""
+        """Return what each named part adds to ``self(X, Y) @ coef``; rows sum to it.
+
+        One row per element of ``X``; ``coef`` has one entry per element of ``Y``.
+        """
 
 
 @runtime_checkable
@@ -196,7 +203,10 @@ class FastRepresentation(Representation[T_co], Protocol[T_co]):
 def fast_represent(
     representation: Representation[Any], candidates: Sequence[Candidate]
 ) -> Sequence[Any]:
-    """Represent candidates in the form that is fastest and suffices to apply feature weights."""
+    """Represent candidates in the form that is fastest and suffices to apply feature weights.
+
+    That is ``represent_fast`` if the representation has it, else the representation itself.
+    """
     if isinstance(representation, FastRepresentation):
         return representation.represent_fast(candidates)
     return representation(candidates)
@@ -209,7 +219,10 @@ class SecondStage(Protocol):
     """Function that revises scores with a look at all candidates of a text."""
 
     def __call__(self, context: DocumentContext, scores: Vector) -> Vector:
-        """Return the revised scores, shape ``(n,)``; ``scores`` is left unchanged."""
+        """Return the revised scores, shape ``(n,)``; ``scores`` is left unchanged.
+
+        ``context`` has the text, position and question of each of the n candidates.
+        """
 
 
 @runtime_checkable
@@ -221,8 +234,9 @@ class Learner(Protocol):
         """Metric of held-out scores by which the regularisation ``alpha`` is chosen."""
 
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
-        """Learn from an ``(n, n)`` Gram matrix or from ``(n, d)`` features.
+        """Learn from an ``(n, n)`` Gram matrix or from ``(n, d)`` features of n candidates.
 
+        The fit has one coefficient per candidate for a Gram matrix, one per feature for features.
         Alpha is chosen by leave-group-out scores (``targets.groups``).
         """
 
@@ -231,7 +245,9 @@ class Learner(Protocol):
     ) -> list[NestedScores]:
         """Return outer and inner held-out scores at every alpha for each division into folds.
 
-        A partition is the fold number of each candidate, shape ``(n,)``.
+        A partition is the fold number of each candidate, shape ``(n,)``; there is one result per
+        partition, in order. Outer scores of a fold are by training without it, inner ones hold out
+        each group of the remaining candidates in turn, to choose alpha without the test fold.
         """
 
 
@@ -242,7 +258,7 @@ class AttributeModel(Protocol):
     """Predictor of further attributes of a task's candidates, built from a model's submodels."""
 
     def predict(self, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
-        """Return the attributes of each candidate as plain values."""
+        """Return the attributes of each candidate as plain values by key, in the same order."""
 
     def represent_and_predict(
         self, representation: Representation[Any], candidates: Sequence[Candidate]
@@ -305,19 +321,26 @@ class Task(Protocol):
 
     @abstractmethod
     def candidates(self, doc: Doc) -> list[Candidate]:
-        """Return the decisions to make, with labels if the Doc has gold annotation."""
+        """Return the decisions to make, with labels if the Doc has gold annotation.
+
+        Empty if there is nothing to decide. The Doc is left unchanged.
+        """
 
     def find_candidates(self, docs: Sequence[Doc]) -> list[list[Candidate]]:
         """Return the candidates of each Doc; override this if several Docs are faster at once."""
         return [self.candidates(doc) for doc in docs]
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
-        """Return how many gold answers no candidate covers; they count against recall."""
+        """Return how many gold answers no candidate covers; they count against recall.
+
+        ``candidates`` are those of ``doc``. The default is 0.
+        """
         return 0
 
     def threshold(self, y: Vector, heldout: Vector) -> float | None:
         """Return the score from which the answer is yes, chosen on held-out training scores.
 
+        ``y`` are the labels and ``heldout`` the scores of the n training candidates, both ``(n,)``.
         None means that there is no such score. The default has the best F1.
         """
         from textrank.metrics import best_threshold
@@ -351,7 +374,10 @@ class Task(Protocol):
 
     @abstractmethod
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
-        """Write the answers to ``doc._.textrank_<name>`` as plain values, and return the Doc."""
+        """Write the answers to ``doc._.textrank_<name>`` as plain values, and return the Doc.
+
+        ``scored`` has all candidates of the Doc with their scores, maybe none.
+        """
 
     def add_explanations(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
         """Add reasons to the answers of an annotated Doc, and return it; none by default.
@@ -361,7 +387,7 @@ class Task(Protocol):
         return doc
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
-        """Return the metrics of a test fold; an undefined one is None."""
+        """Return the metrics of a test fold by name; an undefined one is None."""
         return scored.measures()
 
     def operating_metrics(
@@ -373,7 +399,9 @@ class Task(Protocol):
     ) -> dict[str, float | None]:
         """Return further metrics of a calibrated model, at the decisions that users see.
 
-        ``attributes`` has one row per candidate, or none if the model has no submodels.
+        ``y`` and ``probabilities`` are labels and probabilities of the candidates, ``unreachable``
+        the number of gold answers without a candidate. ``attributes`` has one row per candidate, or
+        none if the model has no submodels. The default has no metrics.
         """
         return {}
 
@@ -386,19 +414,28 @@ class Task(Protocol):
         return self
 
     def check_export(self, kind: str, path: Path) -> None:
-        """Raise ValueError if ``export`` could not write a file of this name."""
+        """Raise ValueError if ``export`` could not write a file of this name; default: never."""
         return
 
     def export(self, kind: str, docs: Sequence[Doc], path: Path) -> None:
-        """Write what annotated Docs say together; ``kind`` is one of ``exports``."""
+        """Write what annotated Docs say together to ``path``; ``kind`` is one of ``exports``.
+
+        The default raises ValueError.
+        """
         raise ValueError(f"task {self.name!r} cannot export {kind!r}")
 
     def table_row(self, answer: Mapping[str, Any]) -> tuple[str, ...] | None:
-        """Return an answer as cells under ``table_columns``; None if it is not shown."""
+        """Return an answer as cells under ``table_columns``; None if it is not shown.
+
+        ``answer`` is one entry of ``doc._.textrank_<name>``. The default raises ValueError.
+        """
         raise ValueError(f"answers of task {self.name!r} have no table")
 
     def diff(self, doc: Doc) -> str:
-        """Return the corrections of an annotated Doc as a unified diff; empty if there are none."""
+        """Return the corrections of an annotated Doc as a unified diff; empty if there are none.
+
+        The default raises ValueError.
+        """
         raise ValueError(f"answers of task {self.name!r} are not corrections")
 
 
@@ -424,7 +461,9 @@ class DocumentTask(Task, Protocol):
     ) -> tuple[dict[str, float | None], int, int]:
         """Return metrics, the number of gold answers, and how many of them can be given.
 
-        ``candidates`` are those of ``raw_docs``, in order.
+        ``candidates`` are those of ``raw_docs``, in order, and ``scores`` has one entry each.
+        ``raw_docs`` have recognised entities; ``gold_docs`` are the same documents, by
+        ``document_id``, with gold annotation.
         """
 
 
@@ -442,4 +481,4 @@ class Splitter(Protocol):
     """Rule that divides candidates into folds."""
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """Return the fold of each candidate; ``targets`` are those of the candidates."""
+        """Return the fold of each candidate, in order; ``targets`` are those of the candidates."""
