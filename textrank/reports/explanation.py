@@ -101,7 +101,9 @@ class ContributionGroup:
 def group_contributions(contributions: Explanation) -> list[ContributionGroup]:
     """Sum contributions by kind, largest magnitude first and the average candidate last.
 
-    Features that read the same are summed too. The groups add up to what the contributions do.
+    Features that read the same in words (``describe_feature``) are summed too, and listed largest
+    magnitude first in each group. The groups add up to what the contributions do. Empty without
+    contributions.
     """
     groups: dict[str, dict[str, float]] = {}
     for name, value in contributions:
@@ -122,6 +124,9 @@ def group_contributions(contributions: Explanation) -> list[ContributionGroup]:
 def feature_group(name: Sequence[str]) -> str:
     """Return the title of the group that a feature belongs to.
 
+    ``name`` are the words of a feature name. A word of negation or speculation after the first
+    decides; else the first word that is a view (``GROUP_OF_VIEW``). Others are ``OTHER``.
+
     >>> feature_group(("triggers", "trigger", "middle", "bind"))
     'verb and roles'
     >>> feature_group(("words", "before", "not"))
@@ -134,7 +139,10 @@ def feature_group(name: Sequence[str]) -> str:
 
 
 def describe_feature(name: Sequence[str]) -> str:
-    """Return the name of a feature in words.
+    """Return the name of a feature in words, never empty.
+
+    The view is replaced by its prefix, parts such as "middle" by their description, and the words
+    that tell the parse (``PARSE_NAMES``) are left out.
 
     >>> describe_feature(("triggers", "trigger", "middle", "bind"))
     'trigger between the names bind'
@@ -152,10 +160,11 @@ def describe_feature(name: Sequence[str]) -> str:
 def find_supporting_words(
     contributions: Explanation, text: str, *, share: float = 0.5
 ) -> list[CharacterRange]:
-    """Return the characters of the words in a text that raise the score most.
+    """Return the character ranges of the words in a text that raise the score most.
 
-    Words are taken from the largest positive contributions, until these make up ``share`` of the
-    sum of all positive ones, and found in the text by their stems.
+    Words are taken from the largest positive contributions, until these make up more than ``share``
+    of the sum of all positive ones, and found in the text by their stems. Every occurrence counts.
+    Ranges are in text order, end excluded, without punctuation around the word.
     """
     total = sum(value for _, value in contributions if value > 0)
     stems: set[str] = set()
@@ -183,7 +192,10 @@ def _view_of(name: Sequence[str]) -> str:
 
 
 def _without_width(part: str) -> str:
-    """Return the view in a name such as "basic, 0.0156", where a Gaussian has its width."""
+    """Return the part of a name before a comma.
+
+    That is the view in a name such as "basic, 0.0156", where a Gaussian kernel has its width.
+    """
     return part.partition(",")[0]
 
 
@@ -216,12 +228,12 @@ class ExplainedDecision:
 
     @property
     def groups(self) -> list[ContributionGroup]:
-        """Contributions by kind; they sum to the score."""
+        """Contributions by kind, see ``group_contributions``; they sum to the score."""
         return group_contributions(self.parts)
 
     @property
     def title(self) -> str:
-        """Judged names."""
+        """Judged names as in the text, joined by a dash."""
         return " – ".join(self.decision.text[a:b] for a, b in self.decision.spans)
 
     @property
@@ -243,11 +255,15 @@ class ExplainedDecision:
 
     @property
     def steps(self) -> list[Step]:
-        """Words along the dependency path."""
+        """Words along the dependency path between the names; empty without a path."""
         return path_steps(self.decision)
 
     def to_text(self, top: int = 3) -> str:
-        """Return lines for the terminal: each group with its ``top`` largest features."""
+        """Return lines for the terminal: each group with its ``top`` largest features.
+
+        The first lines are the marked sentence and the verdict. Further features of a group are
+        summed in one line.
+        """
         lines = [self._marked_sentence(), f"  {self.title}: {self.verdict}"]
         for group in self.groups:
             lines.append(f"    {group.adds:+.4f}  {group.title}")
@@ -260,7 +276,10 @@ class ExplainedDecision:
         return "\n".join(lines)
 
     def _marked_sentence(self) -> str:
-        """Return the sentence with names in brackets and supporting words between stars."""
+        """Return the sentence with names in brackets and supporting words between stars.
+
+        A name that is also a supporting word gets brackets only.
+        """
         signs = (("e", "[", "]"), ("word", "*", "*"))
         sentence = ""
         for text, marks in self.pieces:
@@ -270,7 +289,11 @@ class ExplainedDecision:
         return sentence
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values: the decision, the row, contributions and their groups."""
+        """Return plain values: the keys of the decision and of the row, "reasons" and "parts".
+
+        "parts" are the contributions by feature, "reasons" their groups. Keys of the row that the
+        decision has too (``DECISION_KEYS``) are left out.
+        """
         stated = {key: value for key, value in self.row.items() if key not in DECISION_KEYS}
         reasons = [
             {
@@ -287,7 +310,8 @@ class ExplainedDecision:
 def explain_errors(model: Model, docs: Iterable[Doc], report: Report) -> list[ExplainedDecision]:
     """Return the worst errors of a model's report with their contributions, in its order.
 
-    ``docs`` must be those of the evaluation, in its order: decisions are matched by position.
+    The order is that of ``select_worst_errors``; empty without errors. ``docs`` must be those of
+    the evaluation, in its order: decisions are matched to candidates by position.
     """
     candidates = [c for doc in docs for c in model.pipeline.task.candidates(doc)]
     positions = {id(decision): i for i, decision in enumerate(report.decisions)}
