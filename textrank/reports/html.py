@@ -83,7 +83,11 @@ def write_report_page(
 
 
 def render_cross_corpus(cross: CrossCorpus) -> str:
-    """Return cross-corpus results as an HTML page: AUC, and F under four thresholds."""
+    """Return cross-corpus results as an HTML page: AUC, and F under four thresholds.
+
+    Only metrics of CROSS_CORPUS_CAPTIONS that the first report has are shown, a heat map each.
+    Needs at least one report.
+    """
     first = next(iter(cross.reports.values()))
     names = [name for name in CROSS_CORPUS_CAPTIONS if name in first.measures]
     figures = [
@@ -114,7 +118,11 @@ def write_cross(cross: CrossCorpus, path: str | Path) -> None:
 
 
 def render_sweep(sweep: Sweep) -> str:
-    """Return a sweep as an HTML page: a table, with plots if one or two keys were swept."""
+    """Return a sweep as an HTML page: a table, with plots if one or two keys were swept.
+
+    The table has all metrics of the first report, plots only auc, f and tau. Needs at least one
+    point.
+    """
     first = sweep.points[0].report
     names = [name for name in ("auc", "f", "tau") if name in first.measures]
     figures = [figure for name in names if (figure := plot_sweep(sweep, name)) is not None]
@@ -133,7 +141,10 @@ def write_sweep(sweep: Sweep, path: str | Path) -> None:
 
 
 def flatten_settings(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield nested settings as pairs of dotted key and JSON value.
+    """Yield nested settings as pairs of dotted key and JSON value, in order.
+
+    ``prefix`` is put before all keys, with a dot. Empty mappings yield nothing; values that JSON
+    cannot hold are written as strings.
 
     >>> list(flatten_settings({"task": {"name": "ppi"}, "seed": 1}))
     [('task.name', '"ppi"'), ('seed', '1')]
@@ -147,7 +158,10 @@ def flatten_settings(settings: Mapping[str, Any], prefix: str = "") -> Iterator[
 
 
 def template_environment() -> Environment:
-    """Return the environment of the page templates; everything inserted is escaped."""
+    """Return a new environment of the page templates; everything inserted is escaped.
+
+    A variable that a template uses but was not given raises ``jinja2.UndefinedError``.
+    """
     environment = Environment(
         loader=PackageLoader("textrank.reports", "page"),
         autoescape=True,
@@ -170,19 +184,26 @@ def _render(template: str, **values: Any) -> str:
 
 
 def _with_markup(figures: Iterable[Figure]) -> list[tuple[Figure, Markup]]:
-    """Return figures with their SVG marked as safe: it is our own."""
+    """Return pairs of a figure and its SVG, marked as safe to insert unescaped: it is our own."""
     return [(figure, Markup(figure.svg)) for figure in figures]
 
 
 def _headline_metrics(report: Report) -> list[str]:
-    """Return the names of up to four metrics to show large."""
+    """Return the names of up to four metrics to show large, in display order.
+
+    They are those that the report has of the first group of HEADLINE_METRICS with any, else the
+    report's first four.
+    """
     metrics = report.measures
     groups = [names for names in HEADLINE_METRICS if any(name in metrics for name in names)]
     return [name for name in (groups[0] if groups else list(metrics)[:4]) if name in metrics]
 
 
 def _format_cell(value: Any, column: str) -> str:
-    """Return a number of the fold table: counts as integers, parameters short, else percent."""
+    """Return a number of the fold table: counts as integers, parameters short, else percent.
+
+    ``column`` is the key of the column, which decides the format; None gives a dash.
+    """
     if value is None:
         return "–"
     if column in ("split", "fold", "documents", "candidates", "positives") or "queries" in column:
@@ -225,7 +246,8 @@ def select_worst_errors(report: Report, limit: int = 50) -> list[Error]:
 
     Kinds are false positives and false negatives. For rankings, whose decisions have no threshold,
     they are the queries whose highest-scored candidate is not the best. A candidate that is wrong
-    in several splits is one error, with its largest margin.
+    in several splits is one error, with its largest margin. Errors of all kinds are sorted
+    together; equal margins by document and text.
     """
     is_ranking = all(decision.threshold is None for decision in report.decisions)
     find = _find_wrong_orders if is_ranking else _find_wrong_answers
@@ -248,7 +270,8 @@ def mark_sentence(decision: Decision, words: Sequence[CharacterRange] = ()) -> l
     """Split the sentence of a decision into pieces with CSS classes.
 
     Classes: e1 and e2 for the judged mentions, path for words on the dependency path, word for the
-    given ``words``.
+    given ``words``, which are character ranges. The pieces join to the whole text; the classes of a
+    piece are separated by blanks, "" for none.
     """
     marks = [(start, end, f"e{i + 1}") for i, (start, end) in enumerate(decision.spans)]
     for arc in decision.path:
@@ -264,7 +287,10 @@ def mark_sentence(decision: Decision, words: Sequence[CharacterRange] = ()) -> l
 
 
 def path_steps(decision: Decision) -> list[Step]:
-    """Return the words along the dependency path from the first judged mention to the second."""
+    """Return the words along the dependency path from the first judged mention to the second.
+
+    There is one more word than dependencies; none without a path.
+    """
     arcs = [((a, b), (c, d), relation) for a, b, c, d, relation in decision.path]
     if not arcs:
         return []
@@ -280,7 +306,11 @@ def path_steps(decision: Decision) -> list[Step]:
 def _first_word(
     decision: Decision, arcs: Sequence[tuple[CharacterRange, CharacterRange, str]]
 ) -> CharacterRange:
-    """Return the end of the first arc that is not shared with the second, or in the mention."""
+    """Return the word at which the path begins.
+
+    That is the word of the first arc that the second arc does not have; with one arc, the word that
+    overlaps the first judged mention. ``arcs`` are (governor, dependent, relation).
+    """
     governor, dependent, _ = arcs[0]
     if len(arcs) > 1:
         return dependent if governor in arcs[1][:2] else governor
@@ -299,7 +329,10 @@ def _overlap(one: CharacterRange, other: CharacterRange) -> bool:
 
 
 def _find_wrong_answers(decisions: Iterable[Decision]) -> list[WrongAnswer]:
-    """Return false positives and false negatives with their distance from the threshold."""
+    """Return false positives and false negatives with their distance from the threshold.
+
+    In the order of ``decisions``; decisions without a threshold are skipped.
+    """
     wrong = []
     for d in decisions:
         if d.threshold is None or d.decision == (d.label > 0):
@@ -312,7 +345,8 @@ def _find_wrong_answers(decisions: Iterable[Decision]) -> list[WrongAnswer]:
 def _find_wrong_orders(decisions: Iterable[Decision]) -> list[WrongAnswer]:
     """Return the highest-scored candidates that are not the best, with their regret.
 
-    Regret is the best label of the query minus that of its highest-scored candidate.
+    Regret is the best label of the query minus that of its highest-scored candidate, of tied ones
+    the first. A query is one of a document and a split; there is at most one answer for each.
     """
     queries: dict[tuple[int, str, str], list[Decision]] = {}
     for d in decisions:
@@ -329,7 +363,11 @@ def _find_wrong_orders(decisions: Iterable[Decision]) -> list[WrongAnswer]:
 def _group_by_candidate(
     answers: Iterable[WrongAnswer],
 ) -> dict[tuple[str, object], list[tuple[float, Decision]]]:
-    """Group wrong answers by kind and candidate, which can be wrong in several splits."""
+    """Return (margin, decision) of wrong answers by kind and candidate.
+
+    A candidate, which can be wrong in several splits, is identified by document, query, text and
+    spans. Order of appearance is kept.
+    """
     groups: dict[tuple[str, object], list[tuple[float, Decision]]] = {}
     for kind, margin, d in answers:
         key = (d.document, d.query, d.text, d.spans)
