@@ -43,7 +43,11 @@ class Figure:
 
 
 class Canvas:
-    """matplotlib axes in the style of the reports; width and height in inches."""
+    """matplotlib axes in the style of the reports; width and height in inches.
+
+    ``name`` prefixes the ids in the SVG and must be unique on a page. Raises ModuleNotFoundError
+    without matplotlib.
+    """
 
     def __init__(self, name: str, width: float = 4.6, height: float = 3.9) -> None:
         matplotlib = _import_matplotlib()
@@ -56,7 +60,10 @@ class Canvas:
         self.name = name
 
     def svg(self) -> str:
-        """Return the drawing as SVG text, without size, date and colours."""
+        """Return the drawing as SVG text, without size and date.
+
+        Placeholder colours become CSS variables of the page. The same drawing gives the same text.
+        """
         text = io.StringIO()
         with _import_matplotlib().rc_context(_style(self.name)):
             self.figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
@@ -64,7 +71,11 @@ class Canvas:
 
 
 def draw_figures(report: Report) -> list[Figure]:
-    """Return every plot that the report has data for."""
+    """Return every plot that the report has data for, in the order of the page.
+
+    ROC, precision-recall and score calibration need decisions with a threshold, so rankings have
+    none of them.
+    """
     folds = _labels_and_scores(report.decisions)
     drawn: list[Figure | None] = [plot_folds(report)]
     if any(d.threshold is not None for d in report.decisions):
@@ -79,7 +90,8 @@ def draw_figures(report: Report) -> list[Figure]:
 def plot_roc(folds: Sequence[tuple[Any, Any]]) -> Figure | None:
     """Plot the ROC curves of folds, their vertical average and a band of one standard deviation.
 
-    ``folds`` are pairs of labels and scores; None if no fold has both classes.
+    ``folds`` are pairs of labels and scores; None if no fold has both classes. Only the first
+    MAX_FOLD_CURVES folds have a line of their own; all are in the average.
     """
     band = mean_roc(folds)
     if band is None:
@@ -103,7 +115,9 @@ def plot_roc(folds: Sequence[tuple[Any, Any]]) -> Figure | None:
 def plot_precision_recall(folds: Sequence[tuple[Any, Any]], report: Report) -> Figure | None:
     """Plot precision over recall of each fold and of all pooled, with the mean operating point.
 
-    ``folds`` are pairs of labels and scores; None if there is no positive.
+    ``folds`` are pairs of labels and scores; None if there is no positive. The operating point is
+    the mean recall and precision of ``report``, left out if it lacks them. Only the first
+    MAX_FOLD_CURVES folds have a line of their own.
     """
     y = np.concatenate([np.asarray(labels) for labels, _ in folds]) if folds else np.empty(0)
     scores = np.concatenate([np.asarray(values) for _, values in folds]) if folds else np.empty(0)
@@ -130,7 +144,10 @@ def plot_precision_recall(folds: Sequence[tuple[Any, Any]], report: Report) -> F
 
 
 def plot_score_calibration(decisions: Sequence[Decision]) -> Figure | None:
-    """Plot the share of positives over score, with the mean threshold; None without bins."""
+    """Plot the share of positives over score, with the mean threshold; None without decisions.
+
+    At least one decision must have a threshold.
+    """
     bins = score_calibration([d.label for d in decisions], [d.score for d in decisions])
     if not bins:
         return None
@@ -152,7 +169,8 @@ def plot_score_calibration(decisions: Sequence[Decision]) -> Figure | None:
 def plot_reliability(bins: Sequence[Mapping[str, Any]]) -> Figure | None:
     """Plot the share of positives over probability; calibrated probabilities lie on the diagonal.
 
-    ``bins`` have the keys x, share, low and high; None if there are none.
+    ``bins`` have the keys x (mean probability), share (of positives), low and high (its 95 %
+    interval); None if there are none.
     """
     if not bins:
         return None
@@ -168,7 +186,11 @@ def plot_reliability(bins: Sequence[Mapping[str, Any]]) -> Figure | None:
 
 
 def plot_folds(report: Report) -> Figure | None:
-    """Plot each metric of each fold as a dot and its mean as a bar; None for fewer than 2 folds."""
+    """Plot each metric of each fold as a dot and its mean as a bar; None for fewer than 2 folds.
+
+    Optimistic metrics and those without a mean are left out. Dots are spread vertically, always in
+    the same way.
+    """
     names = [n for n, s in report.measures.items() if s.mean is not None and n not in OPTIMISTIC]
     if not names or len(report.folds) < 2:
         return None
@@ -187,13 +209,19 @@ def plot_folds(report: Report) -> Figure | None:
 
 
 def plot_regularization_path(points: Sequence[Mapping[str, Any]]) -> Figure | None:
-    """Plot metrics over alpha on a logarithmic axis; points as in ``_plot_lines``."""
+    """Plot metrics over alpha on a logarithmic axis; None for fewer than two points.
+
+    A point is ``{"x": alpha, metric: {"mean": ..., "std": ...}, ...}``.
+    """
     words = "Test folds at every alpha, for inspection only: not used to choose alpha."
     return _plot_lines("alpha", "Regularisation", words, points, xlabel="alpha")
 
 
 def plot_learning_curve(points: Sequence[Mapping[str, Any]]) -> Figure | None:
-    """Plot metrics over the number of training documents; points as in ``_plot_lines``."""
+    """Plot metrics over the number of training documents; None for fewer than two points.
+
+    A point is ``{"x": documents, metric: {"mean": ..., "std": ...}, ...}``.
+    """
     words = "Models trained on fewer documents, tested on the same folds; logarithmic axis."
     return _plot_lines("learning", "Learning curve", words, points, xlabel="training documents")
 
@@ -201,7 +229,9 @@ def plot_learning_curve(points: Sequence[Mapping[str, Any]]) -> Figure | None:
 def plot_sweep(sweep: Sweep, metric: str) -> Figure | None:
     """Plot a metric over one swept key as a line, over two as a heat map; None for more keys.
 
-    One key with values that are not numbers gives a heat map of one column.
+    One key with values that are not numbers gives a heat map of one column. One key with numbers
+    needs two points, else None; its axis is logarithmic if all values are positive. ``metric`` must
+    be in every report.
     """
     caption = "Test folds; choosing by these numbers and reporting them as well is optimistic."
     name, title = f"sweep-{metric}", metric_label(metric)
@@ -231,7 +261,7 @@ def _mean_and_std(summary: Summary) -> dict[str, float | None]:
 
 
 def _format_value(value: Any) -> str:
-    """Return a swept value as text, a list with commas."""
+    """Return a swept value as text; items of a list or tuple are joined by commas."""
     if isinstance(value, list | tuple):
         return ",".join(map(_format_value, value))
     return f"{value}"
@@ -249,8 +279,9 @@ def plot_heat_map(
 ) -> Figure:
     """Plot a table of fractions as shaded cells with their percentages; None stays empty.
 
-    ``rows`` and ``columns`` are the labels of ``values``, ``axes`` the titles of the vertical and
-    the horizontal axis.
+    ``values`` has a list per row. ``rows`` and ``columns`` are the labels of ``values``, ``axes``
+    the titles of the vertical and the horizontal axis. Shades go from the smallest to the largest
+    value. ``name`` must be unique on a page.
     """
     grid = np.array([[np.nan if v is None else v for v in row] for row in values], dtype=np.float64)
     canvas = Canvas(name, 1.8 + 0.72 * len(columns), 1.3 + 0.46 * len(rows))
@@ -269,7 +300,7 @@ def plot_heat_map(
 
 
 def _draw_cell(axes: Axes, row: int, column: int, value: float, alpha: float) -> None:
-    """Draw one cell of a heat map; ``alpha`` is the opacity of its colour."""
+    """Draw one cell of a heat map with ``value`` in percent; ``alpha`` is its opacity, 0 to 1."""
     rectangle = _import_matplotlib().patches.Rectangle(
         (column - 0.47, row - 0.47), 0.94, 0.94, facecolor=ACCENT, alpha=alpha, linewidth=0
     )
@@ -288,7 +319,9 @@ def _plot_lines(
 ) -> Figure | None:
     """Plot points ``{"x": number, metric: {"mean", "std"}, ...}`` as a line per metric.
 
-    ``log`` makes the horizontal axis logarithmic. None for fewer than two points.
+    Metrics are the keys of the first point, at most three, and must be in all points, sorted by x.
+    The band is one standard deviation; points with a mean of None are left out. ``log`` makes the
+    horizontal axis logarithmic. None for fewer than two points.
     """
     if len(points) < 2:
         return None
@@ -321,7 +354,7 @@ def _plot_lines(
 def _labels_and_scores(
     decisions: Sequence[Decision],
 ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Return labels and scores of each test fold, sorted by split and fold."""
+    """Return pairs of labels and scores of each test fold, sorted by split and fold."""
     folds: dict[tuple[int, int], list[Decision]] = {}
     for decision in decisions:
         folds.setdefault((decision.split, decision.fold), []).append(decision)
@@ -332,7 +365,7 @@ def _labels_and_scores(
 
 
 def _mean_metric(report: Report, name: str) -> float | None:
-    """Return the mean of a metric; None if the report does not have it."""
+    """Return the mean of a metric over folds; None if the report lacks it or it is undefined."""
     return report.measures[name].mean if name in report.measures else None
 
 
@@ -363,7 +396,11 @@ def _style(name: str) -> dict[str, Any]:
 
 
 def _use_page_style(svg: str, name: str) -> str:
-    """Return SVG with colours and font of the page, and ids that are unique on it."""
+    """Return matplotlib's SVG with colours and font of the page, and ids that are unique on it.
+
+    Placeholder colours become CSS variables; XML header, size, styles and fonts are removed;
+    ``name`` is put before every id and reference.
+    """
     svg = svg[svg.index("<svg") :]
     for color, variable in _VARIABLES.items():
         svg = svg.replace(color, f"var(--{variable})")
@@ -382,7 +419,10 @@ def require_matplotlib() -> None:
 
 
 def _import_matplotlib() -> Any:
-    """Return the matplotlib module with the submodules used here."""
+    """Return the matplotlib module with the submodules used here.
+
+    Raises ModuleNotFoundError, with the command that installs it, if it is missing.
+    """
     try:
         import matplotlib
         import matplotlib.figure
