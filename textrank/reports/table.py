@@ -29,9 +29,10 @@ from textrank.io import read_json, write_text
 
 
 def report_to_json(report: Report, *, decisions: bool = False) -> str:
-    """Return a report as JSON text: stable order of keys, no NaN, a line feed at the end.
+    """Return a report as JSON text: stable order of keys, a line feed at the end.
 
-    ``decisions`` includes the decision about every candidate.
+    ``decisions`` includes the decision about every candidate, with its sentence. Raises ValueError
+    for NaN or infinity.
     """
     return _to_json(report.to_dict(decisions=decisions))
 
@@ -42,7 +43,10 @@ def write_report(report: Report, path: str | Path, *, decisions: bool = False) -
 
 
 def write_json(data: Mapping[str, Any], path: str | Path) -> None:
-    """Write plain values as JSON in the form of ``report_to_json``, atomically."""
+    """Write plain values as JSON in the form of ``report_to_json``, atomically.
+
+    Raises ValueError for NaN or infinity.
+    """
     write_text(_to_json(data), path)
 
 
@@ -110,12 +114,12 @@ def format_percent(value: float | None) -> str:
 
 
 def _format_p(p: float | None) -> str:
-    """Return a p-value with four decimals, or in scientific notation if it is very small."""
+    """Return a p-value with four decimals, below 0.0001 in scientific notation; a dash for None."""
     return "–" if p is None else f"{p:.4f}" if p >= 0.0001 else f"{p:.1e}"
 
 
 def describe_permutation_test(report: Report) -> str:
-    """Return the result of a report's permutation test as a sentence."""
+    """Return the result of a report's permutation test, which it must have, as a sentence."""
     test = report.permutation
     return (
         f"AUC {format_percent(test['auc'])} against {format_percent(test['null_mean'])} "
@@ -132,7 +136,11 @@ def _new_table() -> Table:
 
 
 def report_table(report: Report, *, folds: bool = False) -> RenderableType:
-    """Return the summary of a report; ``folds`` adds a row per fold."""
+    """Return the summary of a report for rich: title, counts, procedure, notes and metrics.
+
+    The result of a permutation test follows if there is one; ``folds`` adds a table with a row per
+    fold.
+    """
     counts = report.counts
     parts: list[RenderableType] = [
         Text(f"{report.title} · {report.corpus}", style="bold"),
@@ -153,7 +161,12 @@ def report_table(report: Report, *, folds: bool = False) -> RenderableType:
 
 
 def _metrics_table(report: Report) -> Table:
-    """Return a table with a row per metric; optimistic metrics are marked and dimmed."""
+    """Return a table with a row per metric of the report, in its order.
+
+    Columns are the mean, the standard deviations over folds and (if any metric has it) over splits,
+    the interval if there is one, and the number of folds where the metric is undefined (empty for
+    0). Optimistic metrics are marked and dimmed.
+    """
     has_splits = any(summary.between is not None for summary in report.measures.values())
     table = _new_table()
     table.add_column("metric")
@@ -178,7 +191,7 @@ def _metrics_table(report: Report) -> Table:
 
 
 def _folds_table(report: Report) -> Table:
-    """Return a table with a row per fold, without optimistic metrics."""
+    """Return a table with a row per fold: sizes and metrics, without optimistic ones."""
     names = [name for name in report.measures if name not in OPTIMISTIC]
     table = _new_table()
     for name in ("split", "fold", "candidates", "positive", *map(metric_label, names)):
@@ -194,7 +207,14 @@ def _fold_sizes(fold: Fold) -> tuple[str, str, str, str]:
 
 
 def cross_table(cross: CrossCorpus) -> RenderableType:
-    """Return a table per metric, with training corpora as rows and test corpora as columns."""
+    """Return a table per metric, with training corpora as rows and test corpora as columns.
+
+    Shown are only auc, f, f_mean, f_rate, f_best (marked as optimistic) and tau, in this order, and
+    of these only metrics that the first report has. Cells are means in percent, a dash where both
+    corpora are the same or the metric is undefined. A last line says how many test documents were
+    left out for each pair because they share text with the training corpus. Needs at least one
+    report.
+    """
     metrics = next(iter(cross.reports.values())).measures
     parts: list[RenderableType] = []
     for name in ("auc", "f", "f_mean", "f_rate", "f_best", "tau"):
@@ -213,7 +233,12 @@ def cross_table(cross: CrossCorpus) -> RenderableType:
 
 
 def sweep_table(sweep: Sweep) -> RenderableType:
-    """Return a table with a row per point of a sweep."""
+    """Return a table with a row per point of a sweep, in its order.
+
+    Columns are the swept keys and, as mean and standard deviation over folds, those of auc, f,
+    precision, recall and tau that the first report has. A last line counts the points from the
+    cache. Needs at least one point.
+    """
     first = sweep.points[0].report
     names = [n for n in ("auc", "f", "precision", "recall", "tau") if n in first.measures]
     table = _new_table()
@@ -231,7 +256,11 @@ def sweep_table(sweep: Sweep) -> RenderableType:
 def comparison_table(comparison: Comparison) -> RenderableType:
     """Return a table of differences between runs, with effect sizes and p-values.
 
-    p-values are given as computed and corrected for multiple tests (Holm, Benjamini-Hochberg).
+    Each contrast (metric and pair of runs) has a row per test; its other cells are filled in the
+    first row only. "difference" is the second run minus the first, "d" the effect size, "wins" the
+    units won and lost. p-values are given as computed and corrected for multiple tests (Holm,
+    Benjamini-Hochberg). Notes precede the table; a last line has the unit and the number of
+    undefined units. Needs at least one contrast.
     """
     table = _new_table()
     for name in ("metric", "first", "second"):
@@ -255,7 +284,10 @@ def comparison_table(comparison: Comparison) -> RenderableType:
 
 
 def _contrast_cells(contrast: Contrast) -> list[str]:
-    """Return the eight cells of a contrast: metric, runs, means, difference, d, wins."""
+    """Return the eight cells of a contrast: metric, two runs, two means, difference, d, wins.
+
+    Means and difference are in percent; "d" is a dash if it is undefined.
+    """
     effect = contrast.effect
     return [
         metric_label(contrast.measure),
@@ -284,7 +316,11 @@ UNREACHABLE_LABELS = {
 
 
 def raw_text_table(result: RawText) -> RenderableType:
-    """Return the metrics of names and interactions, and why some cannot be reached."""
+    """Return tables of the metrics of names and of interactions, under each rule of matching.
+
+    A line below counts the gold interactions that cannot be reached, by reason; a further one has
+    the calibration error, if the model has probabilities.
+    """
     overlap = result.interactions["overlap"]
     lost = overlap.hits.gold - overlap.reachable
     why = ", ".join(f"{result.reasons[key]} {words}" for key, words in UNREACHABLE_LABELS.items())
