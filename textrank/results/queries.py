@@ -3,6 +3,11 @@
 ``Selection`` is what a reader chose (search words, facets, order, page); ``selection_sql`` turns it
 into a condition on the table ``pairs`` of a ``Store``. Facts are aggregated over the statements
 that fulfil this condition, by ``textrank.results.store.FactTable``.
+
+An entity is identified by its *key*: the identifier of a name, or its normalised spelling without
+one. A *pair* is two entities about which there is a statement; it is a *fact* if a statement is
+evidence, that is, asserts that they interact, or negates or speculates about it with enough
+probability.
 """
 
 from __future__ import annotations
@@ -49,7 +54,11 @@ SORTS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Selection:
-    """Choices of a reader: search words, values of facets, a key of ``SORTS``, page from 1."""
+    """Choices of a reader: search words, values of facets, a key of ``SORTS``, page from 1.
+
+    ``chosen`` maps a key of ``FACETS`` to the chosen values, of which any may hold; different
+    facets must all hold.
+    """
 
     words: str = ""
     chosen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -58,7 +67,12 @@ class Selection:
 
     @classmethod
     def from_query(cls, query: Sequence[tuple[str, str]]) -> Selection:
-        """Read the parameters of a URL; unknown and malformed ones are ignored."""
+        """Read the parameters of a URL; unknown and malformed ones are ignored.
+
+        ``query`` are pairs of name and value: ``q`` (search words, cut to 200 characters),
+        ``sort``, ``page``, and facets, which may be repeated. Of other repeated parameters the last
+        counts.
+        """
         chosen: dict[str, tuple[str, ...]] = {}
         for name, value in query:
             if name in FACETS and value and value not in chosen.get(name, ()):
@@ -74,7 +88,11 @@ class Selection:
         )
 
     def to_query(self, **changes: Any) -> str:
-        """Return the query part of a URL for this selection with changes, by default on page 1."""
+        """Return the query part of a URL for this selection with changes, by default on page 1.
+
+        ``changes`` are fields of Selection. Values that are the default are left out, so the result
+        can be "".
+        """
         changed = replace(self, **{"page": 1, **changes})
         pairs = [("q", changed.words)] if changed.words else []
         pairs += [(name, value) for name, values in changed.chosen.items() for value in values]
@@ -83,7 +101,10 @@ class Selection:
         return urlencode(pairs)
 
     def toggle(self, facet: str, value: str) -> str:
-        """Return the query part of a URL with one value of a facet added, or removed if chosen."""
+        """Return the query part of a URL with one value of a facet added, or removed if chosen.
+
+        The selection itself is not changed; the URL is of page 1.
+        """
         values = self.chosen.get(facet, ())
         changed = tuple(v for v in values if v != value) if value in values else (*values, value)
         chosen = {**self.chosen, facet: changed}
@@ -110,7 +131,12 @@ def selection_sql(
 
 
 def _word_conditions(store: Store, words: str) -> Iterator[tuple[str, list[Any]]]:
-    """Yield one condition for the whole text if an entity has it as a name, else one per word."""
+    """Yield SQL conditions on ``pairs`` with their parameters; all must hold.
+
+    One condition for the whole text if it finds an entity, else one per word, separated by spaces,
+    commas or semicolons. A condition holds if one of the two entities is found by the word, or if
+    the document has it as its id. Nothing is yielded for "".
+    """
     if not words:
         return
     keys_of_all = find_entities(store, words)
@@ -126,7 +152,9 @@ def _word_conditions(store: Store, words: str) -> Iterator[tuple[str, list[Any]]
 def find_entities(store: Store, word: str) -> list[str]:
     """Return the keys of entities with this spelling or identifier, else of those containing it.
 
-    An entity is found by any of its spellings, so a synonym finds all its statements.
+    An entity is found by any of its spellings, so a synonym finds all its statements. Case,
+    hyphens, slashes and spaces do not matter. At most 10000 keys, in no particular order; [] if
+    none is found.
     """
     letters = normalized_name("?")
     equal = f"letters = {letters} OR lower(key) = lower(?)"
@@ -139,7 +167,11 @@ def find_entities(store: Store, word: str) -> list[str]:
 
 
 def select_page(store: Store, selection: Selection) -> list[FactRow]:
-    """Return one page of facts; pairs without evidence come after the facts."""
+    """Return one page of facts, ``FACTS_PER_PAGE`` long, in the order of the selection.
+
+    Pairs without evidence are included; in the default order they come after the facts. [] beyond
+    the last page.
+    """
     where, values = selection_sql(store, selection)
     return store.facts.select(
         where,
@@ -151,7 +183,10 @@ def select_page(store: Store, selection: Selection) -> list[FactRow]:
 
 
 def select_fact(store: Store, one: str, other: str) -> FactRow | None:
-    """Return the fact, or pair without evidence, of two entity keys; None if never judged."""
+    """Return the fact, or pair without evidence, of two entity keys in any order.
+
+    None if never judged.
+    """
     ends = [min(one, other), max(one, other)]
     rows = store.facts.select("a = ? AND b = ?", ends)
     return rows[0] if rows else None
@@ -177,8 +212,10 @@ def count_matches(store: Store, selection: Selection) -> Row:
 def count_facets(store: Store, selection: Selection) -> list[Row]:
     """Return ``name``, ``title`` and ``values`` of each facet that offers a choice.
 
-    Values come with the number of statements (``times``) that have them and match the selection in
-    all other facets. Chosen values are listed even if no statement has them.
+    Values are rows of ``value`` and ``times``, the number of statements that have it and match the
+    selection in all other facets: at most ``MAX_FACET_VALUES``, most frequent first (years newest
+    first, probabilities highest first). Chosen values are listed even if no statement has them.
+    Facets with a single value are left out unless it is chosen.
     """
     facets = []
     for name, (title, expression) in FACETS.items():
@@ -199,7 +236,11 @@ def count_facets(store: Store, selection: Selection) -> list[Row]:
 
 
 def select_entity(store: Store, key: str) -> Row | None:
-    """Return an entity with its species and its 40 most frequent spellings; None if unknown."""
+    """Return an entity with its species and its 40 most frequent spellings; None if unknown.
+
+    Columns: ``key``, ``label`` (most frequent spelling), ``id``, ``times``, ``species`` (NCBI taxon
+    or None), ``spellings`` (rows of ``name`` and ``times``).
+    """
     rows = store.fetch("SELECT * FROM entities WHERE key = ?", [key])
     if not rows:
         return None
@@ -209,7 +250,11 @@ def select_entity(store: Store, key: str) -> Row | None:
 
 
 def suggest_entities(store: Store, word: str, limit: int = 8) -> list[Row]:
-    """Return entities for a search word: names that begin with it first, then frequent ones."""
+    """Return entities for a search word: names that begin with it first, then frequent ones.
+
+    Found are entities with a spelling or key that contains the word, at most ``limit``. Columns:
+    ``key``, ``label``, ``id``, ``times`` and ``name``, the first matching spelling in the alphabet.
+    """
     letters = normalized_name("?")
     sql = (
         "SELECT e.key, e.label, e.id, e.times, min(s.name) AS name FROM spellings s "
@@ -232,7 +277,11 @@ ORDER BY s.probability DESC NULLS LAST, s.document, s.start_a, s.start_b"""
 
 
 def select_evidence(store: Store, one: str, other: str, limit: int = 200) -> list[Row]:
-    """Return the statements about two entity keys with their sentences, most probable first."""
+    """Return the statements about two entity keys with their sentences, most probable first.
+
+    The order of the keys does not matter. All statements are returned, not only evidence, at most
+    ``limit``.
+    """
     rows = store.fetch(
         "SELECT row, document FROM pairs WHERE a = ? AND b = ? "
         "ORDER BY probability DESC NULLS LAST, row LIMIT ?",
@@ -242,7 +291,10 @@ def select_evidence(store: Store, one: str, other: str, limit: int = 200) -> lis
 
 
 def select_statements(store: Store, document: str, limit: int = 2000) -> list[Row]:
-    """Return the statements of a document with their sentences, in text order."""
+    """Return the statements of a document with their sentences, in text order, at most ``limit``.
+
+    [] for an unknown document.
+    """
     rows = store.fetch(
         "SELECT row, document FROM pairs WHERE document = ? ORDER BY start_a LIMIT ?",
         [document, limit],
@@ -252,7 +304,11 @@ def select_statements(store: Store, document: str, limit: int = 2000) -> list[Ro
 
 
 def _add_sentences(store: Store, rows: Sequence[Mapping[str, Any]]) -> list[Row]:
-    """Return the full statements of rows of ``pairs``, with ``row`` and ``document`` given."""
+    """Return the full statements of rows of ``pairs``, with ``row`` and ``document`` given.
+
+    Columns are those of the table ``claims``, and ``year``, ``key_a``, ``key_b`` and ``title``;
+    most probable first, whatever the order of ``rows``. A missing type or status gets its default.
+    """
     documents = sorted({row["document"] for row in rows})
     statements = store.fetch(_EVIDENCE, [documents, [row["row"] for row in rows], documents])
     return [
@@ -262,7 +318,10 @@ def _add_sentences(store: Store, rows: Sequence[Mapping[str, Any]]) -> list[Row]
 
 
 def select_document(store: Store, document: str) -> Row | None:
-    """Return the row of a document with its ``names``; None if the id is unknown."""
+    """Return the row of a document with its ``names`` in text order; None if the id is unknown.
+
+    At most 10000 names.
+    """
     rows = store.fetch("SELECT * FROM texts WHERE document = ? LIMIT 1", [document])
     if not rows:
         return None
@@ -284,7 +343,9 @@ LEFT JOIN (SELECT key FROM entities) e ON e.key = n.key GROUP BY n.key ORDER BY 
 def select_entities(store: Store, document: str) -> list[Row]:
     """Return the entities named in a document, once each, in text order.
 
-    ``has_page`` says whether the entity occurs in a statement, so that it has a page of its own.
+    Columns: ``key``, ``name``, ``id``, ``label``, ``species``, ``times`` (in this document),
+    ``first`` (its first character) and ``has_page``: whether the entity occurs in a statement of
+    any document, so that it has a page of its own.
     """
     return store.fetch(_ENTITIES_OF_DOCUMENT, [document])
 
@@ -292,7 +353,10 @@ def select_entities(store: Store, document: str) -> list[Row]:
 def select_partners(
     store: Store, key: str, *, min_probability: float = 0.5, limit: int = DEFAULT_NEIGHBOURS
 ) -> list[FactRow]:
-    """Return the facts with asserted evidence about an entity, most probable first."""
+    """Return the facts with asserted evidence about an entity, most probable first.
+
+    Only facts of at least ``min_probability``, at most ``limit``. The entity may be ``a`` or ``b``.
+    """
     return store.facts.select(
         "is_evidence AND (a = ? OR b = ?)",
         [key, key],
@@ -306,8 +370,9 @@ def select_neighbourhood(
 ) -> Row:
     """Return a graph of an entity, its most probable partners and the facts between all of these.
 
-    Keys: ``centre``, ``nodes`` (``key``, ``label``), ``edges`` (facts) and ``partners``, the number
-    of all partners of at least this probability, shown or not.
+    ``limit`` is the number of partners shown. Keys: ``centre`` (the entity key), ``nodes`` (rows of
+    ``key`` and ``label``, the entity first), ``edges`` (facts) and ``partners``, the number of all
+    partners of at least ``min_probability``, shown or not.
     """
     facts = select_partners(store, key, min_probability=min_probability, limit=limit)
     keys = [key, *(fact["b"] if fact["a"] == key else fact["a"] for fact in facts)]
@@ -347,15 +412,19 @@ def select_network(store: Store, selection: Selection, limit: int = MAX_NETWORK_
 
 
 def select_errors(store: Store, limit: int = 1000) -> list[Row]:
-    """Return the documents that failed, with the reason."""
+    """Return the documents that failed, with ``source`` and ``reason``, by source.
+
+    At most ``limit``.
+    """
     return store.fetch("SELECT * FROM failures ORDER BY source, document LIMIT ?", [limit])
 
 
 def _is_probable(min_probability: float) -> str:
-    """Return the SQL condition that a fact is asserted with at least this probability."""
+    """Return the HAVING condition that a fact is asserted with at least this probability."""
     return f"sum(asserted) > 0 AND probability >= {float(min_probability)!r}"
 
 
 def _labels(store: Store, keys: Sequence[str]) -> dict[str, str]:
+    """Return the label of each entity key; unknown keys are left out."""
     sql = "SELECT key, label FROM entities WHERE list_contains(?, key)"
     return {row["key"]: row["label"] for row in store.fetch(sql, [list(keys)])}
