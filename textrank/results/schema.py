@@ -124,9 +124,10 @@ DELETED_STATUS = "deleted"  # status of a document that its publisher withdrew
 def document_row(doc: Doc, text: str, source: str, input: int, position: int) -> DocumentRow:
     """Return the row of a document.
 
-    ``text`` is the text of the Doc, ``input`` the number of the file in the manifest and
-    ``position`` the number of the document in that file. ``status`` is "deleted" if
-    ``doc.user_data["deleted"]`` is set, else "empty" without words, else "done". A document whose
+    ``text`` is the text of the Doc, ``source`` the path of its file as the user gave it, ``input``
+    the number of the file in the manifest and ``position`` the number of the document in that file,
+    from 0. ``status`` is "deleted" if ``doc.user_data["deleted"]`` is set, else "empty" without
+    words, else "done". A document without an id is named by its position from 1. A document whose
     id was only made up from its position or file name replaces no other (``replaces``).
     """
     words = len(text.split())
@@ -156,11 +157,16 @@ def file_stem(source: str) -> str:
 
 
 def statement_rows(doc: Doc, text: str, document: str, source: str) -> list[StatementRow]:
-    """Return the judged pairs of ``doc._.textrank_ppi``, those that do not interact included."""
+    """Return the judged pairs of ``doc._.textrank_ppi``, those that do not interact included.
+
+    ``text`` is the text of the Doc, ``document`` its id, ``source`` the path of its file. [] if the
+    task has not run.
+    """
     return [_statement_row(row, text, document, source) for row in doc._.get("textrank_ppi") or ()]
 
 
 def _statement_row(row: Row, text: str, document: str, source: str) -> StatementRow:
+    """Return a row of ``doc._.textrank_ppi`` as a statement; missing values get their defaults."""
     (start_a, end_a), (start_b, end_b) = row["spans"]
     name_a, name_b = row["names"]
     id_a, id_b = row.get("identifiers") or (None, None)
@@ -188,7 +194,11 @@ def _statement_row(row: Row, text: str, document: str, source: str) -> Statement
 
 
 def name_rows(doc: Doc, document: str, source: str, spans_key: str) -> Iterator[NameRow]:
-    """Yield the names of ``doc.spans[spans_key]``, with identifiers where a component set them."""
+    """Yield the names of ``doc.spans[spans_key]``, with identifiers where a component set them.
+
+    Offsets, text, species and probability are those of ``doc._.textrank_identifiers`` if it has a
+    row for the same characters. Nothing is yielded without the span group.
+    """
     identifiers = _identifiers_by_span(doc)
     for span in doc.spans.get(spans_key, ()):
         characters = (span.start_char, span.end_char)
@@ -213,7 +223,7 @@ def answer_rows(doc: Doc, document: str, source: str, task: str) -> Iterator[Nam
     """Yield the answers of a task other than PPI as rows of ``names``; ``answer`` has all as JSON.
 
     Reads ``doc._.textrank_TASK``. ``name`` is what was asked about (a name, word or sentence) and
-    ``label`` the answer.
+    ``label`` the answer; offsets are None where the answer has no span.
     """
     for row in doc._.get(f"textrank_{task}") or ():
         start, end = row.get("span") or (None, None)
@@ -232,7 +242,10 @@ def answer_rows(doc: Doc, document: str, source: str, task: str) -> Iterator[Nam
 
 
 def _identifiers_by_span(doc: Doc) -> dict[tuple[int, int], Row]:
-    """Return the rows of ``doc._.textrank_identifiers`` by the characters of their names."""
+    """Return the rows of ``doc._.textrank_identifiers`` by the characters of their names.
+
+    Keys are ``(start, end)``; {} if the component has not run.
+    """
     if not Doc.has_extension("textrank_identifiers"):
         return {}
     rows: Sequence[Row] = doc._.textrank_identifiers or ()
@@ -242,8 +255,8 @@ def _identifiers_by_span(doc: Doc) -> dict[tuple[int, int], Row]:
 def _sentence_start(text: str, row: Row) -> int | None:
     """Return the first character of a pair's sentence in the text, or None if it is not found.
 
-    Without ``sentence_start`` in the row, the last occurrence that begins at or before the first
-    name is taken.
+    ``row`` is a row of ``doc._.textrank_ppi``. Without ``sentence_start`` in it, the last
+    occurrence of its sentence that begins at or before the first name is taken.
     """
     if "sentence_start" in row:
         return int(row["sentence_start"])
@@ -254,13 +267,17 @@ def _sentence_start(text: str, row: Row) -> int | None:
 
 
 def _title(doc: Doc, text: str) -> str:
-    """Return the title that the reader found, else the first line of the text, shortened."""
+    """Return the title that the reader found, else the first line of the text.
+
+    A first line is cut to ``MAX_TITLE_CHARACTERS``; the reader's title is not.
+    """
     data = doc.user_data
     title = data.get("title") or (data.get("meta") or {}).get("title")
     return str(title) if title else text.strip().partition("\n")[0].strip()[:MAX_TITLE_CHARACTERS]
 
 
 def _year(doc: Doc) -> int | None:
+    """Return the year that the reader found; None if there is none or it is not a number."""
     data = doc.user_data
     year: Any = data.get("year") or (data.get("meta") or {}).get("year")
     return int(year) if str(year).isdigit() else None
@@ -270,7 +287,7 @@ def _year(doc: Doc) -> int | None:
 
 
 def part_file(folder: Path, table: str, part: str, format: Format) -> Path:
-    """Return the file of a table's part."""
+    """Return the path of the file of a table's part, which need not exist."""
     return folder / table / f"{part}.{format}"
 
 
@@ -279,9 +296,10 @@ def write_part(
 ) -> None:
     """Write the tables of a part, each file atomically, ``MARKER_TABLE`` last.
 
-    Tables missing from ``tables`` are written empty and columns missing from a row as null. If the
-    process dies before the end, the part does not exist, and ``remove_unfinished_parts`` removes
-    what is left of it.
+    ``tables`` has rows by table. Tables missing from it are written empty, columns missing from a
+    row as null, and columns that the table does not have are dropped. Files of the same part are
+    replaced; the folders must exist. If the process dies before the end, the part does not exist,
+    and ``remove_unfinished_parts`` removes what is left of it.
     """
     for table, columns in TABLES.items():
         file = part_file(folder, table, part, format)
@@ -298,6 +316,10 @@ def write_part(
 def _write_rows(
     path: Path, columns: Mapping[str, str], rows: Sequence[Row], format: Format
 ) -> None:
+    """Write rows to one file; ``columns`` are an entry of ``TABLES``.
+
+    Missing values become null.
+    """
     if format == "jsonl":
         with path.open("w", encoding="utf-8") as out:
             for row in rows:
@@ -316,7 +338,7 @@ def _write_rows(
 
 
 def arrow_schema(columns: Mapping[str, str]) -> Any:
-    """Return the ``pyarrow.Schema`` of a table of ``TABLES``."""
+    """Return the ``pyarrow.Schema`` of ``columns``, an entry of ``TABLES``, in the same order."""
     import pyarrow as pa
 
     types = {
@@ -339,7 +361,7 @@ def _fsync(path: Path) -> None:
 
 
 def list_parts(folder: Path, format: Format) -> set[str]:
-    """Return the names of the complete parts of a result."""
+    """Return the names of the complete parts of a result; empty for a folder without any."""
     return {file.stem for file in (folder / MARKER_TABLE).glob(f"*.{format}")}
 
 
@@ -350,7 +372,10 @@ def remove_part(folder: Path, part: str, format: Format) -> None:
 
 
 def remove_unfinished_parts(folder: Path, format: Format) -> None:
-    """Remove drafts of killed writers and the files of parts that were never completed."""
+    """Remove drafts of killed writers and the files of parts that were never completed.
+
+    Call it only while no other process writes to the folder.
+    """
     complete = list_parts(folder, format)
     for table in TABLES:
         for draft in (folder / table).glob(".*.draft"):
@@ -361,11 +386,15 @@ def remove_unfinished_parts(folder: Path, format: Format) -> None:
 
 
 def count_rows(folder: Path, table: str, format: Format) -> int:
-    """Return the number of rows of a table over all its files, from their metadata if Parquet."""
+    """Return the number of rows of a table over all its files, from their metadata if Parquet.
+
+    0 without files. Raises ValueError for a damaged file.
+    """
     return sum(_count_rows_of(file, format) for file in (folder / table).glob(f"*.{format}"))
 
 
 def _count_rows_of(file: Path, format: Format) -> int:
+    """Return the number of rows of one file; raise ValueError if it is damaged."""
     with _explain_damage(file):
         if format == "jsonl":
             with file.open("rb") as stream:
@@ -380,7 +409,8 @@ def read_rows(
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of a table in the order of its file names, except those of parts in ``skip``.
 
-    Raises ValueError for a damaged file. One file is in memory at a time.
+    Rows are plain dictionaries with all columns of the file. Raises ValueError for a damaged file,
+    when it is reached. One file is in memory at a time.
     """
     files = (folder / table).glob(f"*.{format}")
     for file in sorted(file for file in files if file.stem not in skip):
@@ -390,6 +420,7 @@ def read_rows(
 
 
 def _read_rows_of(file: Path, format: Format) -> list[dict[str, Any]]:
+    """Return the rows of one file as dictionaries."""
     if format == "jsonl":
         with file.open(encoding="utf-8") as stream:
             return [dict(json.loads(line)) for line in stream]
