@@ -50,7 +50,8 @@ class Linear:
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
         """Return the Gram matrix (x, y); of X with itself if Y is None.
 
-        Raises ValueError if arrays of X and Y differ in their number of columns.
+        Without rows in X or Y the result is empty, whatever the columns. Features of Y that X lacks
+        add nothing. Raises ValueError if arrays of X and Y differ in their number of columns.
         """
         if not count_rows(X) or (Y is not None and not count_rows(Y)):
             return np.zeros((count_rows(X), count_rows(X if Y is None else Y)))
@@ -72,7 +73,10 @@ class Linear:
         return squared_norms(F) if sp.issparse(F) else np.einsum("ij,ij->i", F, F)
 
     def features(self, X: Sequence[Any]) -> Features:
-        """Return the vectors as Features; the columns of an array are named by their index."""
+        """Return the vectors as Features, one row each; ``Features`` are returned as they are.
+
+        The columns of an array or sparse matrix are named by their index.
+        """
         F = as_vectors(X)
         if isinstance(F, Features):
             return F
@@ -128,7 +132,7 @@ def as_vectors(X: Sequence[Any]) -> Any:
 
 
 def _matrix_of(F: Any) -> Any:
-    """Return the matrix of Features; anything else unchanged."""
+    """Return the matrix of Features; anything else, from ``as_vectors``, unchanged."""
     return F.values if isinstance(F, Features) else F
 
 
@@ -189,7 +193,8 @@ class Sum:
     def features(self, X: Sequence[Any]) -> Features:
         """Return the parts' features side by side, each times the square root of its weight.
 
-        Parts of weight 0 have no columns.
+        Names begin with the name of the part. Parts of weight 0 have no columns, unless all weights
+        are 0.
         """
         parts = self._nonzero_parts
         return Features.hstack({n: features_of(k, X).scale(w**0.5) for n, w, k in parts})
@@ -227,7 +232,7 @@ class Sum:
 
     @property
     def _parts(self) -> list[tuple[str, float, Kernel[Any]]]:
-        """Name, weight and kernel of each part, in order."""
+        """Name, weight and kernel of each part, in the order of ``kernels``."""
         kernels = _named_kernels(self.kernels)
         weights = resolve_weights(self.weights, list(kernels))
         return [(name, weights[name], kernel) for name, kernel in kernels.items()]
@@ -248,7 +253,10 @@ class Product:
         object.__setattr__(self, "kernels", _named_kernels(self.kernels))
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        """Return the elementwise product of the Gram matrices (x, y)."""
+        """Return the elementwise product of the Gram matrices (x, y).
+
+        Of X with itself if Y is None.
+        """
         first, *rest = _named_kernels(self.kernels).values()
         product = 1.0 * first(X, Y)
         for kernel in rest:
@@ -277,7 +285,7 @@ class Scale:
             raise ValueError(f"factor must be positive, got {self.factor}")
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        """Return the scaled Gram matrix (x, y)."""
+        """Return the scaled Gram matrix (x, y); of X with itself if Y is None."""
         return self.factor * self.kernel(X, Y)
 
     def diag(self, X: Sequence[Any]) -> Vector:
@@ -285,7 +293,7 @@ class Scale:
         return self.factor * self.kernel.diag(X)
 
     def features(self, X: Sequence[Any]) -> Features:
-        """Return the features of the kernel times the square root of the factor."""
+        """Return the features of the kernel, times the square root of the factor."""
         return features_of(self.kernel, X).scale(self.factor**0.5)
 
 
@@ -307,7 +315,10 @@ class Power:
         _check_degree(self.degree)
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        """Return the Gram matrix with each entry raised to the power, (x, y)."""
+        """Return the Gram matrix with each entry raised to the power, (x, y).
+
+        Of X with itself if Y is None.
+        """
         return self.kernel(X, Y) ** self.degree
 
     def diag(self, X: Sequence[Any]) -> Vector:
@@ -332,7 +343,10 @@ class Polynomial:
     kernel: Kernel[Any] = LINEAR
 
     def __post_init__(self) -> None:
-        """Raise ValueError for settings that do not give a positive semidefinite kernel."""
+        """Raise ValueError unless the kernel is positive semidefinite.
+
+        That needs an integer degree of at least 1, a positive gamma and a constant of at least 0.
+        """
         _check_degree(self.degree)
         if not self.gamma > 0 or self.constant < 0:
             raise ValueError(
@@ -341,7 +355,7 @@ class Polynomial:
             )
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        """Return the Gram matrix, (x, y)."""
+        """Return the Gram matrix (x, y); of X with itself if Y is None."""
         return (self.gamma * self.kernel(X, Y) + self.constant) ** self.degree
 
     def diag(self, X: Sequence[Any]) -> Vector:
@@ -404,7 +418,7 @@ class Exponential:
             raise ValueError(f"gamma must be positive, got {self.gamma}")
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        """Return the Gram matrix, (x, y)."""
+        """Return the Gram matrix (x, y); of X with itself if Y is None."""
         return np.exp(self.gamma * (self.kernel(X, Y) - 1.0))
 
     def diag(self, X: Sequence[Any]) -> Vector:
@@ -448,12 +462,18 @@ class Normalized:
         return (self._factors(self.kernel.diag(X)) > 0).astype(float)
 
     def features(self, X: Sequence[Any]) -> Features:
-        """Return the features of the kernel with every row scaled to length one."""
+        """Return the features of the kernel with every row scaled to length one.
+
+        A row without features stays zero, or raises ValueError if ``empty`` is "refuse".
+        """
         F = features_of(self.kernel, X)
         return F.scale(self._factors(Linear().diag(F)))
 
     def compile_scorer(self, weights: FeatureWeights) -> Scorer:
-        """Return ``score(X, question_ids)``: the kernel's scores over the features' length."""
+        """Return ``score(X, question_ids)``: the kernel's scores over the features' length.
+
+        Scoring a candidate without features gives 0, or raises ValueError if ``empty`` is "refuse".
+        """
         inner_scorer = compile_scorer(self.kernel, weights)
 
         def score(X: Sequence[Any], question_ids: Indices) -> LinearScores:
@@ -519,12 +539,15 @@ class OnView:
         return count_diverging(self.kernel, self.view(X))
 
     def view(self, X: Sequence[Any]) -> Sequence[Any]:
-        """Return the candidates in this view; X is a ``MultiView`` or a sequence of mappings."""
+        """Return the candidates in this view.
+
+        X is a ``MultiView`` or a sequence of mappings by view.
+        """
         return X.view(self.name) if isinstance(X, MultiView) else [x[self.name] for x in X]
 
 
 def _named_kernels(kernels: KernelCollection) -> dict[str, Kernel[Any]]:
-    """Return the kernels by name; the kernels of a list are named by ``_kernel_names``.
+    """Return the kernels by name, in order; the kernels of a list are named by ``_kernel_names``.
 
     Raises ValueError if there are none or one is not a kernel.
     """
@@ -566,7 +589,10 @@ def _check_degree(degree: int) -> None:
 
 
 def _kernel_names(kernels: Sequence[Kernel[Any]]) -> list[str]:
-    """Return a unique name per kernel: its view or class; equal names are numbered."""
+    """Return a unique name per kernel, in order: its only view, or else its class.
+
+    Equal names are numbered from 1, as in ``Linear_1`` and ``Linear_2``.
+    """
     names = [_single_view(kernel) or type(kernel).__name__ for kernel in kernels]
     return [
         name if names.count(name) == 1 else f"{name}_{names[: i + 1].count(name)}"
@@ -575,7 +601,7 @@ def _kernel_names(kernels: Sequence[Kernel[Any]]) -> list[str]:
 
 
 def _single_view(kernel: Kernel[Any]) -> str:
-    """Return the only view that a kernel looks at, however wrapped; "" if there is none."""
+    """Return the view that a kernel looks at, however wrapped; "" if there is none or several."""
     if isinstance(kernel, OnView):
         return kernel.name
     parts = subkernels(kernel)
@@ -605,7 +631,7 @@ class Centred:
             raise ValueError("reference must hold at least one reference input, got none")
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        """Return the centred Gram matrix, (x, y)."""
+        """Return the centred Gram matrix (x, y); of X with itself if Y is None."""
         left = self._means(X)
         right = left if Y is None else self._means(Y)
         K = self.kernel(X, Y) - left[:, None]
@@ -647,7 +673,7 @@ class Similarities:
             raise ValueError("prototypes must hold at least one input, got none")
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        """Return the inner products of the maps, (x, y)."""
+        """Return the inner products of the maps, (x, y); of X with itself if Y is None."""
         F = self.map(X)
         return F @ (F if Y is None else self.map(Y)).T
 
@@ -663,7 +689,7 @@ class Similarities:
         return Features(sp.csr_array(self.map(X)), names)
 
     def map(self, X: Sequence[Any]) -> Matrix:
-        """Return the measure of each input with each prototype, (x, prototypes)."""
+        """Return the measure of each input with each prototype, (x, prototypes); X may be empty."""
         if not count_rows(X):
             return np.zeros((0, count_rows(self.prototypes)))
         return np.asarray(self.measure(X, self.prototypes), dtype=np.float64)
