@@ -2,6 +2,10 @@
 
 ``Positional`` compares words and their positions around a target. ``ContextTable`` and
 ``ContextScorer`` apply a trained linear model to contexts without building features.
+
+A context is a list of (word, position) pairs, where a position counts words from the target and is
+negative before it. ``n`` are contexts, ``r`` components of the position transformation, the columns
+of R.
 """
 
 from __future__ import annotations
@@ -73,7 +77,12 @@ class Positional:
         return _squared_norms(batch, self.positions)
 
     def features(self, X: Sequence[Contexts]) -> Features:
-        """Return a column per pair of word component and position component that occurs."""
+        """Return a column per pair of word component and position component that occurs in X.
+
+        One row per context; a context without words has an empty row. Names are the word (or its
+        component), then the position component. If ``words`` is None each word is its own
+        component.
+        """
         batch = as_contexts(X)
         distinct, position_index = _unique_positions(batch.positions)
         R = self.positions.factor(distinct)
@@ -114,6 +123,8 @@ class Positional:
         ----------
         coef
             Weights of the features ``names``, (d,).
+        names
+            Names of the model's features, as from ``features``; features that it lacks weigh 0.
         vocabulary
             Words of the table; other words score 0.
         span
@@ -155,9 +166,10 @@ class ContextTable:
         return self.weights.shape[1] // 2
 
     def scores(self, X: Contexts) -> Vector:
-        """Return the sum of the weights of all words at their positions, (n,).
+        """Return the sum of the weights of all words at their positions, one per context, (n,).
 
-        Unknown words weigh 0. Raises ValueError if a position lies outside the table.
+        Unknown words weigh 0; a context without words scores 0. Raises ValueError if a position
+        lies outside the table.
         """
         words = X.words if X.vocabulary is self.vocabulary else self._word_rows(X)[X.words]
         farthest = int(np.abs(X.positions).max(initial=0))
@@ -176,12 +188,15 @@ class ContextTable:
 
 
 def as_contexts(X: Sequence[Contexts]) -> Contexts:
-    """Return X as one batch of contexts."""
+    """Return X, a batch or a sequence of batches, as one batch of contexts."""
     return X if isinstance(X, Contexts) else Contexts.concat(list(X))
 
 
 def _context_slices(starts: Indices) -> list[slice]:
-    """Return slices of contexts that together have about ``MAX_CHUNK_WORDS`` words each."""
+    """Return slices of contexts, in order, with about ``MAX_CHUNK_WORDS`` words each.
+
+    ``starts`` (n + 1,) are the offsets of the contexts. Without contexts there is no slice.
+    """
     targets = np.arange(0, starts[-1] + 1, MAX_CHUNK_WORDS)[1:]
     cuts = np.unique([0, *np.searchsorted(starts, targets), len(starts) - 1])
     return [slice(int(a), int(b)) for a, b in pairwise(cuts)]
@@ -193,7 +208,8 @@ def _transform_contexts(
     """Return ``B' X R`` of each context as a sparse row, in column ``component * words + word``.
 
     ``R`` has a row per distinct position, ``position_index`` the row of each word's position. ``B``
-    is None if only equal words are similar.
+    has a row per word of the vocabulary; it is None if only equal words are similar. Zeros are not
+    stored.
     """
     n, r = len(batch), R.shape[1]
     repeats = np.diff(R.indptr)[position_index]
@@ -236,7 +252,10 @@ def _pair_names(first: FeatureNames, second: FeatureNames, columns: Any) -> Feat
 
 
 def _unique_positions(positions: Any) -> tuple[Indices, Indices]:
-    """Return the sorted distinct positions and the index of each position among them."""
+    """Return the sorted distinct positions and the index of each position among them.
+
+    Both are empty for no positions.
+    """
     if not len(positions):
         return np.empty(0, np.intp), np.empty(0, np.intp)
     low = int(positions.min())
@@ -246,7 +265,10 @@ def _unique_positions(positions: Any) -> tuple[Indices, Indices]:
 
 
 def _sum_contexts(values: Vector, starts: Indices) -> Vector:
-    """Return the sum of the values of each context, (n,); 0 for a context without words."""
+    """Return the sum of the values of each context, (n,); 0 for a context without words.
+
+    ``values`` has one number per word, ``starts`` (n + 1,) the offsets of the contexts.
+    """
     filled = np.flatnonzero(np.diff(starts))
     sums = np.zeros(len(starts) - 1)
     if len(filled):
@@ -299,7 +321,10 @@ class ContextScorer:
     def from_weights(
         cls, positions: PositionTransformation, weights: FeatureWeights
     ) -> ContextScorer:
-        """Build the scorer from weights of features named by a word and a position component."""
+        """Build the scorer from weights of features named by a word and a position component.
+
+        ``positions`` is the transformation of the ``Positional`` kernel that made the features.
+        """
         names = weights.names
         words = {word: number for number, word in enumerate(names.vocabulary)}
         components, component = names.drop_first_word().unique()
@@ -321,7 +346,10 @@ class ContextScorer:
         return cls(words, weights.num_questions, hash_index, table, columns, factor)
 
     def __call__(self, X: Sequence[Any], question_ids: Indices) -> LinearScores:
-        """Return the ``LinearScores`` of contexts, each by the weights of its question."""
+        """Return the ``LinearScores`` of contexts, each by the weights of its question.
+
+        ``question_ids`` has one number per context; -1 is an unknown question, which scores 0.
+        """
         distinct, row_index = split_shared(X)
         batch = distinct if isinstance(distinct, Contexts) else Contexts.concat(list(distinct))
         context, word, sums = self._component_sums(batch)
@@ -355,7 +383,11 @@ class ContextScorer:
         return cells // size, number[cells % size], np.stack(sums, axis=1)
 
     def _drop_unused(self, R: Matrix, rows: NDArray[np.int32]) -> Matrix:
-        """Return R without the components that are not in the model and that no position has."""
+        """Return R without the components that are not in the model and that no position has.
+
+        ``rows`` are the rows of R that occur, one per word. The model's components come first and
+        are all kept; the others still count in the length of the features.
+        """
         model_columns = self.table.shape[1]
         if R.shape[1] == model_columns:
             return R
@@ -369,7 +401,8 @@ class ContextScorer:
         """Score contexts by the sums of the words that the model knows.
 
         ``row``, ``word`` and ``sums`` are aligned: the context of a word, its number in the model
-        and its component sums. A question id of -1 is unknown and has no weights.
+        and its component sums. ``question_ids`` and ``squares``, the squared length of the
+        features, have one entry per context. A question id of -1 is unknown and has no weights.
         """
         question = question_ids[row]
         codes = np.where(question < 0, -1, word * self.questions + question)
