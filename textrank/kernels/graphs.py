@@ -87,7 +87,7 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
     max_radius: float = 0.95
 
     def __post_init__(self) -> None:
-        """Raise ValueError for settings outside their range."""
+        """Raise ValueError for a setting outside the range that the class describes."""
         if self.combine not in ("max", "sum"):
             raise ValueError(f"combine must be 'max' or 'sum', got {self.combine!r}")
         if self.max_length is not None and self.max_length < 1:
@@ -98,12 +98,19 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
             raise ValueError(f"max_radius must lie between 0 and 1, got {self.max_radius}")
 
     def features(self, X: Sequence[LabelledGraph]) -> Features:
-        """Return path weights by label pair, one row per graph; columns are sorted by label."""
+        """Return path weights by label pair, one row per graph; columns are sorted by label.
+
+        Only label pairs that occur have a column, named ``(first, second)``. A graph without edges
+        or labels has an empty row.
+        """
         batch = GraphBatch.from_graphs(X)
         return merge_label_pairs(batch, self._label_pairs(batch))
 
     def count_diverging(self, X: Sequence[LabelledGraph]) -> int:
-        """Return how many graphs had their edge weights scaled down to ``max_radius``."""
+        """Return how many graphs have their edge weights scaled down to ``max_radius``.
+
+        0 if ``max_length`` is set, because finite sums need no scaling.
+        """
         if self.max_length is not None:
             return 0
         batch = GraphBatch.from_graphs(X)
@@ -169,7 +176,10 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
                 )
 
     def _can_unroll(self, cycles: Sequence[CyclicPart]) -> bool:
-        """Return whether unrolling the cycles is faster than inverting a matrix."""
+        """Return whether unrolling the cyclic parts of a family is faster than inverting a matrix.
+
+        Never if ``max_length`` is set; always without cyclic parts otherwise.
+        """
         return self.max_length is None and all(
             len(part.vertices) <= MAX_UNROLLED_VERTICES for part in cycles
         )
@@ -180,10 +190,11 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
         family: GraphFamily,
         cycles: Sequence[CyclicPart],
     ) -> Walks:
-        """Return the walks of a family, cached by its shape: edges, weights and number of vertices.
+        """Return the walks between all vertices of a family, from a cache.
 
-        Sentences of equal length have the same word-order graph. Families with several rows of
-        weights are not cached.
+        The key is the shape of the family: edges, weights and number of vertices. ``cache`` is
+        filled in place and emptied when it has ``MAX_CACHED_SHAPES`` entries. Sentences of equal
+        length have the same word-order graph. Families with several rows of weights are not cached.
         """
         vertices = np.arange(family.labels.shape[1])
         if len(family.weights) > 1:
@@ -198,7 +209,10 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
     def _large_label_pairs(
         self, family: GraphFamily, rank: Indices, cycles: Sequence[CyclicPart]
     ) -> Iterator[LabelPairs]:
-        """Yield the label pairs of a family of large graphs, as many graphs at a time as fit."""
+        """Yield the label pairs of a family of large graphs, as many graphs at a time as fit.
+
+        ``rank`` is ``GraphBatch.label_ranks``. Nothing is yielded if no vertex has a label.
+        """
         places = LabelledVertices.from_family(family, rank)
         if not len(places):
             return
@@ -211,7 +225,12 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
             yield from find_label_pairs(part.members, part_places, walks, self.combine)
 
     def _walks(self, family: GraphFamily, places: Indices, cycles: Sequence[CyclicPart]) -> Walks:
-        """Return the walks between ``places`` (vertices) of a family, bounded by the settings."""
+        """Return the walks between ``places`` (vertices) of a family, bounded by the settings.
+
+        ``source`` and ``target`` of the result are indices into ``places``. ``cycles`` are the
+        cyclic parts of the family, whose weights are scaled down to ``max_radius``; unused if
+        ``max_length`` is set.
+        """
         if self.max_length is not None:
             return walks_up_to(family, family.weights, places, self.threshold, self.max_length)
         weights, _ = bound_weights(family, cycles, self.max_radius)
@@ -223,7 +242,7 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
 
 
 def _has_few_labels(family: GraphFamily) -> bool:
-    """Return whether a table of all pairs of its labels is small enough."""
+    """Return whether a table of all pairs of a graph's labels is small enough."""
     _, v, k = family.labels.shape
     return v * k <= MAX_TABLE_LABELS
 
@@ -260,12 +279,15 @@ class ShortestPathGraph(ExplicitKernel[LabelledGraph]):
             raise ValueError(f"max_length must be at least 1 or None, got {self.max_length}")
 
     def features(self, X: Sequence[LabelledGraph]) -> Features:
-        """Return counts by labels and distance, one row per graph."""
+        """Return counts by labels and distance, one row per graph.
+
+        Columns by distance, then labels.
+        """
         batch = GraphBatch.from_graphs(X)
         return merge_label_pairs(batch, self._label_pairs(batch))
 
     def _label_pairs(self, batch: GraphBatch) -> Iterator[LabelPairs]:
-        """Yield the counts of each family and distance."""
+        """Yield the counts of each family and distance; families without labels are skipped."""
         rank = batch.label_ranks()
         for family in track(batch.families, "shortest paths", len(batch.families)):
             places = LabelledVertices.from_family(family, rank)
