@@ -407,8 +407,8 @@ def _path_offsets(
     """Yield the edges of the path between the first two spans, as characters from ``start``.
 
     Each edge is (start, end) of the governor, (start, end) of the dependent, and the label, as five
-    values. None for fewer than two spans or without a path. Fills ``links_by_doc``, which has the
-    links of Docs by ``id(doc)``.
+    values. Yields nothing for fewer than two spans or without a path. Fills ``links_by_doc``, which
+    has the links of Docs by ``id(doc)``.
     """
     if len(candidate.spans) < 2:
         return
