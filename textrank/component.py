@@ -25,8 +25,9 @@ ErrorHandler = Callable[[str, Any, list[Doc], Exception], Any]
 class TaskComponent:
     """spaCy component that annotates Docs with a model; answers are in ``doc._.textrank_<task>``.
 
-    ``from_disk`` loads a model folder; ``initialize`` trains a model on gold Docs with the shipped
-    pipeline, or cfg file, ``pipeline``. ``model`` is None until then.
+    ``name`` is that of the component in the spaCy pipeline. ``from_disk`` loads a model folder;
+    ``initialize`` trains a model on gold Docs with the shipped pipeline, or cfg file, ``pipeline``.
+    ``model`` is None until then, and annotation, explanation and writing raise ValueError.
     """
 
     def __init__(self, name: str, pipeline: str, model: Model | None) -> None:
@@ -37,11 +38,15 @@ class TaskComponent:
         self._handler: ErrorHandler | None = None
 
     def __call__(self, doc: Doc) -> Doc:
-        """Annotate a Doc and return it."""
+        """Annotate a Doc in place and return it; ValueError if there is no model yet."""
         return self._model()(doc)
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Annotate Docs in batches; with an error handler, Docs that fail are left out."""
+        """Annotate Docs in place, in batches, and yield them in order.
+
+        With an error handler, Docs that fail are passed to it and left out; else the error is
+        raised.
+        """
         handle = self._handler
         failed = (
             None if handle is None else lambda doc, error: handle(self.name, self, [doc], error)
@@ -66,7 +71,8 @@ class TaskComponent:
     ) -> None:
         """Train on the reference Docs of examples, with gold annotation as readers store it.
 
-        Without real examples (``spacy assemble``) a loaded model is kept.
+        Replaces an earlier model. Without real examples (``spacy assemble``) a loaded model is
+        kept. ``nlp`` is not used.
         """
         docs = [example.reference for example in get_examples()]
         if self.model is not None and _are_dummy_examples(docs):
@@ -85,8 +91,9 @@ class TaskComponent:
         """Train again on all examples since ``initialize`` if some of these are new.
 
         Least squares is not iterative, so ``drop`` and ``sgd`` are ignored. The loss is ``1 - AUC``
-        of the held-out scores, or 0 if answers are not yes or no. A model from disk stays
-        unchanged, because its training examples are unknown.
+        of the held-out scores, or 0 if answers are not yes or no; it is stored under the
+        component's name in ``losses``, which is returned (a new dict if None). A model from disk
+        stays unchanged and gets no loss, because its training examples are unknown.
         """
         losses = {} if losses is None else losses
         if self._docs:
@@ -96,24 +103,30 @@ class TaskComponent:
         return losses
 
     def _train(self, docs: Iterable[Doc]) -> None:
-        """Add Docs to the training set and fit a new model if one of them is new."""
+        """Add Docs to the training set and fit a new model if one of them is new.
+
+        Docs are the same if their id and text are; the newer one is kept.
+        """
         new = {(doc.user_data.get("document"), doc.text): doc for doc in docs}
         if not self._docs or new.keys() - self._docs.keys():
             self._docs |= new
             self.model = load_pipeline(self.pipeline).fit(list(self._docs.values()))
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write the model as a folder."""
+        """Write the model as a folder; ``exclude`` is ignored. ValueError if there is no model."""
         self._model().to_disk(path)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> TaskComponent:
-        """Load the model of a folder, and return the component."""
+        """Load the model of a folder, and return the component; ``exclude`` is ignored."""
         self.model = Model.from_disk(path)
         self._docs = {}
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """Return the files of the model folder as one msgpack message."""
+        """Return the files of the model folder as one msgpack message, ``{path: bytes}``.
+
+        ``exclude`` is ignored. Raises ValueError if there is no model.
+        """
         with tempfile.TemporaryDirectory() as folder:
             self.to_disk(Path(folder) / "model")
             model = Path(folder) / "model"
@@ -125,7 +138,7 @@ class TaskComponent:
         return bytes(srsly.msgpack_dumps(files))
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> TaskComponent:
-        """Load what ``to_bytes`` returned, and return the component."""
+        """Load what ``to_bytes`` returned, and return the component; ``exclude`` is ignored."""
         with tempfile.TemporaryDirectory() as folder:
             for name, content in srsly.msgpack_loads(data).items():
                 parts = PurePosixPath(name).parts[-2:]  # submodels are one folder deeper
@@ -162,7 +175,10 @@ REQUIRED_ATTRIBUTES = {
 def _build_component(nlp: Language, name: str, pipeline: str, model: str | None) -> TaskComponent:
     """Build a component with a shipped model or one of a folder; without a model if it is None.
 
-    Raises ValueError if the model is unknown, or of another task than the pipeline.
+    ``pipeline`` names the shipped pipeline to train with. A model that is not shipped and has the
+    name of the pipeline counts as None: it is the default of a task without a shipped model.
+    ``nlp`` is not used; spaCy passes it. Raises ValueError if the model is unknown, or of another
+    task than the pipeline.
     """
     if not model:
         return TaskComponent(name, pipeline, None)
@@ -184,9 +200,10 @@ def _build_component(nlp: Language, name: str, pipeline: str, model: str | None)
 
 
 def _register_factory(task: str, model: str | None = "") -> Callable[..., Any]:
-    """Register the factory ``textrank_<task>``.
+    """Register the factory ``textrank_<task>`` and its extension, and return the factory.
 
-    Its default model is the shipped one with the name of the task, or ``model``.
+    The default of its setting ``model`` is the task's name (the shipped model) if ``model`` is
+    empty, else ``model``; None is a component without a model.
     """
     _register_extension(task)
     return Language.factory(
@@ -199,7 +216,7 @@ def _register_factory(task: str, model: str | None = "") -> Callable[..., Any]:
 
 
 def _register_extension(task: str) -> None:
-    """Register ``doc._.textrank_<task>`` without importing the task."""
+    """Register ``doc._.textrank_<task>``, None by default, without importing the task."""
     if not Doc.has_extension(f"textrank_{task}"):
         Doc.set_extension(f"textrank_{task}", default=None)
 
@@ -213,7 +230,11 @@ def _build_identifiers(
     labels: Sequence[str],
     overwrite: bool,
 ) -> TaskComponent:
-    """Build the component of identifiers, with settings of its task from the spaCy config."""
+    """Build the component of identifiers, with settings of its task from the spaCy config.
+
+    ``species``, ``own``, ``labels`` and ``overwrite`` are fields of the task ``identifiers`` and
+    replace those of the model; without a model they are ignored.
+    """
     component = _build_component(nlp, name, "identifiers", model)
     if component.model is not None:
         pipeline = component.model.pipeline
