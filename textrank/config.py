@@ -55,7 +55,8 @@ _TYPE_MESSAGES = {  # Python type -> what is wrong with a value that is not of t
 class _LazyRegistry(catalogue.Registry):  # type: ignore[misc]  # catalogue has no types
     """Registry whose built-in entries are imported from ``CATALOG`` when they are first used.
 
-    Entries registered at run time or through entry points take precedence.
+    Entries registered at run time or through entry points take precedence. ``role`` is a key of
+    ``CATALOG``, such as ``"kernels"``.
     """
 
     def __init__(self, role: str) -> None:
@@ -66,7 +67,10 @@ class _LazyRegistry(catalogue.Registry):  # type: ignore[misc]  # catalogue has 
         return name in self._catalog or bool(super().__contains__(name))
 
     def get(self, name: str) -> Any:
-        """Return the registered class or function, importing it if necessary."""
+        """Return the registered class or function, importing it if necessary.
+
+        Raises catalogue.RegistryError if there is no such name.
+        """
         if name in self._catalog and not catalogue.check_exists(*self.namespace, name):
             module, _, attribute = self._catalog[name].partition(":")
             self.register(name, func=getattr(import_module(module), attribute))
@@ -81,7 +85,7 @@ class _LazyRegistry(catalogue.Registry):  # type: ignore[misc]  # catalogue has 
         return sorted({*self._catalog, *super().get_all()})
 
     def find_name(self, cls: type) -> str | None:
-        """Return the name under which a class is registered, or None."""
+        """Return the name under which a class is registered, or None; imports nothing built in."""
         path = f"{cls.__module__}:{cls.__qualname__}"
         entries: dict[str, Any] = {**self._catalog, **super().get_all()}
         return next((name for name, entry in entries.items() if entry in (cls, path)), None)
@@ -100,19 +104,20 @@ class registry(confection.registry):
 
 
 def registered_classes() -> dict[str, dict[str, Any]]:
-    """Return every registered class by role and name."""
+    """Return every registered class (or function) as ``{role: {name: class}}``; imports all."""
     return {role: entries.get_all() for role, entries in _roles().items()}
 
 
 def registered_names() -> dict[str, list[str]]:
-    """Return the sorted registered names by role, without importing what they name."""
+    """Return the registered names as ``{role: sorted names}``, without importing what they name."""
     return {role: entries.names() for role, entries in _roles().items()}
 
 
 def register(role: str, name: str, cls: Callable[..., Any]) -> None:
     """Register a class, or a function that builds an object, under a name.
 
-    ``role`` is the name of a registry, such as ``"kernels"``.
+    ``role`` is the name of a registry, such as ``"kernels"``; another one raises KeyError. An
+    earlier entry of the name is replaced.
     """
     _roles()[role].register(name, func=cls)
 
@@ -132,9 +137,10 @@ def _roles() -> dict[str, _LazyRegistry]:
 def to_config(value: Any) -> Any:
     """Return an object made of registered classes as plain values for a cfg or a report.
 
-    A dataclass becomes ``{"@role": name, field: value, ...}``. Every field is written, also one
-    with its default value, so that a later change of a default cannot change a saved model.
-    Raises ValueError for a class that is not registered.
+    A dataclass becomes ``{"@role": name, field: value, ...}``, tuples and arrays become lists, keys
+    of mappings strings; other values are returned as they are. Every field of the constructor is
+    written, also one with its default value, so that a later change of a default cannot change a
+    saved model. Raises ValueError for a class that is not registered.
     """
     if is_dataclass(value) and not isinstance(value, type):
         role, name = _registered_name(type(value))
@@ -148,7 +154,7 @@ def to_config(value: Any) -> Any:
 
 
 def _registered_name(cls: type) -> tuple[str, str]:
-    """Return role and name of a registered class."""
+    """Return role and name of a registered class; ValueError if it is not registered."""
     for role, entries in _roles().items():
         if (name := entries.find_name(cls)) is not None:
             return role, name
@@ -159,7 +165,7 @@ def _registered_name(cls: type) -> tuple[str, str]:
 
 
 def package_versions() -> dict[str, str]:
-    """Return the versions of textrank, Python and the libraries that results depend on."""
+    """Return the versions of textrank, Python and the libraries that results depend on, by name."""
     libraries = ("numpy", "scipy", "spacy", "scikit-learn")
     return {
         "textrank": _installed_version("textrank-kernels"),
@@ -179,8 +185,9 @@ def dump_pipeline(pipeline: Pipeline) -> str:
 def read_config(path: Path) -> Config:
     """Read a cfg file without building anything; ValueError with its name if it is not readable.
 
-    References to other values, ``${...}``, are refused: a few hundred bytes of them can expand
-    without end.
+    The result maps sections to nested dicts of plain values. References to other values,
+    ``${...}``, are refused: a few hundred bytes of them can expand without end. So are files of
+    more than ``MAX_CFG_BYTES``.
     """
     text = read_text(path, MAX_CFG_BYTES)
     if "${" in text:
@@ -195,8 +202,8 @@ def read_config(path: Path) -> Config:
 def resolve_block(path: Path, section: str) -> Any:
     """Build the object that a section of a trusted cfg file, such as a model's, describes.
 
-    Raises ValueError with the name of the file. Faster than ``resolve_section``, which has better
-    messages.
+    Raises ValueError with the name of the file if the section is missing or cannot be built. Faster
+    than ``resolve_section``, which has better messages.
     """
     config = read_config(path)
     if not isinstance(config.get(section), dict):
@@ -256,7 +263,10 @@ def resolve_section(
 
 
 def _build(config: dict[str, Any], section: str, path: Path) -> Any:
-    """Check a section and build its object; ``path`` is for messages."""
+    """Check a section and build its object; ``path`` is for messages.
+
+    ``config`` maps sections to plain values. All errors are raised as ValueError with the path.
+    """
     _check_blocks(config[section], section, path)
     try:
         check_numbers(config[section])
@@ -271,7 +281,11 @@ def _build(config: dict[str, Any], section: str, path: Path) -> Any:
 
 
 def _override(config: dict[str, Any], key: str, value: Any, path: Path) -> None:
-    """Set a value in ``config`` by its dotted key; the blocks of the key must exist."""
+    """Set a value in ``config`` in place, by its dotted key; the blocks of the key must exist.
+
+    The last part of the key may be new. A block can only be replaced by a block (a dict). Raises
+    ValueError with ``path`` otherwise.
+    """
     *blocks, last = key.split(".")
     for block in blocks:
         if not isinstance(config.get(block), dict):
@@ -309,7 +323,8 @@ def check_numbers(value: Any, key: str = "") -> None:
 def _check_blocks(block: Mapping[str, Any], key: str, path: Path) -> None:
     """Raise ValueError, with alternatives, for unknown classes and settings in nested blocks.
 
-    ``key`` is the dotted key of the block.
+    ``key`` is the dotted key of the block, ``path`` the file; both are for messages. A block
+    without ``@role`` is only searched for inner blocks.
     """
     for name, value in block.items():
         if isinstance(value, Mapping):
@@ -370,6 +385,9 @@ def _one_line(error: Exception) -> str:
 def parse_setting(text: str) -> tuple[str, Any]:
     """Parse ``KEY=VALUE`` into key and value; a value that is not JSON is a string.
 
+    White space around both is removed. Raises ValueError without ``=`` or key, and for JSON that is
+    nested too deeply or has an integer of too many digits.
+
     >>> parse_setting("learner.alphas=[1, 2]")
     ('learner.alphas', [1, 2])
     """
@@ -392,8 +410,10 @@ def parse_setting(text: str) -> tuple[str, Any]:
 def with_task_settings(model: Model, settings: Sequence[str]) -> Model:
     """Return the model with changed settings of its task, and the threshold that follows.
 
-    ``settings`` are like ``"task.precision=0.9"``; empty returns the same model. Raises ValueError
-    for an unknown setting, a value that does not fit, and a setting of ``Task.fixed_settings``.
+    ``settings`` are like ``"task.precision=0.9"``; empty returns the same model. The threshold is
+    chosen again on the held-out scores of training; the given model is not changed. Raises
+    ValueError for an unknown setting, a value that does not fit, and a setting of
+    ``Task.fixed_settings``.
     """
     if not settings:
         return model
@@ -428,7 +448,10 @@ def with_task_settings(model: Model, settings: Sequence[str]) -> Model:
 
 @dataclass(frozen=True)
 class NamedCorpus:
-    """Reader of a corpus, with the name that folds and reports use."""
+    """Reader of a corpus, with the name that folds and reports use.
+
+    Calling it with a spaCy pipeline reads the files and yields the Docs.
+    """
 
     name: str
     reader: Callable[[Language], Iterator[Doc]]
@@ -454,8 +477,8 @@ def pipeline_path(name: str | Path) -> Path:
 def load_pipeline(name: str | Path, settings: Mapping[str, Any] | None = None) -> Pipeline:
     """Load a shipped pipeline by name, or one by the path of its cfg file.
 
-    ``settings`` override values by dotted key. Raises ValueError, with file and place, if anything
-    is wrong.
+    ``settings`` override values by dotted key, without ``pipeline.``; None changes nothing. Raises
+    ValueError, with the file and the key, if anything is wrong.
 
     >>> load_pipeline("ppi", {"learner.alphas": [1.0]}).learner.alphas
     (1.0,)
@@ -477,7 +500,9 @@ def load_corpus(
 ) -> NamedCorpus:
     """Load a corpus by a folder with a ``corpus.cfg``, by that cfg, or by a data file.
 
-    Files are read when the result is called with a spaCy pipeline.
+    Files are read when the result is called with a spaCy pipeline. The name of the corpus is that
+    of the folder, or of the data file without its suffix. Raises ValueError if there is no such
+    file or folder, or the cfg does not describe a reader.
 
     Parameters
     ----------
@@ -511,6 +536,9 @@ def load_corpus(
 def load_model(name: str | Path) -> Model:
     """Load a shipped model by name, or one by the path of its folder.
 
+    A shipped model has precedence over a folder of that name. Raises as ``Model.from_disk`` if
+    there is neither.
+
     >>> load_model("ppi").pipeline.task.name
     'ppi'
     """
@@ -531,7 +559,11 @@ def model_names() -> list[str]:
 
 
 def _resolve_paths(reader: Any, cfg: Path) -> Any:
-    """Return a reader with its paths, which are relative to the cfg, made absolute."""
+    """Return a reader with its paths, which are relative to the cfg, resolved against its folder.
+
+    Also those of the parts of a ``ConcatCorpus``. A reader without a field ``path`` is returned
+    unchanged. Raises ValueError as ``_check_reader``.
+    """
     from textrank.formats.base import ConcatCorpus
 
     if isinstance(reader, ConcatCorpus):
@@ -546,7 +578,10 @@ def _resolve_paths(reader: Any, cfg: Path) -> Any:
 
 
 def _check_reader(reader: Any, cfg: Path) -> None:
-    """Raise ValueError if path or limit of a reader are not usable."""
+    """Raise ValueError if path or limit of a reader (a dataclass) are not usable.
+
+    ``cfg`` is for messages. A limit is a positive number of bytes.
+    """
     settings = asdict(reader)
     path, limit = settings["path"], settings.get("limit", 1)
     if not isinstance(path, str) or not _is_valid_path(path):
@@ -564,7 +599,11 @@ def _is_valid_path(path: str) -> bool:
 
 
 def _shipped(kind: str, *parts: str) -> Path | None:
-    """Return a shipped file by its folder and the parts of its path; None if there is none."""
+    """Return a shipped file by its folder and the parts of its path; None if there is none.
+
+    ``kind`` is the folder, such as ``"models"``. Parts that lead out of it, such as ``..``, give
+    None.
+    """
     path = shipped_folder(kind).joinpath(*parts)
     inside = all(Path(part).name == part for part in parts)
     return path if inside and path.is_file() else None
