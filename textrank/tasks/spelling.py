@@ -113,11 +113,18 @@ class Spelling(Task):
             )
 
     def candidates(self, doc: Doc) -> list[Candidate]:
-        """Return one candidate per occurrence; for sets of three or more one per word as well."""
+        """Return the candidates of all occurrences in a Doc, in text order.
+
+        An occurrence in a set of two words has one candidate, for the second word; in a larger set
+        it has one per word. A word of several sets is asked about in each.
+        """
         return self.find_candidates([doc])[0]
 
     def find_candidates(self, docs: Sequence[Doc]) -> list[list[Candidate]]:
-        """Return the candidates of each Doc; all Docs are searched at once."""
+        """Return the candidates of each Doc, as ``candidates`` does.
+
+        All Docs are searched at once.
+        """
         occurrences_by_doc = self._word_finder.find(docs) if docs else []
         return [
             candidates_from_questions(list(self._questions(doc, occurrences)))
@@ -131,8 +138,9 @@ class Spelling(Task):
     def threshold(self, y: Vector, heldout: Vector) -> float:
         """Return the lowest log-odds at which proposals reach ``precision``.
 
-        The context does not depend on the printed word, so each held-out occurrence counts twice:
-        as printed, where a proposal is a false alarm, and as an error. UNREACHABLE_LOG_ODDS if no
+        ``y`` (labels 1 or -1) and ``heldout`` (log-odds) have one entry per candidate. The context
+        does not depend on the printed word, so each counts twice: as printed, where a proposal is a
+        false alarm, and as an error, which counts with ``error_rate``. UNREACHABLE_LOG_ODDS if no
         threshold reaches the precision.
         """
         tie = tie_tolerance(heldout)
@@ -150,7 +158,10 @@ class Spelling(Task):
     def decide(
         self, scores: Vector, probabilities: Vector | None, threshold: float | None
     ) -> NDArray[np.bool_]:
-        """Return yes for words with even odds or better; the threshold is for proposals only."""
+        """Return yes for words with even odds or better; the threshold is for proposals only.
+
+        ``scores`` are log-odds, one per candidate; the other arguments are ignored.
+        """
         return scores >= 0.0
 
     def diff(self, doc: Doc) -> str:
@@ -158,7 +169,12 @@ class Spelling(Task):
         return diff(doc)
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
-        """Write the proposals to ``doc._.textrank_spelling``, in text order, as plain values."""
+        """Write the proposals to ``doc._.textrank_spelling``, in text order, and return the Doc.
+
+        Each is a dictionary of plain values with ``printed``, ``proposal``, ``set``, ``span``
+        (character offsets), ``sentence``, ``score`` (log-odds of the proposal) and ``probability``.
+        The list is empty if there are none.
+        """
         doc._.textrank_spelling = self._proposals(doc, scored) if self._may_propose(scored) else []
         return doc
 
@@ -166,7 +182,7 @@ class Spelling(Task):
         """Return whether any score may favour another word than the printed one.
 
         The printed word is the label of a candidate, so this is a fast filter for Docs without
-        errors.
+        errors: False means that there is no proposal, True that there may be one.
         """
         return any(
             candidate.label is None or -candidate.label * score >= scored.limit
@@ -174,7 +190,7 @@ class Spelling(Task):
         )
 
     def _proposals(self, doc: Doc, scored: Scored) -> list[dict[str, Any]]:
-        """Return the rows of all proposals of a Doc."""
+        """Return the rows of all proposals of a Doc, in text order."""
         answers = (
             (question, self._best_proposal(question, scored.limit))
             for question in group_by_question(scored)
@@ -184,7 +200,14 @@ class Spelling(Task):
         return [self._proposal(text, question, word) for question, word in proposals]
 
     def add_explanations(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
-        """Add to each proposal, under ``because``, the features that support it most."""
+        """Add to each proposal, under ``because``, the features that support it most.
+
+        Return the Doc.
+
+        The Doc must be annotated; ``candidates`` are its candidates and ``explain`` returns the
+        contributions of named features to the score of each candidate it is given. At most
+        MAX_REASONS features per proposal, each with ``feature`` (name) and ``adds`` (log-odds).
+        """
         if not doc._.textrank_spelling:
             return doc
         candidates_by_key: dict[tuple[int, int, str], list[Candidate]] = {}
@@ -208,7 +231,8 @@ class Spelling(Task):
         ``flag_precision`` and ``flag_recall`` try each occurrence once as printed and once with
         every other word of its set, so that half or more of the trials are errors. Sets of three
         words or more also have a precision of their own, since there a proposal may be wrong
-        because a third word was meant.
+        because a third word was meant. Nothing is proposed if ``scored.threshold`` is None. There
+        must be at least one candidate.
         """
         choice = choice_metrics(replace(scored, threshold=0.0))
         threshold = UNREACHABLE_LOG_ODDS if scored.threshold is None else scored.threshold
@@ -217,18 +241,25 @@ class Spelling(Task):
         return {**choice, **_proposal_metrics(outcomes, [question.title for question in questions])}
 
     def log_odds(self, question: AnsweredQuestion) -> dict[str, float]:
-        """Return the log-odds of each word of the set against all others."""
+        """Return the log-odds of each word of the set against all others, in its order."""
         words = self.words_of_set(question.title)
         if len(words) == 2:
             return {words[0]: -float(question.scores[0]), words[1]: float(question.scores[0])}
         return dict(zip(words, map(float, question.scores), strict=True))
 
     def words_of_set(self, title: str) -> tuple[str, ...]:
-        """Return the words of a set by its title, the words joined by slashes."""
+        """Return the words of a set by its title, which is the words joined by slashes.
+
+        Raises KeyError for an unknown title.
+        """
         return self._words_by_title[title]
 
     def _questions(self, doc: Doc, occurrences: Sequence[tuple[Span, str]]) -> Iterator[Question]:
-        """Yield one question per occurrence and set, except inside entities."""
+        """Yield one question per occurrence and set, except for occurrences that touch an entity.
+
+        ``occurrences`` are (span, word of a set) as of ``PrintedWords.find``; the printed word is
+        the right answer.
+        """
         entity_tokens = _entity_tokens(doc) if occurrences else set()
         for span, printed in occurrences:
             if not entity_tokens.intersection(range(span.start, span.end)):
@@ -265,7 +296,10 @@ class Spelling(Task):
         return best if odds[best] >= threshold and odds[best] > odds[printed] else None
 
     def _proposal(self, text: SourceText, question: AnsweredQuestion, best: str) -> dict[str, Any]:
-        """Return a proposal as plain values."""
+        """Return a proposal as plain values.
+
+        ``best`` is the proposed word. Keys as in ``annotate``.
+        """
         span = question.span
         return {
             "printed": span.text,
@@ -280,7 +314,8 @@ class Spelling(Task):
     def _posterior(self, question: AnsweredQuestion, printed: str, proposal: str) -> float:
         """Return the probability of the proposal given the context and the printed word.
 
-        The prior is that a word is wrong with ``error_rate``, any other word of the set alike.
+        The prior is that a word is wrong with ``error_rate``, any other word of the set alike. Both
+        words are as in the set.
         """
         words = self.words_of_set(question.title)
         context_probabilities = question.probabilities(words)
@@ -294,9 +329,11 @@ class Spelling(Task):
     def _count_outcomes(
         self, question: AnsweredQuestion, threshold: float
     ) -> tuple[int, int, int, int]:
-        """Return false alarms, finds, wrong proposals and trials of an occurrence.
+        """Return counts of false alarms, finds, wrong proposals and errors tried of an occurrence.
 
         Each word of the set is tried as the printed one; the truly printed one is taken as correct.
+        Every other word is an error: it is found if the correct word is proposed, and a proposal of
+        a third word is wrong.
         """
         odds = self.log_odds(question)
         correct = normalize_word(question.span.text)
@@ -312,7 +349,11 @@ class Spelling(Task):
     def _deciding_candidate(
         self, row: Mapping[str, Any], candidates: Sequence[Candidate]
     ) -> tuple[Candidate, int]:
-        """Return the candidate of a proposal and 1, or the one of the other word and -1."""
+        """Return the candidate of a proposal and 1, or the one of the other word and -1.
+
+        ``row`` is a proposal, ``candidates`` are those of its question. In a set of two words only
+        the second has a candidate, so the score of the first is its negative.
+        """
         candidate_of_answer = {c.answer: c for c in candidates}
         candidate = candidate_of_answer.get(row["proposal"])
         if candidate:
@@ -321,14 +362,22 @@ class Spelling(Task):
 
 
 def _top_reasons(sign: int, parts: Sequence[tuple[tuple[str, ...], float]]) -> list[dict[str, Any]]:
-    """Return the features that raise the score most, at most MAX_REASONS, without the constant."""
+    """Return the features that raise the score most, at most MAX_REASONS, without the constant.
+
+    ``parts`` are (name, contribution), largest magnitude first; contributions are multiplied by
+    ``sign``. The first part of a name, the question, is dropped.
+    """
     signed = ((list(name[1:]), sign * value) for name, value in parts)
     supporting = ((name, value) for name, value in signed if value > 0 and name != ["constant"])
     return [{"feature": name, "adds": value} for name, value in islice(supporting, MAX_REASONS)]
 
 
 def apply_proposals(doc: Doc) -> str:
-    """Return the text of a Doc with all proposals applied; the style of apostrophes is kept."""
+    """Return the text of a Doc with all proposals applied; the Doc is not changed.
+
+    Proposals are written with curly apostrophes if the text has any. An unannotated Doc gives its
+    text.
+    """
     text = doc.text
     for row in sorted(doc._.textrank_spelling or [], key=lambda row: -row["span"][0]):
         start, end = row["span"]
@@ -338,7 +387,7 @@ def apply_proposals(doc: Doc) -> str:
 
 
 def diff(doc: Doc) -> str:
-    """Return the proposals as a unified diff of the text; empty if there are none."""
+    """Return the proposals as a unified diff of the text by lines; empty if there are none."""
     name = document_id(doc)
     before, after = doc.text.splitlines(), apply_proposals(doc).splitlines()
     lines = difflib.unified_diff(before, after, name, f"{name} (proposed)", lineterm="")
@@ -346,7 +395,7 @@ def diff(doc: Doc) -> str:
 
 
 def _entity_tokens(doc: Doc) -> set[int]:
-    """Return the tokens of all entities of a Doc."""
+    """Return the tokens in ``doc.ents`` or the span group ``entities``, as indices of the Doc."""
     spans: list[Span] = [*doc.ents, *doc.spans.get("entities", ())]
     return {i for span in spans for i in range(span.start, span.end)}
 
@@ -354,9 +403,11 @@ def _entity_tokens(doc: Doc) -> set[int]:
 def _proposal_metrics(
     outcomes: Sequence[tuple[int, int, int, int]], titles: Sequence[str]
 ) -> dict[str, float | None]:
-    """Return precision and recall of proposals.
+    """Return precision and recall of proposals; precisions are None if nothing is proposed.
 
-    ``outcomes`` are those of ``Spelling._count_outcomes``, ``titles`` the sets, per occurrence.
+    ``outcomes`` are those of ``Spelling._count_outcomes``, ``titles`` the sets, per occurrence;
+    there must be at least one. ``flag_recall_of_sets`` is the mean recall over sets;
+    ``flag_precision_of_large_sets`` is there only with sets of three words or more.
     """
     alarms, finds, wrong, trials = np.array(outcomes).sum(axis=0)
     proposals = alarms + finds + wrong
@@ -405,7 +456,10 @@ class PrintedWords:
     words: tuple[str, ...]
 
     def find(self, docs: Sequence[Doc]) -> list[list[tuple[Span, str]]]:
-        """Return (span, word of the list) of the occurrences in each Doc, in order, not nested."""
+        """Return (span, word of the list) of the occurrences in each Doc, in text order.
+
+        Occurrences do not overlap: the first and longest wins.
+        """
         occurrences: list[list[tuple[Span, str]]] = [[] for _ in docs]
         for owner, start, prefix_index, is_isolated in self._find_starts(docs):
             doc, doc_occurrences = docs[owner], occurrences[owner]
@@ -419,10 +473,11 @@ class PrintedWords:
         return occurrences
 
     def _find_starts(self, docs: Sequence[Doc]) -> Iterable[tuple[int, int, int, bool]]:
-        """Return (doc, token, prefix index, is isolated) of tokens that may begin a word.
+        """Return (doc, token, prefix index, is isolated) of tokens that may begin a word, in order.
 
-        A token is isolated if white space surrounds it. This is a vectorised filter by token
-        hashes; ``_match`` decides.
+        ``doc`` is an index into ``docs``, ``token`` one into that Doc, and the prefix index one
+        into ``_prefixes``. A token is isolated if white space surrounds it. This is a vectorised
+        filter by token hashes; ``_match`` decides. ``docs`` must not be empty.
         """
         tables = [token_table(doc) for doc in docs]
         keys = np.concatenate([table["ORTH"] for table in tables])
@@ -447,7 +502,11 @@ class PrintedWords:
         return zip(*(column.tolist() for column in columns), strict=True)
 
     def _match(self, doc: Doc, start: int, max_rest: int) -> Span | None:
-        """Return the word that begins at a token, by the text there and around it, or None."""
+        """Return the longest word that begins at the token ``start``, or None.
+
+        ``max_rest`` is the most characters that may follow the token. None also if the word ends
+        inside a token.
+        """
         first = max(start - CONTEXT_TOKENS, 0)
         text = doc[first : start + 1 + max_rest + CONTEXT_TOKENS].text
         begin = doc[start].idx
@@ -456,7 +515,7 @@ class PrintedWords:
 
     @cached_property
     def _prefixes(self) -> list[TokenPrefix]:
-        """Return all texts of tokens that words may begin with, sorted by key."""
+        """Return all texts of tokens that words may begin with, or be, sorted by key."""
         whole: dict[str, str] = {}
         rests: dict[str, list[str]] = {}
         for word in self.words:
@@ -474,17 +533,20 @@ class PrintedWords:
 
     @cached_property
     def _keys(self) -> NDArray[np.uint64]:
-        """Return the sorted keys of prefixes."""
+        """Return the sorted keys of ``_prefixes`` and a sentinel, see ``_sorted_keys``."""
         return _sorted_keys(prefix.key for prefix in self._prefixes)
 
     @cached_property
     def _may_precede_blank(self) -> NDArray[np.bool_]:
-        """Return by prefix whether a blank may follow it, and False for no prefix."""
+        """Return, for each of ``_prefixes``, whether a blank may follow it.
+
+        And False for the sentinel.
+        """
         return np.array([*(prefix.may_precede_blank for prefix in self._prefixes), False])
 
     @cached_property
     def _inner_keys(self) -> NDArray[np.uint64]:
-        """Return the sorted keys of texts that may follow the first token inside a word."""
+        """Return the sorted keys of texts that may follow a word's first token, and a sentinel."""
         strings, keys = StringStore(), set[int]()
         for printed in (each for word in self.words for each in _variants(word)):
             ends = combinations(range(1, len(printed) + 1), 2)
