@@ -46,7 +46,12 @@ class ConllU(FileReader):
     limit: int = MAX_ITEM_BYTES
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
-        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
+        """Iterate over the documents in file order, with the analysis of the file.
+
+        ``nlp`` gives the vocabulary only; its components do not run. ``item_filter`` selects
+        documents, see ``FileReader.read``. Raises ValueError for a malformed document unless
+        ``skip_bad``.
+        """
         documents = _documents(_blocks(self.path, self.limit), Path(self.path).name.split(".")[0])
         yield from parse_items(
             documents,
@@ -59,7 +64,7 @@ class ConllU(FileReader):
 
 @dataclass
 class _Block:
-    """One parse of a sentence as read: its comments and its word lines."""
+    """One parse of a sentence as read: comments (``# key = value``) by key, and word lines."""
 
     number: int  # of its first line in the file
     comments: dict[str, str] = field(default_factory=dict)
@@ -68,7 +73,12 @@ class _Block:
 
 @dataclass
 class _Tree:
-    """Parsed block; heads count the words of the sentence from 0, and the root is its own head."""
+    """Parsed block; heads count the words of the sentence from 0, and the root is its own head.
+
+    Lists have one entry per word: ``columns`` the ten columns of its line, ``spaces`` whether a
+    blank follows it, ``labels`` its dependency type. ``parse`` and ``score`` are the comments of
+    that name, "" if missing; ``sentence`` is the id.
+    """
 
     sentence: str
     parse: str
@@ -80,11 +90,15 @@ class _Tree:
     labels: list[str] = field(default_factory=list)
 
     def tags(self) -> list[str]:
-        """Return the language-specific tags (column 5)."""
+        """Return the language-specific tags (column 5) of the words."""
         return [column[4] for column in self.columns]
 
     def to_dict(self, start: int) -> dict[str, Any]:
-        """Return the row for ``user_data``; ``start`` is the sentence's first token in the Doc."""
+        """Return the row for ``user_data``, as the class ``ConllU`` describes it.
+
+        ``start`` is the sentence's first token in the Doc; heads become token indices of the Doc.
+        ``score`` is a number, left out if the file gives none.
+        """
         row: dict[str, Any] = {"sentence": self.sentence, "parse": self.parse, "start": start}
         row["heads"] = [start + head for head in self.heads]
         row |= {"labels": self.labels, "tags": self.tags()}
@@ -92,7 +106,11 @@ class _Tree:
 
 
 def _blocks(path: str, limit: int) -> Iterator[_Block]:
-    """Split a file into blocks at blank lines."""
+    """Iterate over the blocks of a file, separated by blank lines.
+
+    Comments without words belong to the next block. ``limit`` is the largest number of bytes of a
+    line.
+    """
     block: _Block | None = None
     for number, line in iter_lines(path, limit):
         if not line.strip():
@@ -112,9 +130,10 @@ def _blocks(path: str, limit: int) -> Iterator[_Block]:
 
 
 def _documents(blocks: Iterable[_Block], name: str) -> Iterator[tuple[str, list[_Block]]]:
-    """Group blocks by document and iterate over ``(id, blocks)``.
+    """Group adjacent blocks by document and iterate over ``(id, blocks)``.
 
-    ``name`` is the id if neither comments nor sentence ids give one.
+    ``name`` is the id if neither comments nor sentence ids give one. Once a comment has given an
+    id, sentence ids are no longer considered.
     """
     current, document_blocks = "", list[_Block]()
     has_ids = False
@@ -135,7 +154,9 @@ def _documents(blocks: Iterable[_Block], name: str) -> Iterator[tuple[str, list[
 def _build_doc(nlp: Language, path: str, document: str, blocks: list[_Block]) -> Doc:
     """Build the Doc of one document, with gold and further parses in ``user_data``.
 
-    Raises ValueError if a tree is malformed or two parses of a sentence have different words.
+    ``path`` is used in messages, ``document`` is the id. Tokens are those of the gold parse of each
+    sentence, else of its first parse; heads are set only if every sentence has a gold parse. Raises
+    ValueError if a tree is malformed or two parses of a sentence have different words.
     """
     sentences: list[list[_Tree]] = []
     for block in blocks:
@@ -162,7 +183,10 @@ def _build_doc(nlp: Language, path: str, document: str, blocks: list[_Block]) ->
 
 
 def _find_gold(trees: list[_Tree]) -> _Tree | None:
-    """Return the gold tree among the parses of a sentence, or None."""
+    """Return the gold tree among the parses of a sentence, or None.
+
+    It is the first one named ``GOLD_PARSE``, or a single one without a name.
+    """
     gold_trees = [tree for tree in trees if tree.parse == GOLD_PARSE]
     if gold_trees or (len(trees) == 1 and not trees[0].parse):
         return (gold_trees or trees)[0]
@@ -170,7 +194,11 @@ def _find_gold(trees: list[_Tree]) -> _Tree | None:
 
 
 def _parse_tree(block: _Block, path: str, name: str) -> _Tree:
-    """Parse and check a block; ``name`` is the sentence id if no comment gives one."""
+    """Parse and check a block; ``name`` is the sentence id if no comment gives one.
+
+    Multiword lines only decide whether a blank follows; empty nodes are skipped. Raises ValueError
+    with file and line if a line is malformed or the words do not form a tree.
+    """
     comments = block.comments
     tree = _Tree(
         comments.get("sent_id", name), comments.get("parse", ""), comments.get("score", "")
@@ -204,11 +232,11 @@ def _parse_tree(block: _Block, path: str, name: str) -> _Tree:
 def _add_word(
     tree: _Tree, row: list[str], glued: dict[str, bool], until: int, location: str
 ) -> None:
-    """Append one word line to ``tree``.
+    """Append one word line to ``tree``, in place.
 
-    ``glued`` says for the last word of a multiword token whether no blank follows it; ``until`` is
-    the number of the last word of the current multiword token, 0 outside of one. Raises ValueError
-    if the line is malformed.
+    ``row`` has its ten columns. ``glued`` says for the last word of a multiword token whether no
+    blank follows it; ``until`` is the number of the last word of the current multiword token, 0
+    outside of one. Raises ValueError if the line is malformed.
     """
     if row[0] != str(len(tree.words) + 1):
         raise ValueError(f"{location}: word {row[0]!r:.40} out of order. Number the words from 1.")
@@ -230,7 +258,7 @@ def _add_word(
 
 
 def _check_tree(tree: _Tree, location: str) -> None:
-    """Raise ValueError unless the words form one tree with a single root."""
+    """Raise ValueError unless the words form one tree with a single root; also without words."""
     size = len(tree.words)
     if not size:
         raise ValueError(f"{location}: sentence {tree.sentence!r} has no words. Remove it.")
@@ -264,7 +292,11 @@ def _check_same_words(first: _Tree, tree: _Tree, path: str, block: _Block) -> No
 
 
 def _trees_to_doc(nlp: Language, trees: list[_Tree], *, tree: bool) -> Doc:
-    """Return a Doc of the sentences; ``tree`` says whether to set heads and labels."""
+    """Return a Doc of the sentences, in order, with lemmas, tags and morphology of the file.
+
+    ``tree`` says whether to set heads and labels; if False only sentence starts are set. Tags that
+    are not universal parts of speech are left out of ``pos``.
+    """
     columns = [[_blank_if_underscore(v) for v in row] for t in trees for row in t.columns]
     starts: list[bool | int | None] = [i == 0 for t in trees for i in range(len(t.words))]
     offsets = [0]
@@ -291,10 +323,10 @@ def _blank_if_underscore(text: str) -> str:
 
 
 def write_conllu(docs: Iterable[Doc], path: str) -> None:
-    """Write the sentences of each document with their trees.
+    """Write the sentences of each document with their trees to ``path``, replaced atomically.
 
     These are the gold and candidate parses in ``user_data`` if there are any, else the Doc's own
-    parse. Raises ValueError for a Doc without a parse.
+    parse. Raises ValueError for a Doc without an id or a parse.
     """
     with open_atomic(path) as out:
         for doc in docs:
@@ -304,7 +336,11 @@ def write_conllu(docs: Iterable[Doc], path: str) -> None:
 
 
 def _iter_sentence_lines(doc: Doc, sentence: Span, index: int) -> Iterator[str]:
-    """Iterate over the lines of all parses of one sentence, each ended by a blank line."""
+    """Iterate over the lines of all parses of one sentence, each ended by a blank line.
+
+    ``index`` is the number of the sentence in the Doc, from 0; it selects the id in
+    ``user_data["sentences"]`` or, without one, makes ``<document>-<index + 1>``. Gold comes first.
+    """
     names = doc.user_data.get("sentences", [])
     name = names[index] if index < len(names) else f"{require_document_id(doc)}-{index + 1}"
     parses = [*doc.user_data.get("gold", []), *doc.user_data.get("parses", [])]
@@ -322,7 +358,10 @@ def _iter_sentence_lines(doc: Doc, sentence: Span, index: int) -> Iterator[str]:
 
 
 def _doc_tree(sentence: Span) -> dict[str, Any]:
-    """Return the Doc's own parse of a sentence as a row; raise ValueError if there is none."""
+    """Return the Doc's own parse of a sentence as a row; raise ValueError if there is none.
+
+    The row is as in ``user_data`` (``heads`` are token indices of the Doc), without a name.
+    """
     if not sentence.doc.has_annotation("DEP"):
         raise ValueError(
             f"the Doc {require_document_id(sentence.doc)!r} has no parse. Parse it before writing "
@@ -337,7 +376,11 @@ def _doc_tree(sentence: Span) -> dict[str, Any]:
 
 
 def _iter_word_lines(sentence: Span, tree: dict[str, Any]) -> Iterator[str]:
-    """Iterate over the word lines of a sentence with the heads, labels and tags of ``tree``."""
+    """Iterate over the word lines of a sentence with the heads, labels and tags of ``tree``.
+
+    ``tree`` is a row of ``user_data`` with one entry per token. Words are numbered from 1, the head
+    of the root is 0, and empty columns are ``_``.
+    """
     for i, token in enumerate(sentence):
         head = tree["heads"][i]
         number = 0 if head == token.i else head - sentence.start + 1
