@@ -33,7 +33,8 @@ def view_pipeline(
         Maps the name of a view to a block with the keys ``representation`` and ``kernel``, both
         already built, and, optionally, ``weight`` (default 1), by which the kernel is multiplied.
     constant
-        Kernel value that all candidates of one question share, see ``PerQuestionKernel``.
+        Positive value of a feature that all candidates of one question share: its square is added
+        to their kernel values, see ``PerQuestionKernel``.
 
     Raises
     ------
