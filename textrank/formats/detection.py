@@ -98,6 +98,9 @@ PUBTATOR_SECTION = re.compile(r"([^|\t]+)\|([A-Za-z]+)\|(.*)", re.DOTALL)  # id|
 def reader_for(path: str | Path, *, format: str | None = None, **settings: Any) -> Corpus:
     """Return the reader of a file or folder.
 
+    Called with a spaCy pipeline, it iterates over the documents. The file is opened only to detect
+    its format.
+
     Parameters
     ----------
     path
@@ -167,7 +170,11 @@ def check_output_path(
 
 
 def _choose_writer(path: str | Path, format: str | None, source: str) -> str:
-    """Return the key of ``WRITERS`` for a path; raise ValueError if none can write ``source``."""
+    """Return the key of ``WRITERS`` for a path, or ``format`` if it is given.
+
+    Raises ValueError if the suffix has no writer, the format is unknown, or it cannot hold the
+    results of the task ``source`` ("gold" can always be written).
+    """
     name = format or _format_of_suffix(Path(path))
     if name is None or (format is None and name not in WRITERS):
         suffixes = [suffix for suffix, writer in SUFFIXES.items() if writer in WRITERS]
@@ -183,12 +190,18 @@ def _choose_writer(path: str | Path, format: str | None, source: str) -> str:
 
 
 def _accepts_source(writer: Callable[..., None]) -> bool:
-    """Return whether a writer can write the results of a task."""
+    """Return whether a writer can write the results of a task.
+
+    It then has a parameter ``source``.
+    """
     return "source" in inspect.signature(writer).parameters
 
 
 def detect_format(path: str | Path) -> str:
     """Return the key of ``READERS`` for a file or folder, from its suffix and first bytes.
+
+    The content decides for unknown suffixes and those that several formats share; ``.gz`` is
+    ignored. A ``.txt`` file with an ``.ann`` file beside it is brat.
 
     Raises
     ------
@@ -208,7 +221,10 @@ def detect_format(path: str | Path) -> str:
 
 
 def _format_of_folder(path: Path) -> str:
-    """Return the format of a folder by the suffixes of its files."""
+    """Return "bionlp", "brat" or "text" by the suffixes of a folder's files, in this priority.
+
+    Raises ValueError if it has none of their files. Subfolders are not searched.
+    """
     for suffix, name in ((".a1", "bionlp"), (".ann", "brat"), (".txt", "text")):
         if any(path.glob(f"*{suffix}")):
             return name
@@ -216,7 +232,11 @@ def _format_of_folder(path: Path) -> str:
 
 
 def _format_of_content(path: Path, beginning: str, suffix: str) -> str:
-    """Return the format that the beginning of a file shows; ``suffix`` settles doubtful cases."""
+    """Return the format that the beginning of a file shows; raise ValueError if none is recognised.
+
+    ``suffix`` (lower case, with its dot) settles doubtful cases: ``.txt`` is plain text and
+    ``.tsv`` a table unless the content shows another format. ``path`` is used in the message.
+    """
     start = beginning.lstrip("\ufeff \t\r\n")
     root = re.match(r"(?:<[?!][^>]*>\s*)*<([\w-]+)", start)
     if root and root[1] in XML_ROOTS:
@@ -253,7 +273,10 @@ def _read_beginning(path: Path) -> str:
 
 
 def _format_of_suffix(path: Path) -> str | None:
-    """Return the format to write under this name; None for an unknown suffix."""
+    """Return the format to write under this name, perhaps one without a writer.
+
+    No suffix means "brat", an unknown suffix None; ``.gz`` is ignored.
+    """
     name = path.name.removesuffix(".gz").lower()
     if name.endswith(".bioc.xml"):
         return "bioc_xml"
