@@ -85,7 +85,11 @@ class PPIXML(FileReader):
             yield from analysed_docs
 
     def _documents(self, nlp: Language, item_filter: ItemFilter | None) -> Iterator[Doc]:
-        """Iterate over the Docs as the file gives them, not yet analysed by ``nlp``."""
+        """Iterate over the Docs as the file gives them, not yet analysed by ``nlp``.
+
+        ``item_filter`` selects documents, None gives all. Raises ValueError for a bad one unless
+        ``skip_bad``.
+        """
 
         def build(element: Element) -> Doc:
             """Build the Doc of a <document> element."""
@@ -98,7 +102,10 @@ class PPIXML(FileReader):
 
 
 def _retokenize(doc: Doc, nlp: Language) -> Doc:
-    """Return a Doc of the same text, sentences and mentions with the tokens of ``nlp``."""
+    """Return a new Doc of the same text, sentences and mentions with the tokens of ``nlp``.
+
+    Components of ``nlp`` do not run.
+    """
     retokenized = _set_sentences(
         nlp.make_doc(doc.text), [sentence.start_char for sentence in doc.sents]
     )
@@ -109,7 +116,8 @@ def _retokenize(doc: Doc, nlp: Language) -> Doc:
 def _store_second_analysis(docs: Sequence[Doc], again: Sequence[Doc], nlp: Language) -> None:
     """Analyse the retokenized Docs and store each with its Doc; does nothing without a parser.
 
-    ``docs`` and ``again`` are parallel; ``docs`` are changed in place.
+    ``docs`` and ``again`` (the same documents with the tokens of ``nlp``) are parallel; ``docs``
+    are changed in place.
     """
     if not any(doc.has_annotation("DEP") for doc in docs):
         return
@@ -118,7 +126,10 @@ def _store_second_analysis(docs: Sequence[Doc], again: Sequence[Doc], nlp: Langu
 
 
 def _set_sentences(doc: Doc, bounds: Sequence[int]) -> Doc:
-    """Make sentences begin at the characters ``bounds`` and nowhere else; return the Doc."""
+    """Make sentences begin at the characters ``bounds`` and nowhere else, in place; return the Doc.
+
+    A sentence begins with the first token at or after its character.
+    """
     token_offsets = [token.idx for token in doc]
     set_sentence_starts(doc, {bisect_left(token_offsets, begin) for begin in bounds}, final=True)
     return doc
@@ -128,10 +139,14 @@ def _set_sentences(doc: Doc, bounds: Sequence[int]) -> Doc:
 class _DocumentBuilder:
     """One <document> element under construction: text so far, tokens, and what refers to them.
 
+    Sentences are joined by a blank. Methods raise ValueError, naming the element, if the file is
+    malformed.
+
     Attributes
     ----------
     words, spaces, tags, starts
-        One entry per token, if the file gives tokens; ``starts`` marks first tokens of sentences.
+        One entry per token, if the file gives tokens; ``spaces`` says whether a blank follows,
+        ``starts`` marks first tokens of sentences.
     dependencies
         ``[governor, dependent, type]`` with token indices.
     entities
@@ -153,7 +168,11 @@ class _DocumentBuilder:
     bounds: list[int] = field(default_factory=list)
 
     def build(self, nlp: Language) -> Doc:
-        """Return the Doc with spans, gold and, if used, the tokens and dependencies of the file."""
+        """Return the Doc with spans, gold and, if used, the tokens and dependencies of the file.
+
+        Components of ``nlp`` do not run. ``user_data`` gets the id, ``origin`` (PMID or original
+        id, else ""), the ids of ``sentences``, and ``gold``. Call it once.
+        """
         sentences = list(self.element.iter("sentence"))
         has_tokens = self.analysis != "spacy" and self._has_analysis(sentences)
         for sentence in sentences:
@@ -169,7 +188,10 @@ class _DocumentBuilder:
         return doc
 
     def _read_sentence(self, sentence: Element, has_tokens: bool) -> None:
-        """Append a sentence: text, entities, and with ``has_tokens`` its tokens; check pairs."""
+        """Append a sentence: text, entities, and with ``has_tokens`` its tokens.
+
+        Raises ValueError if its text is blank or a pair refers to an entity of another sentence.
+        """
         text = self._attribute(sentence, "text")
         if not text.strip():
             raise self._error(sentence, "empty text", "Give the sentence in its text attribute.")
@@ -192,7 +214,10 @@ class _DocumentBuilder:
             self._read_analysis(sentence, text)
 
     def _has_analysis(self, sentences: Sequence[Element]) -> bool:
-        """Return whether the file has analyses; raise ValueError if the wanted one is missing."""
+        """Return whether any sentence has an analysis.
+
+        Raises ValueError if some sentence then lacks the tokenization ``self.analysis``.
+        """
         if not any(s.find("sentenceanalyses") is not None for s in sentences):
             return False
         for sentence in sentences:
@@ -206,7 +231,10 @@ class _DocumentBuilder:
         return True
 
     def _read_analysis(self, sentence: Element, text: str) -> None:
-        """Append the tokens and dependencies that the file gives for a sentence."""
+        """Append the tokens and dependencies that the file gives for a sentence with this text.
+
+        Tokens are sorted by offset; text between them becomes tokens too (see ``_fill``).
+        """
         tokens = next(
             t for t in sentence.iter("tokenization") if t.get("tokenizer") == self.analysis
         )
@@ -230,7 +258,11 @@ class _DocumentBuilder:
         self._read_dependencies(sentence, token_index)
 
     def _read_dependencies(self, sentence: Element, token_index: dict[str, int]) -> None:
-        """Append the dependencies of a sentence; ``places`` maps token ids to token indices."""
+        """Append the dependencies of a sentence from its parses of ``self.analysis``.
+
+        ``token_index`` maps the token ids of the file to token indices; raises ValueError for an
+        unknown id.
+        """
         for parse in sentence.iter("parse"):
             if parse.get("tokenizer") != self.analysis:
                 continue
@@ -251,7 +283,9 @@ class _DocumentBuilder:
     ) -> tuple[int, int]:
         """Return the character range of a token, moved if its word is found a little further on.
 
-        ``end`` is the end of the token before; ValueError is raised if the two overlap.
+        ``begin`` and ``stop`` are the offsets of the file, end exclusive, and are kept if the word
+        is not found up to 4 characters later. ``end`` is the end of the token before; ValueError is
+        raised if the two overlap.
         """
         word = token.get("text", "")
         if word and text[begin:stop] != word:
@@ -262,7 +296,10 @@ class _DocumentBuilder:
         return begin, stop
 
     def _fill(self, gap: str) -> None:
-        """Add text between two tokens: one blank goes to the token before, the rest is a token."""
+        """Add the text between two tokens: one blank goes to the token before, the rest is a token.
+
+        That token has no tag. An empty ``gap`` adds nothing.
+        """
         if gap.startswith(" ") and self.words and not self.spaces[-1]:
             self.spaces[-1] = True
             gap = gap[1:]
@@ -270,7 +307,7 @@ class _DocumentBuilder:
             self._add(gap, "")
 
     def _add(self, word: str, tag: str) -> None:
-        """Append a token without following blank."""
+        """Append a token without following blank, not marked as a sentence start."""
         self.words.append(word)
         self.spaces.append(False)
         self.tags.append(tag)
@@ -300,7 +337,10 @@ class _DocumentBuilder:
         ]
 
     def _pair(self, pair: Element) -> dict[str, Any]:
-        """Return the gold row of a pair element."""
+        """Return the gold row of a pair element, ``{"entities": [id, id], "label": bool}``.
+
+        Raises ValueError unless its interaction is true or false, in any case.
+        """
         answer = pair.get("interaction", "")
         if answer.lower() not in ("true", "false"):
             raise self._error(pair, f"interaction={answer!r}", "Write True or False.")
@@ -308,7 +348,10 @@ class _DocumentBuilder:
         return {"entities": entity_ids, "label": answer.lower() == "true"}
 
     def _offsets(self, element: Element, length: int) -> list[tuple[int, int]]:
-        """Return ``charOffset`` as ranges with exclusive ends; check them against ``length``."""
+        """Return ``charOffset`` as ranges of the sentence in file order, ends exclusive.
+
+        Raises ValueError if it is malformed or beyond ``length``, the characters of the sentence.
+        """
         value = self._attribute(element, "charOffset")
         try:
             pieces = [tuple(map(int, piece.split("-"))) for piece in value.split(",")]
@@ -334,7 +377,10 @@ class _DocumentBuilder:
         return value
 
     def _error(self, element: Element, what: str, remedy: str) -> ValueError:
-        """Return a ValueError that names file, element and document."""
+        """Return (not raise) a ValueError that names file, element and document.
+
+        ``what`` says what is wrong, without a full stop; ``remedy`` is a sentence.
+        """
         document = self.element.get("id", "?")
         location = f"<{element.tag} id={element.get('id', '?')!r}> of document {document!r}"
         return ValueError(f"{Path(self.path)}, {location}: {what}. {remedy}")
@@ -380,14 +426,22 @@ def write_ppi_xml(
 
 @dataclass(frozen=True)
 class _DocumentWriter:
-    """Writer of one document."""
+    """Writer of one document.
+
+    ``analysis`` is the name of the tokenization, ``source`` selects the relations as in
+    ``get_relations``. Lines have no line ends.
+    """
 
     doc: Doc
     analysis: str
     source: str
 
     def document(self) -> Iterator[str]:
-        """Iterate over the lines of the <document> element."""
+        """Iterate over the lines of the <document> element, in the order of sentences.
+
+        Raises ValueError before the first sentence if the Doc has no id, or a name or pair crosses
+        sentences.
+        """
         name = require_document_id(self.doc)
         origin = str(self.doc.user_data.get("origin") or name)
         yield f"  <document{format_xml_attributes(id=name, origId=origin)}>"
@@ -397,7 +451,10 @@ class _DocumentWriter:
         yield "  </document>"
 
     def _mentions_by_sentence(self) -> dict[int, list[Mention]]:
-        """Return the mentions of each sentence index; raise ValueError if one crosses sentences."""
+        """Return the mentions by sentence index; every sentence has an entry, perhaps [].
+
+        Raises ValueError if a mention or a pair crosses sentences.
+        """
         sentences = list(self.doc.sents)
         mentions: dict[int, list[Mention]] = {i: [] for i in range(len(sentences))}
         for mention in get_mentions(self.doc):
@@ -415,7 +472,11 @@ class _DocumentWriter:
         return mentions
 
     def _check_pairs(self, mentions_by_sentence: dict[int, list[Mention]]) -> None:
-        """Raise ValueError if a pair is not within one sentence."""
+        """Raise ValueError if a pair is not within one sentence.
+
+        ``mentions_by_sentence`` is keyed by sentence index; a pair with an unknown mention is
+        refused too.
+        """
         sentence_of = {
             mention.id: index
             for index, mentions in mentions_by_sentence.items()
@@ -431,7 +492,11 @@ class _DocumentWriter:
                 )
 
     def _sentence(self, sentence: Span, index: int, mentions: list[Mention]) -> Iterator[str]:
-        """Iterate over the lines of a <sentence> element."""
+        """Iterate over the lines of a <sentence> element: entities, pairs, analyses.
+
+        ``index`` is the number of the sentence, from 0, and ``mentions`` are those inside it. Its
+        id is that in ``user_data["sentences"]``, else ``<document>.s<index>``.
+        """
         names = self.doc.user_data.get("sentences", [])
         default_name = f"{require_document_id(self.doc)}.s{index}"
         name = str(names[index]) if index < len(names) else default_name
@@ -452,7 +517,11 @@ class _DocumentWriter:
         yield "    </sentence>"
 
     def _entity(self, mention: Mention, start: int) -> str:
-        """Return the attributes of an <entity>; the sentence begins at character ``start``."""
+        """Return the attributes of an <entity> as text.
+
+        The sentence begins at character ``start``; offsets written count from there and include the
+        last character.
+        """
         ranges = ",".join(f"{a - start}-{b - start - 1}" for a, b in mention.pieces)
         text = mention_text(self.doc, mention)
         return format_xml_attributes(
@@ -460,7 +529,10 @@ class _DocumentWriter:
         )
 
     def _analyses(self, sentence: Span) -> Iterator[str]:
-        """Iterate over the lines of <sentenceanalyses>: dependencies and tokens."""
+        """Iterate over the lines of <sentenceanalyses>: dependencies and tokens.
+
+        Tokens of white space are left out, and dependencies that involve them.
+        """
         tokens = [token for token in sentence if not token.is_space]
         ids = {token.i: f"st_{number}" for number, token in enumerate(tokens, 1)}
         yield "      <sentenceanalyses>"
@@ -490,7 +562,11 @@ class _DocumentWriter:
         yield "      </sentenceanalyses>"
 
     def _arcs(self, sentence: Span, ids: dict[int, str]) -> Iterator[tuple[int, int, str]]:
-        """Iterate over ``(governor, dependent, type)`` of a sentence's tokens in ``ids``."""
+        """Iterate over ``(governor, dependent, type)`` of a sentence, as token indices of the Doc.
+
+        Only arcs between tokens in ``ids`` (ids to write by token index) are given. They are those
+        in ``user_data["dependencies"]``, else spaCy's parse, else none; the root has no arc.
+        """
         file_dependencies = self.doc.user_data.get("dependencies")
         if file_dependencies is not None:
             yield from (
@@ -505,5 +581,5 @@ class _DocumentWriter:
 
 
 def _contains(sentence: Span, first: int, last: int) -> bool:
-    """Return whether the characters from ``first`` to ``last`` are within a sentence."""
+    """Return whether the characters from ``first`` up to ``last`` (exclusive) are in a sentence."""
     return sentence.start_char <= first and last <= sentence.end_char
