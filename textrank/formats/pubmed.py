@@ -29,7 +29,7 @@ _SPACED_TAGS = frozenset(["break", "br", "td", "th", "p", "title", "label", "lis
 
 
 def tag_name(element: Element) -> str:
-    """Return the tag of an element without its namespace."""
+    """Return the tag of an element without its namespace ``{uri}``."""
     return str(element.tag).rpartition("}")[2]
 
 
@@ -50,7 +50,9 @@ def text_within(element: Element | None, without: frozenset[str] = frozenset()) 
 def _iter_text(element: Element, without: frozenset[str]) -> Iterator[str]:
     """Iterate over the text of an element in document order, with blanks around table cells.
 
-    Uses a stack of its own, since articles may be nested deeper than Python's recursion limit.
+    Blanks also surround the other tags in ``_SPACED_TAGS``. Elements with a tag in ``without`` and
+    comments are skipped, the text after them is not. Uses a stack of its own, since articles may be
+    nested deeper than Python's recursion limit.
     """
     stack: list[Element | str] = [element]
     while stack:
@@ -71,7 +73,11 @@ def _iter_text(element: Element, without: frozenset[str]) -> Iterator[str]:
 
 
 def find_child(element: Element, *names: str) -> Element | None:
-    """Return the first descendant along a path of tags, ignoring namespaces; None if missing."""
+    """Return the element at the end of a path of tags below ``element``; None if there is none.
+
+    Each name selects the first direct child with this tag, ignoring namespaces. Without names the
+    element itself is returned.
+    """
     current: Element | None = element
     for name in names:
         children = () if current is None else current
@@ -116,10 +122,11 @@ class PubMedXML(FileReader):
         )
 
     def _records(self, *, with_deletions: bool = False) -> Iterator[Record]:
-        """Iterate over the records of the last versions of articles.
+        """Iterate over the records of the last versions of articles, in file order.
 
-        ``with_deletions`` adds an empty record per deleted article: whoever reads many files in
-        parts needs them to drop articles of earlier files.
+        ``with_deletions`` adds an empty record per deleted article, with ``data["deleted"]``:
+        whoever reads many files in parts needs them to drop articles of earlier files. Raises
+        ValueError for an article without a PMID.
         """
         last = self._find_last_versions()
         for number, element in enumerate(_iter_articles(self.path, self.limit)):
@@ -131,7 +138,11 @@ class PubMedXML(FileReader):
                 yield _build_record(element, location)
 
     def _find_last_versions(self) -> dict[str, int]:
-        """Return the number of the last version of each article by PMID, without deleted ones."""
+        """Return the number of the last version of each article by PMID, without deleted ones.
+
+        Numbers count articles and deletion lists of the file from 0. Raises ValueError for an
+        article without a PMID.
+        """
         last_numbers: dict[str, int] = {}
         deleted: set[str] = set()
         for number, element in enumerate(_iter_articles(self.path, self.limit)):
@@ -154,7 +165,10 @@ def _return_record(record: Record) -> Record:
 
 
 def _iter_articles(path: str, limit: int) -> Iterator[Element]:
-    """Iterate over the articles and deletion lists of a PubMed file."""
+    """Iterate over the PubmedArticle and DeleteCitation elements of a PubMed file, in file order.
+
+    ``limit`` is the largest number of bytes of one.
+    """
     return iter_elements(path, ("PubmedArticle", "DeleteCitation"), limit)
 
 
@@ -171,7 +185,11 @@ def _get_pmid(element: Element) -> str:
 
 
 def _build_record(element: Element, location: str) -> Record:
-    """Make a Record of a PubmedArticle element."""
+    """Make a Record of a PubmedArticle element, with title, year and journal in its data.
+
+    Year and journal are left out if not given. Raises ValueError, beginning with ``location``, if
+    the element has no Article.
+    """
     article = find_child(element, "MedlineCitation", "Article")
     if article is None:
         raise ValueError(
@@ -195,13 +213,19 @@ def _build_record(element: Element, location: str) -> Record:
 
 
 def _labelled_text(part: Element) -> str:
-    """Return the text of a part of an abstract, after its label if it has one."""
+    """Return the text of a part of an abstract as ``LABEL: text``.
+
+    Without a label it is the text alone. An empty part gives "".
+    """
     text, label = text_within(part, _DUPLICATE_FORMULA_TAGS), part.get("Label", "").strip()
     return f"{label}: {text}" if label and text else text
 
 
 def _record_of_lines(name: str, rows: list[str], location: str, data: Mapping[str, Any]) -> Record:
-    """Make a Record of non-empty lines, each of which begins a sentence."""
+    """Make a Record of the lines ``rows``, each of which begins a sentence; empty ones are dropped.
+
+    ``name`` is the document id, ``data`` goes to ``doc.user_data``. Mentions are left open.
+    """
     lines = [row for row in rows if row]
     breaks = [sum(len(row) + 1 for row in lines[:n]) for n in range(1, len(lines))]
     return Record(name, "\n".join(lines), location, breaks=breaks, data=data)
@@ -215,7 +239,8 @@ class Medline(FileReader):
     """Titles and abstracts of a file in MEDLINE format (``PMID- ``, ``TI  - ``, ``AB  - ``).
 
     A tag is in the first four columns; a line that begins with blanks continues the one before.
-    Blank lines separate records. Docs are as those of ``PubMedXML``.
+    Blank lines separate records. Docs have the content of those of ``PubMedXML``, but every version
+    of an article is read. ``limit`` is the largest number of bytes of a line.
     """
 
     path: str
@@ -235,7 +260,7 @@ class Medline(FileReader):
         )
 
     def _blocks(self) -> Iterator[_MedlineFields]:
-        """Iterate over the fields of each record."""
+        """Iterate over the fields of each record; raise ValueError for a line without a tag."""
         block = _MedlineFields()
         for number, line in iter_lines(self.path, self.limit):
             if not line.strip():
@@ -248,7 +273,7 @@ class Medline(FileReader):
             yield block
 
     def _record(self, block: _MedlineFields) -> Record:
-        """Make a Record of the fields of one article."""
+        """Make a Record of the fields of one article; raise ValueError if it has no PMID."""
         pmid = block.get("PMID")
         if not pmid:
             raise ValueError(f"{block.location}: a record without PMID. It begins with 'PMID- '.")
@@ -262,14 +287,21 @@ class Medline(FileReader):
 
 @dataclass
 class _MedlineFields:
-    """Fields of one MEDLINE record, filled line by line with ``add``."""
+    """Fields of one MEDLINE record, filled line by line with ``add``.
+
+    ``fields`` has the values of each tag in order, ``tag`` is that of the last line, ``location``
+    that of the first.
+    """
 
     fields: dict[str, list[str]] = field(default_factory=dict)
     tag: str = ""
     location: str = ""
 
     def add(self, line: str, location: str) -> None:
-        """Add a line; raise ValueError if it neither has a tag nor continues one."""
+        """Add a line, in place; raise ValueError if it neither has a tag nor continues one.
+
+        A continuation is joined by a blank. ``location`` names file and line for messages.
+        """
         match = re.match(r"([A-Z]{2,4}) {0,2}- ?(.*)", line)
         if match:
             self.tag = match[1]
@@ -281,7 +313,7 @@ class _MedlineFields:
             raise ValueError(f"{location}: no tag. Lines begin with 'PMID- ', 'TI  - ' or blanks.")
 
     def get(self, tag: str) -> str:
-        """Return the first value of a field, or ""."""
+        """Return the first value of a field, or "" if the record has none."""
         return self.fields.get(tag, [""])[0]
 
 
@@ -325,7 +357,10 @@ class JATS(FileReader):
         )
 
     def _record(self, item: tuple[int, Element]) -> Record:
-        """Make a Record of ``(number in the file, article)``."""
+        """Make a Record of ``(number in the file, article)``, numbered from 1.
+
+        Raises ValueError if the article has no metadata or no id.
+        """
         number, article = item
         location = f"{self.path}, article {number}"
         meta = find_child(article, "front", "article-meta")
@@ -351,7 +386,10 @@ class JATS(FileReader):
 
 
 def _get_article_id(meta: Element) -> str:
-    """Return the PMC id of an article, else its PMID, DOI or any other id; "" if it has none."""
+    """Return the PMC id of an article, else its PMID, DOI or any other id; "" if it has none.
+
+    ``meta`` is its <article-meta>. A PMC id of digits only gets the prefix ``PMC``.
+    """
     ids = {c.get("pub-id-type", ""): text_within(c) for c in meta if tag_name(c) == "article-id"}
     id_types = ("pmcid", "pmc", "pmid", "doi", *ids)
     article_id = next((ids[id_type] for id_type in id_types if ids.get(id_type)), "")
@@ -376,7 +414,10 @@ def _get_metadata(article: Element, meta: Element) -> dict[str, Any]:
 
 
 def _iter_lines_of(element: Element) -> Iterator[tuple[str, bool]]:
-    """Iterate over ``(line, is heading of a section)`` of an element, in document order."""
+    """Iterate over ``(line, is heading of a section)`` of an element, in document order.
+
+    Elements that are not prose and labels are skipped. Lines may be empty.
+    """
     for child in element:
         name = tag_name(child)
         if name in _NON_PROSE_TAGS:
@@ -392,7 +433,10 @@ def _iter_lines_of(element: Element) -> Iterator[tuple[str, bool]]:
 
 
 def _iter_paragraph_lines(p: Element) -> Iterator[tuple[str, bool]]:
-    """Iterate over the line of a paragraph, then those of lists, figures and tables inside it."""
+    """Iterate over the line of a paragraph, then those of lists, figures and tables inside it.
+
+    Items are ``(line, is heading of a section)``. Citation numbers are removed from ``p`` in place.
+    """
     _drop_citations(p)
     yield text_within(p, _NON_PROSE_TAGS | _FLOAT_TAGS | _BLOCK_TAGS), False
     for child in p:
@@ -444,7 +488,7 @@ class HTML(FileReader):
         )
 
     def _record(self, path: Path) -> Record:
-        """Make a Record of one file."""
+        """Make a Record of one file; raise ValueError if it has no text or cannot be parsed."""
         page = _PageText()
         try:
             page.feed(read_text(path, self.limit))
@@ -461,7 +505,11 @@ class HTML(FileReader):
 
 @dataclass(eq=False)
 class _PageText(HTMLParser):
-    """HTML parser that collects the visible text of a page."""
+    """HTML parser that collects the visible text of a page.
+
+    Call ``feed``, ``close``, then ``text``. ``lines`` has the pieces of each line so far,
+    ``_hidden`` the open tags whose content is left out.
+    """
 
     lines: list[list[str]] = field(default_factory=lambda: [[]])
     title: str = ""
@@ -469,6 +517,7 @@ class _PageText(HTMLParser):
     _in_title: bool = False
 
     def __post_init__(self) -> None:
+        """Initialise the parser so that character references are decoded."""
         super().__init__(convert_charrefs=True)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -497,7 +546,10 @@ class _PageText(HTMLParser):
             self.lines[-1].append(data)
 
     def _separate(self, tag: str) -> None:
-        """Begin a new line, or add a blank, where a tag separates words."""
+        """Begin a new line at a paragraph tag.
+
+        Add a blank at a tag that otherwise separates words.
+        """
         if is_paragraph_tag(f"<{tag}>"):
             self.lines.append([])
         elif is_block_tag(f"<{tag}>"):
