@@ -39,7 +39,10 @@ ARCHIVE_SUFFIXES = (".tar", ".tar.gz", ".tgz")
 
 @dataclass(frozen=True)
 class JudgedDocument:
-    """Document of a query: its relevance, and its features by number."""
+    """Document of a query: its relevance, and its features by number ("1", "2", …).
+
+    Id "" if not given.
+    """
 
     query: str
     relevance: float
@@ -72,7 +75,11 @@ class Letor(FileReader):
     limit: int = MAX_ITEM_BYTES
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
-        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
+        """Iterate over the queries in file order, one Doc each, analysed by ``nlp``.
+
+        The text of a Doc is ``query <id>``. ``item_filter`` selects queries, None gives all. A
+        malformed line raises ValueError.
+        """
         queries = groupby(self.iter_judged(), key=lambda j: j.query)
         rows = ((query, [_judged_to_dict(j) for j in judged]) for query, judged in queries)
         return build_docs(
@@ -86,7 +93,10 @@ class Letor(FileReader):
         )
 
     def iter_judged(self) -> Iterator[JudgedDocument]:
-        """Iterate over the judged documents; raise ValueError if there are none."""
+        """Iterate over the judged documents in file order; raise ValueError if there are none.
+
+        Lines without content before ``#`` are skipped. Raises ValueError for a malformed line.
+        """
         is_empty = True
         for location, numbered in self._files():
             for number, line in numbered:
@@ -97,7 +107,11 @@ class Letor(FileReader):
             raise ValueError(f"{self.path}: no judged document in it. Name a LETOR file.")
 
     def _files(self) -> Iterator[tuple[str, Iterable[tuple[int, str]]]]:
-        """Iterate over the name and the numbered lines of each file."""
+        """Iterate over the name and the numbered lines of each file, sorted by name in an archive.
+
+        Lines are numbered from 1; bytes that are not UTF-8 become surrogates, which parsing
+        refuses.
+        """
         if not self.path.endswith(ARCHIVE_SUFFIXES):
             yield self.path, iter_lines(self.path, self.limit)
             return
@@ -114,7 +128,7 @@ class Letor(FileReader):
 
 
 def read_letor_arrays(path: str | Path, member: str = ".txt") -> tuple[Matrix, Vector, list[str]]:
-    """Return features, relevance and queries of a LETOR file.
+    """Return features, relevance and queries of a LETOR file, one row per document in file order.
 
     Parameters
     ----------
@@ -124,10 +138,16 @@ def read_letor_arrays(path: str | Path, member: str = ".txt") -> tuple[Matrix, V
     Returns
     -------
     X : array of shape (documents, features)
-        Feature ``k`` of the file is column ``k - 1``; missing ones are 0.
+        Feature ``k`` of the file (from 1) is column ``k - 1``; missing ones are 0.
     relevance : array of shape (documents,)
+        Judgement of each document for its query; higher is better.
     queries : list of str
         Query of each document.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read, has no document or a malformed line.
     """
     documents = list(Letor(str(path), member).iter_judged())
     width = max((int(k) for j in documents for k in j.features), default=0)
@@ -139,7 +159,10 @@ def read_letor_arrays(path: str | Path, member: str = ".txt") -> tuple[Matrix, V
 
 
 def _parse_judged(line: str, location: str) -> JudgedDocument:
-    """Parse a line; raise ValueError if it is malformed."""
+    """Parse a line; raise ValueError, beginning with ``location``, if it is malformed.
+
+    Numbers must be finite, feature numbers integers. A feature given twice keeps its last value.
+    """
     fields, _, comment = check_utf8(line, location).partition("#")
     relevance, *pairs = fields.split()
     try:
@@ -158,7 +181,7 @@ def _parse_judged(line: str, location: str) -> JudgedDocument:
 
 
 def _parse_finite(text: str) -> float:
-    """Return a number; raise ValueError if it is infinite or NaN."""
+    """Return a number; raise ValueError if the text is not one, or it is infinite or NaN."""
     value = float(text)
     if not np.isfinite(value):
         raise ValueError(text)
@@ -172,7 +195,10 @@ def _parse_docid(comment: str) -> str:
 
 
 def _judged_to_dict(judged: JudgedDocument) -> dict[str, Any]:
-    """Return the entry of ``user_data["judged"]`` for a document."""
+    """Return the entry of ``user_data["judged"]`` for a document.
+
+    ``id`` is left out if it is "".
+    """
     row = {"relevance": judged.relevance, "features": dict(judged.features)}
     return {"id": judged.id, **row} if judged.id else row
 
@@ -190,6 +216,10 @@ class ReutersArticle:
     ----------
     number
         Attribute NEWID.
+    title, text
+        Unescaped contents of TITLE and BODY; "" if missing.
+    topics
+        Names of the topics assigned, in the order of the file.
     split
         TRAIN, TEST or NOT-USED in the ModApte split.
     judged
@@ -218,6 +248,7 @@ class Reuters(FileReader):
     limit: int = MAX_UNPACKED_BYTES
 
     def __post_init__(self) -> None:
+        """Raise ValueError for an unknown ``split``."""
         if self.split not in ("all", "TRAIN", "TEST"):
             raise ValueError(f"split must be all, TRAIN or TEST, got {self.split!r}")
 
@@ -239,7 +270,10 @@ class Reuters(FileReader):
         return self.split == "all" or (article.judged and article.split == self.split)
 
     def _record(self, article: ReutersArticle) -> Record:
-        """Make a Record of an article."""
+        """Make a Record of an article.
+
+        The text is title and body, or the number if both are empty.
+        """
         text = f"{article.title}\n{article.text}".strip() or article.number
         data = {"title": article.title, "meta": {"topics": list(article.topics)}}
         return Record(article.number, text, f"{self.path}, article {article.number}", data=data)
@@ -250,7 +284,8 @@ def iter_reuters_articles(
 ) -> Iterator[ReutersArticle]:
     """Iterate over the articles of a file or archive in their order.
 
-    Raises ValueError if there is none or a file is larger than ``limit`` bytes.
+    Files of an archive are sorted by name and must end in ``.sgm``. Raises ValueError if there is
+    no article or a file is larger than ``limit`` bytes.
     """
     is_empty = True
     files = (
@@ -267,7 +302,10 @@ def iter_reuters_articles(
 
 
 def _parse_article(head: str, body: str) -> ReutersArticle:
-    """Parse the attributes and the content of a <REUTERS> element."""
+    """Parse the attributes ``head`` and the content ``body`` of a <REUTERS> element.
+
+    Missing ones are "".
+    """
     attributes = dict(re.findall(r'(\w+)="([^"]*)"', head))
     topics = re.search(r"<TOPICS>(.*?)</TOPICS>", body, re.DOTALL)
     return ReutersArticle(
@@ -281,7 +319,11 @@ def _parse_article(head: str, body: str) -> ReutersArticle:
 
 
 def _element_text(name: str, body: str) -> str:
-    """Return the unescaped text of element ``name``, without control characters."""
+    """Return the unescaped text of the first element ``name``, without control characters.
+
+    Runs of blanks become one and the text is stripped; newlines stay. "" if there is no such
+    element.
+    """
     match = re.search(rf"<{name}>(.*?)</{name}>", body, re.DOTALL)
     text = re.sub(r"[\x00-\x08\x0b-\x1f]", " ", unescape(match[1])) if match else ""
     return re.sub(r"[ \t]+", " ", text).strip()
@@ -303,7 +345,11 @@ class Senseval(FileReader):
     limit: int = MAX_UNPACKED_BYTES
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
-        """Iterate over all instances, not analysed; ``item_filter`` is ignored."""
+        """Iterate over all instances, not analysed; ``item_filter`` is ignored.
+
+        Of ``nlp`` only the vocabulary is used. Raises ValueError if there is no instance or one is
+        malformed.
+        """
         number = 0
         for name, data in self._files():
             for element, word in _iter_instances(data, name):
@@ -316,7 +362,7 @@ class Senseval(FileReader):
             )
 
     def _files(self) -> Iterator[tuple[str, bytes]]:
-        """Iterate over the name and the bytes of each ``.pos`` file."""
+        """Iterate over the name and the bytes of each ``.pos`` file, sorted by name."""
         path = Path(self.path)
         if path.is_dir():
             for file in sorted(path.glob("*.pos")):
@@ -329,7 +375,11 @@ class Senseval(FileReader):
 
 
 def _iter_instances(data: bytes, name: str) -> Iterator[tuple[Element, str]]:
-    """Iterate over the instances of a file, each with the lemma it is about."""
+    """Iterate over ``(instance element, lemma it is about)`` of a file, in order.
+
+    An element is emptied when the next one is asked for. Raises ValueError if the file, called
+    ``name`` in the message, is not XML.
+    """
     word = ""
     try:
         for event, element in iterparse(io.BytesIO(data), events=("start", "end")):
@@ -343,7 +393,10 @@ def _iter_instances(data: bytes, name: str) -> Iterator[tuple[Element, str]]:
 
 
 def _build_doc(element: Element, word: str, nlp: Language, location: str) -> Doc:
-    """Build the Doc of one instance; raise ValueError if it has no answer or target."""
+    """Build the Doc of one instance; raise ValueError if it has no answer or target.
+
+    ``word`` is the lemma of the target. The id is that of the instance, else ``location``.
+    """
     answers, context = element.findall("answer"), element.find("context")
     head = None if context is None else context.find(".//head")
     if context is None or head is None or not answers:
@@ -358,7 +411,11 @@ def _build_doc(element: Element, word: str, nlp: Language, location: str) -> Doc
 
 
 def _read_context(context: Element) -> tuple[list[str], set[int], tuple[int, int]]:
-    """Return the words, the indices of sentence starts, and the token range of the target."""
+    """Return the words, the indices of sentence starts, and the token range of the target.
+
+    The range ends exclusively; it is ``(0, 0)`` if the target has no words. Several targets give
+    one range from the first to the last.
+    """
     words: list[str] = []
     starts, target = {0}, (0, 0)
     inside = {id(part) for head in context.iter("head") for part in head.iter()}
