@@ -66,7 +66,7 @@ class Job:
             raise ValueError(f"--format must be one of {', '.join(FORMATS)}, got {self.format!r}.")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
+        """Return the fields as JSON values, which ``from_dict`` reads."""
         return {**asdict(self), "settings": list(self.settings)}
 
     @classmethod
@@ -138,7 +138,10 @@ class Piece:
     without: tuple[int, ...] = ()
 
     def wants(self, number: int) -> bool:
-        """Return whether the document with this number is included; the first of a file is 0."""
+        """Return whether the document with this number is included; the first of a file is 0.
+
+        ``only`` decides alone if it is given.
+        """
         if self.only is not None:
             return number in self.only
         return number % self.step == self.first and number not in self.without
@@ -157,7 +160,7 @@ class Slice:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the pieces as JSON values."""
+        """Return the pieces as JSON values, which ``from_dict`` reads."""
         return {"pieces": [asdict(piece) for piece in self.pieces]}
 
     @classmethod
@@ -168,6 +171,8 @@ class Slice:
     def split_off(self, suspects: Sequence[tuple[int, int]]) -> list[Slice]:
         """Split the slice to isolate a document that kills its worker.
 
+        The slice itself is not changed.
+
         Parameters
         ----------
         suspects
@@ -177,8 +182,8 @@ class Slice:
         Returns
         -------
         list of Slice
-            The two halves of the suspects, and the rest. Empty if the slice cannot be split: a
-            single document, or a single file of which no document was reached.
+            The two halves of the suspects, and the rest, without empty ones. Empty if the slice
+            cannot be split: a single document, or a single file of which no document was reached.
         """
         if not suspects:
             return self._halves()
@@ -190,12 +195,18 @@ class Slice:
         return [] if parts == [self] else parts
 
     def _halves(self) -> list[Slice]:
-        """Return two slices with half of the pieces each, or [] for a single piece."""
+        """Return two slices with half of the pieces each, or [] for a single piece.
+
+        Of an odd number, the second gets one more.
+        """
         middle = len(self.pieces) // 2
         return [Slice(self.pieces[:middle]), Slice(self.pieces[middle:])] if middle else []
 
     def _only(self, suspects: Sequence[tuple[int, int]]) -> Slice:
-        """Return a slice of just these documents."""
+        """Return a slice of just these documents; pieces without one are left out.
+
+        ``suspects`` are pairs as in ``split_off``.
+        """
         numbers_by_piece: dict[int, list[int]] = {}
         for piece, number in suspects:
             numbers_by_piece.setdefault(piece, []).append(number)
@@ -206,7 +217,11 @@ class Slice:
         return Slice(tuple(pieces))
 
     def _rest(self, suspects: Sequence[tuple[int, int]]) -> Slice:
-        """Return the slice without these documents."""
+        """Return the slice without these documents; it has no pieces if nothing is left.
+
+        ``suspects`` are pairs as in ``split_off``. A piece without ``only`` stays, even if it has
+        no other documents: their number is not known.
+        """
         rest = []
         for index, piece in enumerate(self.pieces):
             removed = [number for p, number in suspects if p == index]
@@ -218,7 +233,7 @@ class Slice:
 
 
 def _piece_from_dict(row: Mapping[str, Any]) -> Piece:
-    """Build a Piece from JSON values."""
+    """Build a Piece from the JSON values of ``Slice.to_dict``, with lists made tuples."""
     only = None if row["only"] is None else tuple(row["only"])
     return Piece(**{**row, "only": only, "without": tuple(row["without"])})
 
@@ -226,9 +241,10 @@ def _piece_from_dict(row: Mapping[str, Any]) -> Piece:
 def iter_input_files(paths: Iterable[str]) -> Iterator[str]:
     """Iterate over the files that paths stand for: themselves, or all files in a folder.
 
-    Hidden files and files about the texts (README, licence, checksums, annotations next to a text)
-    are left out. A folder with a ``corpus.cfg`` is one input, read as its cfg says. Raises
-    ValueError for a missing path or a folder without files.
+    Files of a folder come from all levels, sorted by path. Hidden files and files about the texts
+    (README, licence, checksums, annotations next to a text) are left out, unless they are named
+    themselves. A folder with a ``corpus.cfg`` is one input, read as its cfg says. Files given twice
+    come twice. Raises ValueError for a missing path or a folder without files, when it is reached.
     """
     for text in paths:
         path = Path(text)
@@ -256,10 +272,11 @@ def _is_not_text(file: Path, folder: Path) -> bool:
 
 
 def describe_input(source: str, inputs_by_path: Mapping[str, Input]) -> Input:
-    """Return the Input of a file, with its checksum.
+    """Return the Input of a file or folder, with its checksum.
 
-    ``inputs_by_path`` has earlier inputs. A file of the same size and modification time is taken to
-    be unchanged and is not read again, as ``make`` and ``rsync`` do.
+    ``inputs_by_path`` has earlier inputs by absolute path. A file of the same size and modification
+    time is taken to be unchanged and is not read again, as ``make`` and ``rsync`` do: its earlier
+    Input is returned.
     """
     path = Path(source).resolve()
     status = path.stat()
@@ -270,7 +287,10 @@ def describe_input(source: str, inputs_by_path: Mapping[str, Input]) -> Input:
 
 
 def path_checksum(path: Path) -> str:
-    """Return the SHA-256 of a file, or of the names and checksums of all files in a folder."""
+    """Return the SHA-256 of a file, or of the names and checksums of all files in a folder.
+
+    In hexadecimal; names are relative to the folder, so it can be moved.
+    """
     if path.is_file():
         return file_checksum(path)
     files = sorted(file for file in path.rglob("*") if file.is_file())
@@ -282,7 +302,9 @@ def plan_slices(inputs: Mapping[int, Input], size: int = SLICE_BYTES) -> list[Sl
     """Split inputs into slices of about ``size`` bytes of text, in their order.
 
     ``inputs`` are by number in the manifest. Small files share a slice (at most
-    ``MAX_SLICE_FILES``); a large one is split into pieces that take every n-th document.
+    ``MAX_SLICE_FILES``); a file of at least ``size`` is split into pieces that take every n-th
+    document, each a slice. Slices of large files may come before those of small files that precede
+    them. [] for no inputs.
     """
     slices: list[Slice] = []
     group: list[Piece] = []
@@ -303,7 +325,10 @@ def plan_slices(inputs: Mapping[int, Input], size: int = SLICE_BYTES) -> list[Sl
 
 
 def estimate_text_bytes(path: Path) -> int:
-    """Estimate how much text a file or folder holds, from sizes and suffixes."""
+    """Estimate how many bytes of text a file or folder holds, from sizes and suffixes.
+
+    Compressed files count ``GZIP_RATIO`` times, markup of XML is subtracted; nothing is read.
+    """
     if path.is_dir():
         return sum(estimate_text_bytes(file) for file in path.rglob("*") if file.is_file())
     size = path.stat().st_size
@@ -374,7 +399,10 @@ class Manifest:
             ) from error
 
     def check_settings(self, settings: Mapping[str, Any], folder: Path) -> None:
-        """Raise ValueError if the folder was begun with other settings than these."""
+        """Raise ValueError if the folder was begun with other settings than these.
+
+        Only the keys of ``settings`` are compared; ``folder`` is for the message.
+        """
         for key, value in settings.items():
             if (recorded := self.settings.get(key)) != value:
                 raise ValueError(
@@ -386,8 +414,9 @@ class Manifest:
     def add_inputs(self, sources: Sequence[str], size: int = SLICE_BYTES) -> Manifest:
         """Return the manifest with further inputs, planned as slices of their own.
 
-        ``sources`` are files and folders; unchanged known files are skipped. Raises ValueError if a
-        known file has changed. ``size`` is as in ``plan_slices``.
+        ``sources`` are files and folders; unchanged known files and repeated ones are skipped.
+        ``size`` is as in ``plan_slices``. This manifest is not changed, and nothing is written.
+        Raises ValueError if a known file has changed, or as ``iter_input_files``.
         """
         inputs_by_path = {file.path: file for file in self.inputs}
         new: dict[int, Input] = {}
@@ -408,7 +437,7 @@ class Manifest:
 
 
 def installed_versions() -> dict[str, str]:
-    """Return the versions of the installed ``RECORDED_PACKAGES``."""
+    """Return the versions of ``RECORDED_PACKAGES`` by name; those not installed are left out."""
     versions = {}
     for package in RECORDED_PACKAGES:
         try:
