@@ -57,7 +57,7 @@ class CandidateParse:
     is_spanning: Sequence[bool] = ()
 
     def arcs(self) -> set[Arc]:
-        """Return all arcs; a root has none."""
+        """Return all arcs as (head, dependent, label); a root has none."""
         arcs = zip(self.heads, self.labels, strict=True)
         return {(head, i, label) for i, (head, label) in enumerate(arcs) if head != i}
 
@@ -118,12 +118,16 @@ class ParseRanking(Task):
         self._make_parsers()  # these check their settings
 
     def candidates(self, doc: Doc) -> list[Candidate]:
-        """Return every parse of every sentence as a candidate."""
+        """Return every parse of every sentence as a candidate, in text order.
+
+        Labels are None for sentences without a gold tree. Raises ValueError if the Doc has no
+        sentence boundaries, or no parses although ``source`` is "given".
+        """
         (candidates,) = self.find_candidates([doc])
         return candidates
 
     def find_candidates(self, docs: Sequence[Doc]) -> list[list[Candidate]]:
-        """Return the candidates of several Docs.
+        """Return the candidates of several Docs: one list per Doc, see ``candidates``.
 
         Parsers process the sentences of all Docs together.
         """
@@ -141,7 +145,11 @@ class ParseRanking(Task):
     def _make_candidates(
         self, doc: Doc, sentence_parses: SentenceParses, vote_shares: Iterator[VoteShares]
     ) -> list[Candidate]:
-        """Return the candidates of a Doc; takes one item of ``vote_shares`` per sentence."""
+        """Return the candidates of a Doc; takes one item of ``vote_shares`` per sentence.
+
+        ``doc.user_data`` of a candidate has ``document``, and with a gold tree ``attached``, the
+        number of words with the gold head and label.
+        """
         document, gold = document_id(doc), _rows_by_sentence(doc, "gold")
         candidates = []
         for number, (sentence, parses) in enumerate(sentence_parses):
@@ -161,7 +169,10 @@ class ParseRanking(Task):
         return candidates
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
-        """Return the number of sentences with a gold tree but without any parse."""
+        """Return the number of sentences with a gold tree but without any parse.
+
+        ``candidates`` is not used.
+        """
         if self._uses_document_parses(doc):
             parsed_rows = _rows_by_sentence(doc, "parses")
             return sum(start not in parsed_rows for start in _rows_by_sentence(doc, "gold"))
@@ -174,14 +185,17 @@ class ParseRanking(Task):
         return 0
 
     def threshold(self, y: Vector, heldout: Vector) -> float | None:
-        """Return None: parses are compared with each other."""
+        """Return None: parses are compared with each other; the arguments are not used."""
         return None
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
-        """Set the best parse of each sentence on the Doc, in place.
+        """Set the best parse of each sentence on the Doc, in place, and return the Doc.
 
-        ``doc._.textrank_parse_ranking`` gets one row per sentence with all its parses, best first;
-        heads are word indices in the sentence. Sentences without candidates keep their parse.
+        ``doc._.textrank_parse_ranking`` gets one row per sentence with candidates: ``sentence``
+        (its text), ``words`` and ``parses``, all its parses, best first (the first candidate on
+        ties), with ``parse`` (name), ``score``, ``votes``, ``parser`` (whether it is the first
+        choice), ``heads`` (word indices in the sentence) and ``labels``. Sentences without
+        candidates keep their parse.
         """
         candidates, scores = scored.candidates, scored.scores
         ranking_scores = merge_ties(scores)
@@ -208,10 +222,10 @@ class ParseRanking(Task):
     def measures(self, scored: Scored) -> dict[str, float | None]:
         """Return the metrics of one test fold.
 
-        Besides the ranking metrics per sentence these are labelled attachment scores over all
-        words: ``las`` of the chosen parse, ``las_parser`` of the parser's first choice,
-        ``las_oracle`` of the best parse available, and ``las_gain``, the difference of the first
-        two.
+        Besides the ranking metrics per sentence these are attachment scores over all words
+        (labelled if ``labelled``; None without words): ``las`` of the chosen parse, ``las_parser``
+        of the parser's first choice, ``las_oracle`` of the best parse available, and ``las_gain``,
+        the difference of the first two.
         """
         candidates, scores = scored.candidates, scored.scores
         queries = [(c.document, c.query) for c in candidates]
@@ -219,13 +233,16 @@ class ParseRanking(Task):
         return {**metrics, **_attachment_scores(candidates, scores)}
 
     def with_parser(self, language: str) -> ParseRanking:
-        """Return a copy that parses with another spaCy pipeline, without the backward parser."""
+        """Return a copy that parses with another spaCy pipeline, without the backward parser.
+
+        ``language`` is a pipeline by name or path.
+        """
         return replace(self, parser=language, mirror="")
 
     def _uses_document_parses(self, doc: Doc) -> bool:
-        """Return whether to use parses that come with the Doc.
+        """Return whether to use the parses in ``doc.user_data["parses"]``.
 
-        Raise ValueError if required but absent.
+        Raises ValueError if ``source`` is "given" and there are none.
         """
         has_parses = bool(doc.user_data.get("parses"))
         if self.source == "given" and not has_parses:
@@ -236,11 +253,14 @@ class ParseRanking(Task):
         return has_parses and self.source in ("auto", "given")
 
     def _drop_labels(self, parse: CandidateParse) -> CandidateParse:
-        """Return the parse, with empty labels unless ``labelled``."""
+        """Return the parse itself if ``labelled``, else a copy with empty labels."""
         return parse if self.labelled else replace(parse, labels=[""] * len(parse.labels))
 
     def _collect_parses(self, docs: Sequence[Doc]) -> list[SentenceParses]:
-        """Return the sentences of each Doc with their parses, given or generated."""
+        """Return the sentences of each Doc with their parses, given or generated.
+
+        All sentences are listed, also those with no parse.
+        """
         sentences = [list(_sentences(doc)) for doc in docs]
         has_parses = [self._uses_document_parses(doc) for doc in docs]
         to_parse = [
@@ -277,7 +297,10 @@ class ParseRanking(Task):
         ]
 
     def _make_parsers(self) -> Sequence[Callable[[Sequence[Span]], list[list[Parse]]]]:
-        """Return the configured parsers."""
+        """Return the configured parsers: one, or two with ``mirror``.
+
+        Raises ValueError if a setting is not valid.
+        """
         if self.source == "link_grammar":
             return [LinkGrammar(linkages=self.linkages)]
         first = PerturbedParser(self.parser, self.sigma, self.copies, self.seed, self.layers)
@@ -289,9 +312,10 @@ class ParseRanking(Task):
 def _make_docs(
     doc: Doc, sentence: Span, parses: Sequence[CandidateParse], vote_shares: VoteShares
 ) -> Iterator[tuple[Doc, CandidateParse]]:
-    """Yield a Doc of the sentence with each parse, and the parse.
+    """Yield a Doc of the sentence with each parse, and the parse, in order.
 
-    The Doc's ``user_data`` holds the ``ParseInfo``.
+    ``vote_shares`` are those of the sentence, one row per parse. Each Doc is new; its ``user_data``
+    holds the ``ParseInfo``.
     """
     if not parses:
         return
@@ -321,7 +345,10 @@ def _make_docs(
 
 
 def _tag_sentence(doc: Doc, sentence: Span, tags: Sequence[str]) -> Doc:
-    """Return the sentence as a Doc with tags and lemmas, of which parses get copies."""
+    """Return the sentence as a Doc without a parse, of which parses get copies.
+
+    It has the words, spaces and lemmas of the sentence and the given tags, one per word.
+    """
     return Doc(
         doc.vocab,
         words=[token.text for token in sentence],
@@ -342,13 +369,19 @@ def _sentences(doc: Doc) -> Iterator[Span]:
 
 
 def _sentence_name(doc: Doc, number: int) -> str:
-    """Return the corpus's name of a sentence, or ``s`` and its number."""
+    """Return the corpus's name of a sentence, or ``s`` and its number.
+
+    Names are in ``doc.user_data["sentences"]``; numbers count from 0.
+    """
     names = doc.user_data.get("sentences", ())
     return str(names[number]) if number < len(names) else f"s{number}"
 
 
 def _rows_by_sentence(doc: Doc, key: str) -> dict[int, list[Mapping[str, Any]]]:
-    """Return the parse rows of ``doc.user_data[key]`` by the first token of their sentence."""
+    """Return the parse rows of ``doc.user_data[key]`` by the first token of their sentence.
+
+    Rows keep their order; those without ``heads`` are skipped. Empty if there is no such key.
+    """
     rows: dict[int, list[Mapping[str, Any]]] = {}
     for row in doc.user_data.get(key, ()):
         if "heads" in row:  # gold rows of other tasks have no heads
@@ -359,9 +392,9 @@ def _rows_by_sentence(doc: Doc, key: str) -> dict[int, list[Mapping[str, Any]]]:
 def _read_document_parses(
     rows: Sequence[Mapping[str, Any]], sentence: Span
 ) -> list[CandidateParse]:
-    """Return the parses that come with a sentence.
+    """Return the parses that come with a sentence, in order; all have the same share of votes.
 
-    The first choice is the one with the highest score, or the first if there are no scores.
+    The first choice is the one with the highest score (0 for a row without one), the first on ties.
     """
     scores = [float(row.get("score", 0.0)) for row in rows]
     first = int(np.argmax(scores)) if rows else 0
@@ -378,7 +411,11 @@ def _read_document_parses(
 
 
 def _read_parse(row: Mapping[str, Any], sentence: Span) -> CandidateParse:
-    """Return the parse of a row; raise ValueError if it does not fit the sentence."""
+    """Return the parse of a row; raise ValueError if it does not fit the sentence.
+
+    A row has ``parse`` (its name), ``heads`` (token indices of the Doc), ``labels`` and optionally
+    ``tags``, by default those of the sentence.
+    """
     heads = [int(head) - sentence.start for head in row["heads"]]
     size = len(sentence)
     if len(heads) != size or any(not 0 <= head < size for head in heads):
@@ -392,7 +429,10 @@ def _read_parse(row: Mapping[str, Any], sentence: Span) -> CandidateParse:
 
 
 def _group_by_query(candidates: Sequence[Candidate]) -> list[list[int]]:
-    """Return the candidate indices of each sentence, in order of appearance."""
+    """Return the candidate indices of each sentence, in order of appearance.
+
+    A sentence is a document and a query; its candidates need not be consecutive.
+    """
     groups: dict[tuple[str, str], list[int]] = {}
     for i, candidate in enumerate(candidates):
         groups.setdefault((candidate.document, candidate.query), []).append(i)
@@ -400,7 +440,11 @@ def _group_by_query(candidates: Sequence[Candidate]) -> list[list[int]]:
 
 
 def _attachment_scores(candidates: Sequence[Candidate], scores: Vector) -> dict[str, float | None]:
-    """Return the ``las`` metrics of ``ParseRanking.measures``; None without words."""
+    """Return the ``las`` metrics of ``ParseRanking.measures``; None without words.
+
+    All candidates need a gold tree, else KeyError is raised. Of equal scores the first candidate is
+    chosen; without a first choice of the parser its first parse counts.
+    """
     scores = merge_ties(scores)
     n_words = sum(len(candidates[members[0]].doc) for members in _group_by_query(candidates))
     n_correct = {"las": 0, "las_parser": 0, "las_oracle": 0}
@@ -418,7 +462,7 @@ def _attachment_scores(candidates: Sequence[Candidate], scores: Vector) -> dict[
 
 
 def _parse_row(candidate: Candidate, score: float) -> dict[str, Any]:
-    """Return the row of a parse in ``doc._.textrank_parse_ranking``."""
+    """Return the row of a parse in ``doc._.textrank_parse_ranking``, see ``annotate``."""
     info = get_parse_info(candidate)
     doc = candidate.doc
     table: Any = doc.to_array([HEAD, DEP])
@@ -434,7 +478,10 @@ def _parse_row(candidate: Candidate, score: float) -> dict[str, Any]:
 
 
 def _current_parse(doc: Doc) -> tuple[list[int], list[str]]:
-    """Return heads and labels of the Doc's parse; without one, flat trees of its sentences."""
+    """Return heads (token indices) and labels of the Doc's parse.
+
+    Without a parse, those of flat trees: the first token of a sentence is the head of the others.
+    """
     if doc.has_annotation("DEP"):
         return [token.head.i for token in doc], [token.dep_ for token in doc]
     heads = [token.sent.start for token in doc]
@@ -442,7 +489,10 @@ def _current_parse(doc: Doc) -> tuple[list[int], list[str]]:
 
 
 def _set_arcs(doc: Doc, heads: Sequence[int], labels: Sequence[str]) -> None:
-    """Set heads (token indices) and labels of a Doc, in place."""
+    """Set heads (token indices) and labels of all tokens of a Doc, in place.
+
+    A root is its own head. New labels are added to the vocabulary.
+    """
     add = doc.vocab.strings.add
     hashes = {label: add(label) for label in set(labels)}
     columns: Any = np.empty((len(doc), 2), dtype=np.uint64)
@@ -456,6 +506,8 @@ def arc_f1(arcs: set[Arc], gold: set[Arc]) -> float:
 
     An arc to a word that has no arc in the gold parse counts neither for nor against. Without gold
     arcs the score is 1.
+
+    Arcs are (head, dependent, label).
 
     >>> gold = {(1, 0, "nsubj"), (1, 2, "obl")}
     >>> arc_f1({(1, 0, "nsubj"), (1, 2, "dobj"), (1, 3, "punct")}, gold)
@@ -472,7 +524,10 @@ def arc_f1(arcs: set[Arc], gold: set[Arc]) -> float:
 
 
 def count_correct_arcs(parse: CandidateParse, gold: CandidateParse) -> int:
-    """Return how many words have the gold head and label; the label of a root is ignored."""
+    """Return how many words have the gold head and label; the label of a root is ignored.
+
+    Raises ValueError if the parses have different numbers of words.
+    """
     rows = zip(parse.heads, gold.heads, parse.labels, gold.labels, strict=True)
     return sum(
         head == gold_head and (head == i or label == gold_label)
@@ -489,7 +544,12 @@ class VoteShares:
 
 
 def compute_vote_shares(pools: Sequence[Sequence[CandidateParse]]) -> list[VoteShares]:
-    """Return the vote shares of each sentence, given its parses; all sentences at once."""
+    """Return the vote shares of each sentence, given its parses; all sentences at once.
+
+    A pool is the parses of a sentence, all with the same numbers of words and parsers
+    (``votes_by_parser``). The votes of each parser are scaled to add up to 1 over the pool. The
+    result has one item per pool, in order; an empty pool has shape (0, 0, 0).
+    """
     trees = [tree for pool in pools for tree in pool]
     counts, widths = [len(pool) for pool in pools], [_n_words(pool) for pool in pools]
     first = np.repeat(offsets(widths)[:-1], counts)
@@ -507,19 +567,20 @@ def compute_vote_shares(pools: Sequence[Sequence[CandidateParse]]) -> list[VoteS
 
 
 def _n_words(pool: Sequence[CandidateParse]) -> int:
-    """Return the number of words of a sentence, given its parses."""
+    """Return the number of words of a sentence, given its parses; 0 without any."""
     return len(pool[0].heads) if pool else 0
 
 
 def _n_parsers(pool: Sequence[CandidateParse]) -> int:
-    """Return the number of parsers that voted on a sentence, given its parses."""
+    """Return the number of parsers that voted on a sentence, given its parses; 0 without any."""
     return len(pool[0].votes_by_parser) if pool else 0
 
 
 def _vote_weights(pools: Sequence[Sequence[CandidateParse]]) -> Matrix:  # (trees, parsers)
     """Return each parse's share in the votes of each parser, shape (parses, parsers).
 
-    0 for a parser that did not parse the sentence.
+    Rows are the parses of all pools in order; columns add up to 1 within a pool. 0 for a parser
+    that did not parse the sentence.
     """
     tables = [np.zeros((0, 0))]
     for pool in filter(None, pools):
@@ -535,7 +596,8 @@ def _vote_weights(pools: Sequence[Sequence[CandidateParse]]) -> Matrix:  # (tree
 def _sum_equal(codes: Indices, weights: Matrix, owner: Indices) -> Matrix:  # (codes, parsers)
     """Return the sum of the weights of equal codes, shape (codes, parsers).
 
-    ``owner`` is the parse of each code, ``weights`` the rows of the parses.
+    ``codes`` (codes,) are numbers of any size; equal ones get equal rows. ``owner`` (codes,) is the
+    parse of each code, ``weights`` (parses, parsers) the rows of the parses.
     """
     code_numbers = factorize(codes)[1]
     sums = np.empty((len(codes), weights.shape[1]))
@@ -547,7 +609,11 @@ def _sum_equal(codes: Indices, weights: Matrix, owner: Indices) -> Matrix:  # (c
 def _split_by_sentence(
     shares: Matrix, pools: Sequence[Sequence[CandidateParse]]
 ) -> Iterator[Matrix]:
-    """Yield the rows of each sentence, shape (parses, words, parsers)."""
+    """Yield the rows of each sentence, shape (parses, words, parsers).
+
+    ``shares`` has one row per word of each parse of each pool, in order. Columns of parsers that
+    the sentence lacks are cut off.
+    """
     start = 0
     for pool in pools:
         shape = len(pool), _n_words(pool), _n_parsers(pool)
@@ -559,9 +625,22 @@ def _split_by_sentence(
 def pool_parses(parsers: Sequence[Sequence[Parse]]) -> list[CandidateParse]:
     """Merge the parses of one sentence by several parsers and add spanning trees of their votes.
 
-    Parsers have equal weight. The first parse of the first parser is the first choice, and its tags
-    apply to all. Added are the maximum spanning trees of the arc votes of all parsers together and
-    of each parser, if no parser found them.
+    Parses are the same if heads and labels are; tags do not count. Added are the maximum spanning
+    trees of the arc votes of all parsers together and of each parser, if no parser found them.
+
+    Parameters
+    ----------
+    parsers
+        Distinct parses of each parser, at least one each; else ValueError is raised. The first
+        parse of the first parser is the first choice, and its tags apply to all results.
+
+    Returns
+    -------
+    list of CandidateParse
+        Distinct parses in order of first appearance, parser after parser, then the added trees.
+        Names are their numbers, from "0". ``votes_by_parser`` is a parse's share in the votes of
+        each parser, ``votes`` the mean of these, so that parsers have equal weight; 0 for an added
+        tree. ``is_spanning`` says whether it is the tree of all parsers together, then of each.
     """
     tables = [_vote_table(parses) for parses in parsers]
     spanning = [_vote_tree(table) for table in [_sum_tables(tables), *tables]]
@@ -588,13 +667,16 @@ def pool_parses(parsers: Sequence[Sequence[Parse]]) -> list[CandidateParse]:
 
 
 def _vote_table(parses: Sequence[Parse]) -> dict[_ParseKey, float]:
-    """Return the share of votes of each distinct parse of a parser."""
+    """Return the share of votes of each distinct parse of a parser, by (heads, labels).
+
+    In the order of ``parses``; empty without any.
+    """
     total = sum(parse.votes for parse in parses)
     return {(parse.heads, parse.labels): parse.votes / total for parse in parses}
 
 
 def _sum_tables(tables: Sequence[dict[_ParseKey, float]]) -> dict[_ParseKey, float]:
-    """Return the sum of the vote shares of several parsers."""
+    """Return the sum of the vote shares of several parsers, by (heads, labels)."""
     total: Counter[_ParseKey] = Counter()
     for table in tables:
         for key, votes in table.items():
@@ -603,7 +685,11 @@ def _sum_tables(tables: Sequence[dict[_ParseKey, float]]) -> dict[_ParseKey, flo
 
 
 def _vote_tree(table: Mapping[_ParseKey, float]) -> _ParseKey:
-    """Return the maximum spanning tree of the arcs by votes, with majority labels."""
+    """Return the maximum spanning tree of the arcs by votes, with majority labels.
+
+    ``table`` maps (heads, labels) to votes. A parse with more than half of them is the tree. Raises
+    ValueError if the table is empty.
+    """
     shares = list(table.values())
     top_parse = max(table, key=lambda key: table[key])
     if table[top_parse] > MAJORITY_SHARE * sum(shares):  # no arc can have more votes
@@ -625,7 +711,11 @@ def _vote_tree(table: Mapping[_ParseKey, float]) -> _ParseKey:
 def _majority_label(
     labels: Sequence[str], shares: Sequence[float], heads: Sequence[int], head: int
 ) -> str:
-    """Return the label with the most votes among parses with this head; "dep" if there are none."""
+    """Return the label of a word with the most votes among parses with this head.
+
+    "dep" if no parse has the head. ``labels``, ``shares`` and ``heads`` have one item per parse:
+    the word's label, the parse's votes, the word's head. The first of equal labels is chosen.
+    """
     if len(set(labels)) == 1 and head in heads:
         return labels[0]
     has_head = [other == head for other in heads]
@@ -634,7 +724,10 @@ def _majority_label(
 
 
 def _sum_votes(keys: Sequence[T], shares: Sequence[float]) -> dict[T, float]:
-    """Return the votes for each key, added in order, so that equal votes give equal floats."""
+    """Return the votes for each key, added in order, so that equal votes give equal floats.
+
+    ``keys`` and ``shares`` are parallel; the result is in order of first appearance.
+    """
     votes: dict[T, float] = {}
     for key, share in zip(keys, shares, strict=True):
         votes[key] = votes.get(key, 0.0) + share
