@@ -4,7 +4,10 @@
 after), ``SideWords`` (bag of words per side), ``PathWalks`` (the dependency path) and
 ``TriggerRoles`` (trigger words and how they relate to the pair). All are registered
 representations and ``FeatureBlock``s: ``extract`` adds the features of all pairs of a batch to a
-counter at once. The helpers ``_add_*`` each add one group of features.
+counter at once. The helpers ``_add_*`` each add one group of features to
+the counter, in place. In arrays, words, tags and labels are numbers of the lexicon of the batch; a
+*step* is one dependency of a path in walking direction, from the first entity to the second, and
+its label the dependency with ``>`` (down to a dependent) or ``<`` (up to a governor).
 """
 
 from __future__ import annotations
@@ -45,23 +48,27 @@ class _Block(ABC):
         check_choice("parse", [self.parse], get_args(Parse))
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        """Return the features of candidates, which must be pairs of entities."""
+        """Return the features of candidates, which must be pairs of entities, one row each."""
         return self.represent(analyze_pairs(candidates, self.parse))
 
     def represent(self, pairs: Sequence[EntityPair]) -> Features:
-        """Return the features of pairs that are already analysed."""
+        """Return the features of pairs that are already analysed, one row each, in order."""
         return extract_features(self, pairs)
 
     @abstractmethod
     def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
-        """Add the features of all pairs to ``counter``, under its current view."""
+        """Add the features of all pairs to ``counter``, under its current view.
+
+        Rows of the counter are indices of ``arrays.pairs``.
+        """
 
 
 @dataclass(frozen=True, kw_only=True)
 class LocalContext(_Block):
     """Counts of stems and parts of speech within ``width`` tokens of each entity of a pair.
 
-    Each is counted with its offset from the entity (-1 is the token before it) and without.
+    Each is counted with its offset from the entity (-1 is the token before it) and without. Tokens
+    beyond the sentence are skipped. ``width`` must be at least 1, else ValueError is raised.
 
     Giuliano, Lavelli and Romano (2006), EACL.
     """
@@ -142,7 +149,11 @@ class GlobalContext(_Block):
                 counter.add(name, windows.pair_index[kept], *ngram)
 
     def _windows(self, arrays: PairArrays) -> Windows:
-        """Return the words that count, pair by pair in text order, each entity as one word."""
+        """Return the words that count, pair by pair in text order, each entity as one word.
+
+        ``outer`` and ``inner`` limit the words of each side, counted from the pair, or from the
+        first entity in the middle.
+        """
         pair_token = (arrays.side >= 0).nonzero()[0]
         pair_token = pair_token[~_continues_name(arrays, pair_token)]
         side, pair = arrays.side[pair_token], arrays.pair_index[pair_token]
@@ -167,7 +178,10 @@ class GlobalContext(_Block):
 
 @dataclass(frozen=True, eq=False)
 class Windows:
-    """Words of the windows of all pairs, one after the other."""
+    """Words of the windows of all pairs, one after the other; arrays have one entry per word.
+
+    ``word`` are numbers of the lexicon, ``pair_index`` the pair of each word.
+    """
 
     word: Indices
     pair_index: Indices
@@ -176,14 +190,14 @@ class Windows:
 
 
 def _repeat_word(arrays: PairArrays, word: str) -> Indices:
-    """Return the number of one word, repeated for every pair."""
+    """Return the lexicon number of one word, once per pair, shape (pairs,)."""
     return np.full(len(arrays.pairs), arrays.lexicon(word), dtype=np.intp)
 
 
 def _continues_name(arrays: PairArrays, pair_token: Indices) -> NDArray[np.bool_]:
     """Return which pair tokens are not the first of a run of other entities on one side.
 
-    Such a run counts as one word. ``pair_token`` is sorted.
+    Such a run counts as one word. ``pair_token`` is sorted; the mask has its length.
     """
     is_other = arrays.words[pair_token] == arrays.lexicon(OTHER_ENTITY)
     mask = np.zeros(len(pair_token), dtype=bool)
@@ -237,7 +251,11 @@ class PathWalks(_Block):
 
 
 def _add_walks(arrays: PairArrays, counter: FeatureCounter) -> None:
-    """Add n-grams of the path, the whole path, and its inner words and dependencies."""
+    """Add n-grams of the path, the whole path, and its inner words and dependencies.
+
+    Whole paths are added for pairs with a path only. Inner words are those between the two end
+    tokens of the path, which belong to the entities.
+    """
     pair, position, token = arrays.path_tokens()
     tokens = arrays.paths.tokens
     connected = (arrays.paths.length >= 0).nonzero()[0]
@@ -262,7 +280,12 @@ def _add_walks(arrays: PairArrays, counter: FeatureCounter) -> None:
 
 
 def _add_path_children(arrays: PairArrays, counter: FeatureCounter) -> None:
-    """Add the dependencies by which a word off the path depends on a word of the path."""
+    """Add the dependencies by which a word off the path depends on a word of the path.
+
+    Each gives two features ``beside``: (word of the path, dependency, child) and (dependency,
+    child). Only children count, not governors. Tokens of the entities at the ends of the path are
+    words of it. Pairs without a path get none.
+    """
     pair, _, token = arrays.path_tokens()
     on_path = np.zeros(int(arrays.pair_token_starts[-1]), dtype=bool)
     on_path[token + arrays.offset[pair]] = True
@@ -279,13 +302,18 @@ def _add_path_children(arrays: PairArrays, counter: FeatureCounter) -> None:
 
 
 def _add_ngrams(prefix: str, sequence: Indices, size: int, counter: FeatureCounter) -> None:
-    """Add all n-grams of ``size`` consecutive items of each row; -1 ends a row."""
+    """Add all n-grams of ``size`` consecutive items of each row to the counter, under ``prefix``.
+
+    ``sequence`` is (pairs, width) and padded with -1 at the end of a row; shorter rows give none.
+    """
     row, start = np.nonzero(sequence[:, size - 1 :] >= 0)
     counter.add(prefix, row, *(sequence[row, start + k] for k in range(size)))
 
 
 def interleave(words: Indices, dependencies: Indices) -> Indices:
     """Return the rows ``w0 d1 w1 d2 ... wk`` of words w (n, k + 1) and dependencies d (n, k).
+
+    Padding of -1 is copied like any value.
 
     >>> interleave(np.array([[1, 2, 3]]), np.array([[8, 9]])).tolist()
     [[1, 8, 2, 9, 3]]
@@ -326,12 +354,15 @@ class TriggerRoles(_Block):
 
 
 def _is_trigger(arrays: PairArrays, words: Indices) -> NDArray[np.bool_]:
-    """Return which words are triggers."""
+    """Return which of some word numbers are TRIGGERS, as a mask of the same shape."""
     return arrays.lexicon.isin(TRIGGERS, words)
 
 
 def _add_triggers(arrays: PairArrays, counter: FeatureCounter) -> None:
-    """Add trigger words with the side they stand on, and those on the path."""
+    """Add trigger words with the side they stand on, and those on the path.
+
+    A trigger is also added as "anywhere". Tokens of the pair's entities are never on a side.
+    """
     pair_token = ((arrays.side >= 0) & _is_trigger(arrays, arrays.words)).nonzero()[0]
     sides = arrays.lexicon.encode(SIDES)[arrays.side[pair_token]]
     pair, _, token = arrays.path_tokens()
@@ -346,7 +377,14 @@ def _add_triggers(arrays: PairArrays, counter: FeatureCounter) -> None:
 
 
 def _add_path(arrays: PairArrays, counter: FeatureCounter) -> None:
-    """Add top, ends, words and verbs of the path, and the path as coarse dependencies."""
+    """Add top, ends, words and verbs of the path, and the path as coarse dependencies.
+
+    The top is the token at which the path turns from climbing to descending (the last if it only
+    climbs), with its word and coarse tag. The ends are the labels of the first and the last step of
+    the path, equal for a path of one step; they are added with the top's word ("top between") and
+    alone ("ends of path"). Words and verbs are those strictly inside the path. Pairs without a
+    path, or with a path of no step, are skipped.
+    """
     paths = arrays.paths
     rows = (paths.length > 0).nonzero()[0]
     if not len(rows):
@@ -370,7 +408,8 @@ def _add_path(arrays: PairArrays, counter: FeatureCounter) -> None:
 def _coarse_paths(arrays: PairArrays) -> Indices:
     """Return the coarse dependencies along each path with directions, (pairs, k), padded with -1.
 
-    Runs of equal ones are merged.
+    k is the largest number of steps. Values are lexicon numbers of ``dependency_group`` and ">" or
+    "<". Runs of equal ones are merged. A row without a path is all -1.
     """
     words = arrays.lexicon.words()
     distinct, inverse = np.unique(arrays.step_labels, return_inverse=True)
@@ -388,7 +427,10 @@ def _coarse_paths(arrays: PairArrays) -> Indices:
 
 
 def _add_middle(arrays: PairArrays, counter: FeatureCounter) -> None:
-    """Add the words and tags between the entities where there are few."""
+    """Add the words and the tags between the entities, each as one feature, where there are few.
+
+    Pairs are those of ``arrays.short_middles``.
+    """
     rows, pair_tokens = arrays.short_middles
     for name, values in (
         ("middle", arrays.words[pair_tokens]),
@@ -398,7 +440,10 @@ def _add_middle(arrays: PairArrays, counter: FeatureCounter) -> None:
 
 
 def _add_neighbours(arrays: PairArrays, counter: FeatureCounter) -> None:
-    """Add the word before and the word after each pair."""
+    """Add the word before and the word after each pair.
+
+    "start" and "end" stand for the bounds of the sentence.
+    """
     all_pairs = np.arange(len(arrays.pairs))
     starts_sentence = arrays.first_token == arrays.sentence_base
     ends_sentence = arrays.last_token == arrays.sentence_base + arrays.sentence_sizes - 1
@@ -446,7 +491,10 @@ def _pattern_symbol(word: str) -> int:
 
 
 def _add_lengths(arrays: PairArrays, counter: FeatureCounter) -> None:
-    """Add the bit lengths of path length, middle size and number of triggers between."""
+    """Add the bit lengths of path length, middle size and number of triggers between.
+
+    As texts, one of each for every pair; "none" for the path length without a path.
+    """
     all_pairs = np.arange(len(arrays.pairs))
     pair_token = ((arrays.side == 1) & _is_trigger(arrays, arrays.words)).nonzero()[0]
     triggers = np.bincount(arrays.pair_index[pair_token], minlength=len(all_pairs))
