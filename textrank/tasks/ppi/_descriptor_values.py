@@ -4,7 +4,10 @@ Everything is computed for all sentences of a batch at once.
 
 ``Entities`` numbers the distinct entities of all sentences and has their distances to tokens and to
 one another; ``OtherEntities`` and ``TriggerDistances`` are tables of pairs with other entities and
-with trigger words. ``path_descriptors`` computes the descriptors of the dependency path.
+with trigger words. Tokens are numbered over all sentences of the batch unless stated otherwise. A
+*step* is one dependency in walking direction; a *path length* is the number of steps of the
+shortest path, a *linear distance* the difference of token positions. ``path_descriptors`` computes
+the descriptors of the dependency path.
 """
 
 from __future__ import annotations
@@ -92,9 +95,10 @@ PATH_DESCRIPTORS = (
 class Entities:
     """Distinct entities of all sentences of a batch, those of a sentence together.
 
-    An entity is a set of tokens: a mention that the sentence has, or a member of a pair. Tables of
-    an entity against all tokens of its sentence are stored as one row per entity: the value of
-    entity e and token t is at ``row_offset[e] + t``.
+    An entity is a list of tokens: a mention that the sentence has, or a member of a pair; equal
+    lists of a sentence are one entity. Within a sentence mentions come first. Tables of an entity
+    against all tokens of its sentence are stored as one row per entity: the value of entity e and
+    token t is at ``row_offset[e] + t``.
     """
 
     arrays: PairArrays
@@ -139,50 +143,65 @@ class Entities:
 
     @cached_property
     def sentence_index(self) -> Indices:
-        """Return the sentence of each entity."""
+        """Return the sentence of each entity, (entities,)."""
         return np.arange(len(self.entity_starts) - 1).repeat(lengths(self.entity_starts))
 
     @cached_property
     def token_starts(self) -> Indices:  # (entities + 1,)
-        """Return where the tokens of each entity begin in ``token_index``, and their number."""
+        """Return where the tokens of each entity begin in ``token_index``, (entities + 1,).
+
+        The last value is the number of all tokens.
+        """
         return offsets([len(tokens) for tokens in self.token_lists])
 
     @cached_property
     def entity_index(self) -> Indices:
-        """Return the entity of each entry of ``token_index``."""
+        """Return the entity of each entry of ``token_index``, in the same shape."""
         return np.arange(len(self)).repeat(lengths(self.token_starts))
 
     @cached_property
     def token_index(self) -> Indices:
-        """Return the tokens of all entities, as tokens of the batch."""
+        """Return the tokens of all entities, entity after entity, as tokens of the batch.
+
+        A token of several entities occurs several times.
+        """
         base = self.arrays.sentence_starts[self.sentence_index[self.entity_index]]
         return concat(self.token_lists) + base
 
     @cached_property
     def first_token(self) -> Indices:
-        """Return the first token of each entity."""
+        """Return the first listed token of each entity, (entities,), as token of the batch."""
         return self.token_index[self.token_starts[:-1]]
 
     @cached_property
     def last_token(self) -> Indices:
-        """Return the last token of each entity."""
+        """Return the last listed token of each entity, (entities,), as token of the batch."""
         return self.token_index[self.token_starts[1:] - 1]
 
     @cached_property
     def row_starts(self) -> Indices:  # (entities + 1,)
-        """Return where the row of each entity begins in tables against tokens, and their size."""
+        """Return where the row of each entity begins in tables against tokens, (entities + 1,).
+
+        A row has one value per token of the entity's sentence; the last value is the size of a
+        table.
+        """
         return offsets(lengths(self.arrays.sentence_starts)[self.sentence_index])
 
     @cached_property
     def row_offset(self) -> Indices:
-        """Return where token 0 of the batch would lie in the row of each entity."""
+        """Return where token 0 of the batch would lie in the row of each entity, (entities,).
+
+        May be negative; the value of entity e and token t of its sentence is at ``row_offset[e] +
+        t``.
+        """
         return self.row_starts[:-1] - self.arrays.sentence_starts[self.sentence_index]
 
     @cached_property
     def _token_path_lengths(self) -> Vector:
         """Return the table of path lengths between entities and tokens, clipped at MAX_DISTANCE.
 
-        Of several tokens of an entity the closest counts.
+        Of several tokens of an entity the closest counts; its own tokens have 0. MAX_DISTANCE
+        without a path.
         """
         distances = self.arrays.distances
         count, size = lengths(self.token_starts), lengths(self.row_starts)
@@ -197,18 +216,27 @@ class Entities:
 
     @cached_property
     def _token_distances(self) -> Vector:
-        """Return the table of linear distances between entities and tokens; 0 inside."""
+        """Return the table of linear distances between entities and tokens.
+
+        Counted from the first or last token of the entity, 1 for a neighbour; 0 from first to last.
+        """
         entity = np.arange(len(self)).repeat(lengths(self.row_starts))
         token = np.arange(len(entity)) - self.row_offset[entity]
         distance = np.maximum(self.first_token[entity] - token, token - self.last_token[entity])
         return np.maximum(distance, 0.0)
 
     def token_path_length(self, entity: Indices, token: Indices) -> Vector:
-        """Return path lengths from entities to tokens of their sentences, at most MAX_DISTANCE."""
+        """Return path lengths from entities to tokens of their sentences, at most MAX_DISTANCE.
+
+        ``entity`` and ``token`` are broadcast against each other. 0 for tokens of the entity.
+        """
         return self._token_path_lengths[self.row_offset[entity] + token]
 
     def token_distance(self, entity: Indices, token: Indices) -> Vector:
-        """Return linear distances from entities to tokens of their sentences; 0 inside."""
+        """Return linear distances from entities to tokens of their sentences; 0 inside.
+
+        ``entity`` and ``token`` are broadcast against each other; 1 for a neighbouring token.
+        """
         return self._token_distances[self.row_offset[entity] + token]
 
     @cached_property
@@ -229,21 +257,32 @@ class Entities:
         return offsets(sizes)[:-1] - self.entity_starts[self.sentence_index], tables[0], tables[1]
 
     def path_length(self, first: Indices, second: Indices) -> Vector:
-        """Return path lengths between entities of the same sentences; 0 if they share a token."""
+        """Return path lengths between entities of the same sentences; 0 if they share a token.
+
+        At most MAX_DISTANCE, also without a path. The arguments are broadcast against each other.
+        """
         return self._entity_tables[1][self._entity_tables[0][first] + second]
 
     def distance(self, first: Indices, second: Indices) -> Vector:
-        """Return linear distances between entities of the same sentences."""
+        """Return linear distances between entities of the same sentences.
+
+        0 if a token of one lies inside the other, 1 for neighbours. The arguments are broadcast
+        against each other.
+        """
         return self._entity_tables[2][self._entity_tables[0][first] + second]
 
     @cached_property
     def is_verb(self) -> NDArray[np.bool_]:
-        """Return which tokens of the batch are verbs."""
+        """Return which tokens of the batch are verbs by their tag, (tokens,)."""
         return self.arrays.lexicon.lookup(is_verb, self.arrays.token_tags)
 
     @cached_property
     def governors(self) -> tuple[Indices, Indices, Indices]:
-        """Return all dependencies of entities on tokens outside: entity, step and governor."""
+        """Return all dependencies of entities on tokens outside: entity, step and governor.
+
+        Three arrays of one length, sorted by entity. A step is an index into ``arrays.links`` and
+        leads up to the governor, a token of the batch.
+        """
         links = self.arrays.links
         position, step = links.from_tokens(self.token_index)
         entity, target = self.entity_index[position], links.target[step]
@@ -252,7 +291,11 @@ class Entities:
 
     @cached_property
     def facts(self) -> Matrix:  # (entities, facts)
-        """Return ENTITY_FACTS of each entity, (entities, facts), whatever it is paired with."""
+        """Return ENTITY_FACTS of each entity, (entities, facts), whatever it is paired with.
+
+        Flags are 0 or 1 and true if any dependency of the entity makes them so; "depth" is the
+        number of open brackets, "position" runs from 0 to 1.
+        """
         facts = np.zeros((len(self), len(ENTITY_FACTS)))
         entity, step, governor = self.governors
         relation_flags = self.arrays.lexicon.lookup_rows(
@@ -268,7 +311,11 @@ class Entities:
         return facts
 
     def _facts_of_position(self, sentence: int, tokens: tuple[int, ...]) -> tuple[float, ...]:
-        """Return the last five ENTITY_FACTS, which depend on the next token and the position."""
+        """Return the last five ENTITY_FACTS, which depend on the next token and the position.
+
+        ``tokens`` are those of an entity, counted from the start of the sentence with number
+        ``sentence``.
+        """
         context, next_token = self.arrays.contexts[sentence], tokens[-1] + 1
         tag = text = ""
         if next_token < len(context.texts):
@@ -283,7 +330,7 @@ class Entities:
 
     @cached_property
     def _bracket_depths(self) -> list[Sequence[int]]:
-        """Return the number of open brackets at each token of each sentence."""
+        """Return the number of open brackets at each token: one list per sentence."""
         return [_bracket_depths(context.texts) for context in self.arrays.contexts]
 
     @cached_property
@@ -298,7 +345,10 @@ class Entities:
 
 @dataclass(frozen=True, eq=False)
 class OtherEntities:
-    """Each pair with each mention of its sentence, sorted by pair."""
+    """Each pair with each mention of its sentence, sorted by pair; n such combinations.
+
+    Mentions that are an entity of the pair are included; ``is_other`` tells them apart.
+    """
 
     pair_index: Indices  # (n,)
     entity: Indices  # (n,)
@@ -306,13 +356,16 @@ class OtherEntities:
 
     @cached_property
     def is_other(self) -> NDArray[np.bool_]:  # (n,)
-        """Return whether a mention shares no token with either entity of the pair."""
+        """Return whether a mention shares no token with either entity of the pair, (n,)."""
         return (self.path_lengths[0] > 0) & (self.path_lengths[1] > 0)
 
 
 @dataclass(frozen=True, eq=False)
 class TriggerDistances:
-    """Each pair with each trigger word of its sentence outside its entities, sorted by pair."""
+    """Each pair with each trigger word of its sentence outside its entities, sorted by pair.
+
+    There are n such combinations; triggers of a pair are in text order.
+    """
 
     pair_index: Indices  # (n,)
     token: Indices  # (n,)
@@ -322,8 +375,9 @@ class TriggerDistances:
     def nearest(self, distances: Matrix, n_pairs: int) -> Indices:
         """Return the trigger closest to both entities of each pair, (n_pairs,); -1 if none.
 
-        Closest by the sum of ``distances`` (2, n) from the first and the second entity, which may
-        be ``path_lengths`` or ``token_distances``. The first one wins ties.
+        A trigger is a token of the batch. Closest by the sum of ``distances`` (2, n) from the first
+        and the second entity, which may be ``path_lengths`` or ``token_distances``. The first one
+        wins ties.
         """
         joint, tokens = distances[0] + distances[1], np.full(n_pairs, -1)
         smallest = segment_min(joint, self.pair_index, n_pairs, np.inf)
@@ -337,14 +391,20 @@ _RELATION_GROUPS = ("subj", "obj", "conj", "mod")
 
 @lru_cache(maxsize=1 << 12)
 def _relation_flags(type_: str) -> tuple[bool, ...]:
-    """Return the first seven ENTITY_FACTS for a dependency type."""
+    """Return the first seven ENTITY_FACTS for a dependency type.
+
+    That is, what an entity is that depends on its governor by this type.
+    """
     group = dependency_group(type_)
     is_preposition = (type_ in PARTNER_PREPOSITIONS, type_ in ROLE_PREPOSITIONS)
     return (*(group == g for g in _RELATION_GROUPS), *is_preposition, group == "appos")
 
 
 def _bracket_depths(texts: Sequence[str]) -> list[int]:
-    """Return the number of open brackets at each token; a bracket itself counts as outside."""
+    """Return the number of open brackets at each token; a bracket itself counts as outside.
+
+    Closing brackets without an opening one are ignored.
+    """
     depth, depths = 0, []
     for text in texts:
         depth = max(0, depth - (text in CLOSING_BRACKETS))
@@ -356,7 +416,8 @@ def _bracket_depths(texts: Sequence[str]) -> list[int]:
 def path_descriptors(arrays: PairArrays, word_groups: Matrix) -> Matrix:
     """Return PATH_DESCRIPTORS of all pairs, (pairs, descriptors); counts are not yet scaled.
 
-    ``word_groups`` (tokens, PATH_WORD_GROUPS) says which groups each token belongs to.
+    ``word_groups`` (tokens, PATH_WORD_GROUPS), 0/1, says which groups each token belongs to. All
+    are 0 but "no path" for a pair without a path.
     """
     paths, size = arrays.paths, len(arrays.pairs)
     pair, position = (paths.steps >= 0).nonzero()
@@ -399,7 +460,7 @@ def path_descriptors(arrays: PairArrays, word_groups: Matrix) -> Matrix:
 
 @lru_cache(maxsize=1 << 12)
 def _step_kinds(type_: str) -> tuple[bool, ...]:
-    """Return which STEP_KINDS a dependency type belongs to."""
+    """Return which STEP_KINDS a dependency type belongs to, one flag per kind."""
     group = dependency_group(type_)
     has_preposition = [
         type_.endswith(f"_{p}") or (p == "by" and type_ == "agent") for p in PREPOSITIONS
@@ -410,7 +471,8 @@ def _step_kinds(type_: str) -> tuple[bool, ...]:
 def _path_words(arrays: PairArrays, word_groups: Matrix) -> tuple[Matrix, NDArray[np.bool_]]:
     """Count word groups inside each path, and find paths with a word that governs a negation.
 
-    Shapes (pairs, PATH_WORD_GROUPS) and (pairs,).
+    Shapes (pairs, PATH_WORD_GROUPS) and (pairs,). Inside are tokens other than the two ends of the
+    path; for negations the ends count too. ``word_groups`` is as in ``path_descriptors``.
     """
     links, size = arrays.links, len(arrays.pairs)
     pair, position, token = arrays.path_tokens()
@@ -426,7 +488,9 @@ def _path_words(arrays: PairArrays, word_groups: Matrix) -> tuple[Matrix, NDArra
 def _path_tops(arrays: PairArrays, word_groups: Matrix) -> Matrix:
     """Return the four "top is ..." flags of each path, (4, pairs): entity, trigger, strong, verb.
 
-    Tops that are an entity of the pair are never triggers. All 0 without a path.
+    The top is the token at which the path turns from climbing to descending. Tops that are an
+    entity of the pair are never triggers. All 0 without a path. ``word_groups`` is as in
+    ``path_descriptors``.
     """
     rows = (arrays.paths.length > 0).nonzero()[0]
     top = arrays.paths.tokens[rows, arrays.path_tops[rows]]
