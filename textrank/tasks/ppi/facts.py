@@ -83,10 +83,17 @@ class Fact(TypedDict):
 def aggregate_facts(docs: Iterable[Doc], *, min_probability: float | None = None) -> list[Fact]:
     """Return the facts that judged Docs state, sorted by decreasing probability, then by ends.
 
-    Reads ``doc._.textrank_ppi``; Docs without it are skipped. Documents are distinguished by their
-    id, so two Docs with the same id count as one document. See the module docstring for the
-    definition of a fact. With ``min_probability`` every pair of at least this probability is
-    evidence, whatever the model decided.
+    See the module docstring for the definition of a fact.
+
+    Parameters
+    ----------
+    docs
+        Docs with ``doc._.textrank_ppi``; those without it are skipped. Documents are distinguished
+        by their id, so two Docs with the same id count as one document.
+    min_probability
+        If given, every pair of at least this probability is evidence, whatever the model decided
+        and whether asserted or not. None applies the definition of evidence in the module
+        docstring.
     """
     spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
     evidence: defaultdict[tuple[str, str], list[Evidence]] = defaultdict(list)
@@ -119,7 +126,10 @@ def entity_key(name: str, identifier: str | None) -> str:
 
 
 def combine_probabilities(statements: Iterable[Evidence]) -> float:
-    """Return ``1 - prod_d (1 - max_d p)`` over documents d and their asserted statements."""
+    """Return ``1 - prod_d (1 - max_d p)`` over documents d and their asserted statements.
+
+    0 without asserted statements.
+    """
     best_by_document: dict[str, float] = {}
     for row in statements:
         if row["status"] == "asserted":
@@ -134,8 +144,10 @@ def combine_probabilities(statements: Iterable[Evidence]) -> float:
 def _to_evidence(row: Mapping[str, Any], document: str, *, is_reversed: bool) -> Evidence:
     """Return a row of ``doc._.textrank_ppi`` as evidence.
 
-    ``is_reversed`` says that the sorted ends of the fact are in the opposite order of the names in
-    the row, so that the direction is flipped.
+    ``document`` is the id of the Doc. ``is_reversed`` says that the sorted ends of the fact are in
+    the opposite order of the names in the row, so that the direction is flipped. Missing values
+    default to status "asserted", type UNTYPED, direction "none" and probability 1 or 0, as the pair
+    interacts.
     """
     direction = row.get("direction") or "none"
     return {
@@ -162,7 +174,10 @@ def _is_evidence(statement: Evidence, min_probability: float | None, *, interact
 def _build_fact(
     ends: tuple[str, str], evidence: Sequence[Evidence], names: Mapping[str, str]
 ) -> Fact:
-    """Aggregate a non-empty list of evidence about two entities; ``names`` maps keys to names."""
+    """Aggregate a non-empty list of evidence about two entities.
+
+    ``ends`` are the sorted keys of the entities; ``names`` maps keys to the spelling shown.
+    """
     asserted = [row for row in evidence if row["status"] == "asserted"] or evidence
     counts = Counter(row["status"] for row in evidence)
     return {
@@ -183,7 +198,10 @@ def _build_fact(
 
 
 def _vote(weighted_values: Iterable[tuple[str, float]]) -> str:
-    """Return the value with the largest total weight; within 1e-9 the alphabetically first."""
+    """Return the value with the largest total weight; within 1e-9 the alphabetically first.
+
+    Items are (value, weight). Raises ValueError if there are none.
+    """
     totals: defaultdict[str, float] = defaultdict(float)
     for value, weight in weighted_values:
         totals[value] += weight
@@ -197,11 +215,12 @@ def _most_common(counts: Mapping[str, int]) -> str:
 def build_network(docs: Iterable[Doc]) -> nx.Graph:
     """Return a graph with entities as nodes and an edge for each fact with asserted evidence.
 
-    A node is an entity key with the attribute ``label``, its name. An edge has the attributes
-    ``a`` and ``b`` (the ends of the fact), ``probability`` (also as ``weight``), ``type``,
-    ``direction`` ("a>b" goes from ``a`` to ``b``), ``count`` (different asserted sentences),
-    ``documents``, ``negated`` and ``speculated`` (numbers of statements) and ``evidence`` (the
-    most probable asserted statement of each sentence).
+    The graph is undirected. A node is an entity key with the attribute ``label``, its name;
+    entities without such a fact are left out. An edge has the attributes ``a`` and ``b`` (the ends
+    of the fact), ``probability`` (also as ``weight``), ``type``, ``direction`` ("a>b" goes from
+    ``a`` to ``b``), ``count`` (different asserted sentences), ``documents``, ``negated`` and
+    ``speculated`` (numbers of statements) and ``evidence`` (the most probable asserted statement of
+    each sentence, by decreasing probability).
     """
     import networkx as nx  # slow to import, and rarely needed
 
@@ -230,7 +249,8 @@ def build_network(docs: Iterable[Doc]) -> nx.Graph:
 def write_network(graph: nx.Graph, path: str | Path) -> None:
     """Write a graph of ``build_network`` in the format of the suffix; see ``NETWORK_WRITERS``.
 
-    The file is replaced atomically. Raises ValueError for an unknown suffix.
+    The case of the suffix is ignored. The file is replaced atomically. Raises ValueError for an
+    unknown suffix.
     """
     check_network_path(path)
     with open_atomic(path) as file:
@@ -250,7 +270,10 @@ def check_network_path(path: str | Path | None) -> None:
 
 
 def _to_graphml(graph: nx.Graph) -> str:
-    """Return GraphML; the list of evidence becomes a text with one line per sentence."""
+    """Return GraphML; the list of evidence becomes a text with one line per sentence.
+
+    Characters that XML does not allow are replaced. The graph is not changed.
+    """
     import networkx as nx
 
     valid = nx.Graph()
@@ -299,12 +322,18 @@ def _to_csv(graph: nx.Graph) -> str:
 
 
 def _source_and_target(data: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the ends of an edge in the order of its direction."""
+    """Return the ends of an edge, given its attributes, in the order of its direction.
+
+    ``a`` then ``b`` without a direction.
+    """
     return (data["b"], data["a"]) if data["direction"] == "b>a" else (data["a"], data["b"])
 
 
 def _evidence_lines(data: Mapping[str, Any]) -> list[str]:
-    """Return one line "document: sentence (probability)" per statement of an edge."""
+    """Return one line "document: sentence (probability)" per statement of an edge.
+
+    ``data`` are the attributes of the edge; the order is that of its evidence.
+    """
     return [
         f"{row['document']}: {row['sentence']} ({row['probability']:.3f})"
         for row in data["evidence"]
