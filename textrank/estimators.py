@@ -4,7 +4,8 @@
 ``textrank.learners``. ``kernel`` is ``"linear"``, another of scikit-learn's kernel names,
 ``"precomputed"``, a kernel of ``textrank.kernels`` (``X`` may then be any sequence that it
 compares), or a function of two matrices or two rows. ``gamma``, ``degree`` and ``coef0`` are passed
-to scikit-learn's kernels.
+to scikit-learn's kernels. In shapes, n is the number of training samples, m of new samples, d of
+features, p of outputs and a of alphas.
 
 >>> import numpy as np
 >>> from sklearn.model_selection import GridSearchCV
@@ -101,7 +102,10 @@ class KernelMachine(BaseEstimator):
         return validated
 
     def _check_alphas(self) -> tuple[float, ...]:
-        """Return the validated parameter ``alphas``; errors have scikit-learn's wording."""
+        """Return the validated parameter ``alphas``; errors have scikit-learn's wording.
+
+        Raises ValueError unless they are one or more different positive numbers.
+        """
         try:
             return check_alphas(self.alphas)
         except ValueError:
@@ -111,7 +115,10 @@ class KernelMachine(BaseEstimator):
             ) from None
 
     def _training_data(self, X: Any) -> tuple[Any, bool]:
-        """Return the training data and whether it is a Gram matrix (n, n), else features."""
+        """Return the training data and whether it is a Gram matrix (n, n), else features (n, d).
+
+        Only the linear kernel gives features, so that a model has feature weights.
+        """
         if self.kernel == "precomputed":
             return check_gram(X), True
         if isinstance(self.kernel, str) and self.kernel == "linear":
@@ -119,7 +126,10 @@ class KernelMachine(BaseEstimator):
         return check_gram(self._compare(X, X)), True
 
     def _compare(self, X: Any, Y: Any) -> Matrix:
-        """Return the kernel of X and Y, (x, y); X itself if it is precomputed."""
+        """Return the kernel of each sample of X with each of Y, (x, y) for x and y samples.
+
+        If the kernel is precomputed, X holds these values and is returned; Y is then ignored.
+        """
         if self.kernel == "precomputed":
             return np.asarray(X)
         if isinstance(self.kernel, Kernel):
@@ -132,9 +142,10 @@ class KernelMachine(BaseEstimator):
         )
 
     def _store_model(self, X: Any, coef: Matrix, *, dual: bool) -> None:
-        """Store the model (n or d, p) and drop an earlier one.
+        """Store the coefficients (n or d, p) in attributes, and drop an earlier model.
 
-        ``dual`` tells coefficients of the training rows from weights of the features.
+        ``dual``: they belong to the training rows ``X`` and are stored as ``dual_coef_`` together
+        with ``X_fit_``; else they are weights of the features, stored transposed as ``coef_``.
         """
         for name in ("X_fit_", "dual_coef_", "coef_"):
             self.__dict__.pop(name, None)
@@ -144,7 +155,11 @@ class KernelMachine(BaseEstimator):
             self.coef_ = np.ascontiguousarray(coef.T)
 
     def _scores(self, X: Any) -> Matrix:
-        """Return the scores of new samples, (m, p)."""
+        """Return the scores of new samples, (m, p).
+
+        X holds kernel values (m, n) if the kernel is precomputed. Raises NotFittedError before
+        ``fit``.
+        """
         check_is_fitted(self, "heldout_")
         X = self._validate(X, reset=False)
         if "coef_" in vars(self):
@@ -153,17 +168,21 @@ class KernelMachine(BaseEstimator):
 
 
 def group_rows(labels: Any, X: Any) -> list[NDArray[np.intp]]:
-    """Return the rows of each group; without labels, every row with the rows that equal it.
+    """Return the row indices of each group; without labels, every row with the rows that equal it.
 
-    A copy of a held-out row would give its answer away, and a row that occurs twice is the same
-    as one of twice the weight.
+    ``labels`` has the group of each row, as number or name, or is None. A copy of a held-out row
+    would give its answer away, and a row that occurs twice is the same as one of twice the weight.
+    Raises ValueError unless there are as many labels as rows.
     """
     n = X.shape[0] if isinstance(X, np.ndarray) or sp.issparse(X) else len(X)
     return rows_by_group(_number_equal_rows(X, n) if labels is None else labels, n)
 
 
 def _number_equal_rows(X: Any, n: int) -> NDArray[np.intp]:
-    """Return a number for each row, the same for equal rows; all different for other objects."""
+    """Return a number for each of n rows, (n,), the same for equal rows.
+
+    ``X`` is a dense or sparse matrix; rows of other objects all get different numbers.
+    """
     if isinstance(X, np.ndarray):
         rows = [row.tobytes() for row in np.ascontiguousarray(X) + 0.0]  # -0.0 equals 0.0
     elif sp.issparse(X):
@@ -178,7 +197,11 @@ def _number_equal_rows(X: Any, n: int) -> NDArray[np.intp]:
 
 
 def _call_kernel(kernel: Callable[..., Any], X: Any, Y: Any) -> Matrix:
-    """Return the Gram matrix of a kernel function of two matrices, or else of two rows."""
+    """Return the Gram matrix of a kernel function of two matrices, or else of two rows.
+
+    The function is first called with both matrices; if that fails or the result has another shape
+    than (rows of X, rows of Y), with each two rows.
+    """
     try:
         values = np.asarray(kernel(X, Y), dtype=np.float64)
     except (TypeError, ValueError):
@@ -225,7 +248,10 @@ class RLSRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
     def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> RLSRegressor:
         """Fit the model and choose alpha; returns self.
 
-        ``groups`` has the group of each row, as number or name; a group is held out together.
+        ``y`` is (n,) or (n, outputs); alpha has the smallest held-out squared error, for each
+        output on its own, of equals the largest. ``groups`` has the group of each row, as number or
+        name; a group is held out together. None holds out each row with its copies.
+        ``sample_weight`` (n,) are factors of the squared errors; None: all 1.
         """
         alphas = self._check_alphas()
         X, y = self._validate(X, y, multi_output=True, y_numeric=True)
@@ -300,9 +326,12 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         self.coef0 = coef0
 
     def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> RLSClassifier:
-        """Fit the model and choose alpha; returns self.
+        """Fit the model and choose alpha by ``select``, of equals the largest; returns self.
 
-        ``groups`` has the group of each row, as number or name; a group is held out together.
+        ``y`` has the class of each row, of any type. ``groups`` has the group of each row, as
+        number or name; a group is held out together. None holds out each row with its copies.
+        ``sample_weight`` (n,) are factors of the squared errors; None: all 1. Raises ValueError for
+        fewer than two classes.
         """
         alphas = self._check_alphas()
         X, y = self._validate(X, y)
@@ -346,7 +375,9 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
     ) -> RLSSolution:
         """Solve a code with zeros, each of whose bits is learned from some of the classes.
 
-        Raises ValueError if the features are too large for the smallest alpha.
+        ``data`` is a Gram matrix if ``dual``, else features; ``classes`` (n,) has the index of each
+        sample's class, ``rows`` the samples of each held-out group. Raises ValueError if the
+        features are too large for the smallest alpha.
         """
         heaviest = 1.0 if weights is None else float(weights.max())
         if not dual and not is_gram_accurate(data, float(alphas.min()) / heaviest):
@@ -367,7 +398,11 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         return super()._scores(X) + self.intercept_
 
     def decision_function(self, X: Any) -> Matrix:
-        """Return the scores of new samples: (m,) for two classes, else (m, classes)."""
+        """Return the scores of new samples: (m,) for two classes, else (m, classes).
+
+        For two classes a positive score means the second of ``classes_``. Columns are in the order
+        of ``classes_``.
+        """
         scores = self._scores(X)
         return scores[:, 0] if self.code_.shape[1] == 1 else self._logits(scores)
 
@@ -382,28 +417,35 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         return np.asarray((p + MIN_PROBABILITY) / (1 + p.shape[1] * MIN_PROBABILITY))
 
     def _logits(self, scores: Matrix) -> Matrix:  # (n, bits) -> (n, classes)
-        """Return a score per class from a score per bit, (n, classes)."""
+        """Return a score per class from a score per bit: the product with the class's code."""
         return np.asarray(scores @ self.code_.T)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the classes of new samples, (m,)."""
+        """Return the classes of new samples, (m,), as values of ``classes_``."""
         scores = self._scores(X)
         return np.asarray(self.classes_[self._decode(scores)])
 
     def _decode(self, scores: Matrix) -> NDArray[np.intp]:
-        """Return the index of the class of each row of scores; the last axis is bits."""
+        """Return the index of the class of each row of scores, (.., bits) to (..)."""
         if self.code_.shape[1] == 1:
             return np.asarray(scores[..., 0] > 0, dtype=np.intp)
         return decode(scores, self.code_, self.decoding)
 
     def _make_code(self, classes: int) -> Matrix:
-        """Return the validated code; by default one bit for two classes, else one per class."""
+        """Return the validated code (classes, bits); ``classes`` is their number.
+
+        By default one bit for two classes, else one per class. Raises ValueError if ``code`` does
+        not fit.
+        """
         if self.code is not None:
             return check_code(self.code, classes)
         return np.array([[-1.0], [1.0]]) if classes == 2 else one_vs_all_code(classes)
 
     def _class_weights(self, y: NDArray[Any], weights: Vector | None) -> Vector | None:
-        """Return the weights of samples times those of their classes; None if all are 1."""
+        """Return the weights of samples times those of their classes, (n,); None if all are 1.
+
+        ``y`` has the class of each sample, ``weights`` the weights of samples or None.
+        """
         if self.class_weight is None:
             return weights
         weight_of_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
@@ -413,7 +455,12 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
     def _choose_alpha(
         self, heldout: Matrix, classes: NDArray[np.intp], weights: Vector | None
     ) -> int:
-        """Return the index of the best alpha by the criterion ``select``; of equals the largest."""
+        """Return the index of the best alpha by the criterion ``select``; of equals the largest.
+
+        ``heldout`` is (a, n, bits), ``classes`` (n,) the index of each sample's class. Weights are
+        not used by ``auc`` and ``f``. Raises ValueError if ``select`` is unknown or not for this
+        code.
+        """
         Y = self.code_[classes]
         if self.select == "accuracy":
             quality = np.average(self._decode(heldout) == classes, axis=1, weights=weights)
@@ -431,14 +478,18 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
 
 
 def _mean_squared_error(heldout: Matrix, Y: Matrix, weights: Vector | None) -> Matrix:  # (a, p)
-    """Return the weighted mean squared error at each alpha and output, (a, p)."""
+    """Return the weighted mean squared error at each alpha and output, (a, p).
+
+    ``heldout`` is (a, n, p), ``Y`` (n, p), ``weights`` (n,) or None for equal ones.
+    """
     return np.asarray(np.average((heldout - Y) ** 2, axis=1, weights=weights))
 
 
 def _check_weights(sample_weight: Any, X: Any) -> Vector | None:
-    """Return validated sample weights; None if there are none.
+    """Return validated sample weights, (n,); None if there are none.
 
-    Raises ValueError if one is negative or all are zero.
+    Zeros become tiny positive weights, so that such a sample is scored too. Raises ValueError if
+    one is negative or all are zero.
     """
     if sample_weight is None:
         return None
@@ -459,7 +510,9 @@ class _Ranker(KernelMachine):
     def score(self, X: Any, y: Any, queries: Any = None) -> float:
         """Return the share of differently labelled pairs in the right order, averaged over queries.
 
-        Raises ValueError if no query has different labels.
+        ``queries`` has the query of each sample; None: all are one query. Ties in scores count one
+        half; queries without different labels are left out. Raises ValueError if no query has
+        different labels.
         """
         scores, labels = merge_ties(self.predict(X)), np.asarray(y, dtype=np.float64)
         rows = [np.arange(len(labels))] if queries is None else rows_by_group(queries, len(labels))
@@ -471,7 +524,12 @@ class _Ranker(KernelMachine):
         return float(np.nanmean(shares))
 
     def _fit(self, learner: Any, X: Any, y: Any, queries: Any) -> None:
-        """Fit a learner of this library on labels, within queries if they are given."""
+        """Fit a learner of this library on labels, within queries if they are given.
+
+        Sets ``alpha_``, ``heldout_`` and the model. Whole queries are held out; without queries
+        (None) all samples are ranked together and each is held out on its own. Raises ValueError
+        for fewer than two samples.
+        """
         X, y = self._validate(X, y, y_numeric=True)
         n = len(y)
         if n < 2:
@@ -531,7 +589,8 @@ class RankRLS(_Ranker):
     ) -> RankRLS:
         """Fit the model from labels ``y``, or from ``preferences`` between rows; returns self.
 
-        Raises ValueError if both or neither are given.
+        ``queries`` has the query of each row, with labels only; None ranks all rows together.
+        Raises ValueError if both labels and preferences, or neither, are given.
         """
         if preferences is not None:
             if y is not None or queries is not None:
@@ -552,7 +611,11 @@ class RankRLS(_Ranker):
         return self
 
     def _fit_preferences(self, X: Any, preferences: Matrix) -> RankRLS:
-        """Fit the model on preferences (m, 2 or 3), see the class."""
+        """Fit the model on preferences (m, 2 or 3), see the class; returns self.
+
+        Alpha has the smallest weighted squared error of held-out differences, of equals the
+        largest.
+        """
         alphas = self._check_alphas()
         X = self._validate(X)
         n = count_rows(X)
@@ -604,13 +667,20 @@ class RankSVM(_Ranker):
         self.coef0 = coef0
 
     def fit(self, X: Any, y: Any, queries: Any = None) -> RankSVM:
-        """Fit the model from labels, within queries if they are given; returns self."""
+        """Fit the model from labels, within queries if they are given; returns self.
+
+        ``queries`` has the query of each row; None ranks all rows together, and folds are then of
+        single rows.
+        """
         self._fit(ranksvm.RankSVM(alphas=self._check_alphas(), folds=self.folds), X, y, queries)
         return self
 
 
 def _number_queries(labels: Any, n: int) -> NDArray[np.intp]:
-    """Return the query of each sample as a number; raise ValueError unless there are n."""
+    """Return the query of each sample as a number from 0, (n,), in sorted order of the labels.
+
+    Raises ValueError unless there are n labels.
+    """
     rows_by_group(labels, n, name="queries")
     return np.unique(np.asarray(labels), return_inverse=True)[1]
 
@@ -625,9 +695,12 @@ def _name_features(X: Any) -> Features:
 def _parse_preferences(
     preferences: Matrix, n: int, cost: Cost, normalised: bool
 ) -> tuple[NDArray[np.intp], Vector, Vector]:
-    """Return pairs (m, 2), target differences (m,) and weights (m,) of preferences.
+    """Return pairs (m, 2), target differences (m,) and weights (m,) of m preferences.
 
-    Raises ValueError for rows that are not (better, worse[, magnitude]) of two different samples.
+    A pair is (better row, worse row) of n. The magnitude is 1 if there is no third column. The cost
+    ``"sign"`` makes all targets 1, ``"bound"`` weights by ``1 / magnitude²``; ``normalised``
+    divides weights by m. Raises ValueError for rows that are not (better, worse[, magnitude]) of
+    two different samples, and without rows.
     """
     if preferences.ndim != 2 or preferences.shape[1] not in (2, 3) or not len(preferences):
         raise ValueError(
@@ -681,7 +754,10 @@ class G2P(TransformerMixin, KernelMachine):
         self.coef0 = coef0
 
     def fit(self, X: Any, y: Any) -> G2P:
-        """Find the projection; ``y`` are classes, or an indicator matrix of several per sample."""
+        """Find the projection and return self.
+
+        ``y`` are classes, (n,), or an indicator matrix (n, classes) of several per sample.
+        """
         X, y = self._validate(X, y, multi_output=True)
         learner = g2p.G2P(
             alpha=self.alpha,
@@ -696,7 +772,11 @@ class G2P(TransformerMixin, KernelMachine):
         return self
 
     def transform(self, X: Any) -> Matrix:
-        """Return the embedding of new samples, (m, size)."""
+        """Return the embedding of new samples, (m, size).
+
+        X holds kernel values (m, n) if the kernel is precomputed. Raises NotFittedError before
+        ``fit``.
+        """
         check_is_fitted(self, "projection_")
         X = self._validate(X, reset=False)
         return np.asarray(self._compare(X, self.X_fit_) @ self.projection_)
@@ -708,7 +788,11 @@ class G2P(TransformerMixin, KernelMachine):
 
 
 def _class_matrix(y: NDArray[Any]) -> Matrix:
-    """Return the class matrix that G2P learns from, for single or multiple classes."""
+    """Return the class matrix that G2P learns from, for single or multiple classes.
+
+    ``y`` are classes (n,) in any type, or an indicator matrix (n, classes); see
+    ``g2p.class_matrix``.
+    """
     if type_of_target(y) == "multilabel-indicator":
         return g2p.class_matrix(np.asarray(y, dtype=np.float64), "multi")
     check_classification_targets(y)
