@@ -44,14 +44,20 @@ Nlp = Annotated[str | None, typer.Option("--nlp", help="Name or path of a spaCy 
 
 
 def check_output_file(path: Path | None) -> Path | None:
-    """Raise ValueError unless a file can be written at ``path`` (callback of options)."""
+    """Return ``path``; raise ValueError unless a file can be written there (callback of options).
+
+    None is returned as it is.
+    """
     from textrank.io import check_writable
 
     return check_writable(path)
 
 
 def _check_report_folder(path: Path | None) -> Path | None:
-    """Raise ValueError unless a report with plots can be written to ``path`` (callback)."""
+    """Return ``path``; raise ValueError unless a report with plots can be written there (callback).
+
+    None is returned as it is. Raises ModuleNotFoundError without matplotlib.
+    """
     if path is not None:
         from textrank.io import check_folder_writable
         from textrank.reports.plots import require_matplotlib
@@ -87,7 +93,7 @@ def make_console() -> Console:
 
 
 def write_json_figures(result: Any, file: Path | None) -> None:
-    """Write ``result.to_dict()`` as JSON; does nothing if ``file`` is None."""
+    """Write ``result.to_dict()`` as JSON to ``file``; does nothing if ``file`` is None."""
     if file is not None:
         from textrank.reports.table import write_json
 
@@ -97,7 +103,8 @@ def write_json_figures(result: Any, file: Path | None) -> None:
 def given_options(context: typer.Context, *names: str) -> list[str]:
     """Return which of the options ``names`` were given on the command line, as ``--part-size``.
 
-    ``names`` are parameters of the command's function.
+    ``names`` are parameters of the command's function, such as ``part_size``; the result has their
+    order. Options with their default, or from the environment, are left out.
     """
     option_strings = {parameter.name: parameter.opts for parameter in context.command.params}
     return [
@@ -171,7 +178,8 @@ def with_common_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Return a command with the options ``--code``, ``--max-bytes`` and ``--skip-bad`` added.
 
     The file of ``--code`` is imported before the command runs. The others are passed to it as
-    ``options: CommonOptions``, if it has such a parameter.
+    ``options: CommonOptions``, if it has such a parameter. The signature of the result, which typer
+    reads, has the new options; the given function is not changed.
     """
     own_parameters = inspect.signature(command).parameters
 
@@ -204,7 +212,8 @@ def with_common_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def import_code_file(file: Path | None) -> None:
     """Import a Python file that the user named with ``--code``; None does nothing.
 
-    Raises ValueError if there is no such file.
+    The module is entered in ``sys.modules`` under the name of the file. Raises ValueError if there
+    is no such file or it does not end in ``.py``; errors of its code are passed on.
     """
     if file is None:
         return
@@ -248,7 +257,10 @@ WRITE_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
 def build_app(requested: str | None) -> typer.Typer:
-    """Return the application; only the command ``requested`` is imported, others are stubs."""
+    """Return the application; only the command ``requested`` is imported, others are stubs.
+
+    None imports no command; help still lists all.
+    """
     app = typer.Typer(
         help=DESCRIPTION,
         no_args_is_help=True,
@@ -268,8 +280,10 @@ def build_app(requested: str | None) -> typer.Typer:
 def run(arguments: Sequence[str]) -> int:
     """Run a command and return its exit code.
 
-    Errors that a user can fix give code 2 and a one-line message without traceback, Ctrl-C 130, and
-    a closed pipe 141. Other exceptions are programming errors and are raised.
+    ``arguments`` are those after the program's name. Errors that a user can fix give code 2 and a
+    one-line message without traceback, Ctrl-C 130, and a closed pipe 141; a command may return
+    other codes. Other exceptions are programming errors and are raised. Replaces
+    ``warnings.showwarning``, so that warnings are one line too.
     """
     warnings.showwarning = _warn
     try:
@@ -330,7 +344,10 @@ def _global_options(
 
 
 def _find_command(arguments: Sequence[str]) -> str | None:
-    """Return the command among the arguments, or in the line that a shell wants completed."""
+    """Return the command among the arguments, or in the line that a shell wants completed.
+
+    It is the first word that is not an option; None if there is none. It need not exist.
+    """
     words = os.environ.get("COMP_WORDS", "").split()[1:] or arguments
     return next((word for word in words if not word.startswith("-")), None)
 
@@ -349,7 +366,10 @@ class _ProgressBars:
     """Progress bars on standard error, shown only if it is a terminal."""
 
     def track(self, items: Iterable[T], what: str, total: int | None) -> Iterator[T]:
-        """Iterate over ``items`` with a bar labelled ``what``."""
+        """Iterate over ``items`` with a bar labelled ``what``.
+
+        ``total`` is the number of items; None if it is unknown.
+        """
         if not sys.stderr.isatty():
             return iter(items)
         from rich.console import Console
@@ -364,7 +384,7 @@ def _warn(message: Any, *_: Any, **__: Any) -> None:
 
 
 def _fail(message: str, code: int = 2) -> int:
-    """Print an error on standard error and return the exit code."""
+    """Print an error on standard error and return the exit code, 2 by default."""
     typer.echo(f"textrank: error: {message}", err=True)
     return code
 
