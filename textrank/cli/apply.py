@@ -126,7 +126,11 @@ def command(
 
 
 def _check_options(context: typer.Context, out: Path | None, dask: str | None, diff: bool) -> None:
-    """Raise ValueError if an option was given that has no effect."""
+    """Raise ValueError if an option was given that has no effect.
+
+    ``out``, ``dask`` and ``diff`` are the values of these options; ``context`` tells which were
+    given.
+    """
     if out is None:
         refuse_ignored(context, OUT_OPTIONS, "without --out", "add --out DIR")
     else:
@@ -146,7 +150,10 @@ def _check_options(context: typer.Context, out: Path | None, dask: str | None, d
 
 
 def _show_table(task: Task, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Print the answers that the task shows as a table, one line each."""
+    """Print the answers that the task shows as a table, one line each.
+
+    ``rows`` are those of ``apply_model``. Answers that the task leaves out of a table are skipped.
+    """
     from rich.table import Table
 
     from textrank.cli.app import make_console
@@ -172,17 +179,21 @@ def apply_model(
 ) -> Iterator[dict[str, Any]]:
     """Annotate texts; iterate over ``{"document": id, "textrank_<task>": answers}``.
 
+    There is one row per document, in order. Nothing happens until the first row is requested, and
+    the files are only written after the last.
+
     Parameters
     ----------
     model
-        Name or path of a model.
+        Name or path of a model, or the model.
     texts
         Files, or ``-`` for standard input.
     nlp
         Name or path of a spaCy pipeline; None takes the shipped one.
     network, write, facts
         Files to write at the end: the interaction network, the annotated texts (in the format of
-        the suffix) and the table of facts. Only for tasks with pairs.
+        the suffix) and the table of facts. Only for tasks with pairs. None: not written. All Docs
+        are then kept in memory.
     settings
         Settings of the task, ``task.precision=0.9``.
     options
@@ -238,11 +249,12 @@ def iter_annotated(
     keep: bool,
     options: CommonOptions = DEFAULT_OPTIONS,
 ) -> Iterator[Doc]:
-    """Iterate over the annotated Docs of texts.
+    """Iterate over the annotated Docs of texts, in order.
 
-    Unless ``keep``, a Doc must not be used after the next one was taken: the vocabulary is cleared
-    from time to time to bound memory. With ``skip_bad`` a document that cannot be annotated is left
-    out with a warning.
+    ``texts`` are files, or ``-`` for standard input. Unless ``keep``, a Doc must not be used after
+    the next one was taken: the vocabulary is cleared from time to time to bound memory. With
+    ``options.skip_bad`` a document that cannot be annotated is left out with a warning; else its
+    error is raised.
     """
     import warnings
 
@@ -270,7 +282,10 @@ def iter_diffs(
     settings: Sequence[str] = (),
     options: CommonOptions = DEFAULT_OPTIONS,
 ) -> Iterator[str]:
-    """Iterate over the corrections of a spelling model, one unified diff per changed text."""
+    """Iterate over the corrections of a spelling model, one unified diff per changed text.
+
+    Arguments are those of ``apply_model``. Raises ValueError if the model is of another task.
+    """
     from textrank._annotate import load_language
     from textrank.cli.sources import set_model_parser
     from textrank.config import load_model, with_task_settings
