@@ -30,10 +30,11 @@ def command(
 
 
 def compare_reports(files: Sequence[Path], measures: Sequence[str] = ()) -> Comparison:
-    """Compare the runs of several report files.
+    """Compare the runs of several report files, written with ``--json``; at least two.
 
-    Runs are named after their files, with paths if file names are not unique. ``measures`` are
-    names of metrics; empty compares AUC and F. Raises ValueError if a file is given twice.
+    Runs are named after their files without suffix, or by whole paths if those are not unique.
+    ``measures`` are names of metrics; empty compares AUC and F, or tau for rankings. Raises
+    ValueError if a file is given twice, or the runs do not have the same folds.
     """
     from textrank.evaluation.statistics import compare
     from textrank.reports.table import read_report
