@@ -50,6 +50,11 @@ def convert_corpus(
         tokenized and split into sentences by rules.
     options
         Reading options.
+
+    Raises
+    ------
+    ValueError
+        If the format is unknown, the corpus cannot be read or the target cannot be written.
     """
     import itertools
 
