@@ -62,7 +62,9 @@ def cross_corpora(
 ) -> CrossCorpus:
     """Train a pipeline on each corpus and test it on each of the others; each is read once.
 
-    Arguments are as in ``run_pipeline``. Raises ValueError if two corpora have one name.
+    ``pipeline`` is a shipped name or the path of a cfg, ``corpora`` are data files or folders,
+    ``settings`` overrides ``KEY=VALUE`` of the cfg, and ``nlp`` a spaCy pipeline (None: the shipped
+    one). Raises ValueError if two corpora have one name, or there are fewer than two.
     """
     from textrank.cli.sources import read_corpus, set_parser
     from textrank.config import load_pipeline, parse_setting
