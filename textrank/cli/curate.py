@@ -77,7 +77,9 @@ def _make_curation(
 ) -> Curation:
     """Read the texts, train the first model, and open the file of answers.
 
-    ``file`` None names it after the texts and the task; ``who`` is the annotator.
+    ``model`` is a model or pipeline, ``source`` the texts; ``file`` None names the file of answers
+    after the texts and the task, in the current folder; ``who`` is the annotator. With a corpus
+    ``train`` the first model is trained on it alone; with ``fresh`` it starts without weights.
     """
     from textrank._annotate import load_language
     from textrank.web.active_learner import ActiveLearner
@@ -94,7 +96,10 @@ def _make_curation(
 
 
 def _load_start(name: str, fresh: bool) -> tuple[Pipeline, Model | None]:
-    """Return the pipeline, and the model to start from or None to train from scratch."""
+    """Return the pipeline, and the model to start from or None to train from scratch.
+
+    The model is None if ``name`` is a pipeline, or with ``fresh``.
+    """
     from textrank.config import load_model, load_pipeline
 
     if _is_pipeline(name):
@@ -104,7 +109,7 @@ def _load_start(name: str, fresh: bool) -> tuple[Pipeline, Model | None]:
 
 
 def _is_pipeline(name: str) -> bool:
-    """Return whether ``name`` is a pipeline and not a model."""
+    """Return whether ``name`` is a cfg file or a shipped pipeline, and not a shipped model."""
     from textrank.config import model_names, pipeline_names
 
     return name.endswith(".cfg") or (name in pipeline_names() and name not in model_names())
