@@ -156,6 +156,8 @@ def evaluate_names(
     """Evaluate a model on the raw text of a corpus, with names that the recogniser finds.
 
     ``sentences`` keeps the sentences of the corpus; other arguments are as in ``evaluate_model``.
+    Warns on standard error if the model was trained on some of the documents. Raises ValueError if
+    the model does not judge pairs.
     """
     import spacy
 
@@ -185,7 +187,11 @@ def evaluate_raw_identifiers(
     nlp: str | None = None,
     options: CommonOptions = DEFAULT_OPTIONS,
 ) -> Report:
-    """Evaluate the identifiers of whole documents, with names that the recogniser finds."""
+    """Evaluate the identifiers of whole documents, with names that the recogniser finds.
+
+    Arguments are as in ``evaluate_model``. Warns on standard error if the model was trained on some
+    of the documents. Raises ValueError if the model does not assign identifiers.
+    """
     import spacy
 
     from textrank._annotate import load_language
@@ -206,7 +212,10 @@ def evaluate_raw_identifiers(
 
 
 def _warn_of_overlap(model: Model, docs: Sequence[Doc], corpus: str) -> None:
-    """Warn on standard error if the model was trained on some of the documents."""
+    """Warn on standard error if the model was trained on some of the documents.
+
+    ``corpus`` is the name of their corpus, which is compared if the model has no text hashes.
+    """
     from textrank.candidates import find_training_overlap
 
     if overlap := find_training_overlap(model.meta, docs, corpus):
@@ -214,14 +223,17 @@ def _warn_of_overlap(model: Model, docs: Sequence[Doc], corpus: str) -> None:
 
 
 def _gives_identifiers(model: str) -> bool:
-    """Return whether a model assigns identifiers to whole documents of raw text."""
+    """Return whether a model, by name or path, assigns identifiers to documents of raw text."""
     from textrank.config import load_model
 
     return load_model(model).pipeline.task.raw_text_unit == "documents"
 
 
 def _parse_share(text: str | None) -> float | Literal["auto"] | None:
-    """Return the value of ``--positives``; raise ValueError unless it is in [0, 1] or "auto"."""
+    """Return the value of ``--positives``; raise ValueError unless it is in [0, 1] or "auto".
+
+    None, if the option was not given, stays None.
+    """
     if text == "auto":
         return "auto"
     try:
