@@ -63,7 +63,8 @@ def explain_model(
 ) -> Iterator[ExplainedDecision]:
     """Iterate over the candidates of texts, each with the contributions to its score.
 
-    Arguments are as in ``apply_model``.
+    All candidates are included, also those answered with no, in the order of the texts. Arguments
+    are as in ``apply_model``.
     """
     import numpy as np
 
