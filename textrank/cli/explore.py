@@ -100,7 +100,8 @@ def _read_report_pages(folder: Path | None) -> dict[str, str]:
 def _make_reasons(store: Store, model: str | None, nlp: str | None) -> StatementExplainer | None:
     """Return the explanations of a model, loaded on first use; None if no model is known.
 
-    ``model`` None takes the one that the results name.
+    ``model`` None takes the one that the results name. ``nlp`` is a spaCy pipeline; None takes the
+    shipped one.
     """
     from textrank.web.explorer import StatementExplainer
 
