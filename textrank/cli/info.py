@@ -54,7 +54,9 @@ def command(
 def collect_info(name: str | None = None) -> dict[str, dict[str, str]]:
     """Return titled sections of rows: everything registered and shipped, or about one name.
 
-    Raises ValueError, with similar names, if there is no such name.
+    The result is ``{title: {key: text}}``. ``name`` is a registered name or that of a shipped
+    pipeline or model; None lists all. Raises ValueError, with similar names, if there is no such
+    name.
     """
     from textrank.config import model_names, package_versions, pipeline_names, registered_classes
     from textrank.formats.detection import READERS, WRITERS
@@ -93,7 +95,11 @@ def collect_info(name: str | None = None) -> dict[str, dict[str, str]]:
 
 
 def _describe_shipped(name: str) -> dict[str, dict[str, str]]:
-    """Return the settings of a shipped pipeline and the meta data of the model of that name."""
+    """Return the settings of a shipped pipeline and the meta data of the model of that name.
+
+    Sections are as in ``collect_info``; one is missing if there is no such pipeline or model.
+    Values in ``HIDDEN_META_KEYS`` are left out.
+    """
     from textrank.config import load_model, load_pipeline, model_names, pipeline_names, to_config
 
     sections: dict[str, dict[str, str]] = {}
@@ -111,7 +117,7 @@ def _describe_shipped(name: str) -> dict[str, dict[str, str]]:
 
 
 def _flatten(block: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Iterate over ``("a.b.key", value)`` of nested settings, long values shortened."""
+    """Iterate over ``("a.b.key", repr of the value)`` of nested dicts, long values shortened."""
     for key, value in block.items():
         if isinstance(value, dict):
             yield from _flatten(value, f"{prefix}{key}.")
@@ -141,7 +147,10 @@ def _describe_confusions() -> dict[str, dict[str, str]]:
 
 
 def _describe_class(role: str, name: str, cls: type) -> dict[str, dict[str, str]]:
-    """Return role, module, summary and settings of a registered class."""
+    """Return role, module, summary and settings of a registered class, as in ``collect_info``.
+
+    The summary is the first line of its docstring.
+    """
     summary = (inspect.getdoc(cls) or "").splitlines()[0]
     description = {
         "role": role,
@@ -159,7 +168,10 @@ def _describe_class(role: str, name: str, cls: type) -> dict[str, dict[str, str]
 
 
 def _format_setting(cls: type, parameter: inspect.Parameter, hint: Any) -> str:
-    """Return the default, the type and the meaning of a setting in one line."""
+    """Return the default, the type and the meaning of a setting in one line.
+
+    ``hint`` is the type of the parameter; None leaves it out.
+    """
     default = "(required)" if parameter.default is parameter.empty else repr(parameter.default)
     parts = [
         default if len(default) <= MAX_VALUE_CHARACTERS else f"{default[:MAX_VALUE_CHARACTERS]}...",
@@ -169,7 +181,7 @@ def _format_setting(cls: type, parameter: inspect.Parameter, hint: Any) -> str:
 
 
 def _type_in_words(hint: Any) -> str:
-    """Return what values a type hint allows, in words.
+    """Return what values a type hint allows, in words; "" if it is None or Any.
 
     >>> _type_in_words(Literal["auc", "f"])
     "one of 'auc', 'f'"
