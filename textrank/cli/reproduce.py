@@ -47,7 +47,7 @@ def command(
 
 
 def list_tables() -> str:
-    """Return the list of tables as text, grouped by paper."""
+    """Return the list of tables as text: each paper's citation, then its tables, one per line."""
     from textrank.reproduce import EXPERIMENTS
     from textrank.reproduce.base import get_published, get_sources
 
