@@ -102,7 +102,8 @@ def _check_options(
 ) -> None:
     """Raise ValueError if an option was given that has no effect.
 
-    ``draws`` says that the seed is used anyway, by permutations or a learning curve.
+    ``sweep`` says whether ``--sweep`` was given, ``draws`` that the seed is used anyway, by
+    permutations or a learning curve. ``context`` tells which options were given.
     """
     if sweep:
         single_run_options = ("permutations", "learning_curve", "per_fold")
@@ -242,7 +243,8 @@ def sweep_pipeline(
 def parse_grid(text: str) -> tuple[str, list[Any]]:
     """Split ``KEY=v1,v2,…`` into the key and its values, each JSON or else a string.
 
-    Raises ValueError if the text has another form.
+    Values are strings unless all together are JSON, or each is on its own. Raises ValueError if the
+    text has another form.
 
     >>> parse_grid("learner.alphas=[0.5],[1]")
     ('learner.alphas', [[0.5], [1]])
@@ -302,7 +304,10 @@ def show_report(
 
 
 def _show_sweep(result: Sweep, json_: Path | None, folder: Path | None) -> None:
-    """Print the table of a sweep, and write it as JSON and as HTML if requested."""
+    """Print the table of a sweep, and write it as JSON and as HTML if requested.
+
+    ``json_`` is a file, ``folder`` one for ``sweep.html`` and ``sweep.json``; None: not written.
+    """
     from textrank.io import update_folder
     from textrank.reports import html
     from textrank.reports.table import sweep_table
@@ -325,8 +330,9 @@ def _check_protocol(name: str) -> None:
 def _parse_folds(value: str, corpus: str) -> int | Mapping[str, int]:
     """Return the number of folds, or the fold of each document from a JSON file.
 
-    The file holds ``{document: fold}``, or ``{corpus: {document: fold}}`` for several corpora.
-    Raises ValueError if it has another form.
+    ``value`` is a number or a path. The file holds ``{document: fold}``, or ``{corpus: {document:
+    fold}}`` for several corpora, of which the one named ``corpus`` is taken. Raises ValueError if
+    it is missing or has another form.
     """
     from textrank.io import MAX_UNPACKED_BYTES, read_json
 
