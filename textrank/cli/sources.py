@@ -23,7 +23,8 @@ STDIN, STDIN_NAME = "-", "standard input"
 def set_parser(pipeline: Pipeline, nlp: str | None) -> Pipeline:
     """Return the pipeline with ``nlp`` as the parser of its task, if the task needs one.
 
-    A task that parses text itself needs it; other tasks, and None, change nothing.
+    ``nlp`` is the name or path of a spaCy pipeline. A task that parses text itself needs it; other
+    tasks, and None, change nothing.
     """
     return pipeline if nlp is None else replace(pipeline, task=pipeline.task.with_parser(nlp))
 
@@ -34,14 +35,21 @@ def set_model_parser(model: Model, nlp: str | None) -> Model:
 
 
 def read_corpus(source: Corpus, nlp: str | None, task: Task) -> list[Doc]:
-    """Read a corpus with the analyses that the task needs; ``nlp`` names a spaCy pipeline."""
+    """Read a whole corpus with the analyses that the task needs.
+
+    ``nlp`` is the name or path of a spaCy pipeline; None takes the shipped one.
+    """
     return list(source(load_language(nlp, task)))
 
 
 def read_texts(
     texts: Sequence[str], nlp: Language, options: CommonOptions = DEFAULT_OPTIONS
 ) -> Iterator[Doc]:
-    """Iterate over the documents of files and of standard input (``-``), analysed by ``nlp``."""
+    """Iterate over the documents of files and of standard input (``-``), analysed by ``nlp``.
+
+    They are in the order of ``texts``; standard input is one document with the id ``stdin``. Raises
+    ValueError if a text cannot be read or is too long.
+    """
     for text in texts:
         if text == STDIN:
             content = _read_stdin(options.max_bytes or MAX_ITEM_BYTES)
@@ -58,7 +66,10 @@ def _record_stdin(text: str) -> Record:
 
 
 def _read_stdin(limit: int) -> str:
-    """Return standard input as text; raise ValueError if it is too long or not UTF-8."""
+    """Return standard input as text, without a byte order mark.
+
+    Raises ValueError if it is closed, has more than ``limit`` bytes, or is not UTF-8.
+    """
     if sys.stdin is None:
         raise ValueError("standard input is closed. Name a file, or pipe text into the command.")
     data = sys.stdin.buffer.read(limit + 1)
