@@ -57,6 +57,9 @@ def check_files(
 ) -> tuple[dict[Path, str], list[Proposal]]:
     """Return the texts of the files and the corrections proposed for them.
 
+    Texts are by file, corrections in the order of the files. Settings of the project are searched
+    from the folder of the first file.
+
     Parameters
     ----------
     files
@@ -87,7 +90,7 @@ def check_files(
 
 
 def _print_proposals(texts: dict[Path, str], proposals: Sequence[Proposal], format: str) -> None:
-    """Print the proposals in one of ``FORMATS``."""
+    """Print the proposals in one of ``FORMATS``; ``texts`` are by file, for the diff."""
     if format == "json":
         import json
 
@@ -112,7 +115,10 @@ def _print_proposals(texts: dict[Path, str], proposals: Sequence[Proposal], form
 
 
 def _diff(file: Path, text: str, proposals: Sequence[Proposal]) -> str:
-    """Return the unified diff of a file with its proposals applied."""
+    """Return the unified diff of a file with its proposals applied; "" without any.
+
+    ``text`` is that of the file. Proposals for other files are ignored.
+    """
     import difflib
 
     from textrank.lint.linter import apply_proposals
@@ -126,7 +132,10 @@ def _diff(file: Path, text: str, proposals: Sequence[Proposal]) -> str:
 
 
 def _fix_files(texts: dict[Path, str], proposals: Sequence[Proposal]) -> None:
-    """Apply the proposals to the files."""
+    """Apply the proposals to the files, each written atomically; others are not touched.
+
+    ``texts`` has what the proposals were made for; later changes of a file are lost.
+    """
     from textrank.io import open_atomic
     from textrank.lint.linter import apply_proposals
 
