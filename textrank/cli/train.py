@@ -61,6 +61,8 @@ def train_model(
 ) -> str:
     """Train a pipeline on a corpus, write the model, and return a one-line summary.
 
+    Raises ValueError if the folder ``model`` cannot be written, or no document is left.
+
     Parameters
     ----------
     pipeline
@@ -116,7 +118,10 @@ def train_model(
 
 
 def _drop_overlapping(docs: Sequence[Doc], others: Sequence[Doc]) -> list[Doc]:
-    """Return the Docs that share no text with ``others``; raise ValueError if none is left."""
+    """Return the Docs that share no text with ``others``, in order.
+
+    Raises ValueError if there were Docs and none is left.
+    """
     from textrank.candidates import shares_text
 
     remaining = [doc for doc, s in zip(docs, shares_text(docs, others), strict=True) if not s]
