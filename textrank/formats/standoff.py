@@ -85,7 +85,11 @@ class Brat(FileReader):
         )
 
     def _texts(self) -> list[Path]:
-        """Return the text files, sorted; raise ValueError if an ``.ann`` file has none."""
+        """Return the text files, sorted.
+
+        Raise ValueError if an ``.ann`` file in the folder has none. For a single file, either the
+        ``.txt`` or the ``.ann``, it is the text file, not checked to exist.
+        """
         path = Path(self.path)
         if not path.is_dir():
             return [path.with_suffix(".txt") if path.suffix == ".ann" else path]
@@ -98,7 +102,11 @@ class Brat(FileReader):
         return texts
 
     def _record(self, path: Path) -> Record:
-        """Read a text file with the annotations next to it."""
+        """Read a text file with the annotations next to it.
+
+        Without an ``.ann`` file mentions and gold are None; the id is the percent-decoded file
+        name. Raises ValueError if a line of annotations is malformed.
+        """
         text = read_text(path, self.limit)
         annotation_file = path.with_suffix(".ann")
         annotations = _Annotations(text, str(annotation_file))
@@ -121,7 +129,8 @@ class _Annotations:
     """Annotations of one document in brat's format, filled line by line with ``read``.
 
     The methods ``_add_…`` take the three tab-separated fields of a line (id, type with arguments,
-    covered words) and its location, and raise ValueError if the line is malformed.
+    covered words) and its location, and raise ValueError if the line is malformed. ``pairs`` are
+    the relations as read, before ``relations`` sorts them out; ``data`` goes to ``doc.user_data``.
     """
 
     text: str
@@ -133,7 +142,10 @@ class _Annotations:
     )
 
     def read(self, line: str, location: str) -> None:
-        """Parse one line of an ``.ann`` file; raise ValueError if it is malformed."""
+        """Parse one line of an ``.ann`` file; raise ValueError if it is malformed.
+
+        Blank lines and notes (``#``) are ignored.
+        """
         if not line.strip() or line.startswith("#"):
             return
         name, _, rest = line.partition("\t")
@@ -161,7 +173,10 @@ class _Annotations:
         parsers[name[0]](name, body, tail, location)
 
     def _add_mention(self, name: str, body: str, words: str, location: str) -> None:
-        """Add a text-bound annotation, ``Protein 0 5`` with the covered words."""
+        """Add a text-bound annotation, ``Protein 0 5`` with the covered words.
+
+        Pieces are sorted. Raises ValueError if the words are given and differ from the text.
+        """
         label, _, ranges = body.partition(" ")
         if not re.fullmatch(r"\d{1,12} \d{1,12}(;\d{1,12} \d{1,12})*", ranges):
             raise ValueError(
@@ -182,22 +197,28 @@ class _Annotations:
         self.pairs.append({"id": name, "type": type_name, "arguments": arguments})
 
     def _add_event(self, name: str, body: str, _: str, location: str) -> None:
-        """Add an event, ``Binding:T3 Theme:T1 Theme2:T2``."""
+        """Add an event, ``Binding:T3 Theme:T1 Theme2:T2``, to ``data["events"]``.
+
+        Its arguments are ``[role, id]``, the first one ``["trigger", id]``.
+        """
         (type_name, trigger), *arguments = _parse_arguments(body, location)
         self.data["events"].append(
             {"id": name, "type": type_name, "arguments": [["trigger", trigger], *arguments]}
         )
 
     def _add_equivalence(self, _: str, body: str, __: str, location: str) -> None:
-        """Add a group of equivalent mentions, ``Equiv T1 T2``."""
+        """Add a group of equivalent mentions, ``Equiv T1 T2``, as a list of ids."""
         self.data["equivalent"].append(body.split()[1:])
 
     def _add_attribute(self, name: str, body: str, _: str, location: str) -> None:
-        """Add an attribute, ``Negation E1``."""
+        """Add an attribute, ``Negation E1``, as ``[id, name, target]``, with its value if given."""
         self.data["attributes"].append([name, *body.split(" ", 2)])
 
     def _add_concept(self, _: str, body: str, __: str, location: str) -> None:
-        """Add a normalisation, ``Reference T1 database:number``."""
+        """Add a normalisation, ``Reference T1 database:number``.
+
+        The last one of a mention counts.
+        """
         words = body.split(" ", 2)
         if len(words) != 3:
             raise ValueError(f"{location}: {body!r:.80}. Write 'Reference T1 database:number'.")
@@ -209,10 +230,11 @@ class _Annotations:
         return type_name, _parse_arguments(rest, location)
 
     def relations(self) -> list[dict[str, Any]]:
-        """Return the relations between two mentions as gold rows; call it after all lines are read.
+        """Return the relations between two mentions as gold rows.
 
-        Relations of events are moved to ``data["events"]``. Raises ValueError if an argument is
-        unknown.
+        Call it once, after all lines are read. All are true. Rows have ``roles`` unless these are
+        Arg1 and Arg2. Relations of events are moved to ``data["events"]``. Raises ValueError if an
+        argument is unknown.
         """
         mention_ids = {mention.id for mention in self.mentions}
         gold: list[dict[str, Any]] = []
@@ -250,6 +272,8 @@ def write_brat(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
     already; in that case events, equivalences and attributes, which refer to ids, are written too.
     File names are percent-encoded ids. The folder is created if needed and changes in one step at
     the end; other files in it stay.
+
+    Raises ValueError if a Doc has no id or two have the same.
     """
     file_names = UniqueFileNames()
     with update_folder(path) as folder:
@@ -262,7 +286,10 @@ def write_brat(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
 
 
 def _iter_annotation_lines(doc: Doc, source: str) -> Iterator[str]:
-    """Iterate over the lines of the ``.ann`` file of a Doc."""
+    """Iterate over the lines of the ``.ann`` file of a Doc, without line ends.
+
+    Mentions come first, then true relations of ``source``, events, and concepts.
+    """
     mentions = get_mentions(doc)
     keeps_ids = all(re.fullmatch(r"T\d+", m.id) for m in mentions)
     ids = {m.id: m.id if keeps_ids else f"T{i}" for i, m in enumerate(mentions, 1)}
@@ -366,6 +393,7 @@ class BioNLP(FileReader):
     limit: int = MAX_UNPACKED_BYTES
 
     def __post_init__(self) -> None:
+        """Convert ``names`` to a tuple."""
         object.__setattr__(self, "names", tuple(self.names))
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
@@ -382,7 +410,10 @@ class BioNLP(FileReader):
         )
 
     def _documents(self) -> dict[str, dict[str, str]]:
-        """Return the texts of all files by document and suffix."""
+        """Return the texts of all files by document (file name without suffix), then by suffix.
+
+        All are held in memory.
+        """
         path = Path(self.path)
         documents: dict[str, dict[str, str]] = {}
         texts = (
@@ -395,7 +426,11 @@ class BioNLP(FileReader):
         return documents
 
     def _record(self, item: tuple[str, DocumentFiles]) -> Record:
-        """Make a Record of ``(document id, texts by suffix)``."""
+        """Make a Record of ``(document id, texts by suffix)``.
+
+        Without an ``.a1`` file mentions and gold are None. Newlines end sentences. Raises
+        ValueError if the text is missing or a line is malformed.
+        """
         stem, files = item
         location = f"{self.path}, {stem}"
         if ".txt" not in files:
@@ -413,21 +448,25 @@ class BioNLP(FileReader):
         return Record(stem, text, location, annotations.mentions, gold, breaks=breaks, data=data)
 
     def _label(self, row: Mapping[str, Any]) -> bool:
-        """Return the label of a gold relation."""
+        """Return the label of a gold relation by its ``status`` and the setting ``asserted``."""
         return row["status"] == "asserted" or not self.asserted
 
 
 def _iter_folder_texts(path: Path, limit: int) -> Iterator[tuple[PurePosixPath, str]]:
-    """Iterate over ``(file name, text)`` of the BioNLP files in a folder."""
+    """Iterate over ``(file name, text)`` of the BioNLP files in a folder, sorted by name.
+
+    ``limit`` is the largest number of bytes of a file.
+    """
     for file in sorted(path.iterdir()):
         if file.suffix in BIONLP_SUFFIXES:
             yield PurePosixPath(file.name), read_text(file, limit)
 
 
 def _iter_archive_texts(path: Path, limit: int) -> Iterator[tuple[PurePosixPath, str]]:
-    """Iterate over ``(member name, text)`` of the BioNLP files in a tar archive, in memory.
+    """Iterate over ``(member name, text)`` of the BioNLP files in a tar archive, in its order.
 
-    Raises ValueError if the archive is damaged or unpacks to more than ``limit`` bytes.
+    Nothing is unpacked to disk. Raises ValueError if the archive is missing or damaged, unpacks to
+    more than ``limit`` bytes in all, or a file is not UTF-8.
     """
     bytes_left = limit
     try:
@@ -467,7 +506,7 @@ def _article_of(stem: str) -> str:
 
 @dataclass(frozen=True)
 class Event:
-    """BioNLP event: a trigger with a type and arguments.
+    """BioNLP event: a trigger (id of its mention) with a type and arguments.
 
     ``arguments`` are ``(role, id)`` of mentions or other events; numbers at the end of roles
     (``Theme2``) are removed.
@@ -478,7 +517,10 @@ class Event:
     arguments: tuple[tuple[str, str], ...]
 
     def arguments_of(self, role: str) -> list[str]:
-        """Return the ids of the arguments with a role."""
+        """Return the ids of the arguments with a role, in the order of the file.
+
+        [] if there are none.
+        """
         return [argument for argument_role, argument in self.arguments if argument_role == role]
 
 
@@ -488,10 +530,16 @@ class _EventAnnotations:
 
     Attributes
     ----------
+    text, location
+        Text of the document, and its name for messages.
     kinds
         Labels of mentions to keep.
+    mentions
+        Mentions of the ``.a1`` file with these labels, in file order.
     triggers
         Trigger words of events, by id.
+    events
+        Events by id.
     marks
         Status values ("negated", "speculated") by event id.
     """
@@ -505,7 +553,11 @@ class _EventAnnotations:
     marks: dict[str, set[str]] = field(default_factory=dict)
 
     def read(self, line: str, location: str, *, names: bool) -> None:
-        """Parse a line of ``.a1`` (``names`` True) or ``.a2``; raise ValueError if malformed."""
+        """Parse a line of ``.a1`` (``names`` True) or ``.a2``; raise ValueError if malformed.
+
+        Only mentions, events and modifications count; equivalences, coreference and notes are
+        ignored.
+        """
         line_type = line[:1]
         if line_type not in ("T", "E", "M", "A"):
             return  # equivalences, coreference, notes
@@ -523,7 +575,11 @@ class _EventAnnotations:
                 self.marks.setdefault(event_id.strip(), set()).add(STATUS_OF_MODIFIER[modifier])
 
     def _add_mention(self, name: str, body: str, words: str, location: str, names: bool) -> None:
-        """Add a mention of ``.a1`` whose label is wanted, or a trigger of ``.a2``."""
+        """Add a mention of ``.a1`` if its label is wanted, or a trigger of ``.a2``.
+
+        ``names`` is True for ``.a1``. Raises ValueError if offsets are malformed or ``words`` are
+        given and differ from the text.
+        """
         label, _, ranges = body.partition(" ")
         if not re.fullmatch(r"\d{1,12} \d{1,12}(;\d{1,12} \d{1,12})*", ranges):
             raise ValueError(f"{location}: {ranges!r:.80} are not offsets. Write 'start end'.")
@@ -537,7 +593,10 @@ class _EventAnnotations:
             self.mentions.append(mention)
 
     def _add_event(self, name: str, body: str, location: str) -> None:
-        """Add an event, ``Binding:T3 Theme:T1 Theme2:T2``."""
+        """Add an event, ``Binding:T3 Theme:T1 Theme2:T2``, under its id ``name``.
+
+        What it refers to is not checked. Raises ValueError if it is malformed.
+        """
         parts = [part.split(":", 1) for part in body.split()]
         if not parts or any(len(part) != 2 for part in parts):
             raise ValueError(
@@ -548,7 +607,11 @@ class _EventAnnotations:
         self.events[name] = Event(type_name, trigger, participants)
 
     def statements(self) -> list[dict[str, Any]]:
-        """Return one gold row (without label) per pair of mentions that an event joins."""
+        """Return one gold row (without label) per pair of mentions that an event joins.
+
+        Pairs are unordered, in the order of the first event that joins them. Rows are as in
+        ``_row``. Events whose type is not in ``RELATION_TYPES`` join nothing by themselves.
+        """
         mention_ids = {mention.id for mention in self.mentions}
         links_by_pair: dict[frozenset[str], list[EventLink]] = {}
         for name, event in self.events.items():
@@ -560,7 +623,9 @@ class _EventAnnotations:
     def _row(self, links: Sequence[EventLink]) -> dict[str, Any]:
         """Return the gold row of a pair from all events that join it.
 
-        The status of highest priority counts, and among its events the outermost one.
+        The status of highest priority counts, and among its events the first outermost one. Keys
+        are ``entities`` (cause, theme), ``type``, ``direction``, ``status`` and ``trigger``
+        (character ranges, [] if unknown).
         """
         status = min((self._status(link) for link in links), key=STATUSES.index)
         status_links = [link for link in links if self._status(link) == status]
@@ -578,7 +643,10 @@ class _EventAnnotations:
         }
 
     def _status(self, link: EventLink) -> str:
-        """Return "asserted", "negated" or "speculated" for the event of a link."""
+        """Return "asserted", "negated" or "speculated" for the event of a link.
+
+        Negated counts if it is both; modifications of events below it do not count.
+        """
         marks = self.marks.get(link.event, set())
         return next((status for status in STATUSES[1:] if status in marks), STATUSES[0])
 
@@ -612,9 +680,11 @@ class EventLink:
 def _iter_links(
     name: str, events: Mapping[str, Event], mention_ids: set[str]
 ) -> Iterator[EventLink]:
-    """Iterate over the pairs that event ``name`` joins: two themes, or a cause and a theme.
+    """Iterate over the pairs that event ``name`` joins.
 
-    ``mention_ids`` are the ids of all mentions.
+    These are two themes of a binding, or a cause and a theme. Causes and themes that are events
+    stand for the mentions below them. ``mention_ids`` are the ids of all mentions. A mention is
+    never paired with itself.
     """
     event = events[name]
     if event.type == "Binding":
@@ -663,7 +733,8 @@ def _find_participants(
 ) -> list[Participant]:
     """Return the mentions that an argument stands for, each with the events on the way down to it.
 
-    A mention stands for itself, an event for its themes. ``above`` are the events passed so far.
+    A mention stands for itself, an event for its themes. ``above`` are the events passed so far,
+    outermost first. An unknown id or a cycle of events gives nothing.
     """
     if argument in mention_ids:
         return [(argument, above)]
