@@ -413,8 +413,8 @@ def _build_doc(element: Element, word: str, nlp: Language, location: str) -> Doc
 def _read_context(context: Element) -> tuple[list[str], set[int], tuple[int, int]]:
     """Return the words, the indices of sentence starts, and the token range of the target.
 
-    The range ends exclusively; it is ``(0, 0)`` if the target has no words. Several targets give
-    one range from the first to the last.
+    The range ends exclusively; it is ``(0, 0)`` if the target has no words. Several target elements
+    give one range, from the last word of the first element to the end of the last.
     """
     words: list[str] = []
     starts, target = {0}, (0, 0)
