@@ -45,13 +45,17 @@ def check_kernel(kernel: Kernel[Any], X: Sequence[Any], *, tolerance: float = 1e
 
 
 class _Close:
-    """Assertion that arrays are equal up to ``tolerance * scale``."""
+    """Assertion that arrays are equal up to ``tolerance * scale``.
+
+    ``scale`` is the largest absolute kernel value, or 1 if all are 0.
+    """
 
     def __init__(self, scale: float, tolerance: float) -> None:
         self.scale = scale
         self.tolerance = tolerance
 
     def __call__(self, left: Any, right: Any, broken: str) -> None:
+        """Raise AssertionError with the message ``broken`` if shapes or values differ."""
         left, right = np.asarray(left, dtype=float), np.asarray(right, dtype=float)
         _check(left.shape == right.shape, f"{broken}: shapes {left.shape} and {right.shape}")
         worst = float(np.abs(left - right).max(initial=0.0))
@@ -65,6 +69,10 @@ def _check(law: bool, broken: str) -> None:
 
 
 def _check_parts(kernel: Kernel[Any], X: Sequence[Any], K: Matrix, close: _Close) -> None:
+    """Check blocks, a single input and a permutation of ``X`` against its Gram matrix ``K``.
+
+    ``K`` is ``kernel(X)``, (n, n). ``close`` raises AssertionError at the first law that is broken.
+    """
     n = count_rows(X)
     half = n // 2
     first, rest = take_rows(X, np.arange(half)), take_rows(X, np.arange(half, n))
@@ -77,6 +85,7 @@ def _check_parts(kernel: Kernel[Any], X: Sequence[Any], K: Matrix, close: _Close
 
 
 def _check_empty(kernel: Kernel[Any], X: Sequence[Any]) -> None:
+    """Raise AssertionError if the kernel with no inputs on one or both sides has a wrong shape."""
     empty = take_rows(X, np.arange(0))
     for shape, K in (
         ((0, 0), kernel(empty)),
@@ -88,6 +97,11 @@ def _check_empty(kernel: Kernel[Any], X: Sequence[Any]) -> None:
 
 
 def _check_features(kernel: Any, X: Sequence[Any], K: Matrix, close: _Close) -> None:
+    """Check explicit features, and features aligned to other names, against ``K = kernel(X)``.
+
+    ``close`` raises AssertionError if their products differ from ``K``. The kernel must have
+    features.
+    """
     F = kernel.features(X)
     _check(len(F) == count_rows(X), f"{len(F)} rows of features for {count_rows(X)} inputs")
     values = F.values.toarray()
