@@ -2,7 +2,8 @@
 
 ``DESCRIPTORS`` lists all of them with meaning and scale; ``PairDescriptors`` is the registered
 representation; ``descriptor_values`` computes the table for all pairs of a batch, one group of
-columns per function ``_fill_*``.
+columns per function ``_fill_*``, which writes to the table (pairs, DESCRIPTORS), in place. Counts
+and flags are raw there; ``scale`` follows. Tokens are numbered over all sentences of the batch.
 
 Trigger words are those of ``vocabulary``; strong triggers express physical interaction; words of
 entities never count. Flags are 1 or 0. Missing distances are 12.
@@ -430,13 +431,19 @@ COLUMN = {descriptor.name: i for i, descriptor in enumerate(DESCRIPTORS)}
 
 @lru_cache(maxsize=1 << 12)
 def groups_of_word(word: str) -> tuple[bool, ...]:
-    """Return which WORD_GROUPS a word belongs to, and whether it is a bracket."""
+    """Return which WORD_GROUPS a word belongs to, and whether it is a bracket.
+
+    One flag per group, in order, then that of brackets. ``word`` is a stem, or a blinded entity.
+    """
     return (*(word in words for words in WORD_GROUPS.values()), word in "()[]" or "rb-" in word)
 
 
 @lru_cache(maxsize=256)
 def column_indices(names: tuple[str, ...]) -> Indices:
-    """Return the columns of descriptors in the table, in the order of names."""
+    """Return the columns of descriptors in the table, in the order of names.
+
+    Cached: do not change the result. Raises KeyError for an unknown name.
+    """
     return np.array([COLUMN[name] for name in names], dtype=np.intp)
 
 
@@ -463,7 +470,8 @@ class DescriptorContext:
     def word_groups(self) -> Matrix:
         """Return the groups of each token's word, (tokens, groups), 0/1; entities are blinded.
 
-        Columns are those of GROUP_COLUMN; the last is trigger verbs.
+        Columns are those of GROUP_COLUMN; the last four are brackets, verbs, numbers and trigger
+        verbs.
         """
         arrays = self.arrays
         groups = np.zeros((len(arrays.token_words), len(GROUP_COLUMN)))
@@ -477,7 +485,10 @@ class DescriptorContext:
 
     @cached_property
     def cumulative_counts(self) -> Matrix:
-        """Return how many tokens of each group stand before each token, (tokens + 1, groups)."""
+        """Return how many tokens of each group stand before each token, (tokens + 1, groups).
+
+        Counted from the start of the batch, so that differences count within a range of tokens.
+        """
         counts = np.zeros((len(self.word_groups) + 1, len(GROUP_COLUMN)))
         np.cumsum(self.word_groups, axis=0, out=counts[1:])
         return counts
@@ -495,7 +506,10 @@ class DescriptorContext:
 
     @cached_property
     def middle_tokens(self) -> tuple[Indices, Indices]:
-        """Return all tokens between the entities: pair and token, in text order."""
+        """Return all tokens between the entities: pair and token, two arrays of one length.
+
+        Sorted by pair, then in text order.
+        """
         arrays = self.arrays
         pair_token = (arrays.side == 1).nonzero()[0]
         return arrays.pair_index[pair_token], arrays.token_index[pair_token]
@@ -507,7 +521,7 @@ class DescriptorContext:
 
     @cached_property
     def other_entities(self) -> OtherEntities:
-        """Return each pair with each mention of its sentence."""
+        """Return each pair with each mention of its sentence, its own entities included."""
         entities, sentence = self.entities, self.arrays.sentence_index
         start = entities.mention_starts[sentence]
         pair, position = expand(start, entities.mention_starts[sentence + 1] - start)
@@ -517,7 +531,10 @@ class DescriptorContext:
 
     @cached_property
     def mention_pairs(self) -> tuple[Indices, Indices]:
-        """Return all combinations of two mentions of a sentence, as two arrays of entities."""
+        """Return all combinations of two mentions of a sentence, as two arrays of entities.
+
+        Each unordered combination once, sorted by sentence.
+        """
         entities = self.entities
         position = np.arange(len(entities.mentions))
         end = entities.mention_starts[1:].repeat(lengths(entities.mention_starts))
@@ -526,13 +543,16 @@ class DescriptorContext:
 
     @cached_property
     def triggers(self) -> dict[str, TriggerDistances]:
-        """Return the trigger words of each of TRIGGER_GROUPS."""
+        """Return the trigger words of each of TRIGGER_GROUPS, by its name in descriptors."""
         return {
             name: self._find_triggers(GROUP_COLUMN[group]) for name, group in TRIGGER_GROUPS.items()
         }
 
     def _find_triggers(self, column: int) -> TriggerDistances:
-        """Return each pair with the words of a group in its sentence, except in its entities."""
+        """Return each pair with the words of a group in its sentence, except in its entities.
+
+        ``column`` is that of the group in ``word_groups``.
+        """
         arrays = self.arrays
         trigger_tokens = self.word_groups[:, column].nonzero()[0]
         starts = np.searchsorted(trigger_tokens, arrays.sentence_starts)
@@ -550,12 +570,19 @@ class DescriptorContext:
         )
 
     def any_per_pair(self, pair: Indices, mask: Mask) -> Mask:
-        """Return which pairs have an entry with a true mask; entry i belongs to ``pair[i]``."""
+        """Return which pairs have an entry with a true mask, (pairs,).
+
+        Entry i belongs to ``pair[i]``.
+        """
         return np.bincount(pair[mask], minlength=len(self)) > 0
 
 
 def descriptor_values(arrays: PairArrays) -> Matrix:
-    """Return all descriptors of pairs, (pairs, DESCRIPTORS), before ``scale``."""
+    """Return all descriptors of pairs, (pairs, DESCRIPTORS), before ``scale``.
+
+    Rows are in the order of ``arrays.pairs``, columns in that of ``DESCRIPTORS``. Not yet divided
+    by their scales.
+    """
     table = np.empty((len(arrays.pairs), len(COLUMN)))
     if not len(table):
         return table
@@ -572,7 +599,11 @@ _PATH_GROUP_COLUMNS = np.array([GROUP_COLUMN[group] for group in PATH_WORD_GROUP
 
 
 def scale(table: Matrix) -> Matrix:
-    """Replace LOG_SCALED columns x by log(1 + x) and FLAGS by x > 0, in place; return the table."""
+    """Replace LOG_SCALED columns x by log(1 + x) and FLAGS by x > 0, in place; return the table.
+
+    ``table`` is the result of ``descriptor_values``. Does not divide by ``Descriptor.scale``. Call
+    it once per table.
+    """
     columns = column_indices(LOG_SCALED)
     table[:, columns] = np.log1p(table[:, columns])
     columns = column_indices(FLAGS)
@@ -623,7 +654,8 @@ def _fill_distances(context: DescriptorContext, table: Matrix) -> None:
 def _share_below(context: DescriptorContext, limits: Vector, measure: Measure) -> Vector:
     """Return the share of mention pairs of the sentence with a value below each limit, (pairs,).
 
-    ``limits`` has one value per pair; ``measure`` gives the values of pairs of mentions.
+    ``limits`` has one value per pair, 0 or more; ``measure`` gives the values of pairs of mentions.
+    0 for a sentence with fewer than two mentions.
     """
     first, second = context.mention_pairs
     values, sentence = measure(first, second), context.arrays.sentence_index
@@ -679,7 +711,10 @@ def _fill_triggers_around(context: DescriptorContext, table: Matrix) -> None:
 
 
 def _extremes(context: DescriptorContext, column: int) -> tuple[Indices, Indices]:
-    """Return the first and last token of a word group between the entities; 0 if there is none."""
+    """Return the first and last token of a word group between the entities, each (pairs,).
+
+    ``column`` is that of the group in ``word_groups``; 0 if there is no such token.
+    """
     pair, token = context.middle_tokens
     kept = context.word_groups[token, column].nonzero()[0]
     pair, token = pair[kept], token[kept]
@@ -720,12 +755,18 @@ def _fill_short_middles(context: DescriptorContext, table: Matrix) -> None:
 
 
 def _isin_few(words: Indices, members: Indices) -> Mask:
-    """Return which words are among a few; faster than ``np.isin`` for so few."""
+    """Return which words are among a few, (words,); faster than ``np.isin`` for so few.
+
+    Both are word numbers.
+    """
     return (words[:, None] == members).any(axis=1)
 
 
 def _fill_trigger_distances(context: DescriptorContext, table: Matrix) -> None:
-    """Fill the distances from each entity and from both to the nearest trigger."""
+    """Fill the distances from each entity and from both to the nearest trigger.
+
+    Without a trigger they are MAX_DISTANCE, twice that for both.
+    """
     arrays = context.arrays
     for name, triggers in context.triggers.items():
         # Path lengths and linear distances, from the first entity, the second, and both together.
@@ -745,7 +786,11 @@ def _fill_trigger_distances(context: DescriptorContext, table: Matrix) -> None:
 
 
 def _trigger_distance_names(name: str) -> tuple[str, ...]:
-    """Return the names of the seven descriptors of distances to a group of triggers."""
+    """Return the names of the seven descriptors of distances to a group of triggers.
+
+    ``name`` is a key of TRIGGER_GROUPS. Paths come first, then linear distances (first, second,
+    joint each), then the flag.
+    """
     names = [
         f"{what} from {end} to {name}"
         for what in ("path", "distance")
@@ -783,7 +828,10 @@ def _fill_entity_facts(context: DescriptorContext, table: Matrix) -> None:
 
 
 def _fill_heads(context: DescriptorContext, table: Matrix) -> None:
-    """Fill whether the entities have a common head and whether one depends on the other."""
+    """Fill whether the entities have a common head and whether one depends on the other.
+
+    Any token of an entity and any of its governors count.
+    """
     entities = context.entities
     entity, _, governor = entities.governors
     is_governor = np.zeros(int(entities.row_starts[-1]), dtype=bool)
@@ -801,7 +849,10 @@ def _fill_heads(context: DescriptorContext, table: Matrix) -> None:
 
 
 def _fill_name_equality(context: DescriptorContext, table: Matrix) -> None:
-    """Fill whether the names are equal, one contains the other, or one is repeated."""
+    """Fill whether the names are equal, one contains the other, or one is repeated.
+
+    Names are compared in lower case; repeated means at least two mentions of the sentence.
+    """
     entities = context.entities
     texts = entities.texts
     n_mentions: dict[tuple[int, str], int] = {}
@@ -820,7 +871,10 @@ def _fill_name_equality(context: DescriptorContext, table: Matrix) -> None:
 
 
 def _fill_trigger_rivals(context: DescriptorContext, table: Matrix) -> None:
-    """Fill how many other entities are closer to the pair's best trigger than its own are."""
+    """Fill how many other entities are closer to the pair's best trigger than its own are.
+
+    The best trigger is the nearest to both, by path or by tokens; 0 without a trigger.
+    """
     entities, others = context.entities, context.other_entities
     triggers = context.triggers["trigger"]
     for suffix, measure, distances in (
@@ -845,7 +899,10 @@ _FOLLOWING_NAMES = tuple(
 
 
 def _fill_following_words(context: DescriptorContext, table: Matrix) -> None:
-    """Fill whether certain words follow each entity within two tokens."""
+    """Fill whether words of FOLLOWING_WORD_GROUPS follow each entity within two tokens.
+
+    Tokens of the pair's entities do not count.
+    """
     arrays = context.arrays
     sentence_end = arrays.sentence_base + arrays.sentence_sizes
     follows = np.zeros((2, len(context), len(FOLLOWING_WORD_GROUPS)), dtype=bool)
@@ -899,17 +956,18 @@ class PairDescriptors:
         check_choice("which", [self.which], get_args(DescriptorSet))
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        """Return the descriptors of candidates, which must be pairs of entities."""
+        """Return the descriptors of candidates, which must be pairs of entities, one row each."""
         return self.represent(analyze_pairs(candidates, self.parse))
 
     def represent(self, pairs: Sequence[EntityPair]) -> Features:
-        """Return the descriptors of pairs that are already analysed."""
+        """Return the descriptors of pairs that are already analysed, one row each, in order."""
         return self.represent_all_sizes(pairs)[self.which]
 
     def represent_all_sizes(self, pairs: Sequence[EntityPair]) -> dict[str, Features]:
         """Return the descriptors of every size up to ``which``, at the cost of the largest.
 
-        The keys are ``"basic"``, ``"position"`` and ``"relation"``.
+        The keys are those of ``"basic"``, ``"position"`` and ``"relation"`` up to ``which``, each
+        with one row per pair. Values are divided by their scales.
         """
         columns, scales, selections = self._selection
         cells = RawCSR.from_dense(scale(descriptor_values(pair_arrays(pairs)))[:, columns] / scales)
@@ -924,8 +982,8 @@ class PairDescriptors:
     ) -> tuple[Indices, Vector, dict[str, tuple[NDArray[np.int32], FeatureNames]]]:
         """Return the columns that are used, their scales, and for each size a selection among them.
 
-        A selection is the new column of each used one, -1 if it is left out, and the names of the
-        rest.
+        Columns are indices of DESCRIPTORS. A selection is the new column of each used one, -1 if it
+        is left out, and the names of the rest.
         """
         sizes: tuple[DescriptorSet, ...] = get_args(DescriptorSet)
         levels = sizes[: sizes.index(self.which) + 1]
@@ -954,7 +1012,10 @@ class PairDescriptors:
 
 
 def _select_columns(cells: RawCSR, new_columns: NDArray[np.int32], width: int) -> RawCSR:
-    """Return the cells with columns renumbered to ``new_columns``; -1 leaves a column out."""
+    """Return the cells with columns renumbered to ``new_columns``; -1 leaves a column out.
+
+    ``width`` is the number of columns of the result. New columns must keep their order.
+    """
     indices = new_columns[cells.indices]
     is_kept = indices >= 0
     ends = offsets(is_kept)[cells.indptr].astype(np.int32)
