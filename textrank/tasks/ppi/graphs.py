@@ -96,7 +96,10 @@ class DependencyGraph:
             raise ValueError("parts is empty; choose 'dependency', 'linear' or both")
 
     def __call__(self, candidates: Sequence[Candidate]) -> GraphBatch:
-        """Return one graph per candidate; the candidates of a sentence share its shape."""
+        """Return one graph per candidate; the candidates of a sentence share its shape.
+
+        Raises ValueError if a candidate does not have two spans.
+        """
         for index, candidate in enumerate(candidates):
             if len(candidate.spans) != 2:
                 raise ValueError(
@@ -135,7 +138,8 @@ class DependencyGraph:
     ) -> GraphFamily:
         """Build the dependency graphs of all pairs of a sentence, as one family.
 
-        Vertices 0 to n - 1 are tokens, vertex n + k is dependency k. Labels are padded with -1.
+        Vertices 0 to n - 1 are the tokens, vertex n + k is dependency k. Labels are padded with -1;
+        new ones are added to ``label_index``, in place.
         """
         dependencies, n = sentence.dependencies, len(sentence)
         on_path = pairs.shortest_paths(dependencies)
@@ -158,7 +162,11 @@ class DependencyGraph:
     def _linear_part(
         self, sentence: Sentence, pairs: SentencePairs, tokens: TokenLabels
     ) -> GraphFamily:
-        """Build the graph of word order: an edge from each token to the next."""
+        """Build the graphs of word order of all pairs of a sentence, as one family.
+
+        There is an edge from each token to the next. Vertices are the tokens, labelled by their
+        side.
+        """
         labels = tokens.labels(pairs.sides() + len(self._prefixes) - len(SIDE_PREFIXES))
         position = np.arange(len(sentence))
         weights = np.full((1, len(position) - 1), self.linear_weight)
@@ -167,7 +175,7 @@ class DependencyGraph:
         )
 
     def _word_forms(self, sentence: Sentence) -> list[str]:
-        """Return the text of each token in the chosen form."""
+        """Return the text of each token in the form ``words``, entities not yet blinded."""
         if self.words == "raw":
             return list(sentence.texts)
         if self.words == "stem":
@@ -186,7 +194,8 @@ class DependencyGraph:
     ) -> TokenLabels:
         """Return the names of the tokens of a sentence, entities blinded.
 
-        One kind of label for the text and one for the part of speech, as chosen.
+        One kind of label for the text and one for the part of speech, as chosen. Every name is
+        added to ``label_index`` with each of ``_prefixes``.
         """
         position = np.broadcast_to(np.arange(len(sentence)), pairs.first.shape)
         names, name_index = [], []
@@ -208,7 +217,11 @@ class DependencyGraph:
 
 @dataclass(frozen=True, eq=False)
 class TokenLabels:
-    """Labels of the tokens of a sentence in g graphs, one list of names per kind of label."""
+    """Labels of the tokens of a sentence in g graphs, one list of names per kind of label.
+
+    g is the number of pairs of the sentence, n its number of tokens. Kinds are the text and the
+    part of speech; there may be none. The length is the number of kinds.
+    """
 
     label_ids: tuple[NDArray[np.int32], ...]  # (prefixes, names) per kind
     name_index: tuple[Indices, ...]  # (g, n) per kind: column of label_ids of each token
@@ -219,7 +232,8 @@ class TokenLabels:
     def labels(self, variant: Indices) -> NDArray[np.int32]:
         """Return label ids (g, n, kinds) behind the prefixes with the indices ``variant`` (g, n).
 
-        If text and part of speech have the same label, as commas do, the second is -1.
+        A variant is a row of ``label_ids``, which chooses the prefix of each token. If text and
+        part of speech have the same label, as commas do, the second is -1.
         """
         out = np.empty((*variant.shape, len(self)), dtype=np.int32)
         for k, (numbers, names) in enumerate(zip(self.label_ids, self.name_index, strict=True)):
@@ -239,7 +253,10 @@ class SentencePairs:
 
     @classmethod
     def from_candidates(cls, sentence: Sentence, candidates: Sequence[Candidate]) -> SentencePairs:
-        """Collect the entities' tokens of the candidates of a sentence."""
+        """Collect the entities' tokens of the candidates of a sentence.
+
+        ``candidates`` are all of a batch; rows follow ``sentence.candidate_indices``.
+        """
         first, second = (
             np.zeros((len(sentence.candidate_indices), len(sentence)), bool) for _ in range(2)
         )
@@ -258,10 +275,11 @@ class SentencePairs:
         return np.where(has_begun, np.where(is_to_come, 1, 2), 0)
 
     def shortest_paths(self, dependencies: Dependencies) -> NDArray[np.bool_]:
-        """Return which dependencies lie on a shortest path of each pair, (g, e).
+        """Return which of the e dependencies lie on a shortest path of each pair, (g, e).
 
-        All combinations of a token of either entity count. The dependency between u and v lies on a
-        shortest path from s to t if d(s, u) + 1 + d(v, t) = d(s, t).
+        All combinations of a token of either entity count; those without a path or with the same
+        token mark nothing. The dependency between u and v lies on a shortest path from s to t if
+        d(s, u) + 1 + d(v, t) = d(s, t), with d the length of the shortest undirected path.
         """
         end_tokens, inverse = np.unique(self.token_pairs[:, 1:], return_inverse=True)
         s, t = inverse.reshape(-1, 2).T
@@ -298,17 +316,17 @@ class PathGraphs:
 
     @cached_property
     def _arc_starts(self) -> Indices:
-        """Return the first arc of each sentence, and the number of arcs."""
+        """Return the first arc of each sentence, and the number of arcs, (sentences + 1,)."""
         return offsets([len(dependencies) for dependencies in self._dependencies])
 
     @cached_property
     def _arc_sentence(self) -> Indices:
-        """Return the sentence of each arc."""
+        """Return the sentence of each arc, (arcs,)."""
         return np.arange(len(self._dependencies)).repeat(lengths(self._arc_starts))
 
     @cached_property
     def _arc_tokens(self) -> tuple[Indices, Indices]:
-        """Return governor and dependent of each arc, as tokens of the batch."""
+        """Return governor and dependent of each arc, each (arcs,), as tokens of the batch."""
         base = self.arrays.sentence_starts[self._arc_sentence]
         empty = np.zeros(0, dtype=np.intp)
         governor = np.concatenate(
@@ -321,17 +339,17 @@ class PathGraphs:
 
     @cached_property
     def _arc_counts(self) -> Indices:
-        """Return the number of arcs in the sentence of each pair."""
+        """Return the number of arcs in the sentence of each pair, (pairs,)."""
         return lengths(self._arc_starts)[self.arrays.sentence_index]
 
     @cached_property
     def _mark_starts(self) -> Indices:
-        """Return where the marks of each pair begin, with pairs ordered by sentence."""
+        """Return where the marks of each pair begin, (pairs,), if pairs are stored by sentence."""
         return _starts_in_order(self._arc_counts, self._pair_order)
 
     @cached_property
     def _pair_order(self) -> Indices:
-        """Return the order that sorts pairs by sentence."""
+        """Return the order that sorts pairs by sentence, (pairs,); it is stable."""
         return np.argsort(self.arrays.sentence_index, kind="stable")
 
     @cached_property
@@ -361,7 +379,10 @@ class PathGraphs:
 
     @cached_property
     def _is_on_path(self) -> NDArray[np.bool_]:
-        """Return whether each mark lies on a shortest path of its pair."""
+        """Return whether each mark lies on a shortest path of its pair, (marks,).
+
+        Marks are ordered by sentence, then pair, then arc.
+        """
         pair, arc = self._path_arcs
         mask = np.zeros(int(self._arc_counts.sum()), dtype=bool)
         position = arc - self._arc_starts[self.arrays.sentence_index[pair]]
@@ -369,7 +390,10 @@ class PathGraphs:
         return mask
 
     def to_batch(self) -> GraphBatch:
-        """Return the graphs as a batch, one family per sentence."""
+        """Return the graphs as a batch, one family per sentence and one graph per pair.
+
+        Graph i is that of ``arrays.pairs[i]``.
+        """
         arrays = self.arrays
         vocabulary, labels = self._labels()
         weights = np.where(self._is_on_path, self.path_weight, self.other_weight)
@@ -400,7 +424,8 @@ class PathGraphs:
     def _edges(self) -> Indices:  # (2 arcs, 2)
         """Return edges governor -> dependency and dependency -> dependent, (2 arcs, 2).
 
-        Vertices count from the start of the sentence; the 2 e edges of a sentence stand together.
+        Vertices count from the start of the sentence, tokens first. The 2 e edges of a sentence
+        with e arcs stand together, those to dependencies first.
         """
         sentence = self._arc_sentence
         base = self.arrays.sentence_starts[sentence]
@@ -444,7 +469,10 @@ class PathGraphs:
 
 
 def _starts_in_order(sizes: Indices, order: Indices) -> Indices:
-    """Return where lists of these sizes begin if they are stored in this order."""
+    """Return where lists of these sizes begin if they are stored in this order.
+
+    ``order`` is a permutation of the lists; the result is indexed by list, not by rank.
+    """
     starts = np.empty(len(sizes), dtype=np.intp)
     starts[order] = offsets(sizes[order])[:-1]
     return starts
@@ -453,7 +481,8 @@ def _starts_in_order(sizes: Indices, order: Indices) -> Indices:
 def _label_ids(codes: Indices, words: list[str]) -> tuple[tuple[str, ...], NDArray[np.int32]]:
     """Return the labels that occur, and their ids in place of codes, dtype int32.
 
-    A code is 2 * word, plus 1 on a path; -1 stands for no label and stays.
+    A code is 2 * word, plus 1 on a path, where ``word`` is an index of ``words``; -1 stands for no
+    label and stays. Ids follow the order of codes and have the shape of ``codes``.
     """
     used = np.zeros(2 * len(words) + 1, dtype=bool)
     used[codes.ravel()] = True
@@ -469,7 +498,8 @@ def _label_ids(codes: Indices, words: list[str]) -> tuple[tuple[str, ...], NDArr
 def to_networkx(graph: LabelledGraph) -> nx.DiGraph:
     """Return the graph as a networkx DiGraph.
 
-    Vertices have the attribute ``labels`` (a tuple), edges ``weight``.
+    Nodes are the numbers of the vertices, from 0. They have the attribute ``labels`` (a tuple),
+    edges ``weight``.
 
     >>> to_networkx(LabelledGraph(["a", "b"], {(0, 1): 0.5})).edges[0, 1]
     {'weight': 0.5}
@@ -510,14 +540,17 @@ def from_networkx(
 
 
 def _label_tuple(value: Any) -> tuple[str, ...]:
-    """Return a node attribute (None, a label or several) as a tuple of strings."""
+    """Return a node attribute (None, a label or several) as a tuple of strings; () for None."""
     if value is None:
         return ()
     return (value,) if isinstance(value, str) else tuple(str(label) for label in value)
 
 
 def _edge_weight(value: Any, edge: tuple[Any, Any]) -> float:
-    """Return the weight as a float; raise ValueError that names the edge if it is not a number."""
+    """Return the weight as a float; raise ValueError that names the edge if it is not a number.
+
+    ``edge`` is (source, target) and only for the message.
+    """
     try:
         return float(value)
     except (TypeError, ValueError) as error:
