@@ -76,7 +76,11 @@ class CombinedViews:
     gaussian_weights: Sequence[float] = (1.0,)
 
     def __post_init__(self) -> None:
-        """Convert the settings to dictionaries and tuples, and validate them."""
+        """Convert the settings to dictionaries and tuples, and validate them.
+
+        Raises ValueError without any view, for a negative weight of a linear view, and for a gamma
+        or Gaussian weight that is not positive.
+        """
         object.__setattr__(self, "linear", dict(self.linear))
         widths = {name: tuple(gammas) for name, gammas in self.gaussian.items()}
         object.__setattr__(self, "gaussian", widths)
@@ -103,7 +107,11 @@ class CombinedViews:
         return self.as_expression(X, Y)
 
     def index(self, Y: Sequence[Any]) -> IndexedViews:
-        """Index ``Y``, such as the support of a model, for many fast calls with few candidates."""
+        """Index ``Y``, such as the support of a model, for many fast calls with few candidates.
+
+        ``kernel.index(Y)(X)`` equals ``kernel(X, Y)`` up to rounding. Of several
+        ``gaussian_weights`` the first is used.
+        """
         return IndexedViews.from_candidates(self, Y)
 
     @property
@@ -112,7 +120,10 @@ class CombinedViews:
         return [replace(self, gaussian_weights=[weight]) for weight in self.gaussian_weights]
 
     def gram_alternatives(self, X: Sequence[Any]) -> GramAlternatives:
-        """Return the Gram matrices of all alternatives on X; every summand is computed once."""
+        """Return the Gram matrices (x, x) of all alternatives on X, in the order of their weights.
+
+        Every summand is computed once. Parameters are named ``gaussian_weight``.
+        """
         linear = _sum_grams(X, [(w, k) for n, (w, k) in self.summands.items() if n in self.linear])
         gaussian = _sum_grams(
             X, [(1.0, k) for n, (_, k) in self.summands.items() if n not in self.linear]
@@ -141,6 +152,21 @@ class CombinedViews:
         share of the growth, ``∂/∂s exp(γ (t k̄ - 1))`` integrated over ``t`` from 0 to 1. Inner
         products are split further, exactly, by feature. The column ``constant`` is the score of a
         candidate that resembles nothing.
+
+        Parameters
+        ----------
+        X
+            Candidates to explain; the result has a row for each.
+        Y
+            Candidates of the model.
+        coef
+            (y,) coefficients of Y.
+
+        Returns
+        -------
+        Features
+            Columns in the order of ``summands``, with names that begin with the summand's, and
+            ``constant`` last. A linear view has a column per feature of X, a Gaussian has one.
         """
         total = Sum(
             [k for _, k in self.summands.values()], weights=[w for w, _ in self.summands.values()]
@@ -165,9 +191,10 @@ class CombinedViews:
 
     @property
     def summands(self) -> dict[str, tuple[float, Kernel[Any]]]:
-        """Weight and kernel of each summand by name, see ``Sum``.
+        """Weight and kernel of each summand by name, linear views first, see ``Sum``.
 
         A linear view is named by itself, a Gaussian by view and width, such as ``"numbers, 0.5"``.
+        Of several ``gaussian_weights`` the first is used.
         """
         linear = {name: (weight, OnView(name, Linear())) for name, weight in self.linear.items()}
         gaussian = {
@@ -185,7 +212,10 @@ class CombinedViews:
 
 
 def _sum_grams(X: Sequence[Any], parts: Sequence[tuple[float, Kernel[Any]]]) -> Matrix:
-    """Return the weighted sum of Gram matrices of X, (x, x); zeros without parts."""
+    """Return the weighted sum of Gram matrices of X, (x, x); zeros without parts.
+
+    ``parts`` are pairs of weight and kernel.
+    """
     total = np.zeros((len(X), len(X)))
     for weight, kernel in parts:
         total += weight * kernel(X)
@@ -197,7 +227,8 @@ def _split_by_feature(
 ) -> Features:
     """Return the features of X, each times its weighted sum over Y.
 
-    Entry ``(i, f)`` is ``X_if Σ_j shares_ij Y_jf``; ``shares`` has shape (x, y).
+    Entry ``(i, f)`` is ``X_if Σ_j shares_ij Y_jf``; ``shares`` has shape (x, y). Columns are the
+    features of X.
     """
     F, G = features_of(kernel, X), features_of(kernel, Y)
     return Features(sp.csr_array(F.values.multiply(shares @ G.align_to(F.names))), F.names)
@@ -224,7 +255,7 @@ class EachView:
     weights: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a negative weight."""
+        """Raise ValueError for a negative weight; names of views are checked when X is known."""
         resolve_weights(self.weights, list(self.weights or {}))
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
@@ -246,7 +277,11 @@ class EachView:
         return count_diverging(self._sum(X), X) if len(X) else 0
 
     def _sum(self, X: Sequence[Any]) -> Sum:
-        """Return the sum of the kernel over the views that X has."""
+        """Return the sum of the kernel over the views that X has.
+
+        If X is not a ``MultiView``, the views are those of its first mapping, so X must not be
+        empty. Raises ValueError for a weight of a view that X lacks.
+        """
         views = list(X.views if isinstance(X, MultiView) else X[0])
         return Sum({view: OnView(view, self.kernel) for view in views}, weights=self.weights)
 
@@ -292,7 +327,11 @@ class PerQuestionKernel:
         return self.kernel.diag(X) + self.constant**2
 
     def features(self, X: Sequence[Any]) -> Features:
-        """Return the features of the kernel and a constant, named under their question."""
+        """Return the features of the kernel and a constant, named under their question.
+
+        One row per candidate; names begin with the question. The constant is named ``(question,
+        "constant")``.
+        """
         distinct, row_index = self._shared(X)
         F = features_of(self.kernel, distinct)
         constant = sp.csr_array(np.full((len(F), 1), self.constant))
@@ -339,7 +378,8 @@ class PerQuestionKernel:
         """Return the distinct representations and the index of each candidate's, or ``(X, None)``.
 
         They are found only if all views that the kernel looks at are ``SharedRows`` of the same
-        index, as for several questions about the same words.
+        index, as for several questions about the same words. The first result then has these views
+        only.
         """
         view_names = _views_of(self.kernel)
         if not isinstance(X, MultiView) or not view_names:
@@ -356,7 +396,10 @@ class PerQuestionKernel:
         return MultiView(distinct), shared_views[0].row_index
 
     def _questions(self, X: Sequence[Any]) -> Sequence[str]:
-        """Return the question of each candidate."""
+        """Return the question of each candidate.
+
+        X is a ``MultiView`` or a sequence of mappings by view.
+        """
         return X.view(self.view) if isinstance(X, MultiView) else [x[self.view] for x in X]
 
 
@@ -377,7 +420,10 @@ def _group_by_question(
 
 
 def _views_of(kernel: Kernel[Any]) -> list[str]:
-    """Return the views a kernel looks at; none if a part looks at the candidates themselves."""
+    """Return the views a kernel looks at; none if a part looks at the candidates themselves.
+
+    A view that several parts look at is repeated.
+    """
     if isinstance(kernel, OnView):
         return [kernel.name]
     views_by_part = [_views_of(part) for part in subkernels(kernel)]
@@ -387,7 +433,9 @@ def _views_of(kernel: Kernel[Any]) -> list[str]:
 def _split_by_question(F: Features, questions: Sequence[str]) -> Features:
     """Return Features with a column for each (question, feature) pair that occurs.
 
-    ``questions`` has the question of each row. Names begin with the question.
+    ``questions`` has the question of each row. Names begin with the question. Columns are sorted by
+    first occurrence of the question, then by column of F. If there is only one question, all
+    columns of F are kept, also empty ones.
     """
     numbers = {question: i for i, question in enumerate(dict.fromkeys(questions))}
     question_index = np.array([numbers[question] for question in questions], dtype=np.int64)
