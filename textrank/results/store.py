@@ -81,7 +81,10 @@ class FactRow(TypedDict):
 
 
 def normalized_name(expression: str) -> str:
-    """Return SQL for a text without case, hyphens, slashes and spaces."""
+    """Return SQL for a text without case, hyphens, slashes and spaces.
+
+    ``expression`` is SQL too.
+    """
     return f"translate(lower({expression}), '-/ ', '')"
 
 
@@ -94,10 +97,11 @@ def _entity_key(side: str) -> str:
 def keyed_statements(source: str) -> str:
     """Return SQL that adds to the statements of ``source`` what facts are made from.
 
-    Missing values of ``interacts``, ``status``, ``type`` and ``direction`` get their defaults.
-    New columns: ``key_a`` and ``key_b`` (entity keys), ``a`` and ``b`` (the keys sorted), ``p``
-    (probability, 0 or 1 if none is given), ``fact_direction`` (relative to ``a`` and ``b``) and
-    ``is_evidence``.
+    ``source`` is the name of a table or a query in parentheses. Missing values of ``interacts``,
+    ``status``, ``type`` and ``direction`` get their defaults. New columns: ``key_a`` and ``key_b``
+    (entity keys), ``a`` and ``b`` (the keys sorted), ``p`` (probability, 0 or 1 if none is given),
+    ``fact_direction`` (relative to ``a`` and ``b``) and ``is_evidence`` (see
+    ``textrank.tasks.ppi.facts``).
     """
     return f"""
     SELECT *, least(key_a, key_b) AS a, greatest(key_a, key_b) AS b,
@@ -115,8 +119,9 @@ def keyed_statements(source: str) -> str:
 def spellings(keyed: str, where: str = "true") -> str:
     """Return SQL for how often each entity has each spelling in keyed statements.
 
-    Columns: ``key``, ``name``, ``id``, ``times``, ``letters`` (the normalised name). ``where`` is
-    a condition on ``key`` and ``name``.
+    Columns: ``key``, ``name``, ``id``, ``times``, ``letters`` (the normalised name). ``keyed`` is a
+    table of ``keyed_statements``; ``where`` is a condition on ``key`` and ``name``, which may have
+    parameters.
     """
     return f"""
     SELECT key, name, max(nullif(id, '')) AS id, count(*) AS times,
@@ -126,7 +131,11 @@ def spellings(keyed: str, where: str = "true") -> str:
 
 
 def entities(source: str) -> str:
-    """Return SQL for one row per entity from spellings: ``key``, ``label``, ``id``, ``times``."""
+    """Return SQL for one row per entity from spellings: ``key``, ``label``, ``id``, ``times``.
+
+    ``source`` is a table or a query in parentheses with the columns of ``spellings``. The label is
+    the most frequent spelling, of equal ones the first in the alphabet.
+    """
     return f"""
     SELECT key, first(name ORDER BY times DESC, name) AS label, max(id) AS id,
       sum(times)::BIGINT AS times FROM {source} GROUP BY key"""
@@ -224,7 +233,7 @@ class FactTable:
         return [_named_fact(row, labels) for row in rows]
 
     def count(self, where: str, values: Sequence[Any] = (), *, having: str = "true") -> int:
-        """Return the number of facts that ``select`` returns without limit."""
+        """Return the number of facts that ``select`` returns for these arguments without limit."""
         aggregate = self._aggregate(where, having)
         return int(self.fetch(f"{aggregate} SELECT count(*) AS n FROM facts", values)[0]["n"])
 
@@ -239,7 +248,10 @@ class FactTable:
 
 
 def _named_fact(row: Row, labels: Mapping[str, Row]) -> FactRow:
-    """Return a row of ``_FACTS`` with the names and identifiers of its entities."""
+    """Return a row of ``_FACTS`` with the names and identifiers of its entities.
+
+    ``labels`` has a row of ``label`` and ``id`` for each entity key of the fact.
+    """
     names = {f"name_{side}": labels[row[side]]["label"] for side in "ab"}
     ids = {f"id_{side}": labels[row[side]]["id"] for side in "ab"}
     fact: Any = {"a": row["a"], "b": row["b"], **names, **ids, **row}
@@ -285,14 +297,17 @@ class Filter:
 
     @property
     def wants_interactions(self) -> bool:
-        """Whether only statements that interact are meant, by default."""
+        """Whether only statements that interact are meant, by default.
+
+        True if neither ``status`` nor ``interacts`` is given.
+        """
         return self.status is None and self.interacts is None
 
     def conditions(self, *, of_facts: bool = False) -> tuple[list[str], list[Any]]:
         """Return SQL conditions on the view ``keyed``, to be joined by AND, and their parameters.
 
-        ``of_facts`` leaves out that statements interact by default: negated and speculated
-        evidence is part of a fact too.
+        The lists can be empty. ``of_facts`` leaves out that statements interact by default: negated
+        and speculated evidence is part of a fact too.
         """
         interacts = True if self.wants_interactions and not of_facts else self.interacts
         first, last = self.years
@@ -327,11 +342,16 @@ def open_results(folder: str | Path) -> Results:
 class Results:
     """Questions to the tables of a result folder.
 
-    ``sql`` answers any other question. The views ``documents``, ``names``, ``statements`` and
-    ``errors`` have the latest version of each document, ``all_documents`` and so on every version;
-    ``dated`` adds year and title to statements, ``keyed`` what facts are made from
-    (``keyed_statements``). A name in a question stands for every entity that is spelt so, whatever
-    its case, hyphens, slashes and spaces; an identifier can be given instead.
+    ``sql`` answers any other question. The views ``documents``, ``names`` and ``statements`` have
+    the latest version of each document, ``errors`` all errors; ``all_documents`` and so on have
+    every version, and ``part``, the name of its part; ``dated`` adds year and title to statements,
+    ``keyed`` what facts are made from (``keyed_statements``). A name in a question stands for every
+    entity that is spelt so, whatever its case, hyphens, slashes and spaces; an identifier can be
+    given instead. An unknown name is not an error: nothing is found.
+
+    ``limit`` None returns all rows; ``offset`` skips as many first. ``where`` filters statements;
+    see ``Filter`` for its default. The constructor raises ValueError if ``folder`` is not a result
+    folder, is damaged, or has no finished part.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -351,7 +371,11 @@ class Results:
         self._connection.close()
 
     def sql(self, text: str, values: Sequence[Any] = ()) -> list[Row]:
-        """Return the rows of any query over the views; ValueError if DuckDB cannot run it."""
+        """Return the rows of any query over the views, as dictionaries by column.
+
+        ``values`` are the parameters of the query, one for each ``?``. Raises ValueError if DuckDB
+        cannot run it.
+        """
         with _explain_errors(self.folder):
             cursor = self._connection.cursor()
             cursor.execute(text, list(values))
@@ -359,7 +383,7 @@ class Results:
             return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     def counts(self) -> Row:
-        """Return the number of rows of each table."""
+        """Return the number of rows of each of the four ``TABLES``, by name."""
         parts = ", ".join(f"(SELECT count(*) FROM {table}) AS {table}" for table in TABLES)
         return self.sql(f"SELECT {parts}")[0]
 
@@ -373,7 +397,11 @@ class Results:
         limit: int | None = 100,
         offset: int = 0,
     ) -> list[Row]:
-        """Return statements in one of the ``ORDERS``: all, about a name, or about two names."""
+        """Return statements in one of the ``ORDERS``: all, about a name, or about two names.
+
+        ``other`` is used only with ``name``; the order of the two does not matter. Rows have the
+        columns of ``StatementRow``, ``year`` and ``title``. Raises ValueError for an unknown order.
+        """
         if order not in ORDERS:
             raise ValueError(f"order must be one of {', '.join(ORDERS)}, got {order!r}.")
         texts, values = self._conditions(name, other, where)
@@ -402,7 +430,7 @@ class Results:
         return self._facts(where, [], [], limit=limit, offset=offset)
 
     def strongest(self, limit: int = 20, *, where: Filter = NO_FILTER) -> list[FactRow]:
-        """Return the most probable facts."""
+        """Return the ``limit`` most probable facts, the most probable first."""
         return self.facts(where=where, limit=limit)
 
     def partners(
@@ -410,8 +438,8 @@ class Results:
     ) -> list[Row]:
         """Return the facts about a name by decreasing probability.
 
-        A row has the partner's ``name`` and ``id`` and the values of the fact; a partner occurs
-        twice if the name stands for two entities.
+        A row has the partner's ``name`` and ``id`` and the values of the fact (``FactRow``); a
+        partner occurs twice if the name stands for two entities.
         """
         keys = self._entity_keys(name)
         facts = self._facts(
@@ -429,7 +457,8 @@ class Results:
     ) -> list[Row]:
         """Return the statements about two names by decreasing probability.
 
-        Without ``where`` all of them, also negated, speculated and improbable ones.
+        Columns are those of ``statements``. ``where`` None, the default, is no filter: also
+        negated, speculated and improbable ones.
         """
         texts, values = self._conditions(name, other, where)
         return self.sql(
@@ -439,12 +468,15 @@ class Results:
         )
 
     def network(self, names: Sequence[str], *, where: Filter = NO_FILTER) -> list[FactRow]:
-        """Return the facts of which both ends are among some names, by decreasing probability."""
+        """Return the facts with both entities among some names, by decreasing probability."""
         keys = sorted({key for name in names for key in self._entity_keys(name)})
         return self._facts(where, ["list_contains(?, a)", "list_contains(?, b)"], [keys, keys])
 
     def document(self, document: str) -> Row:
-        """Return a document with its ``names`` and ``statements``; {} for an unknown id."""
+        """Return a document with its ``names`` and ``statements`` in text order.
+
+        {} for an unknown id.
+        """
         rows = self.sql("SELECT * FROM documents WHERE document = ?", [document])
         if not rows:
             return {}
@@ -455,7 +487,7 @@ class Results:
         return {**rows[0], "names": names, "statements": statements}
 
     def errors(self) -> list[Row]:
-        """Return the documents that could not be read or judged, with the reason."""
+        """Return the documents that could not be read or judged, with the reason, by source."""
         return self.sql("SELECT * FROM errors ORDER BY source, document")
 
     def _facts(
@@ -467,7 +499,11 @@ class Results:
         limit: int | None = None,
         offset: int = 0,
     ) -> list[FactRow]:
-        """Aggregate evidence that fulfils a filter and more conditions (``texts``, ``values``)."""
+        """Aggregate evidence that fulfils a filter and more conditions (``texts``, ``values``).
+
+        ``texts`` are SQL conditions on ``keyed``, joined by AND, and ``values`` their parameters.
+        Facts come by decreasing probability; their ``types`` are sorted by name.
+        """
         filter_texts, filter_values = where.conditions(of_facts=True)
         source = f"({spellings('keyed', 'key IN (SELECT unnest(?))')})"
         facts = FactTable(self.sql, "keyed", entities(source)).select(
@@ -484,7 +520,10 @@ class Results:
     def _conditions(
         self, name: str | None, other: str | None, where: Filter | None
     ) -> tuple[list[str], list[Any]]:
-        """Return SQL conditions on ``keyed``; None stands for no condition."""
+        """Return SQL conditions on ``keyed``, to be joined by AND, and their parameters.
+
+        None stands for no condition; ``other`` is ignored without ``name``.
+        """
         texts, values = ([], []) if where is None else where.conditions()
         if name is None:
             return texts, values
@@ -500,12 +539,16 @@ class Results:
         return [*texts, both], [*values, keys, others, others, keys]
 
     def _entity_keys(self, name: str) -> list[str]:
-        """Return the keys of the entities that a name or identifier stands for in statements."""
+        """Return the sorted keys of the entities that a name or identifier stands for.
+
+        [] if there are none.
+        """
         test = f"{normalized_name('name')} = {normalized_name('?')} OR lower(key) = lower(?)"
         rows = self.sql(f"SELECT DISTINCT key FROM ({spellings('keyed', test)})", [name, name])
         return sorted(row["key"] for row in rows)
 
     def _create_views(self) -> None:
+        """Create the views described in the class; raise ValueError if no part is finished."""
         files = {table: _part_files(self.folder, table, self._format) for table in TABLES}
         if not files["documents"]:
             raise ValueError(f"{self.folder}: no part is finished yet. Run textrank apply --out.")
@@ -525,10 +568,11 @@ class Results:
 
     @cached_property
     def _format(self) -> str:
+        """Format of the files, "parquet" or "jsonl"."""
         return str(self.manifest["settings"].get("format", "parquet"))
 
     def _scan(self, table: str, paths: Sequence[str]) -> str:
-        """Return SQL that reads the files of a table, with the name of their part."""
+        """Return SQL that reads the files of a table, with the name of their part as ``part``."""
         files = _sql_list(paths)
         if self._format == "parquet":
             source = f"read_parquet({files}, filename = true)"
@@ -565,6 +609,7 @@ _TAXA = """CREATE VIEW taxa AS SELECT DISTINCT id, species FROM names
 
 
 def _where(texts: Sequence[str]) -> str:
+    """Return a WHERE clause that joins conditions by AND; "" for none."""
     return f"WHERE {' AND '.join(texts)}" if texts else ""
 
 
@@ -589,7 +634,10 @@ def _read_manifest(folder: Path) -> Mapping[str, Any]:
 
 
 def _check_manifest(manifest: Any) -> Mapping[str, Any]:
-    """Return a manifest whose format and columns are valid: they become part of SQL."""
+    """Return a manifest whose format and columns are valid: they become part of SQL.
+
+    Raises ValueError, KeyError, TypeError or AttributeError for any other value.
+    """
     if manifest["settings"].get("format", "parquet") not in FORMATS:
         raise ValueError(f"format is not one of {', '.join(FORMATS)}")
     for table in TABLES:
@@ -613,12 +661,16 @@ def _explain_errors(folder: Path) -> Iterator[None]:
 
 
 def _part_files(folder: Path, table: str, format: str) -> list[str]:
-    """Return the files of a table in complete parts, which have a file in ``documents``."""
+    """Return the paths of a table's files in complete parts, which have a file in ``documents``.
+
+    Sorted by name; the files of the table itself are not checked.
+    """
     names = sorted(file.name for file in (folder / "documents").glob(f"*.{format}"))
     return [str(folder / table / name) for name in names]
 
 
 def _connect() -> duckdb.DuckDBPyConnection:
+    """Return a new DuckDB database in memory."""
     return duckdb.connect(":memory:")
 
 
@@ -663,7 +715,7 @@ class Store:
     manifest: Mapping[str, Any] = field(default_factory=dict)  # {} without a manifest
 
     def fetch(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
-        """Return the rows of a query as dictionaries."""
+        """Return the rows of a query as dictionaries by column; ``values`` are its parameters."""
         cursor = self.connection.cursor().execute(sql, list(values))
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
@@ -671,14 +723,17 @@ class Store:
     def fetch_batches(
         self, sql: str, values: Sequence[Any] = ()
     ) -> Iterator[list[tuple[Any, ...]]]:
-        """Yield the rows of a query as tuples, at most ``MAX_BATCH_ROWS`` in memory at a time."""
+        """Yield the rows of a query as tuples, in lists of at most ``MAX_BATCH_ROWS``.
+
+        One list is in memory at a time. Nothing is yielded without rows.
+        """
         cursor = self.connection.cursor().execute(sql, list(values))
         while batch := cursor.fetchmany(MAX_BATCH_ROWS):
             yield batch
 
     @property
     def facts(self) -> FactTable:
-        """Facts of the table ``pairs``."""
+        """Facts of the table ``pairs``, aggregated on demand."""
         labels = "SELECT key, label, id FROM entities WHERE key IN (SELECT unnest(?))"
         return FactTable(self.fetch, "pairs", labels)
 
@@ -710,7 +765,9 @@ def from_folder(folder: str | Path) -> Store:
     """Build a Store on the files of a result folder.
 
     A folder of ``textrank apply --out`` is read through ``Results``, without replaced and deleted
-    documents. Any other folder with a ``manifest.json`` and Parquet files with these columns works.
+    documents. Any other folder with a ``manifest.json`` and Parquet files with these columns works;
+    missing tables are empty and missing columns NULL. Raises ValueError if the manifest or a table
+    cannot be read.
     """
     path = Path(folder)
     try:
@@ -735,6 +792,9 @@ def from_folder(folder: str | Path) -> Store:
 def from_rows(tables: Mapping[str, Iterable[Mapping[str, Any]]], title: str) -> Store:
     """Build a Store in memory from rows by table; missing tables are empty, missing columns NULL.
 
+    ``tables`` has rows for the names in ``TABLES``, with the columns of ``STORE_COLUMNS``; other
+    columns are dropped. ``title`` is shown on the pages.
+
     >>> row = {"document": "d1", "name_a": "SHC", "name_b": "GRB2", "probability": 0.9}
     >>> from_rows({"statements": [row]}, "sample").fetch_value("SELECT key_b FROM pairs")
     'grb2'
@@ -748,6 +808,7 @@ def from_rows(tables: Mapping[str, Iterable[Mapping[str, Any]]], title: str) -> 
 
 
 def _connect_for_store() -> duckdb.DuckDBPyConnection:
+    """Return a new DuckDB database in memory that uses two threads."""
     connection = _connect()
     connection.execute("SET threads = 2")
     return connection
@@ -756,12 +817,14 @@ def _connect_for_store() -> duckdb.DuckDBPyConnection:
 def _insert_rows(
     connection: duckdb.DuckDBPyConnection, table: str, rows: Iterable[Mapping[str, Any]]
 ) -> None:
+    """Insert rows into the Store's table of ``table`` (a key of ``STORE_COLUMNS``), in batches."""
     names = list(STORE_COLUMNS[table])
     columns = ", ".join(f'"{name}"' for name in names)
     marks = ", ".join("unnest(?)" for _ in names)
     batch: list[Mapping[str, Any]] = []
 
     def flush() -> None:
+        """Insert the rows of the batch and clear it."""
         if batch:
             values = [[_to_cell(name, row.get(name)) for row in batch] for name in names]
             connection.execute(
@@ -790,7 +853,11 @@ def _scan_parquet(files: Iterable[Path]) -> str:
 
 
 def _create_view(connection: duckdb.DuckDBPyConnection, table: str, source: str) -> None:
-    """Create the view of a table from a source that may lack columns; those are NULL."""
+    """Create the Store's view of a table from a source that may lack columns; those are NULL.
+
+    ``table`` is a key of ``STORE_TABLES``, ``source`` a table or scan in SQL. Values that cannot be
+    cast are NULL too. Raises ValueError if the source cannot be read.
+    """
     try:
         described = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
     except duckdb.Error as error:
@@ -804,6 +871,7 @@ def _create_view(connection: duckdb.DuckDBPyConnection, table: str, source: str)
 
 
 def _select_column(name: str, type: str, *, is_present: bool) -> str:
+    """Return the SQL expression of one column of a view; NULL of its type if it is not present."""
     if not is_present:
         return f'CAST(NULL AS {type}) AS "{name}"'
     # A trigger is a list in our files and a text in others; casting would lose one of them.
@@ -813,7 +881,10 @@ def _select_column(name: str, type: str, *, is_present: bool) -> str:
 def _build_store(
     connection: duckdb.DuckDBPyConnection, title: str, manifest: Mapping[str, Any]
 ) -> Store:
-    """Create the tables that are derived from claims, mentions and texts."""
+    """Create the tables that are derived from claims, mentions and texts, and return the Store.
+
+    The three must already be in ``connection``.
+    """
     connection.execute(
         """CREATE TABLE species AS
         SELECT id AS key, any_value(species) AS species FROM mentions
@@ -840,7 +911,10 @@ PPI_ATTRIBUTE = "textrank_ppi"
 
 
 def _is_apply_output(path: Path) -> bool:
-    """Return whether the first line of a file is JSON that ``textrank apply`` printed."""
+    """Return whether the first line of a file is JSON that ``textrank apply`` printed.
+
+    False if the file cannot be read.
+    """
     try:
         with _open_text(path) as stream:
             first = json.loads(stream.readline(1 << 24))
@@ -850,13 +924,17 @@ def _is_apply_output(path: Path) -> bool:
 
 
 def _open_text(path: Path) -> Any:
-    """Open a text file, compressed if its suffix is .gz."""
+    """Open a UTF-8 text file for reading, compressed if its suffix is .gz."""
     opener = gzip.open if path.suffix == ".gz" else open
     return opener(path, "rt", encoding="utf-8")
 
 
 def _read_json_lines(path: Path) -> dict[str, list[Row]]:
-    """Return documents and statements from the output of ``textrank apply ppi``."""
+    """Return documents and statements from the output of ``textrank apply ppi``, as rows by table.
+
+    Empty lines are skipped; a line without an id is named by its number. Raises ValueError, with
+    the line, for any other content.
+    """
     documents: list[Row] = []
     statements: list[Row] = []
     with _open_text(path) as stream:
@@ -875,6 +953,10 @@ def _read_json_lines(path: Path) -> dict[str, list[Row]]:
 
 
 def _parse_line(line: str, location: str) -> Row:
+    """Return one line of ``textrank apply ppi``; raise ValueError if it is anything else.
+
+    ``location`` (file and line) is for the message.
+    """
     try:
         row = json.loads(line)
     except json.JSONDecodeError as error:
@@ -888,7 +970,11 @@ def _parse_line(line: str, location: str) -> Row:
 
 
 def _parse_pair(pair: Mapping[str, Any], document: str, source: str, location: str) -> StatementRow:
-    """Return a row of ``doc._.textrank_ppi`` as a statement; ValueError without names or spans."""
+    """Return a row of ``doc._.textrank_ppi`` as a statement; missing values get their defaults.
+
+    ``location`` (file and line) is for the message of the ValueError that is raised without names
+    or spans.
+    """
     try:
         (start_a, end_a), (start_b, end_b) = pair["spans"]
         name_a, name_b = pair["names"]
@@ -926,7 +1012,8 @@ def find_sentence_start(
 ) -> int | None:
     """Return the first character of a sentence in its document, from the spans of its names.
 
-    None if there is no offset at which all names are at their spans.
+    ``spans`` are the characters ``(start, end)`` of each of ``names`` in the document. None if
+    there is no offset at which all names are at their spans.
 
     >>> find_sentence_start("SHC binds GRB2.", ["SHC", "GRB2"], [(40, 43), (50, 54)])
     40
@@ -941,7 +1028,10 @@ def find_sentence_start(
 
 
 def _read_corpus(corpus: NamedCorpus, path: Path) -> dict[str, list[Row]]:
-    """Return documents, names and gold pairs of a corpus in any supported format."""
+    """Return documents, names and gold pairs of a corpus in any supported format, as rows by table.
+
+    ``path`` gives the name of the source.
+    """
     tables: dict[str, list[Row]] = {"documents": [], "names": [], "statements": []}
     for number, doc in enumerate(corpus(spacy.blank("en"))):
         document = document_id(doc, number)
@@ -972,6 +1062,7 @@ def _read_corpus(corpus: NamedCorpus, path: Path) -> dict[str, list[Row]]:
 
 
 def _first_sentence(doc: Doc) -> str:
+    """Return the text of the first sentence of a Doc, stripped; "" for an empty Doc."""
     return next((sentence.text.strip() for sentence in doc.sents), "") if len(doc) else ""
 
 
@@ -980,7 +1071,9 @@ def _gold_statements(
 ) -> Iterator[Row]:
     """Yield the gold pairs of a Doc as statements with probability 1 or 0.
 
-    Gold rows that do not name two of the ``spans`` (by id) are skipped.
+    ``spans`` are the names of the Doc by id; the first in the text becomes ``a``. Gold rows of
+    ``doc.user_data["gold"]`` that do not name two of the ``spans`` are skipped. The sentence
+    reaches from that of one name to that of the other.
     """
     for row in doc.user_data.get("gold", ()):
         pair = [spans[end] for end in row.get("entities", ()) if end in spans]
