@@ -3,6 +3,9 @@
 Finished parts are never computed again. A slice whose worker dies is tried once more, then split to
 isolate the document that is to blame; splits and failures are recorded in the sub-folder ``.work``,
 so that a later run continues from there.
+
+A *slice* is a unit of input documents, a *part* the rows that it gives, stored under the slice's
+id. *Suspects* are the documents that a worker was busy with when it died.
 """
 
 from __future__ import annotations
@@ -66,13 +69,17 @@ class Progress:
 
     @property
     def speed(self) -> float:
-        """Words per second."""
+        """Words per second of this run; 0 at its very beginning."""
         return self.words / self.seconds if self.seconds else 0.0
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Content of a finished result folder; ``words`` and ``seconds`` are of this run."""
+    """Content of a finished result folder; ``words`` and ``seconds`` are of this run.
+
+    ``parts`` counts finished parts, also of earlier runs; ``first_error`` is the first row of the
+    table ``errors``, None without errors.
+    """
 
     parts: int
     documents: int
@@ -155,7 +162,11 @@ class Run:
         return self._summary(time.monotonic() - start_time)
 
     def _load_manifest(self) -> Manifest:
-        """Return the manifest of the folder, or a new one; raise ValueError if it is unusable."""
+        """Return the manifest of the folder, or a new one without inputs if it has none.
+
+        Raises ValueError if the folder holds something else than a result, has a damaged manifest,
+        or was begun with other settings.
+        """
         recorded = Manifest.read(self.folder)
         if recorded is None:
             if self.folder.is_dir() and not _has_no_result(self.folder):
@@ -165,7 +176,10 @@ class Run:
         return recorded
 
     def _make_folders(self) -> None:
-        """Create the folders of the tables and ``.work``."""
+        """Create the folders of the tables and ``.work``.
+
+        Raise ValueError if that is not possible.
+        """
         try:
             for name in (*TABLES, WORK_FOLDER):
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
@@ -173,7 +187,11 @@ class Run:
             raise ValueError(f"cannot write to {self.folder}: {error.strerror}.") from error
 
     def _missing(self, slices: Sequence[Slice]) -> Iterator[Slice]:
-        """Iterate over the slices to process, with recorded splits applied; count finished ones."""
+        """Iterate over the slices to process, with recorded splits applied.
+
+        Finished slices are counted in ``_count["parts"]``; those marked as failed are processed
+        again. Stale parts of split slices are removed.
+        """
         finished = list_parts(self.folder, self.job.format)
         failed_ids = self._failed_parts()
         waiting = deque(slices)
@@ -196,8 +214,9 @@ class Run:
     ) -> None:
         """Submit slices to the pool and handle reports until nothing is left.
 
-        ``missing`` is consumed; ``paths`` are the input files by number; ``begun`` is the start
-        time.
+        ``missing`` is consumed; ``paths`` are the input files by number; ``pool`` creates the
+        workers, which are closed at the end, also after an error; ``start_time`` is the monotonic
+        time at which the run began.
         """
         workers = pool()
         submitted: dict[str, Slice] = {}
@@ -217,7 +236,12 @@ class Run:
             workers.close()
 
     def _settle(self, slice: Slice, outcome: Outcome) -> list[Slice]:
-        """Record the outcome of a slice and return the slices to process instead of it."""
+        """Record the outcome of a slice and return the slices to process instead of it.
+
+        [] if it is finished or given up, the slice itself to try it again, or the slices that it
+        was split into. After ``MAX_ATTEMPTS`` deaths, or at once if the worker hung, it is split; a
+        single document is given up instead. Raises ValueError for an outcome that ends the run.
+        """
         if outcome.refused:
             raise ValueError(outcome.refused)
         if outcome.not_started:
@@ -241,7 +265,10 @@ class Run:
         return []
 
     def _start_again(self, slice: Slice, outcome: Outcome) -> list[Slice]:
-        """Return the slice for another worker; raise ValueError when no worker can be started."""
+        """Return the slice, in a list, for another worker.
+
+        Raises ValueError after ``MAX_FAILED_STARTS`` failed starts in a row.
+        """
         self._failed_starts += 1
         if self._failed_starts < MAX_FAILED_STARTS:
             return [slice]
@@ -251,7 +278,11 @@ class Run:
         )
 
     def _finish(self, done: Mapping[str, Any]) -> None:
-        """Add the counts of a finished part; with ``strict`` raise ValueError for its errors."""
+        """Add the counts of a finished part; with ``strict`` raise ValueError for its first error.
+
+        ``done`` has ``documents``, ``words``, ``errors`` (numbers) and ``first`` (list of the first
+        error row).
+        """
         self._count.update(("parts", "done"))
         for key in ("documents", "words", "errors"):
             self._count[key] += int(done[key])
@@ -274,18 +305,24 @@ class Run:
         self._finish({"documents": 0, "words": 0, "errors": len(rows), "first": rows})
 
     def _record_split(self, slice: Slice, smaller: Sequence[Slice]) -> None:
-        """Record that a slice was split, so that no later run processes it as a whole."""
+        """Record that a slice was split, so that no later run processes it as a whole.
+
+        Its part and failure mark, if any, are removed.
+        """
         with open_atomic(self.folder / WORK_FOLDER / f"{slice.id}.json") as out:
             out.write(json.dumps([part.to_dict() for part in smaller]) + "\n")
         self._forget_part(slice)
 
     def _forget_part(self, slice: Slice) -> None:
-        """Remove the part of a slice that was split: it holds the error of an earlier run."""
+        """Remove the part and the failure mark of a slice that was split.
+
+        The part holds the error of an earlier run.
+        """
         remove_part(self.folder, slice.id, self.job.format)
         self._failed_marker(slice).unlink(missing_ok=True)
 
     def _failed_marker(self, slice: Slice) -> Path:
-        """Return the path of the file that marks a slice as failed."""
+        """Return the path of the file that marks a slice as failed, which need not exist."""
         return self.folder / WORK_FOLDER / f"{slice.id}{FAILED_SUFFIX}"
 
     def _failed_parts(self) -> set[str]:
@@ -293,21 +330,27 @@ class Run:
         return {file.stem for file in (self.folder / WORK_FOLDER).glob(f"*{FAILED_SUFFIX}")}
 
     def _recorded_split(self, slice: Slice) -> list[Slice]:
-        """Return the slices that an earlier run split this one into, or []."""
+        """Return the slices that an earlier run split this one into, or [] if it was not split."""
         file = self.folder / WORK_FOLDER / f"{slice.id}.json"
         if not file.is_file():
             return []
         return [Slice.from_dict(row) for row in json.loads(file.read_text(encoding="utf-8"))]
 
     def _check_strict(self) -> None:
-        """With ``strict``, raise ValueError if the folder holds an error of an earlier run."""
+        """With ``strict``, raise ValueError if the folder holds an error of an earlier run.
+
+        Errors of parts that this run tries again do not count.
+        """
         if self.strict:
             retried = self._failed_parts()  # by this run, so not errors yet
             for row in read_rows(self.folder, "errors", self.job.format, skip=retried):
                 raise ValueError(_format_error(row))
 
     def _progress(self, left: int, seconds: float, outcome: Outcome) -> Progress:
-        """Return the Progress after a report; ``left`` slices remain."""
+        """Return the Progress after a report; ``left`` slices remain.
+
+        ``seconds`` is the time since the run began.
+        """
         count = self._count
         total = count["parts"] + left
         memory = int((outcome.done or {}).get("memory", 0))
@@ -315,10 +358,10 @@ class Run:
         return Progress(count["parts"], total, *done, seconds, count["done"], memory)
 
     def _summary(self, seconds: float) -> Summary:
-        """Count the rows of all tables in the folder."""
+        """Count the rows of all tables in the folder; ``seconds`` is the time that the run took."""
 
         def rows(table: str) -> int:
-            """Count the rows of a table."""
+            """Count the rows of a table over all parts."""
             return count_rows(self.folder, table, self.job.format)
 
         first = next(read_rows(self.folder, "errors", self.job.format), None)
@@ -335,7 +378,7 @@ class Run:
 
 
 def _wait_for_report(workers: Pool) -> Report:
-    """Return the next report; raise ValueError if no worker is left."""
+    """Return the next report; blocks, and raises ValueError if no worker is left."""
     while True:
         try:
             return workers.reports.get(timeout=POLL_SECONDS)
@@ -344,29 +387,39 @@ def _wait_for_report(workers: Pool) -> Report:
 
 
 def _paths_by_number(manifest: Manifest) -> dict[int, str]:
-    """Return the absolute paths of the inputs by number."""
+    """Return the absolute paths of the inputs by number: their position in the manifest."""
     return {number: file.path for number, file in enumerate(manifest.inputs)}
 
 
 def _find_single_document(slice: Slice) -> list[tuple[int, int]] | None:
-    """Return ``[(piece, number)]`` if the slice is a single document, else None."""
+    """Return ``[(index of the piece, number)]`` if the slice is a single document, else None.
+
+    None also if its only document is not listed in ``Piece.only``.
+    """
     numbers = [(i, n) for i, piece in enumerate(slice.pieces) for n in piece.only or ()]
     are_listed = all(piece.only is not None for piece in slice.pieces)
     return numbers if are_listed and len(numbers) == 1 else None
 
 
 def _is_file_to_blame(slice: Slice, outcome: Outcome) -> bool:
-    """Return whether a file itself kills its reader: splitting off documents did not help."""
+    """Return whether a file itself kills its reader: splitting off documents did not help.
+
+    True if the worker died while reading and at least ``MAX_SUSPECTS`` documents of a piece were
+    split off.
+    """
     return outcome.reading and any(len(piece.without) >= MAX_SUSPECTS for piece in slice.pieces)
 
 
 def _format_error(row: Mapping[str, Any]) -> str:
-    """Return an error row as one line."""
+    """Return a row of the table ``errors`` as one line: source, document and reason."""
     return f"{row['source']}, document {row['document']!r}: {row['reason']}"
 
 
 def _has_no_result(folder: Path) -> bool:
-    """Return whether a folder has only what a run creates before it writes the manifest."""
+    """Return whether a folder has only what a run creates before it writes the manifest.
+
+    That is empty table folders, ``.work`` and drafts; True for an empty folder.
+    """
     return all(
         DRAFT_NAME.fullmatch(path.name)
         or path.name == WORK_FOLDER
@@ -376,7 +429,7 @@ def _has_no_result(folder: Path) -> bool:
 
 
 def _is_empty(folder: Path) -> bool:
-    """Return whether ``folder`` is an empty folder."""
+    """Return whether ``folder`` is an empty folder; False if it is a file or missing."""
     return folder.is_dir() and not any(folder.iterdir())
 
 
@@ -384,7 +437,8 @@ def _is_empty(folder: Path) -> bool:
 def lock_folder(folder: Path) -> Iterator[None]:
     """Hold an exclusive lock on a result folder; raise ValueError if another run has it.
 
-    The system releases the lock of a killed process.
+    ``.work`` must exist in the folder. The lock is released at the end; the system releases that of
+    a killed process.
     """
     import fcntl
 
