@@ -38,11 +38,12 @@ class Outcome:
     Attributes
     ----------
     done
-        Counts that the worker returned.
+        Counts that the worker returned; None if it did not finish.
     died
-        Why the worker ended: a signal, an exit code or a timeout.
+        Why the worker ended: a signal, an exit code or a timeout; "" if it did not.
     refused
-        Error that concerns the whole job, e.g. a folder that cannot be written.
+        Error that concerns the whole job, e.g. a folder that cannot be written; "" if there is
+        none.
     suspects
         Documents that were being annotated when the worker died, or the last one it began to read.
     reading
@@ -59,7 +60,7 @@ class Outcome:
     not_started: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
+        """Return the fields as JSON values, which ``from_dict`` reads."""
         suspects = [list(suspect) for suspect in self.suspects]
         done = None if self.done is None else dict(self.done)
         return {
@@ -112,6 +113,9 @@ class WorkerSupervisor:
     def run(self, slice: Mapping[str, Any], paths: Mapping[int, str]) -> Outcome:
         """Have a slice processed and return its outcome; blocks, and takes one slice at a time.
 
+        A worker is started if none is running. The death of the worker is an outcome, not an error.
+        Further threads that call it wait for their turn.
+
         Parameters
         ----------
         slice
@@ -129,13 +133,21 @@ class WorkerSupervisor:
             return outcome
 
     def close(self) -> None:
-        """Kill the worker, whatever it is doing; later calls of ``run`` fail."""
+        """Kill the worker, whatever it is doing.
+
+        A call of ``run`` in another thread returns an Outcome with ``died``; later ones return one
+        with ``not_started``. May be called twice.
+        """
         with self._lock:
             self._closed = True
             self._kill()
 
     def _start(self) -> Outcome | None:
-        """Start a worker unless one is running; return None, or the outcome if that failed."""
+        """Start a worker and load its model, unless one is running.
+
+        Returns None if a worker is ready, else the outcome to report: ``refused`` by the job
+        itself, or ``not_started``.
+        """
         if self._child is not None and self._child.poll() is None:
             return None
         with self._lock:
@@ -160,9 +172,11 @@ class WorkerSupervisor:
         return replace(outcome, not_started=not outcome.refused)
 
     def _await(self, order: Mapping[str, Any], limit: float) -> Outcome:
-        """Send an order and wait for its outcome.
+        """Send an order and wait for its outcome, keeping track of the suspects.
 
-        ``limit`` is the longest time without a message, in seconds; the worker is killed after it.
+        ``order`` is a message of ``textrank.scale.worker``, with ``job`` or with ``slice`` and
+        ``paths``. ``limit`` is the longest time without a message, in seconds; the worker is killed
+        after it.
         """
         suspects: tuple[Suspect, ...] = ()
         reading = True
@@ -192,7 +206,10 @@ class WorkerSupervisor:
         return Outcome(died=died, suspects=suspects, reading=reading)
 
     def _send(self, order: Mapping[str, Any]) -> None:
-        """Write an order to the worker; raise EOFError if there is none."""
+        """Write an order to the worker as a JSON line; raise EOFError if there is no worker.
+
+        Raises OSError or ValueError if its pipe is closed.
+        """
         child = self._child
         if child is None or child.stdin is None:
             raise EOFError
@@ -200,9 +217,10 @@ class WorkerSupervisor:
         child.stdin.flush()
 
     def _receive(self, limit: float) -> dict[str, Any]:
-        """Return the next message of the worker.
+        """Return the next message of the worker; blocks.
 
-        Raises TimeoutError after ``limit`` seconds and EOFError when the worker has ended.
+        Raises TimeoutError after ``limit`` seconds without output and EOFError when the worker has
+        ended.
         """
         child = self._child
         if child is None or child.stdout is None:
@@ -220,7 +238,7 @@ class WorkerSupervisor:
         return dict(json.loads(line))
 
     def _exit_reason(self) -> str:
-        """Wait for the worker to end and return why it did."""
+        """Wait for the worker to end and return why it did, as text for ``Outcome.died``."""
         child = self._child
         code = None if child is None else child.wait()
         if code is not None and code < 0:
@@ -228,7 +246,11 @@ class WorkerSupervisor:
         return f"the process ended with code {code}"
 
     def _retire_if_old(self, memory: int) -> None:
-        """Kill the worker after ``max_tasks`` slices or if its memory has grown too much."""
+        """Kill the worker after ``max_tasks`` slices or if its memory has grown too much.
+
+        ``memory`` is what it holds now, in bytes; 0 means unknown. The next ``run`` starts a new
+        one.
+        """
         self._slices += 1
         self._memory = self._memory or memory
         if self._slices >= self.max_tasks or memory > MAX_MEMORY_GROWTH * self._memory > 0:
@@ -261,18 +283,26 @@ class Pool(Protocol):
         """Return how many slices may be submitted but not yet reported."""
 
     def submit(self, id: str, slice: Mapping[str, Any], paths: Mapping[int, str]) -> None:
-        """Have a slice processed; its report follows on ``reports``."""
+        """Have a slice processed, without waiting; its report follows on ``reports``.
+
+        ``id`` is returned with the report; ``slice`` holds the values of ``Slice.to_dict`` and
+        ``paths`` its input files by number.
+        """
 
     def check(self) -> None:
         """Raise ValueError if no worker is left that could report anything."""
 
     def close(self) -> None:
-        """End all workers."""
+        """End all workers, also those at work; slices without a report stay without."""
 
 
 @dataclass
 class ProcessPool:
-    """Worker processes of this machine, each supervised by a thread."""
+    """Worker processes of this machine, each supervised by a thread.
+
+    ``job`` holds the values of ``Job.to_dict``, ``workers`` is the number of processes, which start
+    with their first slice; other settings are those of ``WorkerSupervisor``.
+    """
 
     job: Mapping[str, Any]
     workers: int = 1
@@ -296,21 +326,24 @@ class ProcessPool:
         return 2 * self.workers
 
     def submit(self, id: str, slice: Mapping[str, Any], paths: Mapping[int, str]) -> None:
-        """Have a slice processed by the next free process."""
+        """Have a slice processed by the next free process, without waiting; see ``Pool.submit``."""
         self._orders.put((id, (slice, paths)))
 
     def check(self) -> None:
         """Do nothing: threads of this process cannot be lost."""
 
     def close(self) -> None:
-        """Kill all processes."""
+        """Kill all processes, also those at work, and let their threads end."""
         for _ in self._supervisors:
             self._orders.put(None)
         for supervisor in self._supervisors:
             supervisor.close()
 
     def _work(self, supervisor: WorkerSupervisor) -> None:
-        """Process orders until the queue gives None (body of a thread)."""
+        """Process orders and put their reports on ``reports`` until the queue gives None.
+
+        This is the body of a thread.
+        """
         while (order := self._orders.get()) is not None:
             id, (slice, paths) = order
             self.reports.put((id, supervisor.run(slice, paths)))
@@ -333,9 +366,17 @@ def create_pool(
     workers
         Number of processes; one needs no Dask, several run on a local Dask cluster.
     dask
-        Address of an existing Dask scheduler; ``workers`` is then ignored.
+        Address of an existing Dask scheduler, whose workers are used; ``workers`` is then ignored.
+        None uses this machine.
     timeout, start_timeout
         As in ``WorkerSupervisor``.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If Dask is needed and not installed.
+    ValueError
+        If no scheduler answers at the address.
     """
     if dask is None and workers == 1:
         return ProcessPool(job, workers, timeout, start_timeout=start_timeout)
