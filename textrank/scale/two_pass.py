@@ -41,8 +41,13 @@ class Analysis:
 
     Parameters
     ----------
+    model
+        Trained model; its task gives the span group of names and how many a sentence needs.
+    nlp
+        Language pipeline; its components are remembered, so they can be switched off in it later.
     names, parses
-        The components that find names and those that parse, with all they build on.
+        Names of the components that find names, and of those that parse, with all they build on.
+        Components in neither run in the first pass.
     whole
         Parse every sentence.
     """
@@ -73,12 +78,15 @@ class Analysis:
         self.pipes = [pipe for _, pipe in nlp.pipeline]  # readers may switch them off later
 
     def __call__(self, docs: Sequence[Doc]) -> list[Doc]:
-        """Analyse and score Docs; they are changed in place."""
+        """Analyse and score Docs, in order; they are changed in place."""
         with gc_disabled():
             return list(self.model.annotate(self.read(docs)))
 
     def read(self, docs: Sequence[Doc]) -> list[Doc]:
-        """Find names and parses, without scoring anything."""
+        """Find names and parses, without scoring anything; Docs are changed in place.
+
+        In two passes, Docs that already have a parse keep it. Returns the Docs in their order.
+        """
         if not self.two_passes:
             return [_ensure_sentences(doc) for doc in _apply_in_chunks(docs, self.pipes)]
         analysed = _apply_in_chunks(docs, self.first)
@@ -86,7 +94,10 @@ class Analysis:
         return analysed
 
     def _parse(self, docs: Sequence[Doc]) -> None:
-        """Parse the sentences that need it, and set flat trees elsewhere, in place."""
+        """Parse the sentences that need it, and set flat trees elsewhere, in place.
+
+        ``docs`` must have names and sentence starts, and at least one token each.
+        """
         masks = [self._needed(doc) for doc in docs]
         parts = [_take_sentences(*doc_and_mask) for doc_and_mask in zip(docs, masks, strict=True)]
         parsed = _apply_in_chunks([part for part in parts if part is not None], self.second)
@@ -104,7 +115,11 @@ class Analysis:
 
 
 def _take_sentences(doc: Doc, mask: NDArray[np.bool_]) -> Doc | None:
-    """Return a Doc of the tokens in ``mask``, with tags and sentence starts; None if empty."""
+    """Return a new Doc of the tokens in ``mask``, with tags and sentence starts.
+
+    None if there are none.
+    ``mask`` has one value per token and covers whole sentences. The Doc itself is not changed.
+    """
     if not mask.any():
         return None
     columns: Any = [ORTH, SPACY, NORM, TAG, SENT_START]
@@ -118,7 +133,8 @@ def _take_sentences(doc: Doc, mask: NDArray[np.bool_]) -> Doc | None:
 def _set_parse(doc: Doc, mask: NDArray[np.bool_], part: Doc | None) -> None:
     """Set the parse of the tokens in ``mask`` from ``part``, and flat trees elsewhere, in place.
 
-    ``part`` is the parsed Doc of ``_take_sentences``, or None if the mask is empty.
+    ``part`` is the parsed Doc of ``_take_sentences``, or None if the mask is empty. In a flat tree
+    every token depends on the first one of its sentence.
     """
     values: Any = doc.to_array(list(PARSED_ATTRIBUTES)).astype(np.uint64)
     starts = sentence_starts(doc)
@@ -132,20 +148,27 @@ def _set_parse(doc: Doc, mask: NDArray[np.bool_], part: Doc | None) -> None:
 
 
 def _apply_in_chunks(docs: Sequence[Doc], pipes: Sequence[Any]) -> list[Doc]:
-    """Run some components on Docs and return them; long Docs are processed in chunks."""
+    """Run some components on Docs and return them in order; long Docs are processed in chunks.
+
+    ``pipes`` are the components themselves, in the order of the pipeline.
+    """
     if not any(map(is_long, docs)):
         return list(apply_pipes(docs, pipes))
     return [process_in_chunks(doc, pipes) for doc in docs]
 
 
 def _ensure_sentences(doc: Doc) -> Doc:
-    """Return the Doc, split into sentences by punctuation if they are not all set."""
+    """Return the Doc, split into sentences by punctuation if they are not all set (in place)."""
     has_sentences = doc.has_annotation("SENT_START", require_complete=True)
     return doc if has_sentences else SentenceSplitter(final=True)(doc)
 
 
 def load_analysis(job: Job) -> Analysis:
-    """Load the model of a job with the language pipeline that its task needs."""
+    """Load the model of a job with the language pipeline that its task needs.
+
+    A pipeline that the job names is loaded whole; of the shipped one only the components that the
+    task requires. Raises ValueError if the model or a setting is unknown.
+    """
     model = with_task_settings(load_model(job.model), job.settings)
     task = model.pipeline.task
     needs_all = job.nlp is not None or task.required_pipes is None
@@ -161,7 +184,11 @@ def load_analysis(job: Job) -> Analysis:
 
 
 def job_settings(job: Job) -> dict[str, Any]:
-    """Return what the results of a job depend on, as recorded in the manifest."""
+    """Return what the results of a job depend on, as recorded in the manifest.
+
+    JSON values: names and checksums of model and language pipeline, task settings and format.
+    Raises ValueError if a model is not found.
+    """
     return {
         "model": Path(job.model).name,
         "model_checksum": path_checksum(_model_folder(job.model)),
