@@ -76,7 +76,7 @@ def command(
 def parse_years(text: str | None) -> tuple[int | None, int | None]:
     """Return the first and last year of a range, None where it is open.
 
-    Raises ValueError if the text is not a range of years.
+    None gives an open range. Raises ValueError if the text is not a range of years.
 
     >>> parse_years("1999-2005"), parse_years("1999"), parse_years("-2005")
     ((1999, 2005), (1999, 1999), (None, 2005))
@@ -94,6 +94,8 @@ def answer_question(
     results: Results, question: str, where: Filter, limit: int
 ) -> tuple[str, Sequence[Row]]:
     """Return the kind of answer ("partners", "statements", "pairs" or "sql") and its rows.
+
+    Raises ValueError if the question is empty.
 
     Parameters
     ----------
@@ -131,7 +133,10 @@ def _normalise_question(question: str) -> str:
 
 
 def _is_sql(question: str) -> bool:
-    """Return whether a question is SQL."""
+    """Return whether a question is SQL.
+
+    It is if it begins with SELECT, WITH, FROM, DESCRIBE or SUMMARIZE, in any case.
+    """
     return (
         re.match(r"(?i)(select|with|from|describe|summarize)\b", _normalise_question(question))
         is not None
@@ -139,13 +144,17 @@ def _is_sql(question: str) -> bool:
 
 
 def _split_names(text: str) -> list[str]:
-    """Split names at commas, or at white space if there is no comma."""
+    """Split names at commas, or at white space if there is no comma; empty ones are dropped."""
     parts = text.split(",") if "," in text else text.split()
     return [part.strip() for part in parts if part.strip()]
 
 
 def _print_rows(kind: str, rows: Sequence[Row], form: str) -> None:
-    """Print rows as "json", "csv" or "table"; a table shows the columns of its ``kind``."""
+    """Print rows as "json", "csv" or "table".
+
+    A table has the columns of its ``kind`` in ``SHOWN_COLUMNS``; csv, and tables of other kinds,
+    have all keys of the first row.
+    """
     if form == "json":
         for row in rows:
             typer.echo(json.dumps(row, ensure_ascii=False, default=str))
@@ -168,7 +177,7 @@ def _print_rows(kind: str, rows: Sequence[Row], form: str) -> None:
 
 
 def _format_cell(value: Any) -> str:
-    """Return a value as text for a table."""
+    """Return a value as text for a table: floats with three digits, None empty, lists joined."""
     if isinstance(value, float):
         return f"{value:.3f}"
     if isinstance(value, list):
