@@ -243,8 +243,8 @@ def sweep_pipeline(
 def parse_grid(text: str) -> tuple[str, list[Any]]:
     """Split ``KEY=v1,v2,…`` into the key and its values, each JSON or else a string.
 
-    Values are strings unless all together are JSON, or each is on its own. Raises ValueError if the
-    text has another form.
+    The values are read as one JSON list; if that fails, they are split at commas and read one by
+    one. Raises ValueError if the text has another form.
 
     >>> parse_grid("learner.alphas=[0.5],[1]")
     ('learner.alphas', [[0.5], [1]])
