@@ -57,8 +57,9 @@ def check_files(
 ) -> tuple[dict[Path, str], list[Proposal]]:
     """Return the texts of the files and the corrections proposed for them.
 
-    Texts are by file, corrections in the order of the files. Settings of the project are searched
-    from the folder of the first file.
+    Texts are by file, without excluded ones; corrections are in the order of the files. The
+    settings of the project are those of the nearest pyproject.toml at or above the folder of the
+    first file.
 
     Parameters
     ----------
