@@ -78,8 +78,9 @@ def _make_curation(
     """Read the texts, train the first model, and open the file of answers.
 
     ``model`` is a model or pipeline, ``source`` the texts; ``file`` None names the file of answers
-    after the texts and the task, in the current folder; ``who`` is the annotator. With a corpus
-    ``train`` the first model is trained on it alone; with ``fresh`` it starts without weights.
+    after the texts and the task, in the current folder; ``who`` is the annotator. The first scores
+    are those of the model; with a corpus ``train`` they come from its gold labels instead, and with
+    ``fresh`` learning starts with nothing.
     """
     from textrank._annotate import load_language
     from textrank.web.active_learner import ActiveLearner
