@@ -176,7 +176,8 @@ def count_dataset(dataset: Dataset) -> Counts:
 class FoldScores:
     """Scores of the m candidates of a test fold at every alpha, and the alpha that was chosen.
 
-    The models were trained on the other folds. A threshold of None means that a ranking has none.
+    The models were trained on the other folds. A threshold is None if the task chose none: for a
+    ranking, or without a positive in the training part.
     """
 
     index: Indices  # (m,) rows among all candidates
