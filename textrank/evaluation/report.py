@@ -287,11 +287,12 @@ def classification_fold(
     y, scores
         Labels, positive where greater than 0, and scores of the m candidates, (m,) each.
     threshold
-        Smallest score that is answered with yes; also stored in ``Fold.chosen``.
+        Smallest score that is answered with yes, also stored in ``Fold.chosen``. None leaves f,
+        precision, recall and accuracy undefined.
     unreachable
         Gold answers without a candidate, which count against recall.
     rate
-        As in ``classification_metrics``.
+        Share of candidates answered with yes for ``f_rate``; None: the share of positives.
     documents, fold, split
         Number of documents, number of the fold and of the repetition, which are only stored.
     chosen
