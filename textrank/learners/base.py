@@ -4,6 +4,9 @@ A learner takes a Gram matrix (n, n) or features (n, d) with ``Targets`` and com
 ``RegularizationPath`` (a model and held-out scores at every alpha). ``choose_alpha`` picks one by
 its held-out scores, which gives a ``Fit``. ``NestedScores`` are the scores of nested
 cross-validation. Inputs are checked once, at the entrance, by the ``check_`` functions.
+
+Letters: ``n`` training candidates, ``d`` features, ``m`` new candidates, ``a`` values of alpha,
+``p`` outputs (columns of labels), ``h`` candidates of a group or query.
 """
 
 from __future__ import annotations
@@ -71,7 +74,10 @@ class Fit:
         return self.apply_second_stage(np.asarray(values @ self.coef), context)
 
     def apply_second_stage(self, scores: Vector, context: DocumentContext | None = None) -> Vector:
-        """Return first-stage scores after the second stage, unchanged if there is none."""
+        """Return first-stage scores (m,) after the second stage, unchanged if there is none.
+
+        Raises ValueError if there is a second stage but ``context`` is None.
+        """
         return _apply_stage(self.second_stage, scores, context)
 
     @property
@@ -97,7 +103,11 @@ class RegularizationPath:
     def predict(
         self, data: Matrix | Features, context: DocumentContext | None = None
     ) -> Matrix:  # (alphas, m)
-        """Return scores of new candidates at every alpha; arguments as in ``Fit.predict``."""
+        """Return scores (alphas, m) of new candidates at every alpha.
+
+        Arguments are those of ``Fit.predict``. Raises ValueError if there is a second stage but
+        ``context`` is None.
+        """
         values = data.values if isinstance(data, Features) else data
         scores = np.asarray((values @ self.coefs.T).T)
         stages: Sequence[SecondStage | None] = self.stages or [None] * len(scores)
@@ -110,7 +120,10 @@ class RegularizationPath:
 def _apply_stage(
     stage: SecondStage | None, scores: Vector, context: DocumentContext | None
 ) -> Vector:
-    """Return ``stage(context, scores)``, or ``scores`` if there is no stage."""
+    """Return ``stage(context, scores)``, or ``scores`` if there is no stage.
+
+    Raises ValueError if there is a stage but ``context`` is None.
+    """
     if stage is None:
         return scores
     if context is None:
@@ -148,8 +161,9 @@ def choose_alpha(
 ) -> int:
     """Return the row of ``heldout`` (alphas, n) with the best scores by the metric ``select``.
 
-    Of rows that are equally good (to 1e-9, see ``textrank.metrics``) the one with the largest
-    alpha is returned. Without ``alphas`` they are taken to be in ascending order.
+    Of rows that are equally good (to 1e-9, see ``textrank.metrics``) the one with the largest alpha
+    is returned. ``alphas`` are those of the rows; if None, they are taken to be in ascending order.
+    Raises ValueError if the labels leave the metric undefined.
     """
     values = score_alphas(heldout, targets, select)
     return choose_largest(values, range(len(values)) if alphas is None else alphas)
@@ -179,7 +193,8 @@ def score_alphas(heldout: Matrix, targets: Targets, select: SelectionMetric) -> 
 def concordance(scores: Matrix, y: Vector) -> Vector:  # (a, h), (h,) -> (a,)
     """Return the share of pairs with different labels that the scores order rightly, per alpha.
 
-    Tied scores (see ``merge_ties``) count one half. NaN if no labels differ. Queries of at most
+    ``scores`` (a, h) and labels ``y`` (h,) are those of one query; the result is (a,). Tied scores
+    (see ``merge_ties``) count one half. NaN if no labels differ. Queries of at most
     ``MAX_ALL_PAIRS_CANDIDATES`` compare all pairs at all alphas in one product, O(a h^2).
     """
     if len(y) > MAX_ALL_PAIRS_CANDIDATES:
@@ -195,7 +210,11 @@ def concordance(scores: Matrix, y: Vector) -> Vector:  # (a, h), (h,) -> (a,)
 
 
 def _mean_concordance(heldout: Matrix, y: Vector, queries: list[Indices]) -> Vector:
-    """Return the mean of ``concordance`` over queries whose labels differ, per alpha."""
+    """Return the mean of ``concordance`` over queries whose labels differ, per alpha, (a,).
+
+    ``heldout`` is (a, n), ``queries`` are the rows of each query. Raises ValueError if the labels
+    differ in no query.
+    """
     usable = [rows for rows in queries if np.ptp(y[rows]) > 0]
     if not usable:
         raise ValueError(
@@ -207,13 +226,13 @@ def _mean_concordance(heldout: Matrix, y: Vector, queries: list[Indices]) -> Vec
 
 
 def _auc(y: Vector, scores: Vector) -> float:
-    """Return the AUC, NaN where it is undefined."""
+    """Return the AUC of scores (n,), NaN where it is undefined; a label above 0 is positive."""
     value = auc(y, scores)
     return float("nan") if value is None else value
 
 
 def _best_f(y: Vector, scores: Vector) -> float:
-    """Return F at the threshold that is best for these labels, 0 where it is undefined."""
+    """Return F1 at the threshold that is best for these labels, 0 where it is undefined."""
     threshold = best_threshold(y, scores)
     f = None if threshold is None else precision_recall_f(y, decide(scores, threshold)).f
     return 0.0 if f is None else f
@@ -249,7 +268,11 @@ def check_metric(select: str) -> None:
 
 
 def check_data(data: Any) -> tuple[Matrix | SparseMatrix, bool]:
-    """Return the checked matrix, and True if it is a Gram matrix, False for ``Features``."""
+    """Return the checked matrix, and True if it is a Gram matrix, False for ``Features``.
+
+    Anything but ``Features`` is taken as a Gram matrix. Raises ValueError as ``check_gram`` and
+    ``check_features`` do.
+    """
     if isinstance(data, Features):
         return check_features(data), False
     return check_gram(data), True
@@ -332,7 +355,10 @@ def check_magnitude(values: Any, what: str) -> None:
 
 
 def check_weights(weights: Any, n: int) -> Vector | None:
-    """Return positive, finite sample weights (n,) in double precision, or None if None is given."""
+    """Return positive, finite sample weights (n,) in double precision, or None if None is given.
+
+    Raises ValueError for another shape and for weights that are zero, negative or not finite.
+    """
     if weights is None:
         return None
     values = np.asarray(weights, dtype=np.float64)
@@ -358,7 +384,8 @@ def check_unweighted(targets: Targets, learner: str) -> None:
 def rows_by_group(labels: Any, n: int, *, name: str = "groups") -> list[Indices]:
     """Return the row numbers of each group, ascending, in the order of the sorted labels.
 
-    ``labels[i]`` is the group of row ``i``; ``name`` is what an error calls them.
+    ``labels[i]`` is the group of row ``i``; ``name`` is what an error calls them. Every row is in
+    exactly one group. Raises ValueError unless there is one label for each of the ``n`` rows.
     """
     labels = np.asarray(labels)
     if labels.shape != (n,):
@@ -416,7 +443,11 @@ def check_folds(folds: Any, groups: Indices) -> Indices:
 
 
 def _check_symmetric(K: Matrix, block: int = 128) -> None:
-    """Raise ValueError if ``K`` is not symmetric or has a negative diagonal or 2 x 2 minor."""
+    """Raise ValueError if ``K`` is not symmetric or has a negative diagonal or 2 x 2 minor.
+
+    Differences up to 1e-8 of the largest diagonal entry are tolerated. ``block`` is the number of
+    rows that are checked at once.
+    """
     diagonal = K.diagonal()
     if diagonal.min() < 0:
         row = int(diagonal.argmin())
@@ -431,7 +462,9 @@ def _check_symmetric(K: Matrix, block: int = 128) -> None:
 def _check_strip(strip: Matrix, mirror: Matrix, diagonal: Vector, start: int, limit: float) -> None:
     """Check rows ``start ..`` of a Gram matrix, from column ``start`` on, for ``_check_symmetric``.
 
-    ``mirror`` is the transposed strip of columns, ``diagonal`` the diagonal from ``start`` on.
+    ``strip`` (s, n - start) are these rows, ``mirror`` the transposed strip of columns,
+    ``diagonal`` the diagonal from ``start`` on, ``limit`` the tolerated difference. Raises
+    ValueError.
     """
     gap = np.abs(strip - mirror)
     if gap.max() > limit:
