@@ -5,9 +5,14 @@ of rows; ``heldout_by_folds`` retrains. ``nested_by_inverse`` and ``nested_by_re
 scores of nested cross-validation. ``MetaLearner`` is the base of learners built from another one.
 
 With ``G = (K + alpha I)^-1`` and ``a = G y``, the model of all candidates but ``U`` scores them
-``f_U = y_U - G_UU^-1 a_U``, whatever their number. This form loses less to round-off than the
-one with the smoother ``K G``. A model with an intercept that is not penalised has
-``G - g g' / 1'g`` instead of ``G``, with ``g = G 1``.
+``f_U = y_U - G_UU^-1 a_U``, whatever their number. This form loses less to round-off than the one
+with the smoother ``K G``. A model with an intercept that is not penalised has ``G - g g' / 1'g``
+instead of ``G``, with ``g = G 1``.
+
+Letters in shapes: ``n`` candidates (rows), ``d`` features, ``r`` eigenvalues, ``a`` values of
+alpha, ``p`` outputs (columns of the labels ``Y``), ``b`` groups of equal size that are computed
+together, ``h`` rows of each of them. ``groups`` are arrays of row numbers that are held out
+together.
 """
 
 from __future__ import annotations
@@ -39,7 +44,10 @@ MIN_FREE_SHARE = 1e-12
 
 
 def stack_groups_by_size(groups: Sequence[Indices]) -> Iterator[Indices]:
-    """Yield for each size ``h`` the groups of that size as the rows of an array (b, h)."""
+    """Yield for each size ``h``, ascending, the groups of that size as the rows of an array (b, h).
+
+    Groups of one size keep their order; empty groups are left out.
+    """
     for numbers in group_numbers_by_size(groups):
         yield np.stack([groups[k] for k in numbers.tolist()])
 
@@ -52,14 +60,18 @@ def group_numbers_by_size(groups: Sequence[Indices]) -> Iterator[Indices]:
 
 
 def solve_blocks(G: Matrix, a: Matrix, y: Matrix) -> Matrix:
-    """Return ``y_U - G_UU^-1 a_U`` for stacks of blocks: (.., h, h), (.., h, p), (.., h, p)."""
+    """Return ``y_U - G_UU^-1 a_U`` (.., h, p) for stacks of blocks.
+
+    ``G`` (.., h, h) are blocks of the inverse, ``a`` (.., h, p) coefficients and ``y`` (.., h, p)
+    labels of the rows of each group. Raises ValueError if a block is singular.
+    """
     if G.shape[-1] == 1:
         return np.asarray(y - a / G)
     return np.asarray(y - solve_regular(G, a))
 
 
 def solve_regular(G: Matrix, a: Matrix) -> Matrix:
-    """Return ``G^-1 a`` for stacks of matrices; raise ValueError if one is singular."""
+    """Return ``G^-1 a`` (.., h, p) for stacks of matrices; raise ValueError if one is singular."""
     try:
         return np.asarray(np.linalg.solve(G, a))
     except np.linalg.LinAlgError:
@@ -80,8 +92,24 @@ def heldout_all_alphas(
 ) -> Iterator[tuple[Indices, Matrix]]:
     """Yield groups of equal size (b, h) with their held-out scores at every alpha (b, a, h, p).
 
-    ``A`` (a, n, p) are the coefficients of ``Y`` (n, p) at every alpha. The groups may overlap.
-    ``removed`` (a, n) holds vectors ``r`` by which the inverse is reduced to ``G - r r'``.
+    Groups come by ascending size, in batches; the first item holds their row numbers. Groups may
+    overlap.
+
+    Parameters
+    ----------
+    spectrum
+        Decomposition of the Gram matrix ``K``.
+    Y
+        (n, p) labels.
+    A
+        (a, n, p) coefficients ``(K + alpha I)^-1 Y`` at every alpha.
+    alphas
+        (a,) regularisation values.
+    groups
+        Row numbers of each group.
+    removed
+        (a, n) vectors ``r`` by which the inverse is reduced to ``G - r r'``, as for an intercept.
+        None leaves it as it is.
     """
     for index in stack_groups_by_size(groups):
         for part in _batches(index, len(alphas)):
@@ -100,10 +128,11 @@ def heldout_ill_conditioned(
 ) -> Iterator[tuple[Indices, Matrix]]:
     """Yield what ``heldout_all_alphas`` does, for eigenvalues so large that alpha is round-off.
 
-    ``G`` is the sum of ``(I - QQ') / alpha`` and ``Q (w + alpha)^-1 Q'``. If only one group has
-    some feature, the first part is zero in some direction but for round-off, which would hide the
-    second. So the parts are computed apart, and that round-off is set to zero. An infinite
-    eigenvalue means a direction that is not penalised.
+    ``Y`` (n, p) are labels, ``alphas`` (a,) regularisation values. ``G`` is the sum of ``(I - QQ')
+    / alpha`` and ``Q (w + alpha)^-1 Q'``. If only one group has some feature, the first part is
+    zero in some direction but for round-off, which would hide the second. So the parts are computed
+    apart, and that round-off is set to zero. An infinite eigenvalue means a direction that is not
+    penalised.
     """
     Z = spectrum.Q.T @ Y
     rest = Y - spectrum.Q @ Z
@@ -133,7 +162,8 @@ def heldout_one_alpha(
 ) -> Iterator[tuple[Indices, Matrix]]:
     """Yield groups of equal size (b, h) with their scores (b, 1, h, p) at the alpha of ``G``.
 
-    ``G`` (n, n) is the inverse ``(K + alpha I)^-1`` and ``A`` (n, p) is ``G Y``.
+    ``G`` (n, n) is the inverse ``(K + alpha I)^-1``, ``Y`` (n, p) the labels and ``A`` (n, p) is
+    ``G Y``. Groups may overlap; they come by ascending size.
     """
     for index in stack_groups_by_size(groups):
         for part in _batches(index, 1):
@@ -144,7 +174,8 @@ def heldout_one_alpha(
 def scatter_scores(parts: Iterator[tuple[Indices, Matrix]], into: Matrix) -> Matrix:
     """Write the scores of ``parts`` to their rows of ``into`` (a, n, p), in place, and return it.
 
-    Rows of no group stay unchanged.
+    ``parts`` yields row numbers (b, h) with scores (b, a, h, p), as ``heldout_all_alphas`` does.
+    Rows of no group stay unchanged; for a row of several groups the last one counts.
     """
     for index, scores in parts:
         into[:, index] = scores.transpose(1, 0, 2, 3)
@@ -152,14 +183,18 @@ def scatter_scores(parts: Iterator[tuple[Indices, Matrix]], into: Matrix) -> Mat
 
 
 def _diagonals(spectrum: Spectrum, alphas: Vector, rows: Indices) -> Matrix:  # (b, a, 1, 1)
-    """Return the diagonal entries of the inverse at these rows, as blocks of size one."""
+    """Return diagonal entries of ``(K + alpha I)^-1`` at ``rows`` (b,), as (b, a, 1, 1)."""
     inverse, offset = spectrum.filters(alphas)
     Q = spectrum.Q[rows]
     return ((Q * Q) @ inverse + offset)[:, :, None, None]
 
 
 def _batches(index: Indices, alphas: int) -> list[Indices]:
-    """Split groups of one size (b, h) into batches whose blocks take at most 64 MB."""
+    """Split groups of one size (b, h) into batches whose blocks take at most 64 MB, in order.
+
+    ``alphas`` is the number of alphas. A batch has at least one group; groups of one row stay
+    together.
+    """
     if index.shape[1] == 1:
         return [index]
     step = max(1, (1 << 23) // (alphas * index.shape[1] ** 2))
@@ -167,7 +202,11 @@ def _batches(index: Indices, alphas: int) -> list[Indices]:
 
 
 def coefs_with_bias(spectrum: Spectrum, Y: Matrix, alphas: Vector) -> Matrix:  # (a, n, p)
-    """Return ``G (y - b)`` with the bias ``b = 1'Gy / 1'G1``: coefficients that sum to zero."""
+    """Return ``G (y - b)`` (a, n, p) with the bias ``b = 1'Gy / 1'G1``.
+
+    These coefficients sum to zero. ``G`` is ``(K + alpha I)^-1`` of the ``spectrum``, ``y`` a
+    column of ``Y`` (n, p). The bias itself is not returned.
+    """
     A = spectrum.coefs(np.hstack([Y, np.ones((len(Y), 1))]), alphas)
     total = A.sum(axis=1, keepdims=True)
     A = A[..., :-1] - total[..., :-1] / total[..., -1:] * A[..., -1:]
@@ -175,7 +214,10 @@ def coefs_with_bias(spectrum: Spectrum, Y: Matrix, alphas: Vector) -> Matrix:  #
 
 
 def weights_with_bias(spectrum: Spectrum, Y: Matrix, alphas: Vector) -> Matrix:  # (a, d, p)
-    """Return feature weights at every alpha for the model of ``coefs_with_bias``."""
+    """Return feature weights (a, d, p) at every alpha for the model of ``coefs_with_bias``.
+
+    Raises ValueError if the ``spectrum`` is that of a Gram matrix.
+    """
     both = np.hstack([Y, np.ones((len(Y), 1))])
     total = spectrum.coefs(both, alphas).sum(axis=1, keepdims=True)
     W = spectrum.weights(both, alphas)
@@ -190,14 +232,14 @@ def heldout_with_bias(
     *,
     add_bias: bool = False,
 ) -> Matrix:  # (a, n, p)
-    """Return held-out scores at every alpha of least squares with an unpenalised bias.
+    """Return held-out scores (a, n, p) at every alpha of least squares with an unpenalised bias.
 
     ``alphas(m)`` are the alphas of a model of ``m`` candidates. The bias is added to the scores if
     ``add_bias``. Candidates of no group score NaN.
 
-    With ``G = (K + alpha I)^-1`` the bias is ``1'Gy / 1'G1``. Both sums lose a term
-    ``(G1)_U' G_UU^-1 (G.)_U`` without the group ``U``, and the scores are those of plain least
-    squares on ``y`` less the bias times those on ``1``.
+    With ``G = (K + alpha I)^-1`` the bias is ``1'Gy / 1'G1``. Both sums lose a term ``(G1)_U'
+    G_UU^-1 (G.)_U`` without the group ``U``, and the scores are those of plain least squares on
+    ``y`` less the bias times those on ``1``.
     """
     n, p = Y.shape
     both = np.hstack([Y, np.ones((n, 1))])
@@ -218,7 +260,10 @@ def heldout_with_bias(
 
 
 def _bias_batches(index: Indices, alphas: int) -> list[Indices]:
-    """Split groups of one size (b, h) into batches whose blocks take at most 32 MB."""
+    """Split groups of one size (b, h) into batches whose blocks take at most 32 MB, in order.
+
+    ``alphas`` is the number of alphas; a batch has at least one group.
+    """
     step = max(1, (1 << 22) // (alphas * index.shape[1] ** 2))
     return [index[start : start + step] for start in range(0, len(index), step)]
 
@@ -254,14 +299,22 @@ class MetaLearner(ABC):
         """Return coefficients and held-out scores at every alpha."""
 
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
-        """Train at every alpha and return the fit with the best held-out scores."""
+        """Train at every alpha and return the fit with the best held-out scores by ``select``.
+
+        Of equally good alphas the largest is chosen. Raises ValueError if the labels leave the
+        metric undefined.
+        """
         path = self.path(data, targets)
         return path.select(choose_alpha(path.heldout, targets, self.select, path.alphas))
 
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
     ) -> list[NestedScores]:
-        """Return test scores and inner held-out scores of every partition into folds."""
+        """Return test scores and inner held-out scores of every partition into folds, in order.
+
+        A partition is the fold number of each candidate (n,). Raises ValueError if a group is in
+        two folds.
+        """
         return nested_by_retraining(self, data, targets, partitions)
 
 
@@ -273,7 +326,9 @@ def nested_by_retraining(
 ) -> list[NestedScores]:
     """Return nested scores of any learner, by one training per fold of each partition.
 
-    A partition is the fold number of each candidate (n,); no group may be in two folds.
+    ``data`` is a Gram matrix (n, n) or features (n, d). A partition is the fold number of each
+    candidate (n,). Returns one result per partition, in order. Raises ValueError if a group is in
+    two folds.
     """
     checked = [check_folds(folds, targets.groups) for folds in partitions]
     results = [empty_nested_scores(tuple(learner.alphas), folds) for folds in checked]
@@ -293,10 +348,12 @@ def heldout_by_folds(
     targets: Targets,
     count: int,
 ) -> Matrix:  # (a, n)
-    """Return held-out scores of a learner without a closed form, by ``count`` folds of groups.
+    """Return held-out scores (a, n) of a learner without a closed form, by folds of groups.
 
-    ``coefs(X, y, queries)`` returns the feature weights (a, d) at every alpha. Raises ValueError
-    if all candidates are in one group.
+    ``count`` is the number of folds. ``coefs(X, y, queries)`` trains on rows of ``X`` (n, d) and
+    returns the feature weights (a, d) at every alpha. The groups of ``targets``, sorted, are dealt
+    out to the folds in turn; there are fewer folds if there are fewer groups. Raises ValueError if
+    all candidates are in one group.
     """
     document = np.unique(targets.groups, return_inverse=True)[1]
     if not document.any():
@@ -325,11 +382,31 @@ def nested_by_inverse(
 ) -> list[NestedScores]:
     """Return exact nested scores of RLS from one inverse ``G = (K + alpha I)^-1`` per alpha.
 
-    ``documents`` (n,) are the groups held out together.
+    Without fold ``o`` the coefficients are ``a' = a - G_:o G_oo^-1 a_o`` and a document's block is
+    ``G'_dd = G_dd - G_do G_oo^-1 G_od``; then ``f_d = y_d - G'_dd^-1 a'_d`` as always. If scores
+    are not ``K a`` but ``readout @ a``, they are ``(B a')_d - (B G')_dd G'_dd^-1 a'_d``.
 
-    Without fold ``o`` the coefficients are ``a' = a - G_:o G_oo^-1 a_o`` and a document's block
-    is ``G'_dd = G_dd - G_do G_oo^-1 G_od``; then ``f_d = y_d - G'_dd^-1 a'_d`` as always. If
-    scores are not ``K a`` but ``readout @ a``, they are ``(B a')_d - (B G')_dd G'_dd^-1 a'_d``.
+    Parameters
+    ----------
+    K
+        (n, n) Gram matrix.
+    y
+        (n,) labels.
+    documents
+        (n,) group of each candidate; a group is held out together.
+    partitions
+        Each the fold number of each candidate (n,); ValueError if a document is in two folds.
+    alphas
+        Regularisation values.
+    weights
+        (n,) positive sample weights; None weighs all the same.
+    readout
+        (n, n) matrix ``B`` that turns coefficients into scores; None stands for ``K``.
+
+    Returns
+    -------
+    list of NestedScores
+        One per partition, in order.
     """
     outputs = nested_by_inverse_multi(
         K, y[:, None], documents, partitions, alphas, weights=weights, readout=readout
@@ -347,7 +424,11 @@ def nested_by_inverse_multi(
     weights: Vector | None = None,
     readout: Matrix | None = None,
 ) -> list[list[NestedScores]]:
-    """Return ``nested_by_inverse`` for each column of ``Y`` (n, p), from shared inverses."""
+    """Return ``nested_by_inverse`` for each column of ``Y`` (n, p), from shared inverses.
+
+    Other arguments are those of ``nested_by_inverse``. Returns one list per column, with one result
+    per partition.
+    """
     checked = [check_folds(folds, documents) for folds in partitions]
     results = [[empty_nested_scores(alphas, folds) for folds in checked] for _ in Y.T]
     groups = rows_by_group(documents, len(Y), name="documents")
@@ -364,7 +445,11 @@ def nested_by_inverse_multi(
 
 @dataclass(frozen=True, eq=False)
 class _FullModel:
-    """RLS model of all candidates at one alpha."""
+    """RLS model at one alpha, of all candidates or without a fold.
+
+    Without a fold, only ``a`` is that of the smaller model; ``G`` and ``BG`` remain those of all
+    candidates.
+    """
 
     G: Matrix  # (n, n) (K + alpha I)^-1
     a: Vector  # (n,) coefficients G y
@@ -375,9 +460,11 @@ class _FullModel:
 def _fill_fold(
     whole: _FullModel, groups: Sequence[Indices], into: NestedScores, a: int, fold: int
 ) -> None:
-    """Write outer scores of one fold and inner scores of all others into ``into``, in place.
+    """Write the test scores of one fold and the inner scores of all others into ``into``, in place.
 
-    ``a`` is the index of the alpha of ``whole``, ``groups`` the rows held out together.
+    ``whole`` is the model of all candidates, ``a`` the index of its alpha, ``fold`` a fold number
+    and ``groups`` the rows held out together. Sets ``outer[a]`` at rows of the fold, and ``inner[a,
+    fold]`` at all other rows.
     """
     out = np.flatnonzero(into.folds == fold)
     L = sla.cholesky(whole.G[np.ix_(out, out)], lower=True, check_finite=False)
@@ -403,32 +490,54 @@ def _fill_fold(
 
 
 def _blocks(whole: _FullModel, W: Matrix, index: Indices) -> Matrix:
-    """Return blocks ``G\'_dd`` (b, h, h) of the inverse without a fold, for groups (b, h)."""
+    """Return blocks ``G'_dd`` (b, h, h) of the inverse of the model trained without a fold.
+
+    ``whole.G`` is the inverse of all candidates; ``index`` (b, h) has the rows of ``b`` groups of
+    ``h``, none in the fold. ``W`` (n, o) is ``G_:o L'^-1`` with ``G_oo = L L'`` for the ``o`` rows
+    of the fold.
+    """
     part = W[index]
     G = whole.G[index[:, :, None], index[:, None, :]]
     return np.asarray(G - part @ part.transpose(0, 2, 1))
 
 
 def _inner_scores(rest: _FullModel, W: Matrix, index: Indices) -> Matrix:
-    """Return scores (b, h) of groups held out of the model ``rest`` without a fold."""
+    """Return scores (b, h) of groups by models trained without a fold and without the group itself.
+
+    ``rest`` holds the coefficients of the model trained on all candidates but the fold. ``index``
+    (b, h) has the row numbers of ``b`` groups of ``h`` rows, none of them in the fold; row ``i`` of
+    the result scores group ``i``. ``W`` (n, o) is ``G_:o L'^-1`` with ``G_oo = L L'`` the block of
+    the ``o`` rows of the fold, so that ``W_d W_d'`` is what leaving out the fold takes from the
+    block ``G_dd``.
+    """
     a, y = rest.a[index][:, :, None], rest.y[index][:, :, None]
     return solve_blocks(_blocks(rest, W, index), a, y)[:, :, 0]
 
 
 def _read_correction(rest: _FullModel, W: Matrix, X: Matrix, index: Indices) -> Matrix:
-    """Return ``(B G\')_dd G\'_dd^-1 a\'_d`` (b, h): what holding out takes from read-out scores."""
+    """Return ``(B G')_dd G'_dd^-1 a'_d`` (b, h): what holding out takes from read-out scores.
+
+    ``rest``, ``W`` and ``index`` are those of ``_inner_scores``; ``X`` (n, o) is ``(B G)_:o
+    L'^-1``, with ``B`` the readout.
+    """
     x = np.linalg.solve(_blocks(rest, W, index), rest.a[index][:, :, None])
     BG = rest.BG[index[:, :, None], index[:, None, :]]  # type: ignore[index]
     return np.asarray(((BG - X[index] @ W[index].transpose(0, 2, 1)) @ x)[:, :, 0])
 
 
 def empty_nested_scores(alphas: tuple[float, ...], folds: Indices) -> NestedScores:
-    """Return nested scores for folds (n,) numbered from 0, filled with NaN."""
+    """Return nested scores for folds (n,) numbered from 0, with all scores NaN.
+
+    ``inner`` has room for every fold number up to the largest, used or not.
+    """
     n, number = len(folds), int(folds.max()) + 1
     outer = np.full((len(alphas), n), np.nan)
     return NestedScores(alphas, folds, outer, np.full((len(alphas), number, n), np.nan))
 
 
 def _part(data: Matrix | Features, rows: Indices, columns: Indices) -> Matrix | Features:
-    """Return rows of features, or rows and columns of a Gram matrix."""
+    """Return rows of features, or rows and columns of a Gram matrix.
+
+    ``columns`` is ignored for features.
+    """
     return data.rows(rows) if isinstance(data, Features) else data[np.ix_(rows, columns)]
