@@ -3,6 +3,9 @@
 A code is a matrix (classes, bits) of -1, 0 and +1: each bit is a binary problem, -1 and +1 are the
 side of a class, and 0 leaves the class out. ``solve_code`` learns all bits, ``decode`` turns their
 scores into classes. ``joint_kernel_path`` learns on pairs of input and class instead.
+
+Letters in shapes: ``n`` candidates, ``c`` classes, ``a`` values of alpha. Classes are numbered from
+0. ``groups`` are arrays of row numbers that are held out together.
 """
 
 from __future__ import annotations
@@ -35,6 +38,9 @@ def one_vs_all_code(classes: int) -> Matrix:
 def all_pairs_code(classes: int) -> Matrix:
     """Return the code with one bit for each two classes, the others left out.
 
+    It has ``classes * (classes - 1) / 2`` bits, in the order of ``itertools.combinations``; the
+    class with the lower number has +1.
+
     >>> all_pairs_code(3)
     array([[ 1.,  1.,  0.],
            [-1.,  0.,  1.],
@@ -66,8 +72,8 @@ def random_code(
 ) -> Matrix:
     """Return the best of ``tries`` random codes: the one whose closest rows are farthest apart.
 
-    ``zeros`` is the expected share of classes left out of each bit. Raises ValueError if no code
-    has both sides in every bit.
+    ``zeros`` is the expected share of classes left out of each bit; ``seed`` makes the result
+    reproducible. Raises ValueError if no code has both sides in every bit.
 
     >>> random_code(4, 6).shape
     (4, 6)
@@ -90,10 +96,11 @@ def random_code(
 
 
 def decode(scores: Matrix, code: Matrix, decoding: Decoding = "loss") -> Indices:
-    """Return the class whose row of the code is nearest to the scores (.., bits).
+    """Return the class (..) whose row of the code is nearest to the scores (.., bits).
 
-    ``hamming`` counts bits on the wrong side, one half where either is 0; ``loss`` adds the
-    squared losses ``(1 - m f)^2`` of the bits that the class takes part in.
+    ``hamming`` counts bits on the wrong side, one half where either is 0; ``loss`` adds the squared
+    losses ``(1 - m f)^2`` of the bits that the class takes part in. Of equally near classes the
+    first is returned. Raises ValueError for another ``decoding``.
 
     >>> decode(np.array([[0.9, -0.8, -1.1], [-1.0, -0.7, 0.4]]), one_vs_all_code(3))
     array([0, 2])
@@ -135,11 +142,12 @@ def code_path(
     *,
     weights: Vector | None = None,
 ) -> tuple[Matrix, Matrix]:  # (a, n, bits), (a, n, bits)
-    """Return coefficients and held-out scores of every bit, at every alpha.
+    """Return coefficients and held-out scores, both (a, n, bits), of every bit, at every alpha.
 
-    ``classes`` (n,) are class numbers, ``groups`` the rows held out together. Bits without zeros
-    share one decomposition; each other bit is learned from the candidates of its classes alone, and
-    also scores those of the others.
+    ``K`` (n, n) is a Gram matrix, ``classes`` (n,) are class numbers, ``groups`` the rows held out
+    together, ``weights`` (n,) sample weights (None: all 1). Bits without zeros share one
+    decomposition; each other bit is learned from the candidates of its classes alone, and also
+    scores those of the others. Candidates that are left out of a bit have coefficient 0.
     """
     coefs, _, heldout = solve_code(K, classes, code, alphas, groups, weights=weights)
     return coefs, heldout
@@ -155,9 +163,10 @@ def solve_code(
     weights: Vector | None = None,
     fit_intercept: bool = False,
 ) -> tuple[Matrix, Matrix, Matrix]:  # (a, n, bits), (a, bits), (a, n, bits)
-    """Return coefficients, intercepts and held-out scores of every bit, at every alpha.
+    """Return coefficients (a, n, bits), intercepts (a, bits) and held-out scores (a, n, bits).
 
-    Arguments are those of ``code_path``; the intercept is 0 unless ``fit_intercept``.
+    Arguments are those of ``code_path``; the intercepts are 0 unless ``fit_intercept``. Held-out
+    scores include the intercept.
     """
     Y = code[classes]
     K = check_gram(K)
@@ -193,9 +202,11 @@ def joint_kernel_path(
 ) -> tuple[Matrix, Matrix]:  # (a, n, c), (a, n, c)
     """Return coefficients and held-out scores of RLS with the joint kernel ``k(x, x') m(c, c')``.
 
-    The Gram matrix of all pairs is the Kronecker product of ``K`` (n, n) and ``m`` (c, c), so
-    along each eigenvector of ``m`` with eigenvalue ``mu`` it is plain RLS with ``alpha / mu``: no
-    array of ``n c`` rows is made. Scores of new pairs are ``K_new A``, ``m`` included in ``A``.
+    ``Y`` (n, c) are labels of all pairs of candidate and class, ``similarity`` (c, c) is ``m``;
+    both results are (a, n, c). The Gram matrix of all pairs is the Kronecker product of ``K`` (n,
+    n) and ``m``, so along each eigenvector of ``m`` with eigenvalue ``mu`` it is plain RLS with
+    ``alpha / mu``: no array of ``n c`` rows is made. Scores of new pairs are ``K_new A``, ``m``
+    included in ``A``.
     """
     K, M = check_gram(K), check_gram(similarity)
     Y = check_targets(Y, len(K))
@@ -217,6 +228,7 @@ def class_similarity(code: Matrix, width: float) -> Matrix:
     """Return ``exp(-||m_c - m_c'||^2 / width^2)`` (c, c) between the code rows of the classes.
 
     Times a Gaussian kernel of the inputs it is the Gaussian kernel of (input, encoding) pairs.
+    Raises ValueError unless ``width`` is positive.
 
     >>> class_similarity(one_vs_all_code(2), width=2.0).round(3).tolist()
     [[1.0, 0.135], [0.135, 1.0]]
@@ -240,8 +252,9 @@ def _partial_holdout(
 ) -> Vector:
     """Return scores (n,) of all rows, each without its group, by a model of the rows ``part``.
 
-    ``columns`` (n, m) are kernel values with these rows, ``G`` (m, m) the inverse, ``a`` (m,) the
-    coefficients of labels ``y`` (m,), and ``row @ y`` is the intercept.
+    ``part`` (m,) are ascending row numbers, ``columns`` (n, m) kernel values of all rows with
+    these, ``G`` (m, m) the inverse, ``a`` (m,) the coefficients of labels ``y`` (m,), and ``row @
+    y`` is the intercept. Every row of ``part`` must be in one of the ``groups``.
     """
     position = np.full(len(columns), -1)
     position[part] = np.arange(len(part))
