@@ -35,8 +35,10 @@ from textrank.protocols import Learner
 def fit_best_kernel(learner: Learner, data: KernelData, targets: Targets) -> tuple[int, Fit]:
     """Return the number of the kernel with the best held-out scores, and its fit.
 
-    Each kernel is judged at its best alpha. Of equally good kernels (to 1e-9) the one with the
-    largest alpha is taken, of several the last one. Data without a choice have the number 0.
+    ``data`` is one Gram matrix or ``Features``, or ``GramAlternatives`` to choose from. Each kernel
+    is judged at its best alpha. Of equally good kernels (to 1e-9) the one with the largest alpha is
+    taken, of several the last one. Data without a choice have the number 0. Raises ValueError if
+    there is no kernel.
     """
     if not isinstance(data, GramAlternatives):
         return 0, learner.fit(data, targets)
@@ -54,8 +56,9 @@ def nested_scores_of_kernels(
 ) -> tuple[list[NestedScores], list[Mapping[str, float]]]:
     """Return nested scores of every kernel at every alpha, and the settings of each row's kernel.
 
-    Rows are ordered by kernel, then by alpha, so that choosing a row chooses both. Data without a
-    choice of kernels have no settings.
+    There is one result per partition (fold number of each candidate, (n,)). Its rows are ordered by
+    kernel, then by alpha, so that choosing a row chooses both. Data without a choice of kernels
+    have no settings: the second result is empty.
     """
     if not isinstance(data, GramAlternatives):
         return learner.nested(data, targets, partitions), []
@@ -107,7 +110,11 @@ class KernelWeights:
             raise ValueError(f"rounds must be at least 1, got {self.rounds}")
 
     def choose(self, kernels: Sequence[Matrix], targets: Targets) -> tuple[float, ...]:
-        """Return one weight per Gram matrix (n, n), starting from 1; zero drops a kernel."""
+        """Return one weight per Gram matrix (n, n), starting from 1; zero drops a kernel.
+
+        Weights are in the order of ``kernels``. Raises ValueError if the matrices differ in shape
+        or there is none.
+        """
         grams = [check_gram(K) for K in kernels]
         if len({K.shape for K in grams}) != 1:
             raise ValueError(f"Gram matrices differ in shape: {[K.shape for K in grams]}")
@@ -125,13 +132,19 @@ class KernelWeights:
         return tuple(float(w) for w in weights)
 
     def quality(self, kernels: Sequence[Matrix], weights: Matrix, targets: Targets) -> float:
-        """Return the held-out metric of the weighted sum at its best alpha; larger is better."""
+        """Return the held-out metric of the weighted sum at its best alpha; larger is better.
+
+        ``weights`` (k,) has one weight per Gram matrix of ``kernels``.
+        """
         K = sum(w * K for w, K in zip(weights, kernels, strict=True))
         path = self.learner.path(np.asarray(K), targets)
         return float(score_alphas(path.heldout, targets, self.learner.select).max())
 
     def _moves(self, weights: Matrix, k: int) -> list[Matrix]:
-        """Return the weights with another weight of kernel ``k``, except all zero."""
+        """Return copies of the weights (k,) with another weight of kernel ``k``, except all zero.
+
+        A positive weight becomes zero, half or double; a zero weight becomes 0.5 or 1.
+        """
         values = (0.0, weights[k] / 2, weights[k] * 2) if weights[k] else (0.5, 1.0)
         moves = []
         for value in values:
@@ -178,7 +191,11 @@ class GreedyFeatures:
             raise ValueError(f"count must be at least 1, got {self.count}")
 
     def choose(self, data: Features | Matrix, targets: Targets) -> FeatureSelection:
-        """Select ``count`` columns of features (n, d); raise ValueError if there are fewer."""
+        """Select ``count`` columns of features (n, d), in the order in which they are added.
+
+        Of equally good columns the first is taken. Raises ValueError if there are fewer than
+        ``count``.
+        """
         F = to_dense(check_features(data))
         y = check_targets(targets.y, len(F))[:, 0]
         if self.count > F.shape[1]:
@@ -194,7 +211,10 @@ class GreedyFeatures:
 def _select_greedily(
     V: Matrix, y: Vector, groups: Sequence[Indices], alpha: float, count: int
 ) -> FeatureSelection:
-    """Select ``count`` columns of ``V`` (n, d) by the mean squared held-out error of ``y`` (n,)."""
+    """Select ``count`` columns of ``V`` (n, d) by the mean squared held-out error of ``y`` (n,).
+
+    ``groups`` are the row numbers held out together; together they cover all rows.
+    """
     state = _GreedyState(V, V / alpha, y / alpha, [np.eye(len(g)) * alpha for g in groups], groups)
     columns: list[int] = []
     errors = []
@@ -220,10 +240,11 @@ class _GreedyState:
     groups: Sequence[Indices]
 
     def errors(self) -> Vector:  # (d,)
-        """Return the sum of squared held-out errors with each further column.
+        """Return the sum of squared held-out errors with each further column, (d,).
 
-        With the column, ``x = G'_UU^-1 a'_U = r + P k``, ``P = B C_U`` and ``r = B a_U``: only
-        the number ``k`` depends on more than the group.
+        Values at columns that are already selected mean nothing. With the column, ``x = G'_UU^-1
+        a'_U = r + P k``, ``P = B C_U`` and ``r = B a_U``: only the number ``k`` depends on more
+        than the group.
         """
         s = 1.0 / (1.0 + np.einsum("nd,nd->d", self.V, self.C))
         va = self.V.T @ self.a
