@@ -63,12 +63,19 @@ class SparseRLS:
             )
 
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
-        """Train on features and choose alpha by held-out folds of groups."""
+        """Train on features and choose alpha by held-out folds of groups.
+
+        Raises ValueError for a Gram matrix, for sample weights, if all candidates are in one group,
+        and if conjugate gradients do not converge.
+        """
         path = self.path(data, targets)
         return path.select(choose_alpha(path.heldout, targets, self.select, path.alphas))
 
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
-        """Return feature weights and held-out scores at every alpha."""
+        """Return feature weights (alphas, d) and held-out scores (alphas, n) at every alpha.
+
+        Raises ValueError as ``fit`` does.
+        """
         check_unweighted(targets, "sparse_rls.v1")
         X = _check_sparse(data)
         y = check_targets(targets.y, X.shape[0])[:, 0]
@@ -78,11 +85,19 @@ class SparseRLS:
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
     ) -> list[NestedScores]:
-        """Return test scores and inner held-out scores of every partition into folds."""
+        """Return test scores and inner held-out scores of every partition into folds, in order.
+
+        A partition is the fold number of each candidate (n,); ValueError if a group is in two
+        folds.
+        """
         return nested_by_retraining(self, data, targets, partitions)
 
     def coefs(self, X: SparseMatrix, y: Vector, queries: Indices) -> Matrix:  # (a, d)
-        """Return feature weights at every alpha, nothing held out."""
+        """Return feature weights (a, d) at every alpha, nothing held out.
+
+        ``X`` is (n, d), ``y`` (n,) labels; ``queries`` (n,) is used only if ``rank`` is ``query``.
+        Raises ValueError if ``iterations`` are not enough for ``tolerance``.
+        """
         return solve_krylov_path(
             X,
             y,
@@ -93,7 +108,10 @@ class SparseRLS:
         )
 
     def _laplacian(self, queries: Indices) -> Callable[[Vector], Vector] | None:
-        """Return ``u -> L u`` for the preferences of ``rank``, None for plain RLS."""
+        """Return a function ``u -> L u`` of a vector (n,) for the preferences of ``rank``.
+
+        ``L`` is the Laplacian of all pairs of a query, or of all candidates; None for plain RLS.
+        """
         if self.rank == "none":
             return None
         if self.rank == "global":
