@@ -125,7 +125,8 @@ def feature_group(name: Sequence[str]) -> str:
     """Return the title of the group that a feature belongs to.
 
     ``name`` are the words of a feature name. A word of negation or speculation after the first
-    decides; else the first word that is a view (``GROUP_OF_VIEW``). Others are ``OTHER``.
+    decides; else the first word that is a view (``GROUP_OF_VIEW``). The average candidate is a
+    group of its own; others are ``OTHER``.
 
     >>> feature_group(("triggers", "trigger", "middle", "bind"))
     'verb and roles'
@@ -139,7 +140,7 @@ def feature_group(name: Sequence[str]) -> str:
 
 
 def describe_feature(name: Sequence[str]) -> str:
-    """Return the name of a feature in words, never empty.
+    """Return the name of a feature in words.
 
     The view is replaced by its prefix, parts such as "middle" by their description, and the words
     that tell the parse (``PARSE_NAMES``) are left out.
