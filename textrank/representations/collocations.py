@@ -44,7 +44,8 @@ class TokenForm(NamedTuple):
 class TokenForms:
     """Forms of tokens by a lexicon of tags; every distinct token is looked at once.
 
-    ``digits`` is "keep" or "collapse", see ``Collocations``.
+    ``digits`` is "keep", or "collapse" to replace each run of digits by one #. ``lexicon`` has the
+    tags of each lower-case word, most frequent first; it may be empty.
     """
 
     digits: str
@@ -57,11 +58,11 @@ class TokenForms:
 
     @cached_property
     def outside(self) -> TokenForm:
-        """Form of a token beyond the end."""
+        """Form of a token beyond the sentence or document; its fields are ``OUTSIDE``."""
         return TokenForm(OUTSIDE, OUTSIDE, self._all_tags(OUTSIDE, OUTSIDE), OUTSIDE[-3:])
 
     def _make_form(self, text: str) -> TokenForm:
-        """Return the form of a lower-case text."""
+        """Return the form of a lower-case text; a word without tags is tagged by its ending."""
         word = collapse_digits(text) if self.digits == "collapse" else text
         tag = self.lexicon[word][0] if word in self.lexicon else f"-{word[-3:]}"
         return TokenForm(word, tag, self._all_tags(word, tag), word[-3:])
@@ -74,7 +75,11 @@ class TokenForms:
 
 @dataclass(frozen=True, eq=False)
 class TargetNeighbours:
-    """Tokens at each offset from each target."""
+    """Tokens at each offset from each of n targets.
+
+    Offset -1 is the token before the target, -2 the one before that; 1 is the token after it. A
+    token beyond the document or sentence is called outside. Words are numbered in order of use.
+    """
 
     run: DocTokens
     forms: TokenForms
@@ -88,8 +93,9 @@ class TargetNeighbours:
     ) -> TargetNeighbours:
         """Find the tokens around targets; ``bounds`` is "document" or "sentence".
 
-        Offset -1 is the token before the target, 1 the one after. Raises ValueError for a Doc
-        without sentences if they are needed.
+        ``offsets`` are distinct and not 0; tokens beyond the bounds are outside. Targets of one Doc
+        should be consecutive, so that it is read once. Raises ValueError for a Doc without sentence
+        boundaries if ``bounds`` is "sentence".
         """
         run = DocTokens.from_spans(targets)
         if bounds == "sentence":
@@ -107,7 +113,9 @@ class TargetNeighbours:
     def numbers(self, kind: str) -> NDArray[np.int32]:  # (offsets, n)
         """Return the words of a kind at all offsets as numbers, (offsets, n).
 
-        ``kind`` is a field of ``TokenForm``, or "doc_tag" for ``token.tag_``.
+        ``kind`` is a field of ``TokenForm``, or "doc_tag" for ``token.tag_``. Rows are in the order
+        of ``offsets``. Numbers are those of ``vocabulary``, to which new words are added; a token
+        outside has the number of its ``OUTSIDE`` word.
         """
         if kind == "doc_tag":
             keys, index = self._unique_values("TAG")
@@ -120,26 +128,30 @@ class TargetNeighbours:
 
     @property
     def is_glued_before(self) -> NDArray[np.bool_]:
-        """Whether the target follows another token without a blank, (n,)."""
+        """Whether the target follows another token without a blank, (n,); needs offset -1."""
         before = self.tokens[self.offsets[-1]]
         return (before >= 0) & (self.run.column("SPACY")[before] == 0)
 
     @property
     def is_glued_after(self) -> NDArray[np.bool_]:
-        """Whether another token follows the target without a blank, (n,)."""
+        """Whether another token follows the target without a blank, (n,); needs offset 1."""
         inside = self.tokens[self.offsets[1]] >= 0
         return inside & (self.run.column("SPACY")[self.run.spans[1] - 1] == 0)
 
     @cached_property
     def _forms_nearby(self) -> tuple[list[TokenForm], Indices]:
-        """Distinct forms at any offset, and the index of each token's form, (offsets, n)."""
+        """Distinct forms at any offset, and the index of each token's form, (offsets, n).
+
+        The index of a token outside is the number of forms. Two texts may have equal forms.
+        """
         keys, index = self._unique_values("LOWER")
         return self.forms.form_cache.lookup(keys, self._texts), index
 
     def _unique_values(self, attribute: str) -> tuple[list[int], Indices]:
         """Return the distinct values of a spaCy attribute at any offset and each token's index.
 
-        The index, (offsets, n), is the number of values for a token outside.
+        Values are hashes, sorted. The index, (offsets, n), is the number of values for a token
+        outside.
         """
         inside = self.tokens >= 0
         keys, inverse = np.unique(
@@ -167,7 +179,10 @@ def _check_sentences(docs: Sequence[Doc]) -> None:
 
 @lru_cache(maxsize=1 << 15)
 def collapse_digits(word: str) -> str:
-    """Return the word with each run of digits replaced by one #."""
+    """Return the word with each run of digits replaced by one #; cached.
+
+    A run after a # adds none: "a#1" becomes "a#".
+    """
     if not any(map(str.isdigit, word)):
         return word
     letters: list[str] = []
@@ -234,17 +249,18 @@ class Tags:
     def words(self) -> Mapping[str, Sequence[str]] | None:
         """Return the tags of each word, read from a file if ``lexicon`` is a name.
 
-        None without one.
+        None if ``lexicon`` is None. Raises ValueError if the file is missing or malformed.
         """
         return load_lexicon(self.lexicon) if isinstance(self.lexicon, str) else self.lexicon
 
 
 @dataclass(frozen=True)
 class Collocations:
-    """Binary features: which words stand together at which offsets from the target.
+    """Features: which words stand together at which offsets from the target.
 
-    Words are lower case and punctuation counts. The value of a feature is the weight of its length
-    in ``weights``, times those of tags and endings.
+    Words are lower case and punctuation counts. A token beyond the bounds is read as ``OUTSIDE``. A
+    name is the offsets, such as "-2 -1", and the words there. The value of a feature is the weight
+    of its length in ``weights``, times those of tags and endings.
 
     Parameters
     ----------
@@ -281,7 +297,7 @@ class Collocations:
     known: Sequence[Sequence[str]] | None = None
 
     def __post_init__(self) -> None:
-        """Convert lists to tuples and validate the settings."""
+        """Convert lists to tuples and raise ValueError for invalid settings."""
         object.__setattr__(self, "ngrams", tuple(tuple(offsets) for offsets in self.ngrams))
         for name in ("weights", "endings"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
@@ -302,7 +318,10 @@ class Collocations:
             raise ValueError(f"digits must be 'keep' or 'collapse', got {self.digits!r}")
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        """Return the features of each candidate; equal names share a column."""
+        """Return the features of each candidate, one row each; equal names share a column.
+
+        Columns are in order of first occurrence, or those of ``known`` if it is given.
+        """
         features = self.represent_fast(candidates).features()
         if self.known is None:
             names, columns = features.names.unique()
@@ -313,7 +332,10 @@ class Collocations:
         return Features(sp.csr_array(cells, shape=(len(features), len(names))), names)
 
     def represent_fast(self, candidates: Sequence[Candidate]) -> TemplateFeatures:
-        """Return the features as templates with the words that fill their names."""
+        """Return the features as templates with the words that fill their names, one row each.
+
+        The fast form for ``TemplateWeights``; ``__call__`` has the same features as a matrix.
+        """
         tracked = track(candidates, "collocations", len(candidates))
         targets = [candidate.spans[self.focus] for candidate in tracked]
         neighbours = TargetNeighbours.from_targets(targets, self.offsets, self.bounds, self._forms)
@@ -349,18 +371,18 @@ class Collocations:
 
     @cached_property
     def _known_names(self) -> FeatureNames:
-        """Names of the only features to keep."""
+        """Names of the only features to keep, in the order of ``known``; empty if it is None."""
         return FeatureNames.from_iterable(map(tuple, self.known or ()))
 
     @cached_property
     def _forms(self) -> TokenForms:
-        """How tokens are read."""
+        """How tokens are read: with the lexicon of ``tags``, or an empty one."""
         lexicon = None if self.tags is None else self.tags.words()
         return TokenForms(self.digits, lexicon or {})
 
     @cached_property
     def _columns(self) -> list[Slot]:
-        """Distinct slots of all templates."""
+        """Distinct slots of all templates, in order: the columns of ``TemplateFeatures.fill``."""
         return list(dict.fromkeys(slot for block in self._templates for slot in block.slots))
 
     @cached_property
@@ -375,11 +397,15 @@ class Collocations:
 
     @cached_property
     def _templates(self) -> list[FeatureTemplate]:
-        """Templates of all features."""
+        """Templates of all features: n-grams, then endings and glued neighbours."""
         return [*self._ngram_templates(), *self._other_templates()]
 
     def _ngram_templates(self) -> Iterator[FeatureTemplate]:
-        """Yield the templates of n-grams of words, of tags, and mixed."""
+        """Yield the templates of n-grams of words, of tags, and mixed; equal n-grams once.
+
+        Mixed ones, of two or three tokens, have one word and tags elsewhere. A single token with a
+        lexicon also has its ambiguity class (all its tags).
+        """
         num_weights = len(self.weights)
         for ngram in dict.fromkeys(map(tuple, self.ngrams)):
             title = " ".join(f"{offset:+d}" for offset in ngram)
@@ -401,7 +427,7 @@ class Collocations:
                 yield FeatureTemplate(f"{title} class", [("all_tags", ngram[0])], value)
 
     def _other_templates(self) -> Iterator[FeatureTemplate]:
-        """Yield the templates of endings and of glued neighbours."""
+        """Yield the templates of endings and of glued neighbours (with and without their word)."""
         for offset in dict.fromkeys(self.endings):
             yield FeatureTemplate(f"{offset:+d} ending", [("ending", offset)], self.ending_weight)
         for side, offset in (("before", -1), ("after", 1)) if self.glued else ():
@@ -410,7 +436,10 @@ class Collocations:
 
 
 def frequent_names(features: Features, minimum: int = 2) -> list[Name]:
-    """Return the names of features that at least ``minimum`` rows have, for ``known``."""
+    """Return the names of features that at least ``minimum`` rows have, for ``known``.
+
+    In the order of the columns. Names must not be repeated, as in ``TemplateFeatures.features``.
+    """
     counts = np.bincount(features.values.indices, minlength=len(features.names))
     return list(features.names.take(np.flatnonzero(counts >= minimum)))
 
@@ -419,7 +448,7 @@ def tag_lexicon(tagged: Iterable[tuple[str, str]], share: float = 0.1) -> dict[s
     """Return the tags of each word in lower case, most frequent first.
 
     Tags with less than ``share`` of the uses of a word are dropped. ``tagged`` are (word, tag)
-    pairs.
+    pairs, one per use. Words, and equally frequent tags, are in order of first appearance.
 
     >>> tag_lexicon([("Binds", "VBZ"), ("binds", "VBZ"), ("binds", "NNS")])
     {'binds': ['VBZ', 'NNS']}
@@ -465,7 +494,10 @@ def write_lexicon(lexicon: Mapping[str, Sequence[str]], path: str | Path) -> Non
 
 @lru_cache(maxsize=4)
 def _read_lexicon(path: str, changed: int) -> Mapping[str, Sequence[str]]:
-    """Read a lexicon; ``changed`` is the file's modification time, part of the cache key."""
+    """Read a lexicon; ``changed`` is the file's modification time, part of the cache key.
+
+    Raises ValueError if the file is malformed. The result is shared: do not change it.
+    """
     data = Path(path).read_bytes()
     try:
         text = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode()
