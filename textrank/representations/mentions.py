@@ -35,7 +35,8 @@ T = TypeVar("T", bound=Hashable)
 def binary_features(rows: Iterable[Iterable[T]]) -> tuple[RawCSR, list[T]]:
     """Return a sparse 0/1 matrix of the keys of each row, and the keys in order of appearance.
 
-    A row must not repeat a key. Rows may be an iterator; they are read one at a time.
+    The matrix has a row per row and a column per key; the columns of each row are sorted. A row
+    must not repeat a key. Rows may be an iterator; they are read one at a time.
 
     >>> cells, keys = binary_features([["a", "b"], ["c", "a"]])
     >>> cells.to_scipy().toarray().tolist(), keys
@@ -62,12 +63,12 @@ Name = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Question:
-    """Question of each candidate, such as "DNA" or "type: binding": see ``Candidate.asked``."""
+    """Question of each candidate, such as "DNA" or "type: binding": see ``Candidate.label_key``."""
 
     focus: int = 0  # has no effect; kept because saved models have it
 
     def __call__(self, candidates: Sequence[Candidate]) -> Sequence[str]:
-        """Return the question of each candidate."""
+        """Return the question of each candidate as a string, in order."""
         return [candidate.label_key for candidate in candidates]
 
 
@@ -93,7 +94,11 @@ class Mention:
             )
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        """Return binary features of each candidate's span."""
+        """Return binary features of each candidate's span, one row each, in order.
+
+        Columns are in order of first appearance. Names begin with the kind: whole, last, length (at
+        most 6), shape, word, pair or letters; all but shape are lower case.
+        """
         rows: dict[tuple[str, ...], int] = {}
         row_of: list[int] = []
         for candidate in track(candidates, "names", len(candidates)):
@@ -110,7 +115,11 @@ class Mention:
         )
 
     def _feature_keys(self, words: Sequence[str]) -> dict[str | Name, None]:
-        """Return the features of some words: names as tuples, letter n-grams as plain strings."""
+        """Return the features of some words: names as tuples, letter n-grams as plain strings.
+
+        The keys of the dictionary are the features, each once, in order; the values are None.
+        ``words`` must not be empty. N-grams are of the words joined by blanks between "<" and ">".
+        """
         lower = [word.lower() for word in words]
         whole = " ".join(lower)
         keys: list[str | Name] = [
@@ -138,7 +147,7 @@ def word_shape(text: str) -> str:
 
 @lru_cache(maxsize=1 << 10)
 def _letter_class(letter: str) -> str:
-    """Return "A", "a" or "0" for a letter or digit; other characters unchanged."""
+    """Return "0" for a digit, "A" for a capital, "a" for another letter; others unchanged."""
     if letter.isdecimal():
         return "0"
     return letter if not letter.isalnum() else "A" if letter.isupper() else "a"
@@ -167,18 +176,21 @@ class SharedRepresentation:
     representation: Representation[Any]
 
     def __call__(self, candidates: Sequence[Candidate]) -> Sequence[Any]:
-        """Return one representation per candidate."""
+        """Return one representation per candidate, in order; shared ones are repeated."""
         return self.shared(candidates).expand()
 
     def shared(self, candidates: Sequence[Candidate]) -> SharedRows:
-        """Return the distinct representations with the index of each candidate's."""
+        """Return the distinct representations with the index of each candidate's.
+
+        They are in order of first appearance, computed from the first candidate with those spans.
+        """
         first, index = group_by_spans(candidates)
         return SharedRows(self.representation(first), index)
 
     def represent_fast(self, candidates: Sequence[Candidate]) -> Sequence[Any]:
-        """Return the fast form of the wrapped representation.
+        """Return the fast form of the wrapped representation, one per candidate.
 
-        Candidates must have distinct spans.
+        Nothing is shared: candidates should have distinct spans.
         """
         return fast_represent(self.representation, candidates)
 
@@ -186,7 +198,8 @@ class SharedRepresentation:
 def group_by_spans(candidates: Sequence[Candidate]) -> tuple[list[Candidate], Indices]:
     """Return the first candidate of each distinct set of spans, and each candidate's index there.
 
-    Spans are the same if Doc, bounds and span ids are.
+    The index has shape (n,). Spans are the same if Doc (by identity), bounds and span ids are, in
+    the same order; what the candidates ask does not matter.
     """
     row_of_key: dict[tuple[Any, ...], int] = {}
     first: list[Candidate] = []
@@ -214,7 +227,10 @@ class NameCore:
     focus: int = 0
 
     def __call__(self, candidates: Sequence[Candidate]) -> Sequence[Any]:
-        """Return the representation of each candidate with its reduced span."""
+        """Return the representation of each candidate with its reduced span, in order.
+
+        The candidates themselves are left unchanged.
+        """
         return self.representation([self._with_core(candidate) for candidate in candidates])
 
     def _with_core(self, candidate: Candidate) -> Candidate:
@@ -231,7 +247,9 @@ class NameCore:
 def find_core(span: Span) -> tuple[int, int]:
     """Return first token and end of a name without kind words ("gene", "promoter") at its ends.
 
-    Returns the whole span if it has nothing else, or is discontinuous.
+    Both are token indices of the Doc, the end excluded. Kind words (KIND_WORDS) at the beginning
+    are only left out if a link word follows, as "of" does in "exon 3 of the X". Returns the whole
+    span if it has nothing else, or is discontinuous.
 
     >>> import spacy
     >>> doc = spacy.blank("en")("exon 3 of the BRCA1 gene promoter")
@@ -251,9 +269,9 @@ def find_core(span: Span) -> tuple[int, int]:
 
 
 def _name_start(words: Sequence[str]) -> int:
-    """Return where a name begins after a kind, a number and a link, as in "exon 3 of the".
+    """Return the index in ``words`` at which a name begins after a kind, a number and a link.
 
-    Else 0.
+    An example is "exon 3 of the X". 0 if the words, in lower case, do not begin like this.
     """
     index = 0
     while index < len(words) and words[index] in KIND_WORDS:
@@ -316,14 +334,18 @@ class SyntacticContext:
     focus: int = 0
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        """Return the features of each candidate."""
+        """Return binary features of each candidate, one row each, in order.
+
+        Columns are in order of first appearance. Names begin with after, before, hangs on, is or
+        does.
+        """
         cells, names = binary_features(self._feature_rows(candidates))
         return Features(cells, FeatureNames.from_iterable(names))
 
     def _feature_rows(self, candidates: Sequence[Candidate]) -> Iterator[dict[Name, None]]:
-        """Yield the features of each candidate, as the keys of a dictionary.
+        """Yield the features of each candidate, in order, each feature once.
 
-        Each Doc is read once.
+        They are the keys of a dictionary, whose values are None. Each Doc is read once.
         """
         texts: dict[int, _Text] = {}
         for candidate in candidates:
@@ -342,7 +364,12 @@ class SyntacticContext:
 
 @dataclass(frozen=True, eq=False)
 class _Text:
-    """Lower-case words of a Doc, with sentence bounds and names."""
+    """Lower-case words of a Doc, with sentence bounds and names.
+
+    Positions are token indices of the Doc. ``low`` is the first token of a sentence, ``high`` its
+    end (excluded); methods that read to the right take a position at which they begin, those that
+    read to the left a position before which they begin. Caches are filled by use.
+    """
 
     words: list[str]
     low: list[int]  # first token of each token's sentence
@@ -389,13 +416,16 @@ class _Text:
         ]
 
     def _skip_right(self, index: int, high: int) -> int:
-        """Return where the text continues after brackets and names listed with this one."""
+        """Return the position, from ``index`` on, after brackets and names listed with this one.
+
+        ``index`` itself if there are none. Updates the cache ``right``.
+        """
         return _follow(self._step_right, index, high, self.right)
 
     def _step_right(self, index: int, high: int) -> int:
-        """Return the position after one bracket or listed name.
+        """Return the position after one bracket or listed name that begins at ``index``.
 
-        The position itself if there is none.
+        ``index`` itself if there is none. A listed name follows conjunctions or commas.
         """
         if index >= high:
             return index
@@ -409,7 +439,10 @@ class _Text:
         return index
 
     def _after_bracket(self, index: int, high: int) -> int:
-        """Return the position after the closing bracket; 0 if none is near."""
+        """Return the position after the bracket that closes the one at ``index``.
+
+        0 if none is within MAX_CLAUSE_WORDS. Nested brackets are not matched: the first one counts.
+        """
         for i in range(index + 1, min(high, index + MAX_CLAUSE_WORDS)):
             if self.words[i] in (")", "]"):
                 return i + 1
@@ -422,13 +455,17 @@ class _Text:
         return self.ends.get(index, 0)
 
     def _skip_left(self, index: int, low: int) -> int:
-        """Return where the text before ends, with brackets and listed names skipped."""
+        """Return the position before which the text continues to the left of ``index``.
+
+        Opening brackets and names listed before this one are skipped. ``index`` itself if there are
+        none. Updates the cache ``left``.
+        """
         return _follow(self._step_left, index, low, self.left)
 
     def _step_left(self, index: int, low: int) -> int:
-        """Return the position before one bracket or listed name.
+        """Return the position before one opening bracket or listed name that ends at ``index``.
 
-        The position itself if there is none.
+        A name directly before the bracket is skipped with it. ``index`` itself if there is none.
         """
         if index <= low:
             return index
@@ -440,7 +477,12 @@ class _Text:
         return index if start == index else self.starts.get(start, index)
 
     def _modified_words(self, index: int, high: int) -> list[Name]:
-        """Return the features of the words that follow the name."""
+        """Return the ``after`` features: of up to MAX_WORDS_AFTER words from ``index`` on.
+
+        "first" is the next word ("" at the sentence end), "some" each word of the noun phrase,
+        "two" each two neighbours in it, or a preposition at ``index`` and its noun. A possessive
+        "'s" is skipped.
+        """
         if index < high and self.words[index] in ("'s", "'"):
             index += 1
         words = self._phrase_words(index, min(high, index + MAX_WORDS_AFTER))
@@ -455,12 +497,19 @@ class _Text:
         return features
 
     def _head_noun(self, index: int, high: int) -> str:
-        """Return the last word of the noun phrase that begins at ``index``; "" if there is none."""
+        """Return the last word of the noun phrase that begins at ``index``; "" if there is none.
+
+        At most five words are read; articles do not count.
+        """
         words = [w for w in self._phrase_words(index, min(high, index + 5)) if w not in ARTICLES]
         return words[-1] if words else ""
 
     def _phrase_words(self, index: int, high: int) -> list[str]:
-        """Return the words from ``index`` up to one that certainly ends a noun phrase."""
+        """Return the words from ``index`` up to one that certainly ends a noun phrase.
+
+        Such are PHRASE_ENDS_FORWARD and tokens that do not begin with a letter or digit. ``high``
+        is the position at which reading stops in any case.
+        """
         words: list[str] = []
         for word in self.words[index:high]:
             if word in PHRASE_ENDS_FORWARD or not word[0].isalnum():
@@ -469,7 +518,11 @@ class _Text:
         return words
 
     def _modifiers(self, index: int, low: int) -> list[Name]:
-        """Return the features of the words before the name and of the nouns it depends on."""
+        """Return the ``before`` and ``hangs on`` features of the words to the left of ``index``.
+
+        "first" and "second" of ``hangs on`` are the noun before the nearest preposition and the one
+        before the next; "more" are the other words of such a noun's phrase.
+        """
         features: list[Name] = [
             ("before", "first", stem(self.words[index - 1]) if index > low else "")
         ]
@@ -489,7 +542,10 @@ class _Text:
         return features
 
     def _phrase_backwards(self, index: int, low: int) -> tuple[int, list[str]]:
-        """Return where a noun phrase ending at ``index`` begins, and its words, nearest first."""
+        """Return where a noun phrase ending before ``index`` begins, and its words, nearest first.
+
+        At most MAX_WORDS_BEFORE words, none if the word before ``index`` cannot be in the phrase.
+        """
         words: list[str] = []
         while index > low and len(words) < MAX_WORDS_BEFORE:
             word = self.words[index - 1]
@@ -500,7 +556,11 @@ class _Text:
         return index, words
 
     def _definition(self, index: int, high: int) -> list[Name]:
-        """Return the features of what the name is said to be, after "is a" or ", a"."""
+        """Return the ``is`` features: of what the name is said to be, after "is a" or ", a".
+
+        Kind "a" are the words after the article, kind "done" up to three words after a copula
+        without one ("is expressed"). Empty if neither follows at ``index``.
+        """
         if index + 1 >= high or self.words[index] not in APPOSITION_MARKS:
             return []
         if self.words[index + 1] in ("a", "an", "the", "one"):
@@ -512,7 +572,10 @@ class _Text:
         return [("is", "done", stem(word)) for word in following]
 
     def _clause_words(self, index: int, high: int) -> list[str]:
-        """Return the words of the rest of the clause, at most ``MAX_CLAUSE_WORDS``."""
+        """Return the words from ``index`` to the end of the clause, at most ``MAX_CLAUSE_WORDS``.
+
+        A full stop, semicolon or colon ends the clause and is not returned.
+        """
         words: list[str] = []
         for word in self.words[index : min(high, index + MAX_CLAUSE_WORDS)]:
             if word in (".", ";", ":"):
@@ -524,11 +587,11 @@ class _Text:
 def _follow(
     step: Callable[[int, int], int], index: int, bound: int, cache: dict[tuple[int, int], int]
 ) -> int:
-    """Return where repeated steps from ``index`` end.
+    """Return the position that repeated calls of ``step`` lead to from ``index``.
 
-    ``cache`` is updated for all positions visited.
-
-    A step returns its argument if there is nothing to skip.
+    ``step(index, bound)`` returns the next position, or ``index`` itself if there is nothing to
+    skip, which ends the walk. ``cache`` maps (position, bound) to the end; it is used, and updated
+    for all positions visited.
     """
     visited: list[int] = []
     while (index, bound) not in cache and (next_index := step(index, bound)) != index:
@@ -540,7 +603,7 @@ def _follow(
 
 
 def _is_numeral(word: str) -> bool:
-    """Return whether a word is a number, a single character or a Roman numeral."""
+    """Return whether a lower-case word is digits, a single character, or ii, iii, iv or vi."""
     return word.isdigit() or len(word) == 1 or word in ("ii", "iii", "iv", "vi")
 
 
@@ -552,7 +615,10 @@ class Facts:
     """
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        """Return one row of facts per candidate."""
+        """Return one row of facts per candidate, in order; columns as in ``_fact_features``.
+
+        Raises ValueError for a candidate whose ``facts`` are None.
+        """
         row_index: dict[int, int] = {}  # candidates may share one dictionary of facts
         distinct: list[Mapping[str, float]] = []
         row_of = []
@@ -575,7 +641,12 @@ class Facts:
 
 
 def _fact_features(distinct: Sequence[Mapping[str, float]]) -> Features:
-    """Return a row of Features for each dictionary."""
+    """Return one row of Features per dictionary of facts (value by name), in order.
+
+    A value of 0 is dropped: it is not stored, and a name whose values are all 0 has no column.
+    Columns are in order of the first nonzero occurrence, reading one dictionary after another; a
+    feature is named by the fact's name alone. An empty dictionary gives an empty row.
+    """
     values = np.fromiter(chain.from_iterable(f.values() for f in distinct), dtype=np.float64)
     is_nonzero = values != 0
     names = list(compress(chain.from_iterable(distinct), is_nonzero.tolist()))
