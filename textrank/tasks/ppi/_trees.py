@@ -7,7 +7,8 @@ the feature blocks that read them (``statement_features``).
 
 The classes of a word are its ``EVENT_CLASSES``, adjusted by prefixes and modifiers:
 "down-regulate", "negatively regulate" and "negative regulator" are inhibition. All words, classes
-and relations are numbers of the lexicon of the batch.
+and relations are numbers of the lexicon of the batch; tokens are numbered over all its sentences. A
+*pair token* is a token as one pair sees it, ``token + arrays.offset[pair]``.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def suffix(text: str) -> str:
     """Return the derivational or inflectional suffix of a word, "" if it has none of SUFFIXES.
 
     Stems hide who acts: "-induced" and "-inducing", "activator". At least MIN_STEM_LENGTH letters
-    must remain.
+    must remain. The longest suffix is returned, in lower case.
 
     >>> suffix("inducing"), suffix("activator"), suffix("bind")
     ('ing', 'tor', '')
@@ -109,7 +110,8 @@ class TreeNodes:
     def from_arrays(cls, arrays: PairArrays) -> TreeNodes:
         """Read the trees of spaCy's parse of the sentences of pairs.
 
-        A token whose head lies in another sentence, or whose heads form a cycle, becomes a root.
+        A token whose head lies in another sentence, or from which heads lead to a cycle, becomes a
+        root.
         """
         sentences = [context.sentence for context in arrays.contexts]
         table = np.concatenate(
@@ -133,7 +135,7 @@ class TreeNodes:
 
     @cached_property
     def texts(self) -> list[str]:
-        """Return the tokens as written."""
+        """Return the tokens of the batch as written."""
         return [text for context in self.arrays.contexts for text in context.texts]
 
     @cached_property
@@ -143,7 +145,7 @@ class TreeNodes:
 
     @cached_property
     def depths(self) -> Indices:
-        """Return the number of steps from each token to its root, by pointer doubling."""
+        """Return the number of dependencies from each token up to its root; 0 for a root."""
         depth, up = (self.heads != np.arange(len(self.heads))).astype(np.intp), self.heads
         while (more := depth[up]).any():
             depth, up = depth + more, up[up]
@@ -151,12 +153,16 @@ class TreeNodes:
 
     @cached_property
     def name_tokens(self) -> list[int]:
-        """Return the tokens of entities."""
+        """Return the sorted tokens of entities, whether in a pair or not."""
         return (self.arrays.token_words == self.arrays.lexicon(OTHER_ENTITY)).nonzero()[0].tolist()
 
     @cached_property
     def relations(self) -> Indices:
-        """Return each token's coarse relation to its head; for a preposition, the word itself."""
+        """Return each token's coarse relation to its head; for a preposition, the word itself.
+
+        Labels without an entry in COARSE_RELATIONS stay as they are; prepositions are in lower
+        case, "by" for an agent.
+        """
         relations = [COARSE_RELATIONS.get(label, label) for label in self.dep_labels]
         for token, label in enumerate(self.dep_labels):
             if label in ("prep", "agent", "dative"):
@@ -165,7 +171,7 @@ class TreeNodes:
 
     @cached_property
     def is_passive(self) -> NDArray[np.bool_]:
-        """Return which tokens are verbs in the passive."""
+        """Return which tokens have a passive auxiliary or an agent as child."""
         marker_tokens = [
             n for n, label in enumerate(self.dep_labels) if label in ("auxpass", "agent")
         ]
@@ -180,7 +186,7 @@ class TreeNodes:
 
     @cached_property
     def suffixes(self) -> Indices:
-        """Return the suffix of each token."""
+        """Return the suffix of each token as a word number, that of "" if it has none."""
         return self.arrays.lexicon.encode(map(suffix, self.texts))
 
     @cached_property
@@ -197,7 +203,7 @@ class TreeNodes:
 
     @cached_property
     def classes(self) -> RaggedArray:
-        """Return the classes of each token; none for tokens of entities."""
+        """Return the adjusted classes of each token (see module docstring); none for entities."""
         classes = [EVENT_CLASSES.get(stem, ()) for stem in self.stems]
         for token, word_classes in enumerate(classes):
             if word_classes or self.texts[token - 1] in "-–":
@@ -207,7 +213,11 @@ class TreeNodes:
         return self._encode_lists(classes)
 
     def _token_classes(self, token: int) -> tuple[str, ...]:
-        """Return the classes of a token, adjusted by a hyphenated prefix and by modifiers."""
+        """Return the classes of a token, adjusted by a hyphenated prefix and by modifiers.
+
+        Names of classes, empty if there are none. The polarity of a modifier of a regulation comes
+        first.
+        """
         stems, prefix = self.stems, self._prefix(token)
         classes = EVENT_CLASSES.get(stems[token], ())
         if prefix.lower() in VERB_PREFIXES:
@@ -223,14 +233,17 @@ class TreeNodes:
         return classes
 
     def _prefix(self, token: int) -> str:
-        """Return the word before a preceding hyphen, "" if there is none in the sentence."""
+        """Return the word before a preceding hyphen, "" if there is none in the sentence.
+
+        For "down - regulate" and the token "regulate", that is "down".
+        """
         if self.texts[token - 1] not in "-–":
             return ""
         start = self.arrays.sentence_starts[self.arrays.token_sentence[token]]
         return self.texts[token - 2] if token > start + 1 else ""
 
     def _encode_lists(self, names: Sequence[Sequence[str]]) -> RaggedArray:
-        """Return lists of words as a RaggedArray of word numbers."""
+        """Return lists of words as word numbers; new words are added to the lexicon."""
         values = self.arrays.lexicon.encode(chain.from_iterable(names))
         return RaggedArray(offsets([len(words) for words in names]), values)
 
@@ -241,7 +254,7 @@ class TreeNodes:
 
     @cached_property
     def event_types(self) -> RaggedArray:
-        """Return those classes of each token that are EVENT_TYPES."""
+        """Return those classes of each token that are EVENT_TYPES, in their order."""
         types, class_numbers = self.arrays.lexicon.encode(EVENT_TYPES), self.classes.values
         is_type = (class_numbers[:, None] == types).any(axis=1)
         ends = np.append(0, is_type.cumsum())
@@ -254,7 +267,10 @@ class TreeNodes:
 
     @cached_property
     def classes_and_word(self) -> RaggedArray:
-        """Return the classes of each token followed by the quoted word; entities are all "PROT"."""
+        """Return the classes of each token followed by the quoted word.
+
+        The word is blinded: “PROT” for all tokens of entities, whether in a pair or not.
+        """
         starts = self.classes.starts + np.arange(len(self.classes.starts))
         values = np.empty(starts[-1], dtype=np.intp)
         last = starts[1:] - 1
@@ -265,7 +281,10 @@ class TreeNodes:
 
     @cached_property
     def outline(self) -> Indices:
-        """Return each token's word, or "class suffix" with its first class where it has one."""
+        """Return each token's word, or "class suffix" with its first class where it has one.
+
+        Word numbers, (tokens,).
+        """
         lexicon, token = self.arrays.lexicon, self.classed_tokens
         outline = self.arrays.token_words.copy()
         first_classes, suffixes = self.classes.first(token).tolist(), self.suffixes[token].tolist()
@@ -278,7 +297,7 @@ class TreeNodes:
 
     @cached_property
     def classed_children(self) -> RaggedArray:
-        """Return the children of each token that have a class."""
+        """Return the children of each token that have a class, in text order."""
         heads = self.heads[self.classed_tokens]
         kept = (heads != self.classed_tokens).nonzero()[0]
         return RaggedArray.group_by(heads[kept], self.classed_tokens[kept], len(self.heads))
@@ -297,7 +316,7 @@ class TreeNodes:
     def by_pair(self, tokens: Indices) -> tuple[Indices, Indices]:
         """Return, for each pair, those of the sorted ``tokens`` that lie in its sentence.
 
-        Two arrays: pair, and position in ``tokens``; sorted by pair.
+        Two arrays of one length: pair, and position in ``tokens``; sorted by pair, then position.
         """
         starts = np.searchsorted(tokens, self.arrays.sentence_starts)
         positions = RaggedArray(starts, np.arange(len(tokens)))
@@ -305,7 +324,10 @@ class TreeNodes:
 
 
 def _follow_heads(heads: Indices) -> Indices:
-    """Return the root of each token; for tokens that lead to a cycle, some token of the cycle."""
+    """Return the root of each token; for tokens that lead to a cycle, some token of the cycle.
+
+    ``heads`` (tokens,) is not changed; a root is its own head.
+    """
     ancestor = heads
     for _ in range(len(heads).bit_length()):
         if np.array_equal(ancestor, next_ancestor := ancestor[ancestor]):
@@ -324,14 +346,18 @@ class AncestorPaths:
 
 @dataclass(frozen=True, eq=False)
 class PairTrees:
-    """Pairs in the dependency trees of their sentences."""
+    """Pairs in the dependency trees of their sentences.
+
+    The path of an entity leads from one of its tokens up to the top; see ``ancestor_paths``. Paths
+    are distinct, so that arrays (paths,) are indexed by ``ancestor_paths.path_index``.
+    """
 
     arrays: PairArrays
     nodes: TreeNodes
 
     @classmethod
     def from_arrays(cls, arrays: PairArrays) -> PairTrees:
-        """Read the trees of the sentences of pairs."""
+        """Read the trees of the sentences of pairs; see ``TreeNodes.from_arrays``."""
         return cls(arrays, TreeNodes.from_arrays(arrays))
 
     def __len__(self) -> int:
@@ -342,6 +368,7 @@ class PairTrees:
         """Return the paths from each entity up to the token where both meet.
 
         Of several tokens of an entity those with the shortest connection count, the first on ties.
+        If the entities have no common root, each path ends at its own root.
         """
         root_paths, start, length = self._lowest_common_ancestors()
         width = int(length.max(initial=0)) + 1
@@ -370,7 +397,11 @@ class PairTrees:
         return root_paths, start, root_paths.sizes[start] - np.tile(n_shared[best], 2)
 
     def _head_token_pairs(self) -> tuple[Indices, Indices, Indices]:
-        """Return ``entity_token_pairs`` of tokens whose heads lie outside their entity."""
+        """Return ``entity_token_pairs`` of tokens whose heads lie outside their entity.
+
+        Three arrays, sorted by pair: pair, token of the first entity, token of the second. Roots
+        are kept.
+        """
         arrays, heads = self.arrays, self.nodes.heads
         if len(arrays.entity_token_pairs[0]) == len(arrays.pairs):  # entities of one token
             return arrays.entity_token_pairs
@@ -384,7 +415,10 @@ class PairTrees:
         return pair[kept], tokens[0][kept], tokens[1][kept]
 
     def _paths_to_root(self, tokens: Indices) -> RaggedArray:
-        """Return, for each token, the token, its head, the head's head, and so on to the root."""
+        """Return, for each token, the token, its head, the head's head, and so on to the root.
+
+        One list per entry of ``tokens``, in order.
+        """
         heads, starts = self.nodes.heads, offsets(self.nodes.depths[tokens] + 1)
         values = np.empty(starts[-1], dtype=np.intp)
         position, current = starts[:-1], tokens
@@ -396,7 +430,10 @@ class PairTrees:
 
     @cached_property
     def top(self) -> Indices:
-        """Return the token where the paths of each pair meet, (pairs,)."""
+        """Return the token where the paths of each pair meet, (pairs,).
+
+        The root of the first entity's path if they do not meet.
+        """
         return self.path_tops[self.ancestor_paths.path_index[0]]
 
     @cached_property
@@ -406,7 +443,7 @@ class PairTrees:
 
     @cached_property
     def voice(self) -> Indices:
-        """Return the voice of the top of each pair."""
+        """Return the voice of the top of each pair, the word number of "active" or "passive"."""
         return self.nodes.voices[self.top]
 
     @cached_property
@@ -422,9 +459,9 @@ class PairTrees:
 
     @cached_property
     def path_sides(self) -> NDArray[np.int8]:
-        """Return which paths each pair token lies on.
+        """Return which paths each pair token lies on, (pair tokens,).
 
-        1 first entity's, 2 second's, 3 both, 0 none.
+        1 first entity's, 2 second's, 3 both (the top), 0 none.
         """
         arrays, sides = self.arrays, np.zeros(int(self.arrays.pair_token_starts[-1]), dtype=np.int8)
         for bit, path_index in enumerate(self.ancestor_paths.path_index, start=1):
@@ -433,11 +470,17 @@ class PairTrees:
         return sides
 
     def is_on_path(self, pair: Indices, token: Indices) -> Mask:
-        """Return which tokens are on a path of the given pairs."""
+        """Return which tokens are on a path of the given pairs, tops included.
+
+        ``pair`` and ``token`` are parallel; each token lies in the sentence of its pair.
+        """
         return self.path_sides[token + self.arrays.offset[pair]] > 0
 
     def is_entity(self, pair: Indices, token: Indices) -> Mask:
-        """Return which tokens belong to the entities of the given pairs."""
+        """Return which tokens belong to one of the two entities of the given pairs.
+
+        ``pair`` and ``token`` are parallel; each token lies in the sentence of its pair.
+        """
         return self.arrays.is_entity[token + self.arrays.offset[pair]]
 
     @cached_property
@@ -466,7 +509,8 @@ class PairTrees:
     def _join_relations(self, table: Indices) -> tuple[Indices, Indices]:
         """Join each row of word numbers into one text; also return the last word of each text.
 
-        Rows hold the last word first and are padded with -1; an empty row gives "top".
+        ``table`` is (paths, MAX_ROLE_RELATIONS). Rows hold the last word first and are padded with
+        -1; an empty row gives "top". Both results are word numbers, (paths,).
         """
         lexicon = self.arrays.lexicon
         words, base = lexicon.words(), len(lexicon.numbers) + 1
@@ -480,15 +524,19 @@ class PairTrees:
 
     @cached_property
     def first_relation(self) -> Indices:
-        """Return the relation of the first token of each path; "top" for a path of one token."""
+        """Return the relation of the first token of each path to its head, (paths,).
+
+        Word numbers; "top" for a path of one token.
+        """
         paths = self.ancestor_paths.tokens
         relations = self.nodes.relations[paths.values[paths.starts[:-1]]]
         return np.where(paths.sizes > 1, relations, self.arrays.lexicon("top"))
 
     def classes_of(self, pair: Indices, token: Indices) -> tuple[Indices, Indices]:
-        """Return all classes of tokens: position in ``token``, and class.
+        """Return all classes of tokens: position in ``token``, and class, two arrays of one length.
 
-        Tokens of the entities of their pair have none.
+        ``pair`` and ``token`` are parallel. Sorted by position. Tokens of the entities of their
+        pair have none.
         """
         outside = (~self.is_entity(pair, token)).nonzero()[0]
         position, class_number = self.nodes.classes.gather(token[outside])
@@ -497,7 +545,8 @@ class PairTrees:
     def labels_of(self, pair: Indices, token: Indices) -> tuple[Indices, Indices]:
         """Return all classes and the quoted word of tokens: position in ``token``, and label.
 
-        Words are as the pairs see them, with entities blinded.
+        ``pair`` and ``token`` are parallel. All classes come first, then one word per token. Words
+        are as the pairs see them, with entities blinded.
         """
         position, class_number = self.classes_of(pair, token)
         words = self.nodes.quoted[self.arrays.words_at(pair, token)]
@@ -518,6 +567,7 @@ class PairTrees:
     def triggers(self) -> RaggedArray:
         """Return event words of the sentence of each pair, the most likely trigger first.
 
+        One list of tokens per pair, empty without event words; tokens of its entities are left out.
         The order: the top, other words on the path, children and heads of words on the path, words
         between the entities, the rest; within each group by distance to the path, then in text
         order.
@@ -538,7 +588,11 @@ class PairTrees:
         )
 
     def _trigger_ranks(self, pair: Indices, token: Indices) -> tuple[Indices, Indices]:
-        """Return the group (0 to 4) of event words as in ``triggers``, and tokens to the path."""
+        """Return the group (0 to 4) of event words as in ``triggers``, and tokens to the path.
+
+        ``pair`` and ``token`` are parallel, as are the results; no token is one of its pair's
+        entities.
+        """
         arrays, heads = self.arrays, self.nodes.heads
         path_tokens = self.path_sides.nonzero()[0]
         is_inner = self.path_sides > 0
@@ -558,8 +612,9 @@ class PairTrees:
     def best_trigger(self, types: Indices) -> Indices:
         """Return the most likely trigger of the event type that each pair has, (pairs,).
 
-        That is the first of ``triggers`` with this type that lies on the path or depends on it (or
-        lies anywhere, if no trigger does), else the first of ``triggers``; -1 if there is none.
+        ``types`` (pairs,) are word numbers of event types. The result is the first of ``triggers``
+        with this type that lies on the path or depends on it (or lies anywhere, if no trigger
+        does), else the first of ``triggers``; -1 if there is none.
         """
         triggers = np.where(self.triggers.sizes > 0, self.likeliest_trigger, -1)
         pair, token = self.triggers.gather(np.arange(len(self)))
@@ -574,14 +629,18 @@ class PairTrees:
 
     @cached_property
     def likeliest_trigger(self) -> Indices:
-        """Return the first of ``triggers`` of each pair, the top if there is none."""
+        """Return the first of ``triggers`` of each pair, (pairs,), the top if there is none."""
         tokens = self.top.copy()
         with_trigger = self.triggers.sizes.nonzero()[0]
         tokens[with_trigger] = self.triggers.first(with_trigger)
         return tokens
 
     def position_label(self, pair: Indices, token: Indices) -> Indices:
-        """Return where tokens stand in text order, as one of POSITION_LABELS."""
+        """Return where tokens stand in text order, as one of POSITION_LABELS.
+
+        ``pair`` and ``token`` are parallel; the result holds word numbers. "Just" means within
+        MAX_NEAR_TOKENS of the pair, within two tokens of the second entity.
+        """
         arrays = self.arrays
         begin, end = arrays.first_token[pair], arrays.last_token[pair]
         to_second = self.entity_starts[1][pair] - token
@@ -592,7 +651,7 @@ class PairTrees:
 
     @cached_property
     def entity_starts(self) -> tuple[Indices, Indices]:
-        """Return the first token of the first and of the second entity of each pair."""
+        """Return the first tokens of the first and of the second entities, each (pairs,)."""
         first, second = (
             np.minimum.reduceat(t, run_starts(o)) if len(o) else t
             for o, t in self.arrays.entity_tokens
@@ -601,7 +660,7 @@ class PairTrees:
 
     @cached_property
     def entity_ends(self) -> tuple[Indices, Indices]:
-        """Return the last token of the first and of the second entity of each pair."""
+        """Return the last tokens of the first and of the second entities, each (pairs,)."""
         first, second = (
             np.maximum.reduceat(t, run_starts(o)) if len(o) else t
             for o, t in self.arrays.entity_tokens
@@ -619,22 +678,23 @@ class TreeFeatures(ABC):
         return self.represent(analyze_pairs(candidates, "own"))
 
     def represent(self, pairs: Sequence[EntityPair]) -> Features:
-        """Return the features of pairs that are already analysed."""
+        """Return the features of pairs that are already analysed, one row each, in order."""
         return extract_features(self, pairs)
 
     def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
-        """Add the features of all pairs; the trees are built once per batch."""
+        """Add the features of all pairs to ``counter``; the trees are built once per batch."""
         self.extract_from_trees(arrays.cached(PairTrees.from_arrays), counter)
 
     @abstractmethod
     def extract_from_trees(self, trees: PairTrees, counter: FeatureCounter) -> None:
-        """Add the features of all pairs to ``counter``."""
+        """Add the features of all pairs to ``counter``; its rows are indices of the pairs."""
 
 
 def _count_shared_ancestors(root_paths: RaggedArray, first: Indices, second: Indices) -> Indices:
     """Return how many tokens two paths to roots share, counted from the root.
 
-    ``first`` and ``second`` are indices of paths in ``root_paths``.
+    ``first`` and ``second`` are parallel indices of paths in ``root_paths``; the result has their
+    shape. 0 for paths to different roots.
     """
     shorter = np.minimum(root_paths.sizes[first], root_paths.sizes[second])
     pair, step = expand(np.ones_like(first), shorter)
@@ -649,7 +709,8 @@ def _nearest_marked_distance(
 ) -> Indices:
     """Return the distance from pair tokens to the nearest marked one of the same pair.
 
-    ``marked`` is sorted; ``starts`` are the bounds of the pairs, each of which has a marked token.
+    ``marked`` are sorted pair tokens; ``pair`` is the pair of each of ``pair_token``; ``starts``
+    (pairs + 1,) are the bounds of the pairs, each of which has a marked token.
     """
     bounds = np.searchsorted(marked, starts)
     position = np.searchsorted(marked, pair_token)
@@ -659,5 +720,5 @@ def _nearest_marked_distance(
 
 
 def pair_trees(pairs: Sequence[EntityPair]) -> PairTrees:
-    """Return the pairs in their trees, built once per batch."""
+    """Return the pairs in their trees, in order, built once per batch."""
     return pair_arrays(pairs).cached(PairTrees.from_arrays)
