@@ -139,6 +139,7 @@ class Entities:
         )
 
     def __len__(self) -> int:
+        """Return the number of entities."""
         return len(self.token_lists)
 
     @cached_property
