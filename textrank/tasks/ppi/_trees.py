@@ -361,6 +361,7 @@ class PairTrees:
         return cls(arrays, TreeNodes.from_arrays(arrays))
 
     def __len__(self) -> int:
+        """Return the number of pairs."""
         return len(self.arrays.pairs)
 
     @cached_property
