@@ -45,6 +45,7 @@ class _Block(ABC):
     parse: Parse
 
     def __post_init__(self) -> None:
+        """Check the settings; raise ValueError if one is not valid."""
         check_choice("parse", [self.parse], get_args(Parse))
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
@@ -78,6 +79,7 @@ class LocalContext(_Block):
     binary: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        """Check the settings; raise ValueError if one is not valid."""
         super().__post_init__()
         if self.width < 1:
             raise ValueError(f"width must be at least 1, got {self.width}")
@@ -125,6 +127,7 @@ class GlobalContext(_Block):
     binary: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        """Check the settings; raise ValueError if one is not valid."""
         super().__post_init__()
         for name, least in (("longest", 1), ("outer", 0), ("inner", 0)):
             if getattr(self, name) < least:
