@@ -464,6 +464,7 @@ class DescriptorContext:
     entities: Entities
 
     def __len__(self) -> int:
+        """Return the number of pairs."""
         return len(self.arrays.pairs)
 
     @cached_property
@@ -952,6 +953,7 @@ class PairDescriptors:
     parse: Parse = "auto"
 
     def __post_init__(self) -> None:
+        """Check the settings; raise ValueError if one is not valid."""
         check_choice("parse", [self.parse], get_args(Parse))
         check_choice("which", [self.which], get_args(DescriptorSet))
 
