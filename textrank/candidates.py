@@ -306,8 +306,8 @@ def document_id(doc: Doc, number: int = 0) -> str:
 def get_answers(doc: Doc, task: str) -> list[dict[str, Any]] | None:
     """Return the rows that a task wrote to ``doc._.textrank_<task>``; None if it did not run.
 
-    A row is a dict with the answer to one candidate; an empty list means no answers. ``task`` is
-    the name of the task, such as ``"ppi"``. It is not run.
+    A row is a dict of plain values with one answer; its keys depend on the task. An empty list
+    means no answers. ``task`` is the name of the task, such as ``"ppi"``; it is not run here.
     """
     name = f"textrank_{task}"  # registered when the module of the task is imported
     rows: list[dict[str, Any]] | None = doc._.get(name) if Doc.has_extension(name) else None
