@@ -83,6 +83,7 @@ class DependencyGraph:
     drop: Sequence[str] = ("punct",)
 
     def __post_init__(self) -> None:
+        """Convert sequences to tuples; raise ValueError if a setting is not valid."""
         for name in ("labels", "parts", "drop"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("path_weight", "other_weight", "linear_weight"):
@@ -227,6 +228,7 @@ class TokenLabels:
     name_index: tuple[Indices, ...]  # (g, n) per kind: column of label_ids of each token
 
     def __len__(self) -> int:
+        """Return the number of kinds of labels."""
         return len(self.label_ids)
 
     def labels(self, variant: Indices) -> NDArray[np.int32]:
