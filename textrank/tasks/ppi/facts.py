@@ -164,6 +164,11 @@ def _to_evidence(row: Mapping[str, Any], document: str, *, is_reversed: bool) ->
 
 
 def _is_evidence(statement: Evidence, min_probability: float | None, *, interacts: bool) -> bool:
+    """Return whether a statement is evidence, as defined in the module docstring.
+
+    ``interacts`` is the decision of the model. If ``min_probability`` is not None, it alone
+    decides.
+    """
     if min_probability is not None:
         return statement["probability"] >= min_probability
     if statement["status"] == "asserted":
@@ -209,6 +214,7 @@ def _vote(weighted_values: Iterable[tuple[str, float]]) -> str:
 
 
 def _most_common(counts: Mapping[str, int]) -> str:
+    """Return the key with the largest count, the alphabetically first of equals."""
     return min(counts, key=lambda name: (-counts[name], name))
 
 
@@ -291,6 +297,7 @@ def _to_graphml(graph: nx.Graph) -> str:
 
 
 def _to_cytoscape_json(graph: nx.Graph) -> str:
+    """Return the JSON of Cytoscape (CYJS); edges lead in the direction of their fact."""
     nodes = [{"data": {"id": node, "name": data["label"]}} for node, data in graph.nodes(data=True)]
     edges = []
     for number, (_, _, data) in enumerate(graph.edges(data=True)):
