@@ -708,8 +708,8 @@ class ArcVotes:
     def _to_steps(self, shares: Vector) -> Indices:
         """Return the bin of each share, in the same shape.
 
-        0 if missing (-1), 1 for no votes, 2 to ``steps + 1`` for equal bins in between, ``steps +
-        2`` for all votes.
+        0 if missing (-1), 1 for no votes, 2 to ``steps + 1`` for equal bins in between, and
+        ``steps + 2`` for all votes.
         """
         steps = np.minimum(np.floor(shares * self.steps), self.steps - 1) + 2
         steps[shares < ROUNDING_TOLERANCE] = 1
