@@ -34,6 +34,8 @@ MAX_CACHED_TEXTS = 1 << 15  # texts whose values a TextCache keeps
 class TextCache(Generic[T]):
     """Cache of a function of texts, by their spaCy hash, which is the same in all vocabularies.
 
+    ``compute`` must depend on the text alone.
+
     >>> strings = StringStore(["Ab", "b"])
     >>> TextCache(str.lower).lookup([strings["Ab"], strings["b"], strings["Ab"]], strings)
     ['ab', 'b', 'ab']
@@ -43,9 +45,10 @@ class TextCache(Generic[T]):
     _values: dict[int, T] = field(default_factory=dict)
 
     def lookup(self, keys: list[int], strings: StringStore | ChainMap[Any, Any]) -> list[T]:
-        """Return the function's value for the text of each key; ``strings`` maps keys to texts.
+        """Return the function's value for the text of each key, in the order of ``keys``.
 
-        The cache is emptied when it holds more than ``MAX_CACHED_TEXTS``.
+        ``keys`` are spaCy hashes and may repeat; ``strings`` maps them to texts. The cache is
+        emptied first if it holds more than ``MAX_CACHED_TEXTS``.
         """
         values = self._values
         if len(values) > MAX_CACHED_TEXTS:
@@ -89,7 +92,11 @@ class WordNumberer:
     ids: dict[str, int] = field(default_factory=dict)
 
     def number_docs(self, docs: Sequence[Doc]) -> NDArray[np.int32]:  # (tokens,)
-        """Return the number of each token's word, Doc after Doc, (tokens,)."""
+        """Return the number of each token's word, Doc after Doc, (tokens,); -1 if skipped.
+
+        New words are added to ``ids``. Raises ValueError for a Doc without lemmas if the form is
+        "lemma".
+        """
         parts = [np.empty(0, dtype=np.int32)]
         for _, docs_of_vocab in groupby(docs, key=lambda doc: id(doc.vocab)):
             group = list(docs_of_vocab)
@@ -101,13 +108,16 @@ class WordNumberer:
         return np.concatenate(parts)
 
     def number_part(self, doc: Doc, part: slice) -> NDArray[np.int32]:  # (tokens,)
-        """Return the numbers of some tokens of a Doc."""
+        """Return the numbers of the tokens ``doc[part]``, see ``number_docs``."""
         if self.form == "lemma":
             return self._lemmas(doc)[part]
         return self._numbers(token_table(doc)["ORTH"][part], doc.vocab.strings)
 
     def _numbers(self, keys: NDArray[np.uint64], strings: StringStore) -> NDArray[np.int32]:
-        """Return the number of each token's word, given the spaCy hashes of the tokens' texts."""
+        """Return the number of each token's word, given the spaCy hashes of the tokens' texts.
+
+        Skipped tokens get -1; new words are added to ``ids`` in order of appearance.
+        """
         distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         order = np.argsort(first)  # as they appear
         number = np.empty(len(distinct), dtype=np.int32)
@@ -117,7 +127,7 @@ class WordNumberer:
         return number[inverse]
 
     def _lemmas(self, doc: Doc) -> NDArray[np.int32]:
-        """Return the number of the lemma of each token of a Doc.
+        """Return the number of the lemma of each token of a Doc, -1 for skipped tokens.
 
         Raises ValueError if the Doc has no lemmas.
         """
@@ -140,14 +150,21 @@ class WordNumberer:
 
 @lru_cache(maxsize=8)
 def _form_cache(form: str, stop_words: frozenset[str], punctuation: bool) -> TextCache[str]:
-    """Return the cache of counted forms for some settings."""
+    """Return the cache of counted forms (``_counted_form``) for some settings.
+
+    The caches of the last eight settings are shared by all callers.
+    """
     return TextCache(lambda text: _counted_form(text, None, form, stop_words, punctuation))
 
 
 def _counted_form(
     text: str, lemma: str | None, form: str, stop_words: frozenset[str], punctuation: bool
 ) -> str:
-    """Return the form in which a token counts as a word; "" if it is skipped."""
+    """Return the form in which a token counts as a word; "" if it is skipped.
+
+    Skipped are white space, stop words (compared in lower case) and, unless ``punctuation``, tokens
+    without a letter or digit. ``lemma`` may be None, see ``apply_form``.
+    """
     if text.isspace() or text.lower() in stop_words:
         return ""
     if not punctuation and not _has_letters(text):
@@ -162,7 +179,11 @@ def _has_letters(text: str) -> bool:
 
 
 def apply_form(text: str, lemma: str | None, form: str) -> str:
-    """Return a token's text in one of ``TOKEN_FORMS``; "lemma" without a lemma is lower case."""
+    """Return a token's text in one of ``TOKEN_FORMS``.
+
+    "raw" is unchanged, "porter" and "snowball" are stems of the lower-case text, "lower" and
+    "lemma" the lemma in lower case, or the text if ``lemma`` is None or empty.
+    """
     if form == "raw":
         return text
     if form in ("porter", "snowball"):
@@ -172,7 +193,10 @@ def apply_form(text: str, lemma: str | None, form: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def stem(word: str, algorithm: str = "porter") -> str:
-    """Return the stem of a lower-case word; cached."""
+    """Return the stem of a lower-case word; cached.
+
+    ``algorithm`` is a name of ``stemmer``; ValueError if it is unknown.
+    """
     return str(stemmer(algorithm).stemWord(word))
 
 
@@ -194,7 +218,7 @@ def resolve_stop_words(words: Sequence[str] | str) -> frozenset[str]:
 
 @cache
 def _language_stop_words(language: str) -> frozenset[str]:
-    """Return the stop words of a spaCy language, in lower case."""
+    """Return the stop words of a spaCy language code, in lower case; ValueError if unknown."""
     from spacy.util import get_lang_class
 
     try:
@@ -207,9 +231,10 @@ def _language_stop_words(language: str) -> frozenset[str]:
 
 @dataclass(frozen=True, eq=False)
 class DocTokens:
-    """Tokens of the Docs of some targets, concatenated.
+    """Tokens of the Docs of n targets, concatenated.
 
-    Each run of targets in one Doc is read once.
+    Consecutive targets in one Doc share one copy of its tokens; a Doc that returns after another
+    one is concatenated again. Token indices in arrays refer to the concatenation.
     """
 
     targets: Sequence[Span]
@@ -228,7 +253,7 @@ class DocTokens:
 
     @cached_property
     def begins(self) -> Indices:
-        """First token of each Doc in the concatenation, and the end of all."""
+        """First token of each Doc in the concatenation, and the end of all, (docs + 1,)."""
         return offsets([len(doc) for doc in self.docs])
 
     @cached_property
@@ -239,7 +264,7 @@ class DocTokens:
         return starts, ends
 
     def column(self, attribute: str) -> NDArray[np.uint64]:
-        """Return a spaCy attribute of all tokens, such as "ORTH", (tokens,)."""
+        """Return the values of a spaCy attribute of all tokens, such as "ORTH", (tokens,)."""
         is_cached = attribute in TOKEN_ATTRIBUTES
         columns = [
             token_table(d)[attribute] if is_cached else d.to_array(attribute) for d in self.docs
@@ -320,7 +345,7 @@ class WordPositions:
     vocabulary: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
-        """Convert lists to tuples and validate the settings."""
+        """Convert lists to tuples and raise ValueError for invalid settings."""
         for name in ("stop_words", "vocabulary"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
@@ -334,7 +359,12 @@ class WordPositions:
         resolve_stop_words(self.stop_words)
 
     def __call__(self, candidates: Sequence[Candidate]) -> Contexts:
-        """Return one context per candidate."""
+        """Return one context per candidate, in order.
+
+        The vocabulary has the words that were read in order of first appearance, also those outside
+        of all contexts, or the setting ``vocabulary`` if it is given. Raises ValueError if a
+        candidate has no span ``focus``, or a Doc no lemmas though the form is "lemma".
+        """
         ids = WordNumberer(self.form, resolve_stop_words(self.stop_words), self.punctuation)
         tracked = track(candidates, "contexts", len(candidates))
         run = DocTokens.from_spans([_target(candidate, self.focus) for candidate in tracked])
@@ -347,8 +377,10 @@ class WordPositions:
         return self(candidates)
 
     def _all_contexts(self, run: DocTokens, words: _Words) -> ContextBatch:
-        """Return word numbers, positions and offsets of the contexts of all targets.
+        """Return word numbers, positions and offsets of the contexts of all n targets.
 
+        Context i has the words and positions ``offsets[i] ... offsets[i + 1] - 1``; offsets have
+        shape (n + 1,).
         The usual settings are computed for all targets at once, others target by target.
         """
         low, high = run.bounds(self.bounds)
@@ -369,10 +401,11 @@ class WordPositions:
     def _context_of(
         self, words_of_docs: _Words, tokens: Indices, start: int, end: int, low: int, high: int
     ) -> ContextWords:
-        """Return words and positions of one context.
+        """Return word numbers and positions of one context, after the settings.
 
         ``tokens`` are the target's tokens, ``start`` and ``end`` its span, ``low`` and ``high`` the
-        region.
+        region that the context never leaves; all are token indices in ``words_of_docs``, ends
+        exclusive. ``tokens`` are fewer than the span has for a discontinuous target.
         """
         if len(tokens) == end - start:
             words, positions = words_of_docs.window(start, end, low, high, self.span)
@@ -397,7 +430,12 @@ class WordPositions:
 
 @dataclass(frozen=True, eq=False)
 class _Words:
-    """Words of several Docs as arrays, shared by all candidates."""
+    """Words of several concatenated Docs as arrays, shared by all candidates.
+
+    Token indices are those of ``DocTokens``; k is the number of tokens that are not skipped. The
+    position of a word in a context counts words: -1 is the last before the target, 1 the first
+    after it.
+    """
 
     words: NDArray[np.int32]  # (tokens,) word number; -1 for skipped tokens
     placed: NDArray[np.int32]  # (k,) the same without skipped tokens
@@ -427,7 +465,11 @@ class _Words:
     def _words_near_targets(
         run: DocTokens, number: int, ids: WordNumberer, span: int
     ) -> NDArray[np.int32]:
-        """Return the word numbers of one Doc, read only near its targets."""
+        """Return the word numbers of Doc ``number`` of ``run``, read only near its targets.
+
+        Read are all tokens from the first to the last target and at least ``span`` words on either
+        side of them, as far as the Doc goes; the others are -1. New words are added to ``ids``.
+        """
         doc, targets = run.docs[number], slice(*np.searchsorted(run.owner, [number, number + 1]))
         words = np.full(len(doc), -1, dtype=np.int32)
         starts, ends = (places[targets] - run.begins[number] for places in run.spans)
@@ -447,7 +489,8 @@ class _Words:
     ) -> ContextBatch:
         """Return the words around each target inside its region, see ``window``.
 
-        All arguments but ``span`` have one entry per target. Returns words, positions and offsets.
+        All arguments but ``span`` have one entry per target. Returns word numbers and positions of
+        all contexts, one after the other, and where each begins, with the end of all, (n + 1,).
         """
         left, right, first, last = (self.before[relative] for relative in (starts, ends, low, high))
         if span:
@@ -463,7 +506,7 @@ class _Words:
         return words, (relative + is_after).astype(np.int32), begins
 
     def window(self, start: int, end: int, low: int, high: int, span: int) -> ContextWords:
-        """Return words and positions around the tokens ``start ... end - 1``.
+        """Return word numbers and positions around the tokens ``start ... end - 1``, in text order.
 
         At most ``span`` words on each side (0: no limit), from inside ``low ... high - 1``.
         """
@@ -478,9 +521,11 @@ class _Words:
     def window_around_parts(
         self, tokens: Sequence[int], low: int, high: int, span: int
     ) -> ContextWords:
-        """Return the window around a discontinuous target.
+        """Return word numbers and positions around a discontinuous target, in text order.
 
-        The position of a word counts from the nearest part of the target.
+        ``tokens`` are the target's tokens; words in its gaps belong to the context. The position of
+        a word counts from the nearest part of the target, at equal distance from the one after it
+        (negative). ``low``, ``high`` and ``span`` are as in ``window``.
         """
         inside = np.zeros(len(self.words), dtype=bool)
         inside[list(tokens)] = True
@@ -501,7 +546,10 @@ class _Words:
 
 
 def _chunks_before(end: int, size: int) -> Iterator[slice]:
-    """Yield slices before ``end``, nearest first, each twice as long as the one before."""
+    """Yield adjacent slices of ``0 ... end - 1``, nearest to ``end`` first.
+
+    The first has twice ``size`` tokens, each further one twice as many as the one before it.
+    """
     while end > 0:
         size *= 2
         yield slice(max(end - size, 0), end)
@@ -509,7 +557,10 @@ def _chunks_before(end: int, size: int) -> Iterator[slice]:
 
 
 def _chunks_after(start: int, size: int, end: int) -> Iterator[slice]:
-    """Yield slices from ``start`` to ``end``, each twice as long as the one before."""
+    """Yield adjacent slices of ``start ... end - 1``, nearest to ``start`` first.
+
+    The first has twice ``size`` tokens, each further one twice as many as the one before it.
+    """
     while start < end:
         size *= 2
         yield slice(start, min(start + size, end))
@@ -517,7 +568,7 @@ def _chunks_after(start: int, size: int, end: int) -> Iterator[slice]:
 
 
 def _target(candidate: Candidate, focus: int) -> Span:
-    """Return the span that a candidate is about.
+    """Return span number ``focus`` of a candidate; a negative number counts from the end.
 
     Raises ValueError if it has no span of this number.
     """
