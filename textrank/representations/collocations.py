@@ -438,7 +438,7 @@ class Collocations:
 def frequent_names(features: Features, minimum: int = 2) -> list[Name]:
     """Return the names of features that at least ``minimum`` rows have, for ``known``.
 
-    In the order of the columns. Names must not be repeated, as in ``TemplateFeatures.features``.
+    In the order of the columns. Equal names must share a column, as in ``Collocations.__call__``.
     """
     counts = np.bincount(features.values.indices, minlength=len(features.names))
     return list(features.names.take(np.flatnonzero(counts >= minimum)))
