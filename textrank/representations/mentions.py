@@ -615,8 +615,9 @@ class Facts:
     """
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        """Return one row of facts per candidate, in order; columns as in ``_fact_features``.
+        """Return one row of facts per candidate, in order.
 
+        Columns are the names that have a nonzero value anywhere, in order of first appearance.
         Raises ValueError for a candidate whose ``facts`` are None.
         """
         row_index: dict[int, int] = {}  # candidates may share one dictionary of facts
