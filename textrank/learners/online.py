@@ -59,7 +59,11 @@ class OnlineRLS:
 
     @classmethod
     def from_gram(cls, K: Matrix, y: Vector, documents: Indices, *, alpha: float) -> OnlineRLS:
-        """Train on a Gram matrix (n, n) by one Cholesky inverse; the border is empty."""
+        """Train on a Gram matrix (n, n) by one Cholesky inverse; the border is empty.
+
+        ``y`` (n,) are labels, ``documents`` (n,) the number of the document of each candidate. No
+        labels give the empty model.
+        """
         if not len(y):
             return cls.empty(alpha=alpha)
         (alpha,) = check_alphas([alpha])
@@ -79,20 +83,25 @@ class OnlineRLS:
         return len(self.X)
 
     def multiply_inverse(self, k: Vector) -> Vector:
-        """Return ``G k`` for a vector (n + m,) of all candidates."""
+        """Return ``G k`` for a vector (n + m,), ``G`` the inverse of all candidates."""
         n = len(self.G)
         return self._border(self.G @ k[:n], k)
 
     def _border(self, inner: Vector, k: Vector) -> Vector:
-        """Return ``G k`` from ``inner = G0 k`` (n,) of the old candidates."""
+        """Return ``G k`` (n + m,) from ``k`` (n + m,) and ``inner = G0 k`` (n,).
+
+        ``G0`` is the inverse of the ``n`` old candidates.
+        """
         n = len(self.G)
         last = self.S @ (k[n:] - self.X @ k[:n])
         return np.concatenate([inner - self.X.T @ last, last])
 
     def add(self, k: Vector, own: float, y: float, document: int) -> OnlineRLS:
-        """Return the model with one more candidate, as the last one.
+        """Return the model with one more candidate, as the last one; this model is not changed.
 
-        ``k`` (n + m,) are its kernel values with the present candidates, ``own`` with itself.
+        ``k`` (n + m,) are its kernel values with the present candidates, ``own`` with itself, ``y``
+        its label, ``document`` the number of its document, old or new. Raises ValueError if ``k``
+        has another length.
         """
         n = len(self.G)
         if k.shape != (len(self),):
@@ -118,6 +127,7 @@ class OnlineRLS:
         """Return the model without one candidate; the rows after it move up.
 
         A candidate of the border is as cheap as adding; an old one needs a new inverse, O(n^2).
+        Raises ValueError if there is no such row.
         """
         if not 0 <= row < len(self):
             raise ValueError(f"no candidate {row} among {len(self)}")
@@ -131,7 +141,10 @@ class OnlineRLS:
         return replace(self._without(row), **kept, blocks=blocks)
 
     def _without(self, row: int) -> OnlineRLS:
-        """Return the model with ``G``, ``X`` and ``S`` without a row, other fields unchanged."""
+        """Return the model with ``G``, ``X`` and ``S`` without a row, other fields unchanged.
+
+        The result is not consistent until ``forget`` replaces the other fields.
+        """
         n = len(self.G)
         if row >= n:
             j = row - n
@@ -149,7 +162,7 @@ class OnlineRLS:
         return replace(self, G=G, X=X, S=S)
 
     def relabel(self, row: int, y: float) -> OnlineRLS:
-        """Return the model with another label of a candidate."""
+        """Return the model with another label ``y`` of the candidate ``row``."""
         unit = np.zeros(len(self))
         unit[row] = y - self.y[row]
         labels = self.y.copy()
@@ -158,14 +171,17 @@ class OnlineRLS:
 
     @property
     def heldout(self) -> Vector:
-        """Score of each candidate by the model without its document."""
+        """Score (n + m,) of each candidate by the model without its document."""
         scores = np.empty(len(self))
         for index, values in self.blocks.stacks.values():
             scores[index] = self.y[index] - _solve_blocks(values, self.coef[index])
         return scores
 
     def coef_without(self, document: int) -> Vector:
-        """Return coefficients (n + m,) of the model without a document, 0 for its candidates."""
+        """Return coefficients (n + m,) of the model without a document, 0 for its candidates.
+
+        A document without candidates leaves the coefficients as they are.
+        """
         index, values = self.blocks.block(document)
         if not len(index):
             return self.coef
@@ -182,7 +198,10 @@ _NO_ROWS = np.empty(0, dtype=np.intp)
 
 
 def _removed_part(S: Matrix, x: Vector, g: float) -> Matrix:
-    """Return what ``S`` loses if an old candidate with column ``x`` of ``X`` is removed."""
+    """Return what ``S`` (m, m) loses if an old candidate is removed, (m, m).
+
+    ``x`` (m,) is its column of ``X`` and ``g`` its diagonal entry of ``G``.
+    """
     u = S @ x
     return np.outer(u, u) / (g + float(x @ u))
 
@@ -196,7 +215,11 @@ def _solve_blocks(values: Matrix, right: Matrix) -> Matrix:
 
 @dataclass(frozen=True, eq=False)
 class DocumentBlocks:
-    """Blocks of an inverse on whole documents, those of one size stacked in one array."""
+    """Blocks of an inverse on whole documents, those of one size stacked in one array.
+
+    A stack has ``b`` documents of ``h`` rows. Values are never changed in place: methods return new
+    ones.
+    """
 
     stacks: Mapping[int, tuple[Indices, Matrix]]  # size: rows (b, h), blocks (b, h, h)
     numbers: Mapping[int, Indices] = field(default_factory=dict)  # size: the documents (b,)
@@ -223,8 +246,9 @@ class DocumentBlocks:
     def add(self, v: Vector, s: float, row: int, document: int) -> DocumentBlocks:
         """Return the blocks after a candidate was added to the inverse as ``row``.
 
-        It adds ``v v' / s`` to the old entries, and a row and column ``-v / s`` with diagonal
-        ``1 / s``.
+        It adds ``v v' / s`` to the old entries, and a row and column ``-v / s`` with diagonal ``1 /
+        s``; ``v`` has an entry for each old row. ``document`` is that of the candidate, known or
+        new.
         """
         grown = self._outer(v, 1 / s)
         index, values = grown.block(document)
@@ -233,7 +257,10 @@ class DocumentBlocks:
         return grown._drop(document)._put(np.append(index, np.intp(row)), larger, document)
 
     def forget(self, g: Vector, row: int, document: int) -> DocumentBlocks:
-        """Return the blocks after a row was removed; ``g`` is its column of the inverse."""
+        """Return the blocks after a row of ``document`` was removed; rows behind it move up.
+
+        ``g`` is its column of the inverse. A document without further rows is dropped.
+        """
         index, values = self.block(document)
         rest = index != row
         left = values[np.ix_(rest, rest)] - np.outer(g[index[rest]], g[index[rest]]) / g[row]
@@ -242,7 +269,7 @@ class DocumentBlocks:
         return blocks._moved(row)
 
     def _outer(self, v: Vector, factor: float) -> DocumentBlocks:
-        """Return the blocks after ``factor v v'`` was added to the inverse."""
+        """Return the blocks after ``factor v v'`` was added to the inverse; ``v`` has all rows."""
         stacks = {}
         for size, (index, values) in self.stacks.items():
             u = v[index]
@@ -250,7 +277,11 @@ class DocumentBlocks:
         return replace(self, stacks=stacks)
 
     def _put(self, index: Indices, values: Matrix, document: int) -> DocumentBlocks:
-        """Return the blocks with the block of one more document."""
+        """Return the blocks with the block of one more document.
+
+        ``index`` (h,) are its rows and ``values`` (h, h) its block; the document must not have one
+        yet.
+        """
         size = len(index)
         if size not in self.stacks:
             return self._with(size, (index[None], values[None]), np.array([document]))
@@ -259,7 +290,7 @@ class DocumentBlocks:
         return self._with(size, stack, np.append(self.numbers[size], np.intp(document)))
 
     def _drop(self, document: int) -> DocumentBlocks:
-        """Return the blocks without that of a document."""
+        """Return the blocks without that of a document; unchanged if it has none."""
         size = len(self.block(document)[0])
         if not size:
             return self
@@ -268,7 +299,11 @@ class DocumentBlocks:
         return self._with(size, (rows[keep], blocks[keep]), self.numbers[size][keep])
 
     def _with(self, size: int, stack: tuple[Indices, Matrix], numbers: Indices) -> DocumentBlocks:
-        """Return the blocks with another stack of one size; an empty stack is dropped."""
+        """Return the blocks with another stack of one size; an empty stack is dropped.
+
+        ``stack`` are rows (b, h) and blocks (b, h, h), ``numbers`` (b,) their documents, ``size``
+        is ``h``.
+        """
         stacks, named = {**self.stacks, size: stack}, {**self.numbers, size: numbers}
         if not len(numbers):
             del stacks[size], named[size]
@@ -305,7 +340,11 @@ class UpdatableRLS:
 
     @classmethod
     def from_gram(cls, K: Matrix, y: Vector, documents: Indices, *, alpha: float) -> UpdatableRLS:
-        """Train on a Gram matrix (n, n) by one Cholesky inverse."""
+        """Train on a Gram matrix (n, n) by one Cholesky inverse.
+
+        ``y`` (n,) are labels, ``documents`` (n,) the document of each candidate. Raises ValueError
+        for inputs that do not fit together.
+        """
         K = check_gram(K)
         (alpha,) = check_alphas([alpha])
         labels = check_targets(y, len(K))[:, 0]
@@ -322,7 +361,7 @@ class UpdatableRLS:
 
     @property
     def heldout(self) -> Vector:
-        """Score of each candidate by the model without its document.
+        """Score (n,) of each candidate by the model without its document.
 
         This takes a Cholesky inverse of its own: the round-off that block inverses gather is
         refined away from the coefficients, but would stay in the blocks of ``G`` used here.
@@ -333,9 +372,11 @@ class UpdatableRLS:
         return scatter_scores(parts, np.empty((1, len(Y), 1)))[0, :, 0]
 
     def add(self, cross: Matrix, own: Matrix, y: Vector, documents: Indices) -> UpdatableRLS:
-        """Return the model with ``m`` more candidates.
+        """Return the model with ``m`` more candidates, after the present ``n``.
 
-        ``cross`` (m, n) are kernel values with the present ones, ``own`` (m, m) among themselves.
+        ``cross`` (m, n) are kernel values with the present ones, ``own`` (m, m) among themselves,
+        ``y`` (m,) labels and ``documents`` (m,) their documents, old or new. Raises ValueError for
+        other shapes and if the joint Gram matrix is not positive semi-definite.
         """
         own = check_gram(own)
         m, n = len(own), len(self.y)
@@ -358,9 +399,10 @@ class UpdatableRLS:
         return UpdatableRLS(K, G, np.concatenate([self.y, labels]), both, self.alpha)
 
     def forget(self, documents: Any) -> UpdatableRLS:
-        """Return the model without the candidates of these documents.
+        """Return the model without the candidates of these documents; the others keep their order.
 
-        Raises ValueError for a document that the model does not have, and if none would be left.
+        ``documents`` is one document or a sequence. Raises ValueError for a document that the model
+        does not have, and if none would be left.
         """
         gone = np.isin(self.documents, documents)
         unknown = np.setdiff1d(documents, self.documents)
@@ -385,8 +427,9 @@ class UpdatableRLS:
 def _complement_inverse(own: Matrix, explained: Matrix, alpha: float) -> Matrix:
     """Return ``(own - explained + alpha I)^-1``, whose eigenvalues are at most ``1 / alpha``.
 
-    What the old candidates do not explain of the new ones is positive semi-definite; the
-    difference of two nearly equal matrices is so but for round-off, which is clipped.
+    All matrices are (m, m). What the old candidates do not explain of the new ones is positive
+    semi-definite; the difference of two nearly equal matrices is so but for round-off, which is
+    clipped. Raises ValueError for an eigenvalue that is negative beyond round-off.
     """
     w, V = np.linalg.eigh(own - (explained + explained.T) / 2)
     limit = 1e-8 * max(float(np.trace(own)), alpha)
