@@ -96,9 +96,10 @@ class PerQuestionLearner(MetaLearner):
             )
 
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
-        """Return feature weights and held-out log-odds at every alpha.
+        """Return feature weights (alphas, d) and held-out log-odds (alphas, n) at every alpha.
 
-        Raises ValueError for a Gram matrix, and if all candidates are in one group.
+        A question with one label or one group only scores a constant. Raises ValueError for a Gram
+        matrix, if all candidates are in one group, and if a question has no constant feature.
         """
         if not isinstance(data, Features):
             raise ValueError(
@@ -126,7 +127,11 @@ class PerQuestionLearner(MetaLearner):
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
     ) -> list[NestedScores]:
-        """Return test and inner held-out log-odds of every partition into folds, at every alpha."""
+        """Return test and inner held-out log-odds of every partition into folds, at every alpha.
+
+        A partition is the fold number of each candidate (n,); there is one result per partition, in
+        order.
+        """
         if not (self.together and isinstance(self.learner, RLS) and isinstance(data, Features)):
             return super().nested(data, targets, partitions)
         alphas = tuple(self.alphas)
@@ -147,7 +152,7 @@ class PerQuestionLearner(MetaLearner):
         """Return the questions, grouped with those of equal features and groups of candidates.
 
         Twins share one decomposition in ``_paths``; only neighbours in the order of the questions
-        are compared.
+        are compared. Unless the learner is an ``RLS`` without any weights, each question is alone.
         """
         groups: list[list[_QuestionData]] = []
         for rows in _rows_by_question(data):
@@ -166,7 +171,10 @@ class PerQuestionLearner(MetaLearner):
     def _paths(
         self, twins: Sequence[_QuestionData], targets: Targets
     ) -> Iterator[RegularizationPath]:
-        """Yield the path of each of some questions that are twins, from one decomposition."""
+        """Yield the path of each of some twin questions, in order, from one decomposition.
+
+        A single question is trained by ``learner`` itself.
+        """
         rows = twins[0].rows
         if len(twins) == 1:
             yield self._path(twins[0].features, targets.take(rows))
@@ -179,7 +187,10 @@ class PerQuestionLearner(MetaLearner):
             yield RegularizationPath(tuple(self.alphas), A[:, :, output], heldout[:, :, output])
 
     def _path(self, data: Features, targets: Targets) -> RegularizationPath:
-        """Return the path of one question; zeros if it has one label or one group only."""
+        """Return the path of one question; zeros if it has one label or one group only.
+
+        ``data`` and ``targets`` are those of the question alone.
+        """
         if len(set(targets.y)) < 2 or len(set(targets.groups)) < 2:
             coefs = np.zeros((len(self.alphas), len(data.names)))
             heldout = np.zeros((len(self.alphas), len(targets)))
@@ -238,8 +249,9 @@ def _fill_fold(
 ) -> None:
     """Write the log-odds of one question, alpha and fold into ``result``, in place.
 
-    ``scores`` are those of the question alone, whose candidates are ``rows`` of the result. The
-    curve to log-odds is fitted to the inner scores, so without the fold.
+    ``scores`` are those of the question alone, whose candidates are ``rows`` (m,) of the result and
+    have labels ``y`` (m,); ``a`` is the index of the alpha. The curve to log-odds is fitted to the
+    inner scores, so without the fold.
     """
     out, rest = np.flatnonzero(scores.folds == fold), np.flatnonzero(scores.folds != fold)
     inner = scores.inner[a, fold, rest]
@@ -249,7 +261,10 @@ def _fill_fold(
 
 
 def _rows_by_question(data: Features) -> list[Indices]:
-    """Return the rows of each question, which is the first part of the names of their features."""
+    """Return the ascending rows of each question, which is the first part of their features' names.
+
+    The question is read from the first feature of a row. Raises ValueError if a row has no feature.
+    """
     X = data.values
     if (np.diff(X.indptr) == 0).any():
         raise ValueError("a candidate has no features. Use the kernel blocks.v1.")
@@ -259,7 +274,7 @@ def _rows_by_question(data: Features) -> list[Indices]:
 
 
 def _take_columns(X: SparseMatrix, columns: Indices) -> SparseMatrix:
-    """Return a CSR matrix with only these columns, faster than ``X[:, columns]``."""
+    """Return the CSR matrix ``X[:, columns]``, faster; ``columns`` must be distinct."""
     number = np.full(X.shape[1], -1, dtype=np.int32)
     number[columns] = np.arange(len(columns))
     new_columns = number[X.indices]
@@ -271,10 +286,10 @@ def _take_columns(X: SparseMatrix, columns: Indices) -> SparseMatrix:
 def fit_log_odds_scale(scores: Vector, y: Vector) -> tuple[float, float]:
     """Return slope and offset that turn held-out scores (n,) into log-odds of a positive label.
 
-    The slope is at least 0; it is 0, and the offset the log-odds of all labels, if scores are
-    constant, go against the labels, or labels are of one kind. The targets are smoothed by one
-    candidate of each kind, as Platt does, so that few or perfectly separated candidates do not give
-    certainty.
+    A label of ``y`` (n,) is positive if above 0. The slope is at least 0; it is 0, and the offset
+    the log-odds of all labels, if scores are constant, go against the labels, or labels are of one
+    kind. The targets are smoothed by one candidate of each kind, as Platt does, so that few or
+    perfectly separated candidates do not give certainty.
 
     >>> from scipy.special import expit
     >>> scores, y = np.array([-1.0, 1.0, -1.0, 1.0]), np.array([-1, 1, -1, 1])
