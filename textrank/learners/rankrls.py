@@ -7,6 +7,11 @@ queries.
 A graph with an edge for every preference has a Laplacian ``L``, and the squared error over its
 edges is ``(s - f)' L (s - f)`` for potentials ``s``. ``L`` is block diagonal by query, so its root
 ``R`` (``L = R R``) turns ranking into least squares: ``(R K R + alpha I) b = R s``, ``a = R b``.
+
+Letters in shapes: ``n`` candidates, ``q`` queries, ``d`` features, ``a`` values of alpha, ``p``
+outputs, ``h`` candidates of a query or held-out group, ``b`` groups computed together, ``c`` levels
+of a group (the dimension of the null space of ``R`` on its rows: one per query or, for
+``PreferenceLaplacian``, per set of candidates that preferences connect), ``r`` rank.
 """
 
 from __future__ import annotations
@@ -49,10 +54,15 @@ Cost: TypeAlias = Literal["magnitude", "sign", "bound"]
 
 
 class Preferences(Protocol):
-    """Preferences within queries: the root ``R`` of a Laplacian, block diagonal by query."""
+    """Preferences within queries: the root ``R`` of a Laplacian, block diagonal by query.
+
+    ``R`` (n, n) is the symmetric positive semi-definite matrix with ``R R = L``, the Laplacian of
+    the preferences (see the module). ``R f`` holds differences of scores ``f`` within queries,
+    weighted; it forgets the level of each query.
+    """
 
     def root(self, X: Matrix | SparseMatrix) -> Matrix:
-        """Return ``R X``."""
+        """Return ``R X`` for ``X`` (n, m) or (n,), dense."""
 
     def reduce(self, X: Matrix) -> Matrix:  # (n, m) -> (r, m)
         """Return ``D B X``: R without its null space, ``R = B' D B``, rows of ``B`` orthonormal."""
@@ -61,10 +71,21 @@ class Preferences(Protocol):
         """Return ``B' U``, the way back from ``reduce``."""
 
     def target(self, Y: Matrix) -> Matrix:
-        """Return ``R s`` for the potentials ``s`` of the labels (n, p)."""
+        """Return ``R s`` (n, p) for the potentials ``s`` of the labels ``Y`` (n, p).
+
+        Potentials are numbers whose differences are the differences of scores that preferences ask
+        for.
+        """
 
     def pseudo_inverse(self, group: Indices) -> tuple[Matrix, Matrix]:  # (h, h), (h, c)
-        """Return the pseudo-inverse of ``R`` on rows of whole queries, and its null space."""
+        """Return the pseudo-inverse (h, h) of ``R`` on some rows, and its null space (h, c).
+
+        ``R`` is the symmetric root of the Laplacian; its rows and columns ``group`` (h,), which
+        must be those of whole queries, form a block of it. The ``c`` columns of the null space are
+        orthonormal vectors ``v`` with ``R v = 0``: one for each set of candidates that preferences
+        connect, mostly the constant vector of each query. Rows of both results are in the order of
+        ``group``.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +119,10 @@ class QueryCentring:
         return sp.csr_array(cells, shape=(int(self.query.max()) + 1, n))
 
     def root(self, X: Matrix | SparseMatrix) -> Matrix:
-        """Return ``R X``: differences from the mean of the query, times the root of its scale."""
+        """Return ``R X``: differences from the mean of the query, times the root of its scale.
+
+        ``X`` is (n, m) or (n,); the result is a new dense array of that shape.
+        """
         means = self._means @ X
         dense = to_dense(means).take(self.query, axis=0)
         np.subtract(to_dense(X), dense, out=dense)
@@ -106,9 +130,10 @@ class QueryCentring:
         return dense
 
     def reduce(self, X: Matrix) -> Matrix:
-        """Return ``D B X``, where ``B`` reflects the mean of each query to its first candidate.
+        """Return ``D B X`` (n - q, m) for ``X`` (n, m).
 
-        That first one is dropped; the others become ``x_i + (x_0 - sum x / √h) / (√h - 1)``.
+        ``B`` reflects the mean of each query to its first candidate. That first one is dropped; the
+        others become ``x_i + (x_0 - sum x / √h) / (√h - 1)``.
         """
         rest = self._rest
         reduced: Matrix = (self._mirror @ X).take(self.query[rest], axis=0)
@@ -117,7 +142,7 @@ class QueryCentring:
         return reduced
 
     def expand(self, U: Matrix) -> Matrix:
-        """Return ``B' U``, the way back from ``reduce``."""
+        """Return ``B' U`` (n, m) for ``U`` (n - q, m): back from ``reduce``, without its scale."""
         rest = self._rest
         cells = (np.ones(len(rest)), (self.query[rest], np.arange(len(rest))))
         sums = sp.csr_array(cells, shape=(self._mirror.shape[0], len(rest)))
@@ -159,7 +184,8 @@ class QueryCentring:
     def pseudo_inverse(self, group: Indices) -> tuple[Matrix, Matrix]:
         """Return the pseudo-inverse (h, h) of ``R`` on whole queries and their levels (h, c).
 
-        The null space holds one constant vector per query, whose level ``R`` removes.
+        ``group`` (h,) are the rows of ``c`` whole queries. The null space holds one constant vector
+        of length one per query, whose level ``R`` removes.
         """
         if self.size[group[0]] == len(group):  # one whole query
             return _centred(len(group), float(self.scale[group[0]]))
@@ -211,14 +237,14 @@ class PreferenceLaplacian:
         return result
 
     def reduce(self, X: Matrix) -> Matrix:
-        """Return ``D B X``, query by query."""
+        """Return ``D B X``, query by query: one row per positive eigenvalue of the Laplacian."""
         parts = [
             np.sqrt(w[w > 0])[:, None] * (V[:, w > 0].T @ X[rows]) for rows, w, V in self._blocks()
         ]
         return np.concatenate([np.empty((0, X.shape[1])), *parts])
 
     def expand(self, U: Matrix) -> Matrix:
-        """Return ``B' U``, query by query."""
+        """Return ``B' U`` (n, m), query by query, for ``U`` with the rows of ``reduce``."""
         result, start = np.zeros((len(self.query), U.shape[1])), 0
         for rows, w, V in self._blocks():
             end = start + int((w > 0).sum())
@@ -245,7 +271,8 @@ class PreferenceLaplacian:
     def pseudo_inverse(self, group: Indices) -> tuple[Matrix, Matrix]:
         """Return the pseudo-inverse (h, h) of ``R`` on whole queries and its null space (h, c).
 
-        The null space has one vector per connected component of preferences.
+        ``group`` (h,) are the rows of whole queries, each in ascending order. The null space has
+        one vector per connected component of preferences.
         """
         inverse, nulls = np.zeros((len(group), len(group))), []
         for number in np.unique(self.query[group]).tolist():
@@ -269,7 +296,12 @@ def preference_incidence(pairs: Indices, n: int) -> SparseMatrix:  # (l, 2) -> (
 
 
 def _block(y: Vector, cost: Cost, normalised: bool) -> tuple[Matrix, Matrix]:
-    """Return the Laplacian (h, h) of the preferences of one query, and their pulls (h, 1)."""
+    """Return the Laplacian (h, h) of the preferences of one query, and their pulls (h, 1).
+
+    ``y`` (h,) are labels; each two that differ make a preference, weighted by ``cost`` (see
+    ``RankRLS``). If ``normalised``, weights are divided by the number of preferences. The pull on a
+    candidate is the sum of weight times wanted difference over its preferences.
+    """
     gap = y[:, None] - y[None, :]
     differ = gap != 0
     weight = differ.astype(np.float64)  # w^2 of each edge
@@ -283,13 +315,16 @@ def _block(y: Vector, cost: Cost, normalised: bool) -> tuple[Matrix, Matrix]:
 
 
 def _zero_round_off(w: Vector) -> Vector:
-    """Return ascending eigenvalues with those that are only round-off set to zero."""
+    """Return ascending eigenvalues with those that are only round-off set to zero.
+
+    All are zero if none is positive.
+    """
     top = max(float(w[-1]), 0.0)
     return np.where(w > 1e-12 * top * len(w), w, 0.0) if top else np.zeros(len(w))
 
 
 def _inverse_root(w: Vector) -> Vector:
-    """Return ``1 / sqrt(w)``, 0 for zeros."""
+    """Return ``1 / sqrt(w)``, 0 for zeros; ``w`` (h,) are eigenvalues, not negative."""
     return np.divide(1.0, np.sqrt(w), out=np.zeros(len(w)), where=w > 0)
 
 
@@ -302,16 +337,16 @@ def heldout_by_query(
     groups: Sequence[Indices],
     preferences: Preferences,
 ) -> Matrix:  # (a, n, p)
-    """Return held-out scores at every alpha, each candidate without its group of whole queries.
+    """Return held-out scores (a, n, p) at every alpha, each without its group of whole queries.
 
     ``spectrum`` is of ``R K R``, ``target`` (n, p) is ``R s``, ``B`` (a, n, p) its coefficients,
-    and ``read(N)`` returns ``N K R Q``. Candidates of no group score NaN.
+    ``groups`` are row numbers of whole queries, and ``read(N)`` returns ``N K R Q`` for a sparse
+    ``N`` (c, n). Candidates of no group score NaN.
 
-    With ``R`` the root of the Laplacian and ``G = (R K R + alpha I)^-1``, least squares on
-    ``R K R`` gives the differences inside the held-out queries, ``R f = R s - x`` with
-    ``x = G_UU^-1 b_U``; what ``R`` forgets, the level of each query, is read from the remaining
-    coefficients. The null space of ``R`` is projected out of both: round-off along it would grow
-    like ``1 / alpha``.
+    With ``R`` the root of the Laplacian and ``G = (R K R + alpha I)^-1``, least squares on ``R K
+    R`` gives the differences inside the held-out queries, ``R f = R s - x`` with ``x = G_UU^-1
+    b_U``; what ``R`` forgets, the level of each query, is read from the remaining coefficients. The
+    null space of ``R`` is projected out of both: round-off along it would grow like ``1 / alpha``.
     """
     heldout = np.full((len(alphas), *target.shape), np.nan)
     inverses = [preferences.pseudo_inverse(group) for group in groups]
@@ -346,7 +381,11 @@ def heldout_by_query(
 def _nulls(
     groups: Sequence[Indices], nulls: Sequence[Matrix], n: int
 ) -> tuple[SparseMatrix, Indices]:
-    """Return the null spaces of all groups as rows (all c, n), and the first row of each group."""
+    """Return the null spaces of all groups as rows (all c, n), and the first row of each group.
+
+    ``nulls`` are the null spaces (h, c) of the ``groups``, as ``pseudo_inverse`` returns them;
+    there must be at least one group.
+    """
     heights, counts = np.array([null.shape for null in nulls], dtype=np.intp).T
     starts = offsets(counts)
     null, height = expand(starts[:-1], counts)[1], np.repeat(heights, counts)
@@ -358,16 +397,20 @@ def _nulls(
 
 
 def _fitted_levels(levels: Matrix, inverse: Matrix, Z: Matrix) -> Matrix:  # -> (c, a, p)
-    """Return ``levels diag(inverse) Z`` at every alpha."""
+    """Return ``levels diag(inverse) Z`` at every alpha, (c, a, p).
+
+    ``levels`` is (c, r), ``inverse`` (r, a) and ``Z`` (r, p).
+    """
     p = Z.shape[1]
     scaled = (inverse[:, :, None] * Z[:, None, :]).reshape(len(inverse), inverse.shape[1] * p)
     return (levels @ scaled).reshape(len(levels), inverse.shape[1], p)
 
 
 def _alike(inverses: Sequence[tuple[Matrix, Matrix]], most: int = 1 << 14) -> Iterator[Indices]:
-    """Yield numbers of groups of equal size ``h`` and equal number of levels, in batches.
+    """Yield numbers of groups of equal size ``h`` and equal number of levels ``c``, in batches.
 
-    A batch has at most ``most`` numbers in its blocks (h, h).
+    ``inverses`` are the results of ``pseudo_inverse`` of each group. A batch has at most ``most``
+    numbers in its blocks (h, h), but at least one group.
     """
     shapes = np.array([null.shape for _, null in inverses])
     for h, c in sorted({null.shape for _, null in inverses}):
@@ -378,7 +421,10 @@ def _alike(inverses: Sequence[tuple[Matrix, Matrix]], most: int = 1 << 14) -> It
 
 
 def _cross(levels: Matrix, Q: Matrix, inverse: Matrix) -> Matrix:  # -> (b, a, c, h)
-    """Return ``levels diag(inverse) Q'`` for every group and alpha."""
+    """Return ``levels diag(inverse) Q'`` for every group and alpha, (b, a, c, h).
+
+    ``levels`` is (b, c, r), ``Q`` (b, h, r) and ``inverse`` (r, a).
+    """
     b, c, r = levels.shape
     h = Q.shape[1]
     rows = (levels[:, :, None, :] * Q[:, None, :, :]).reshape(b * c * h, r)
@@ -426,13 +472,22 @@ class RankRLS:
             raise ValueError(f"scope must be query or global, got {self.scope!r}")
 
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
-        """Train on a Gram matrix or on features and choose alpha by held-out scores."""
+        """Train on a Gram matrix or on features and choose alpha by held-out scores.
+
+        Raises ValueError for sample weights, for queries that reach into two groups, and if the
+        labels leave the metric ``select`` undefined.
+        """
         targets = self._scoped(targets)
         path = self.path(data, targets)
         return path.select(choose_alpha(path.heldout, targets, self.select, path.alphas))
 
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
-        """Return coefficients, or feature weights, and held-out scores at every alpha."""
+        """Return coefficients, or feature weights, and held-out scores at every alpha.
+
+        A Gram matrix (n, n) gives coefficients of candidates (alphas, n), ``Features`` give feature
+        weights (alphas, d). Held-out scores are (alphas, n). Raises ValueError for sample weights
+        and, within queries, for a query that reaches into two groups.
+        """
         check_unweighted(targets, "rankrls.v1")
         matrix, dual = check_data(data)
         targets = self._scoped(targets)
@@ -450,9 +505,10 @@ class RankRLS:
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
     ) -> list[NestedScores]:
-        """Return test scores and inner held-out scores of every partition into folds.
+        """Return test scores and inner held-out scores of every partition into folds, in order.
 
-        Within queries one inverse per alpha serves all, as for RLS. A global ranking, or few
+        A partition is the fold number of each candidate (n,); ValueError if a group is in two
+        folds. Within queries one inverse per alpha serves all, as for RLS. A global ranking, or few
         features, train once per fold.
         """
         matrix, dual = check_data(data)
@@ -481,7 +537,10 @@ class RankRLS:
         return A[:, :, 0]
 
     def preferences(self, targets: Targets) -> Preferences:
-        """Return the preferences that these settings derive from the labels."""
+        """Return the preferences that these settings derive from labels and queries.
+
+        ``scope`` is not looked at here.
+        """
         query = np.unique(targets.queries, return_inverse=True)[1]
         if self.cost == "magnitude" and self.ties:
             return QueryCentring(query, self.normalised)
@@ -499,7 +558,9 @@ class RankRLS:
     ) -> tuple[Matrix, Matrix]:
         """Return coefficients and held-out scores of a global ranking at every alpha.
 
-        Closed form for the cost ``magnitude`` with ties, else one training per group.
+        ``matrix`` is a Gram matrix (``dual``) or features, ``Y`` (n, 1) labels, ``groups`` the rows
+        held out together. Coefficients are (a, n, 1), or (a, d, 1) for features; held-out scores
+        (a, n, 1). Closed form for the cost ``magnitude`` with ties, else one training per group.
         """
         one = np.zeros(len(Y), dtype=np.intp)
         alphas = np.array(self.alphas)
@@ -554,7 +615,10 @@ def rank_path(
 ) -> tuple[Matrix, Matrix]:  # (a, n, p), (a, n, p)
     """Return coefficients (``dual``) or feature weights, and held-out scores, at every alpha.
 
-    ``data`` is a checked Gram matrix (``dual``) or features; groups must hold whole queries.
+    ``data`` is a checked Gram matrix (n, n) if ``dual``, else features (n, d); ``Y`` (n, p) are
+    labels. ``groups`` are row numbers that are held out together and must hold whole queries.
+    Coefficients are (a, n, p), feature weights (a, d, p), held-out scores (a, n, p), NaN for rows
+    of no group.
     """
     target = preferences.target(Y)
     spectrum, read = _rooted(data, preferences, dual, float(alphas.min()))
@@ -570,10 +634,10 @@ def rank_path(
 def _rooted(
     data: Matrix | SparseMatrix, preferences: Preferences, dual: bool, alpha: float
 ) -> tuple[Spectrum, Callable[[SparseMatrix], Matrix]]:
-    """Return the spectrum of ``R K R``, and a function ``N -> N K R Q``.
+    """Return the spectrum of ``R K R``, and a function ``N -> N K R Q`` of a sparse ``N`` (c, n).
 
-    A query of ``h`` candidates has ``h - 1`` differences, so what is decomposed is smaller than K.
-    ``alpha`` is the smallest one in use.
+    ``data`` is a Gram matrix ``K`` (``dual``) or features. A query of ``h`` candidates has ``h -
+    1`` differences, so what is decomposed is smaller than K. ``alpha`` is the smallest one in use.
     """
     if dual:
         half = np.ascontiguousarray(preferences.reduce(np.asarray(data)).T)
@@ -610,7 +674,10 @@ def _feature_weights(F: Matrix | SparseMatrix, A: Matrix) -> Matrix:  # (a, n, p
 
 
 def _check_queries(query: Indices, documents: Indices) -> None:
-    """Raise ValueError if a query has candidates of two groups."""
+    """Raise ValueError if a query has candidates of two groups.
+
+    ``query`` (n,) and ``documents`` (n,) are the query and the group of each candidate.
+    """
     order = np.lexsort((documents, query))
     same = np.diff(query[order]) == 0
     split = same & (np.diff(documents[order]) != 0)
