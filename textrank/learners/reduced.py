@@ -94,7 +94,9 @@ class ReducedRLS:
     def fit(self, data: Matrix | Features, targets: Targets, basis: Indices | None = None) -> Fit:
         """Train on a Gram matrix or on features and choose alpha by held-out scores.
 
-        ``basis`` (b,) are the rows of the basis; None samples them by ``sampling``.
+        ``basis`` (b,) are the rows of the basis; None samples them by ``sampling``. Raises
+        ValueError if the labels leave the metric ``select`` undefined, and for sample weights with
+        ``rank``.
         """
         path = self.path(data, targets, basis)
         return path.select(choose_alpha(path.heldout, targets, self.select, path.alphas))
@@ -121,15 +123,20 @@ class ReducedRLS:
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
     ) -> list[NestedScores]:
-        """Return test scores and inner held-out scores of every partition into folds."""
+        """Return test scores and inner held-out scores of every partition into folds, in order.
+
+        A partition is the fold number of each candidate (n,); ValueError if a group is in two
+        folds. Each training samples its own basis.
+        """
         return nested_by_retraining(self, data, targets, partitions)
 
     def path_on_basis(
         self, columns: Matrix, basis: Indices, targets: Targets
     ) -> tuple[Matrix, Matrix]:  # (a, b), (a, n)
-        """Return coefficients of the basis and held-out scores at every alpha.
+        """Return coefficients of the basis (a, b) and held-out scores (a, n) at every alpha.
 
-        ``columns`` is ``K_MR`` (n, b), whose rows ``basis`` (b,) are the Gram matrix of the basis.
+        ``columns`` is ``K_MR`` (n, b), kernel values of all candidates with the basis, whose rows
+        ``basis`` (b,) are the Gram matrix of the basis.
         """
         coordinates = ReducedCoordinates.from_columns(columns, basis)
         problem = self._problem(coordinates, targets)
@@ -157,7 +164,10 @@ class ReducedRLS:
         return coordinates.to_coefs(problem.solve(np.array(self.alphas)))[:, :, 0]
 
     def _problem(self, coordinates: ReducedCoordinates, targets: Targets) -> DiagonalRidge:
-        """Build the ridge problem of labels with weights, or of preferences within queries."""
+        """Build the ridge problem of labels with weights, or of preferences within queries.
+
+        Raises ValueError for sample weights with ``rank``.
+        """
         Y = check_targets(targets.y, len(coordinates.H))
         weights = check_weights(targets.weights, len(Y))
         if not self.rank:
@@ -198,7 +208,8 @@ class ReducedRLS:
 def sample_balanced(y: Vector, size: int, rng: np.random.Generator) -> Indices:
     """Draw ``size`` row numbers without replacement, half of them with a positive label.
 
-    Fewer positives are made up for by negatives; if these are too few, the sample is smaller.
+    A label of ``y`` (n,) is positive if above 0. Positives come first in the result. Fewer
+    positives are made up for by negatives; if these are too few, the sample is smaller.
     """
     positives, negatives = np.flatnonzero(y > 0), np.flatnonzero(y <= 0)
     count = min(len(positives), size // 2)
@@ -208,10 +219,10 @@ def sample_balanced(y: Vector, size: int, rng: np.random.Generator) -> Indices:
 
 
 def sample_by_leverage(K: Matrix, size: int, alpha: float, rng: np.random.Generator) -> Indices:
-    """Draw ``size`` row numbers with probabilities in proportion to their ridge leverage.
+    """Draw ``size`` different row numbers with probabilities in proportion to their ridge leverage.
 
-    The leverages ``diag(K (K + alpha I)^-1)`` are estimated on a first uniform sample of
-    ``2 size`` rows, so nothing of size n x n is decomposed.
+    ``K`` (n, n) is the Gram matrix. The leverages ``diag(K (K + alpha I)^-1)`` are estimated on a
+    first uniform sample of ``2 size`` rows, so nothing of size n x n is decomposed.
     """
     n = len(K)
     first = rng.choice(n, min(n, 2 * size), replace=False)
@@ -225,7 +236,11 @@ def sample_by_leverage(K: Matrix, size: int, alpha: float, rng: np.random.Genera
 
 
 def _sample_stratified(groups: Indices, size: int, rng: np.random.Generator) -> Indices:
-    """Draw ``size`` row numbers evenly over groups: round by round one row of every group."""
+    """Draw ``size`` row numbers evenly over groups: round by round one row of every group.
+
+    ``groups`` (n,) is the group of each row. Rows are drawn without replacement; in the last round
+    groups are chosen at random.
+    """
     order = rng.permutation(len(groups))
     numbers = np.unique(groups[order], return_inverse=True)[1]
     by_group = np.argsort(numbers, kind="stable")
@@ -316,7 +331,7 @@ class DiagonalRidge:
     V: Matrix  # (r, r) rotation from these coordinates back to ``ReducedCoordinates``
 
     def solve(self, alphas: Vector) -> Matrix:  # (a, r, p)
-        """Return the minimisers at every alpha, in the coordinates before rotation."""
+        """Return the minimisers (a, r, p) at every alpha, in the coordinates before rotation."""
         g = 1.0 / (self.d + alphas[:, None])
         t = g[:, :, None] * (self.trained.T @ self.target)
         return np.asarray(np.einsum("rs,asp->arp", self.V, t, optimize=True))
@@ -325,14 +340,14 @@ class DiagonalRidge:
 def heldout_without_basis(
     problem: DiagonalRidge, removed: Sequence[Indices], alphas: Vector, groups: Sequence[Indices]
 ) -> Matrix:  # (a, n, p)
-    """Return scores at every alpha, each row without its group and without its basis vectors.
+    """Return scores (a, n, p) at every alpha, each row without its group and its basis vectors.
 
-    ``removed`` are the positions of basis vectors that leave with each of the ``groups`` of rows;
-    a row of no group scores NaN. In the coordinates where ``T'T = diag(d)`` (``T`` the training
-    rows) and with ``g = 1 / (d + alpha)``, the model without the rows ``U`` is ``t = S c`` with
-    ``c = T'y - T_U'y_U`` and, by Woodbury, ``S = g + g T_U' (I - T_U g T_U')^-1 T_U g``. Functions
-    without the basis vectors ``H`` are those with ``E t = 0``, ``E`` the rows ``P_H``, so ``t``
-    loses ``S E' (E S E')^-1 E t``. If other basis vectors span the same functions, fewer
+    ``removed`` are, for each of the ``groups`` of rows, the positions of the basis vectors that
+    leave with it; a row of no group scores NaN. In the coordinates where ``T'T = diag(d)`` (``T``
+    the training rows) and with ``g = 1 / (d + alpha)``, the model without the rows ``U`` is ``t = S
+    c`` with ``c = T'y - T_U'y_U`` and, by Woodbury, ``S = g + g T_U' (I - T_U g T_U')^-1 T_U g``.
+    Functions without the basis vectors ``H`` are those with ``E t = 0``, ``E`` the rows ``P_H``, so
+    ``t`` loses ``S E' (E S E')^-1 E t``. If other basis vectors span the same functions, fewer
     conditions remain.
     """
     g = 1.0 / (problem.d[:, None] + alphas)  # (r, a)
@@ -383,7 +398,11 @@ def _score_groups(
 
 
 def _removal_conditions(problem: DiagonalRidge, positions: Indices) -> Matrix:  # (e, r)
-    """Return rows to which the functions without these basis vectors are orthogonal."""
+    """Return rows (e, r) to which the functions without these basis vectors are orthogonal.
+
+    ``positions`` are those of the removed vectors in the basis. ``e`` is their number, or less if
+    other basis vectors span the same functions.
+    """
     E = problem.P[positions]
     if not len(positions) or not problem.null.shape[1]:
         return E
