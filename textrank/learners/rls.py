@@ -1,9 +1,14 @@
 """Regularised least squares (RLS) with exact hold-out of groups of rows at every alpha.
 
 ``RLS`` is the learner (``rls.v1``). ``solve_rls``, ``rls_path`` and ``leave_out`` work on any
-number of outputs, with sample weights and optionally an intercept; ``rls_coefs`` holds nothing
-out. Behind them, ``_Kernel``, ``_Linear`` and ``_SparseLinear`` hold the training rows, and
+number of outputs, with sample weights and optionally an intercept; ``rls_coefs`` holds nothing out.
+Behind them, ``_Kernel``, ``_Linear`` and ``_SparseLinear`` hold the training rows, and
 ``_ByInverse`` (few alphas) or ``_BySpectrum`` (many) solve the equations.
+
+Letters in shapes: ``n`` candidates (rows), ``d`` features, ``a`` values of alpha, ``p`` outputs
+(columns of the labels ``Y``), ``b`` groups of equal size computed together, ``h`` rows of a group.
+``dual`` tells that data are a Gram matrix (n, n) and models are coefficients of its rows; otherwise
+data are features (n, d) and models are feature weights.
 """
 
 from __future__ import annotations
@@ -95,12 +100,19 @@ class RLS:
             raise ValueError(f"positive_weight must be positive, got {self.positive_weight}")
 
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
-        """Train on a Gram matrix or on features and choose alpha by held-out scores."""
+        """Train on a Gram matrix or on features and choose alpha by held-out scores.
+
+        Raises ValueError if the labels leave the metric ``select`` undefined.
+        """
         path = self.path(data, targets)
         return path.select(choose_alpha(path.heldout, targets, self.select, path.alphas))
 
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
-        """Return coefficients, or feature weights, and held-out scores at every alpha."""
+        """Return coefficients, or feature weights, and held-out scores at every alpha.
+
+        A Gram matrix (n, n) gives coefficients of candidates (alphas, n), ``Features`` give feature
+        weights (alphas, d). Held-out scores are (alphas, n), of each candidate without its group.
+        """
         matrix, dual = check_data(data)
         Y = check_targets(targets.y, matrix.shape[0])
         groups = rows_by_group(targets.groups, len(Y), name="documents")
@@ -111,9 +123,10 @@ class RLS:
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
     ) -> list[NestedScores]:
-        """Return test scores and inner held-out scores of every partition into folds.
+        """Return test scores and inner held-out scores of every partition into folds, in order.
 
-        One inverse per alpha serves all folds, all groups inside them and all partitions;
+        A partition is the fold number of each candidate (n,); ValueError if a group is in two
+        folds. One inverse per alpha serves all folds, all groups inside them and all partitions;
         features fewer than a third of the candidates are trained fold by fold instead.
         """
         matrix, dual = check_data(data)
@@ -162,7 +175,10 @@ class RLSSolution:
         return self._models(alphas)
 
     def choose(self, chosen: Indices) -> tuple[Matrix, Vector]:  # (n or d, p), (p,)
-        """Return coefficients and intercepts at the alpha index ``chosen[p]`` of each output."""
+        """Return coefficients (n or d, p) and intercepts (p,), each output at an alpha of its own.
+
+        ``chosen`` (p,) is the index of the alpha of each output.
+        """
         models = {int(a): self._models(slice(int(a), int(a) + 1)) for a in np.unique(chosen)}
         columns = [models[int(a)][0][0, :, p] for p, a in enumerate(chosen)]
         intercepts = [models[int(a)][1][0, p] for p, a in enumerate(chosen)]
@@ -181,9 +197,25 @@ def solve_rls(
 ) -> RLSSolution:
     """Solve regularised least squares for any number of outputs, at every alpha.
 
-    ``data`` is a checked Gram matrix (``dual``) or features, ``groups`` the rows held out
-    together; if they overlap, the last one counts, and rows of no group score NaN. The intercept is
-    not penalised.
+    Inputs are not checked except ``weights``.
+
+    Parameters
+    ----------
+    data
+        Gram matrix (n, n) if ``dual``, else features (n, d).
+    Y
+        (n, p) labels, one column per output.
+    alphas
+        (a,) regularisation values.
+    groups
+        Row numbers that are held out together. If groups overlap, the last one counts (larger
+        groups come later); rows of no group score NaN.
+    weights
+        (n,) positive factors of the squared errors; None is 1 for all.
+    dual
+        Whether ``data`` is a Gram matrix.
+    fit_intercept
+        Whether to fit an intercept, which is not penalised.
     """
     trained = _train(data, Y, alphas, weights, dual, fit_intercept)
     heldout = np.full((len(alphas), *Y.shape), np.nan)
@@ -203,7 +235,8 @@ def rls_path(
 ) -> tuple[Matrix, Matrix]:  # (a, n, p) or (a, d, p), (a, n, p)
     """Return coefficients (or feature weights) and held-out scores of RLS without an intercept.
 
-    Arguments are those of ``solve_rls``.
+    Arguments are those of ``solve_rls``. Coefficients are (a, n, p) if ``dual``, else feature
+    weights (a, d, p); held-out scores are (a, n, p).
     """
     solution = solve_rls(data, Y, alphas, groups, weights=weights, dual=dual)
     return solution.models()[0], solution.heldout
@@ -217,7 +250,33 @@ def leave_out(
     alphas: Sequence[float],
     weights: Vector | None = None,
 ) -> list[Matrix]:  # a list of (a, h, p)
-    """Return scores of each group of rows by the model of all other rows; groups may overlap.
+    """Return scores of each group of rows by the RLS model of all other rows.
+
+    There is no intercept. Nothing is retrained, and the groups may overlap or be empty.
+
+    Parameters
+    ----------
+    data
+        Gram matrix (n, n), that is an array, or ``Features`` (n, d).
+    Y
+        (n, p) or (n,) labels.
+    groups
+        Row numbers of each group, without repetition.
+    alphas
+        The ``a`` regularisation values, positive and distinct.
+    weights
+        (n,) positive factors of the squared errors of the rows; None is 1 for all.
+
+    Returns
+    -------
+    list of arrays
+        One (a, h, p) array per group, in the order of ``groups``; ``h`` is the size of the group,
+        whose rows keep their order.
+
+    Raises
+    ------
+    ValueError
+        For a matrix, labels, alphas, weights or groups that are not of this form.
 
     >>> K = np.diag([1.0, 2.0, 3.0]) + 1.0
     >>> both = [np.array([0, 1]), np.array([1, 2])]
@@ -241,9 +300,10 @@ def leave_out(
 def rls_coefs(
     data: Matrix | SparseMatrix, Y: Matrix, alphas: Vector, *, dual: bool
 ) -> Matrix:  # (a, n, p)
-    """Return coefficients of the rows at every alpha, nothing held out.
+    """Return coefficients (a, n, p) of the rows at every alpha, nothing held out.
 
-    Costs about half an eigendecomposition.
+    ``data`` is a Gram matrix if ``dual``, else features; for these too the result is coefficients
+    of the rows, not feature weights. Costs about half an eigendecomposition.
     """
     if not dual and 2 * data.shape[1] <= len(Y):
         return Spectrum.from_features(data).coefs(Y, alphas)
@@ -260,10 +320,17 @@ class _Trained(Protocol):
     """RLS models at every alpha, by one of two decompositions."""
 
     def hold_out(self, groups: Sequence[Indices]) -> Iterator[tuple[slice, Scores]]:
-        """Yield slices of the alphas with the held-out scores at these."""
+        """Yield slices of the alphas with the held-out scores at these.
+
+        Scores are pairs of row numbers (b, h) and scores (b, a, h, p), by ascending group size,
+        with the intercept included.
+        """
 
     def models(self, alphas: slice) -> tuple[Matrix, Matrix]:
-        """Return coefficients and intercepts at a slice of the alphas, after ``hold_out``."""
+        """Return coefficients and intercepts (a, p) at a slice of the alphas, after ``hold_out``.
+
+        Coefficients are (a, n, p) for a Gram matrix, feature weights (a, d, p) for features.
+        """
 
 
 def _train(
@@ -274,7 +341,10 @@ def _train(
     dual: bool,
     fit_intercept: bool = False,
 ) -> _Trained:
-    """Choose the cheapest decomposition that is accurate at the smallest alpha."""
+    """Choose the cheapest decomposition that is accurate at the smallest alpha.
+
+    Arguments are those of ``solve_rls``. Raises ValueError for weights that are not positive.
+    """
     weights = check_weights(weights, len(Y))
     if dual:
         rows: _Rows = _Kernel.from_gram(np.asarray(data), weights, centred=fit_intercept)
@@ -309,10 +379,16 @@ class _Rows(Protocol):
         """Return the spectrum of the Gram matrix, its rows and columns times ``root``."""
 
     def finish(self, A: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
-        """Return the model that has these coefficients of the rows (a, n, p)."""
+        """Return model (a, n or d, p) and intercepts (a, p) from coefficients ``A`` (a, n, p).
+
+        ``intercepts`` (a, p) are those of centred rows.
+        """
 
     def finish_weights(self, W: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
-        """Return the model that has these weights of the features (a, d, p)."""
+        """Return weights and intercepts of the given features from those of centred ones.
+
+        ``W`` (a, d, p) are weights of the centred features, ``intercepts`` is (a, p).
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,7 +400,10 @@ class _Kernel:
 
     @classmethod
     def from_gram(cls, K: Matrix, weights: Vector | None, *, centred: bool) -> _Kernel:
-        """Store a Gram matrix; centre it by the weighted mean and add the constant if asked to."""
+        """Store a Gram matrix; if ``centred``, subtract the weighted mean and add the constant.
+
+        ``K`` (n, n) itself is not changed. ``weights`` (n,) None weighs all rows the same.
+        """
         if not centred:
             return cls(K)
         mean = np.average(K, axis=0, weights=weights)
@@ -368,7 +447,10 @@ class _Linear:
     def from_features(
         cls, F: Matrix | SparseMatrix, weights: Vector | None, *, centred: bool
     ) -> _Linear:
-        """Store features; if asked to, make them dense, centre them and add a constant column."""
+        """Store features; if ``centred``, make them dense, centre them and add a constant column.
+
+        ``F`` (n, d) itself is not changed. ``weights`` (n,) None weighs all rows the same.
+        """
         if not centred:
             return cls(F)
         dense = to_dense(F)
@@ -397,7 +479,11 @@ class _Linear:
         return self.finish_weights(W.reshape(-1, a, p).transpose(1, 0, 2), intercepts)
 
     def finish_weights(self, W: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
-        """Return weights and intercepts of uncentred features, without the constant."""
+        """Return weights and intercepts of uncentred features, without the constant.
+
+        ``W`` (a, d + 1, p) has the constant last if the rows are centred; otherwise both are
+        unchanged.
+        """
         if self.mean is None:
             return W, intercepts
         return W[:, :-1], intercepts - self.mean @ W[:, :-1]
@@ -422,7 +508,11 @@ class _SparseLinear(_Kernel):
 def _read_features(
     F: Matrix | SparseMatrix, weights: Vector | None, alpha: float, *, centred: bool
 ) -> _Rows:
-    """Return rows with features; sparse ones stay sparse if their Gram matrix is accurate."""
+    """Return rows with features; sparse ones stay sparse if their Gram matrix is accurate.
+
+    ``alpha`` is the smallest one in use; ``centred`` asks for an intercept. Raises ValueError if
+    sparse features must be made dense and are too large for it.
+    """
     if not (centred and sp.issparse(F)):
         return _Linear.from_features(F, weights, centred=centred)
     if 2 * F.shape[1] > F.shape[0] and _Linear(F).is_accurate(weights, alpha):
@@ -466,7 +556,10 @@ class _ByInverse:
             yield slice(a, a + 1), ((index, scores + self.mean) for index, scores in parts)
 
     def models(self, alphas: slice) -> tuple[Matrix, Matrix]:
-        """Return coefficients and intercepts at a slice of the alphas, after ``hold_out``."""
+        """Return coefficients and intercepts at a slice of the alphas.
+
+        They are valid only for alphas that ``hold_out`` has already yielded.
+        """
         A = self.A[alphas]
         return self.rows.finish(A, np.tile(self.mean, (len(A), 1)))
 
@@ -508,7 +601,7 @@ class _BySpectrum:
         )
 
     def _score(self, groups: Sequence[Indices]) -> Scores:
-        """Return held-out scores of the scaled labels ``Y``."""
+        """Yield row numbers (b, h) and held-out scores (b, a, h, p) of the scaled labels ``Y``."""
         spectrum, Y, alphas = self.spectrum, self.Y, self.alphas
         largest = float(spectrum.w.max(initial=0.0))
         if not spectrum.complete and EPSILON * largest > MAX_GRAM_ERROR * float(alphas.min()):
@@ -542,9 +635,9 @@ def _mean(Y: Matrix, weights: Vector | None, fit_intercept: bool) -> Vector:
 def remove_intercept(G: Matrix) -> Vector:
     """Turn ``(K + alpha I)^-1`` in place into the inverse of a model with an intercept.
 
-    The result is ``G - g g' / 1'g`` with ``g = G 1``: the block of the inverse of the system
-    that also asks for coefficients of sum zero. Returns ``g / 1'g``; its product with the
-    answers is the intercept.
+    ``G`` (n, n) becomes ``G - g g' / 1'g`` with ``g = G 1``: the block of the inverse of the system
+    that also asks for coefficients of sum zero. Returns ``g / 1'g`` (n,); its product with the
+    labels is the intercept.
     """
     g = G.sum(axis=1)
     row = g / (float(g.sum()) * (1 + INTERCEPT_PENALTY))
