@@ -29,7 +29,10 @@ __all__ = ["gram", "inverse"]
 
 
 def not_psd_error(evidence: str) -> ValueError:
-    """Return the error for a Gram matrix that is not positive semidefinite."""
+    """Return, not raise, the error for a Gram matrix that is not positive semidefinite.
+
+    ``evidence`` is the clause that says how this was noticed.
+    """
     return ValueError(
         f"the Gram matrix is not positive semi-definite: {evidence}. It is not a kernel; "
         "shift its eigenvalues, or use its rows as features."
@@ -75,7 +78,8 @@ def gram(
 def gram_of_features(features: Callable[[Any], Features], X: Any, Y: Any = None) -> Matrix:
     """Return the Gram matrix of a feature map, (x, y); of X with itself if Y is None.
 
-    Features of Y that X lacks are dropped, as they do not matter.
+    ``features(X)`` returns named features, one row per input. Features of Y that X lacks are
+    dropped, as they do not matter.
     """
     F = features(X)
     return gram(F.values) if Y is None else gram(F.values, features(Y).align_to(F.names))
@@ -89,7 +93,7 @@ class ExplicitKernel(Generic[T]):
         raise NotImplementedError
 
     def __call__(self, X: Sequence[T], Y: Sequence[T] | None = None) -> Matrix:
-        """Return the Gram matrix, (x, y)."""
+        """Return the Gram matrix (x, y) of inputs X and Y; of X with itself if Y is None."""
         return gram_of_features(self.features, X, Y)
 
     def diag(self, X: Sequence[T]) -> Vector:
@@ -113,7 +117,7 @@ def squared_norms(F: SparseMatrix | RawCSR) -> Vector:
 
 
 def row_slices(n: int, rows: int) -> list[slice]:
-    """Return consecutive slices of at most ``rows`` rows that cover ``n`` rows."""
+    """Return consecutive slices of at most ``rows`` rows that cover ``n`` rows; none if n is 0."""
     return [slice(start, min(n, start + rows)) for start in range(0, n, rows)]
 
 
@@ -158,7 +162,7 @@ class ChunkedKernel:
             raise ValueError(f"dtype must be 'float32' or 'float64', got {self.dtype!r}")
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        """Return the Gram matrix (x, y) of type ``dtype``."""
+        """Return the Gram matrix (x, y) of type ``dtype``; of X with itself if Y is None."""
         across = X if Y is None else Y
         K = np.empty((count_rows(X), count_rows(across)), dtype=self.dtype)
         pairs = [
@@ -180,7 +184,7 @@ class ChunkedKernel:
         return np.concatenate(parts) if parts else np.empty(0)
 
     def features(self, X: Sequence[Any]) -> Features:
-        """Return the features of the wrapped kernel."""
+        """Return the features of the wrapped kernel; raise TypeError if it has none."""
         return features_of(self.kernel, X)
 
 
@@ -219,7 +223,10 @@ def _symmetric_gram(F: SparseMatrix) -> Matrix:
 
 
 def _dense_gram(columns: sp.csc_array) -> Matrix:
-    """Return the upper triangle of ``C C'`` in Fortran order, some columns at a time."""
+    """Return ``C C'`` (n, n) in Fortran order, some columns at a time.
+
+    Only the upper triangle is valid.
+    """
     n, width = columns.shape
     K = np.zeros((n, n), dtype=columns.dtype, order="F")
     syrk = blas.ssyrk if columns.dtype == np.float32 else blas.dsyrk
@@ -386,7 +393,10 @@ class Spectrum:
         return B.transpose(0, 3, 1, 2)
 
     def _large_blocks(self, index: Indices, inverse: Matrix, offset: Vector) -> Matrix:
-        """Return the same blocks for large groups, by one product per group and alpha."""
+        """Return the result of ``blocks`` for large groups, by one product per group and alpha.
+
+        ``inverse`` (r, a) and ``offset`` (a,) are the result of ``filters``.
+        """
         b, h = index.shape
         B = np.empty((b, len(offset), h, h))
         for block, rows in zip(B, index, strict=True):
@@ -398,14 +408,15 @@ class Spectrum:
 
 
 def to_dense(F: Matrix | SparseMatrix) -> Matrix:
-    """Return the matrix as a dense array."""
+    """Return the matrix as a dense array; a dense one is returned as it is, not copied."""
     return np.asarray(F.toarray() if isinstance(F, sp.sparray) else F)
 
 
 def _clip_eigenvalues(w: Vector, size: float) -> Vector:
-    """Return ascending eigenvalues with round-off below 0 set to 0.
+    """Return ascending eigenvalues (at least one) with round-off below 0 set to 0.
 
-    Raises ValueError for an eigenvalue that is negative beyond round-off of ``size``.
+    Raises ValueError for an eigenvalue that is negative beyond round-off of ``size`` or of the
+    largest eigenvalue.
     """
     if w[0] < -1e-8 * max(w[-1], size):
         raise not_psd_error(f"its smallest eigenvalue is {w[0]:.3g}, its largest {w[-1]:.3g}")
@@ -467,7 +478,10 @@ def decompose_features(F: Matrix | SparseMatrix) -> tuple[Matrix, Vector, Matrix
 
 
 def check_dense_size(F: Matrix | SparseMatrix) -> None:
-    """Raise ValueError where sparse features are too many to be decomposed as a dense matrix."""
+    """Raise ValueError where sparse features are too many to be decomposed as a dense matrix.
+
+    The limit is ``MAX_DENSE_VALUES`` entries; dense features always pass.
+    """
     if sp.issparse(F) and F.shape[0] * F.shape[1] > MAX_DENSE_VALUES:
         raise ValueError(
             f"the features ({F.shape[0]} x {F.shape[1]}) are so large compared with the smallest "
@@ -478,7 +492,10 @@ def check_dense_size(F: Matrix | SparseMatrix) -> None:
 
 
 def _decompose_graded(X: Matrix) -> tuple[Matrix, Vector, Matrix]:
-    """Decompose a matrix whose columns differ much in norm, with small relative errors."""
+    """Decompose a matrix (n, d) whose columns differ much in norm, with small relative errors.
+
+    Returns ``U``, ``s`` and ``V`` as ``decompose_features`` does, but ``s`` may contain zeros.
+    """
     n, d = X.shape
     if n >= d:
         return _decompose_by_jacobi(X)
@@ -494,7 +511,11 @@ def _decompose_graded(X: Matrix) -> tuple[Matrix, Vector, Matrix]:
 
 
 def _decompose_by_jacobi(X: Matrix) -> tuple[Matrix, Vector, Matrix]:
-    """Decompose (n, d), n >= d, by LAPACK's preconditioned Jacobi rotations."""
+    """Decompose (n, d), n >= d, by LAPACK's preconditioned Jacobi rotations.
+
+    Returns ``U``, ``s`` and ``V`` with ``X = U diag(s) V'``, without the columns of X that are
+    zero; ``s`` may contain zeros. Raises ValueError if LAPACK fails.
+    """
     used = np.flatnonzero(X.any(axis=0))
     s, U, right, work, _, failed = sla.lapack.dgejsv(X[:, used], joba=0, jobt=1, jobp=1)
     if failed:
@@ -526,9 +547,9 @@ def inverse(K: Matrix, alpha: float, weights: Vector | None = None) -> Matrix:
 
 
 def solve(K: Matrix, Y: Matrix, alpha: float) -> Matrix:
-    """Return ``(K + alpha I)^-1 Y`` by one Cholesky factorisation.
+    """Return ``(K + alpha I)^-1 Y``, in the shape of ``Y`` (n, p), by one Cholesky factorisation.
 
-    Raises ValueError if K is not positive semidefinite.
+    ``K`` is not changed. Raises ValueError if K is not positive semidefinite.
     """
     M = np.array(K, dtype=np.float64, order="C")
     M.flat[:: len(M) + 1] += alpha
@@ -539,7 +560,10 @@ def solve(K: Matrix, Y: Matrix, alpha: float) -> Matrix:
 
 
 def mirror(G: Matrix, block: int = 256) -> Matrix:
-    """Copy the upper triangle onto the lower one in place, and return the array."""
+    """Copy the upper triangle onto the lower one in place, and return the array.
+
+    ``block`` is the side of the tiles that are copied at once.
+    """
     n = len(G)
     for start in range(0, n, block):
         stop = min(start + block, n)
@@ -554,7 +578,8 @@ def mirror(G: Matrix, block: int = 256) -> Matrix:
 def _check_largest_eigenvalue(G: Matrix, alpha: float, steps: int = 6) -> None:
     """Raise ValueError if G has an eigenvalue above 1 / alpha: then K is indefinite.
 
-    Power iteration gives lower bounds of the largest eigenvalue, so there is no false alarm.
+    ``G`` (n, n) is ``(K + alpha I)^-1``, of which only the upper triangle is read. Power iteration
+    gives lower bounds of the largest eigenvalue, so there is no false alarm.
     """
     v = np.random.default_rng(0).standard_normal(len(G))
     size = 0.0
@@ -578,10 +603,11 @@ def solve_krylov_path(
     tolerance: float = 1e-6,
     max_iterations: int = 2000,
 ) -> Matrix:  # (a, d)
-    """Return ``(X'LX + alpha I)^-1 X'L y`` at every alpha, (a, d).
+    """Return ``(X'LX + alpha I)^-1 X'L y`` at every alpha, (a, d), in the order of ``alphas``.
 
-    ``L`` is the identity, or for a ranker the ``laplacian`` of its preferences as a function. Each
-    iteration costs two sparse products. See ``solve_krylov`` for the method and errors.
+    ``X`` is (n, d) and ``y`` (n,). ``L`` is the identity, or for a ranker the ``laplacian`` of its
+    preferences as a function ``u -> L u``. Each iteration costs two sparse products. See
+    ``solve_krylov`` for the method and errors.
     """
     T = sp.csr_array(X.T)
 
