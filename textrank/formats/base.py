@@ -314,7 +314,7 @@ def build_docs(
     Parameters
     ----------
     items
-        Unparsed documents, in file order.
+        Unparsed documents, in file order. An error of this iterator itself is always raised.
     parse
         Makes a Record of an item; raises ValueError for a bad one.
     nlp
@@ -328,7 +328,13 @@ def build_docs(
         is raised.
     item_filter
         Read only part of the file; Docs then keep only the sentence starts of the file and of
-        ``nlp`` (see ``ItemFilter``). None reads all.
+        ``nlp``, and documents that cannot be parsed are reported to the filter (see
+        ``ItemFilter``). None reads all.
+
+    Raises
+    ------
+    ValueError
+        If there are no items and no filter, or a document is bad and ``skip_bad`` is False.
     """
     split_sentences = SentenceSplitter(final=True)
 
