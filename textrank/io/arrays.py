@@ -46,6 +46,8 @@ def iter_zip_files(
 ) -> Iterator[tuple[str, bytes]]:
     """Iterate over ``(name, bytes)`` of the files in a zip archive, sorted by name.
 
+    Names include folders inside the archive. Nothing is written to disk.
+
     Parameters
     ----------
     path
@@ -76,7 +78,11 @@ def iter_zip_files(
 def read_zip_entry(
     archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str | Path, limit: float
 ) -> bytes:
-    """Return the uncompressed bytes of a zip entry; raise ValueError above ``limit`` bytes."""
+    """Return the uncompressed bytes of a zip entry; raise ValueError above ``limit`` bytes.
+
+    Also raises ValueError if the entry is encrypted or its compression is neither none nor deflate.
+    ``path`` names the archive in messages.
+    """
     if entry.flag_bits & 1:
         raise ValueError(f"{path}: {entry.filename} is encrypted. Unpack it yourself.")
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -90,8 +96,9 @@ def iter_tar_files(
 ) -> Iterator[tuple[str, bytes]]:
     """Iterate over ``(name, bytes)`` of the files in a tar archive, sorted by name.
 
-    The archive may be compressed in any way Python knows. ``suffix``, ``limit`` and errors are as
-    in ``iter_zip_files``.
+    The archive may be compressed in any way Python knows. Only files whose name ends with
+    ``suffix`` are read; links and devices are skipped. Raises ValueError if the archive cannot be
+    read or a file has more than ``limit`` bytes.
     """
     try:
         with tarfile.open(path, "r:*") as archive:
@@ -106,7 +113,10 @@ def iter_tar_files(
 
 
 def _read_bounded(stream: IO[bytes], location: str, limit: float) -> bytes:
-    """Read a stream to its end; raise ValueError that names ``location`` above ``limit`` bytes."""
+    """Read a stream to its end and return its bytes.
+
+    Raises ValueError that begins with ``location`` as soon as more than ``limit`` bytes were read.
+    """
     chunks: list[bytes] = []
     size = 0
     while chunk := stream.read(CHUNK_BYTES):
@@ -127,9 +137,10 @@ BATCH_CLASSES: dict[str, Any] = {"contexts": Contexts, "graphs": GraphBatch, "se
 
 
 def write_arrays(file: Path, arrays: Mapping[str, Any]) -> None:
-    """Write arrays as a compressed npz file; equal arrays give equal bytes.
+    """Write arrays by name as a compressed npz file; equal arrays give equal bytes.
 
-    Not atomic: write into a folder from ``atomic_folder``.
+    An existing file is overwritten. Raises ValueError for object arrays. Not atomic: write into a
+    folder from ``atomic_folder``.
     """
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, array in arrays.items():
@@ -180,7 +191,7 @@ def read_arrays(file: Path, limit: float | None = None) -> Arrays:
 def _parse_npy(data: bytes, name: str) -> Any:
     """Return the array in the bytes of an npy file; raise ValueError unless its header fits them.
 
-    The array owns its memory. ``name`` is used in the message.
+    Object arrays are refused too. The array owns its memory. ``name`` is used in the message.
     """
     stream = io.BytesIO(data)
     npy = np.lib.format
@@ -203,8 +214,9 @@ def pack_arrays(value: Any, name: str = "x") -> Arrays:
     """Convert a representation to named arrays that ``write_arrays`` can store.
 
     Each key starts with ``name``; the key ``<name>:<kind>`` says how to read the others back.
-    ``value`` is a dense array, sparse matrix, Features, MultiView, Alternatives, GraphBatch,
-    Contexts or Sequences, or a list that survives a JSON round trip.
+    ``value`` is a dense array, sparse matrix, Features, MultiView, GramAlternatives, GraphBatch,
+    Contexts or Sequences, or a list that survives a JSON round trip. Arrays are not copied. Views
+    with shared rows are stored with one row per candidate.
 
     Raises
     ------
@@ -244,10 +256,13 @@ def pack_arrays(value: Any, name: str = "x") -> Arrays:
 def unpack_arrays(arrays: Mapping[str, Any], name: str = "x") -> Any:
     """Rebuild the representation that ``pack_arrays`` stored under ``name``.
 
+    It has the type of what was stored, except that a sparse matrix becomes a ``csr_array``. Other
+    keys of ``arrays`` are ignored.
+
     Raises
     ------
     ValueError
-        If there is none, or if the indices of a sparse matrix are out of range.
+        If there is none, if it is damaged, or if the indices of a sparse matrix are out of range.
     """
     if f"{name}:views" in arrays:
         keys = [str(key) for key in _decode_json(arrays[f"{name}:views"])]
@@ -300,7 +315,10 @@ def _encode_json(value: Any) -> Any:
 
 
 def _decode_json(array: Any) -> Any:
-    """Return the JSON value in an array written by ``_encode_json``."""
+    """Return the JSON value in an array written by ``_encode_json``.
+
+    Raises ValueError if the bytes are not JSON or nested too deeply.
+    """
     try:
         return json.loads(array.astype(np.uint8).tobytes().decode())
     except RecursionError:
