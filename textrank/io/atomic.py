@@ -54,7 +54,12 @@ def check_writable(path: str | Path | None) -> Path | None:
 
     Call it before a long computation. ``None`` (no file requested) is returned unchanged. The
     parent folder must exist and be writable; an existing target must be a writable file, pipe or
-    device and not a folder.
+    device and not a folder. Nothing is created.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be written, with the reason.
     """
     if path is None:
         return None
@@ -84,7 +89,7 @@ def open_atomic(path: str | Path) -> Iterator[IO[str]]:
     """Open a UTF-8 text file for writing; it replaces ``path`` only when the block ends normally.
 
     Newlines are written as given. A name that ends in ``.gz`` is compressed. If the block raises,
-    the old file stays.
+    the old file stays. Raises ValueError at once if ``path`` is not writable.
     """
     with open_atomic_bytes(path) as raw:
         text = io.TextIOWrapper(raw, encoding="utf-8", newline="")
@@ -99,7 +104,8 @@ def open_atomic_bytes(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a binary file for writing; it replaces ``path`` only when the block ends normally.
 
     A name that ends in ``.gz`` is compressed, without a time stamp in the header, so that equal
-    content gives equal bytes. If the block raises, the old file stays.
+    content gives equal bytes. If the block raises, the old file stays. Permissions of an old file
+    are kept. Raises ValueError at once if ``path`` is not writable.
     """
     path = Path(path)
     with _open_draft_file(path) as raw:
@@ -111,7 +117,7 @@ def open_atomic_bytes(path: str | Path) -> Iterator[IO[bytes]]:
 
 
 def write_text(text: str, path: str | Path) -> None:
-    """Write ``text`` to ``path`` as UTF-8, atomically."""
+    """Write ``text`` to ``path`` as UTF-8, atomically, as ``open_atomic`` does."""
     with open_atomic(path) as out:
         out.write(text)
 
@@ -133,8 +139,9 @@ def open_new_text(path: Path) -> Iterator[IO[str]]:
 def _open_draft_file(path: Path) -> Iterator[IO[bytes]]:
     """Open the draft of a file for writing, and rename it to ``path`` when the block ends normally.
 
-    Pipes, terminals and devices have no draft: they are opened in append mode, which never
-    truncates a file that standard output is redirected to.
+    The draft is flushed to disk first and removed if the block raises. Pipes, terminals and devices
+    have no draft: they are opened in append mode, which never truncates a file that standard output
+    is redirected to. Raises ValueError if ``path`` is not writable.
     """
     check_writable(path)
     with _name_file_in_disk_errors(path):
@@ -167,8 +174,9 @@ def atomic_folder(
 ) -> Iterator[Path]:
     """Yield an empty folder to fill; it replaces ``path`` in one step when the block ends normally.
 
-    If the block raises, the old folder stays. ``check(path)`` is called first and may raise to
-    protect an existing folder that must not be replaced; ``None`` allows any.
+    If the block raises, the old folder stays; otherwise all its files are removed. The parent
+    folder must exist. ``check(path)`` is called first and may raise to protect an existing folder
+    that must not be replaced; ``None`` allows any.
     """
     with _open_draft_folder(Path(path), check) as (draft, _):
         yield draft
@@ -231,7 +239,8 @@ def _open_draft_folder(
 def recover_interrupted_write(path: str | Path) -> None:
     """Restore the folder that a killed process had moved aside, and remove its drafts.
 
-    Needed only on systems that cannot swap two names in one step (see ``swap_paths``).
+    ``path`` is the folder to restore; if it exists only abandoned drafts are removed. Restoring is
+    needed only on systems that cannot swap two names in one step (see ``swap_paths``).
     """
     target = resolve_links(Path(path))
     if not os.path.lexists(target):
@@ -242,13 +251,19 @@ def recover_interrupted_write(path: str | Path) -> None:
 
 
 def remove_abandoned_drafts(target: Path) -> None:
-    """Remove drafts of ``target`` whose writer is dead; drafts in use are left alone."""
+    """Remove drafts of ``target`` whose writer is dead; drafts in use are left alone.
+
+    ``target`` is a path without symbolic links (``resolve_links``). Errors are ignored.
+    """
     for path in _list_drafts(target):
         _remove_if_unlocked(path)
 
 
 def remove_abandoned_drafts_in(folder: str | Path) -> None:
-    """Remove the drafts of dead writers from ``folder``, whatever file they were for."""
+    """Remove the drafts of dead writers from ``folder``, whatever file they were for.
+
+    Backups and subfolders are not searched; a missing folder is accepted.
+    """
     for path in sorted(Path(folder).iterdir()) if Path(folder).is_dir() else []:
         if DRAFT_NAME.fullmatch(path.name) and path.name.endswith(DRAFT_SUFFIX):
             _remove_if_unlocked(path)
@@ -260,7 +275,10 @@ def resolve_links(path: Path) -> Path:
 
 
 def is_stream_or_device(path: Path) -> bool:
-    """Return whether ``path`` is written to in place: a pipe, terminal, device or open file."""
+    """Return whether ``path`` is written to in place: a pipe, terminal, device or open file.
+
+    False if it does not exist.
+    """
     try:
         mode = os.stat(path).st_mode
     except OSError:
@@ -279,7 +297,10 @@ def fsync_folder(folder: Path) -> None:
 
 
 def _is_stream(path: Path) -> bool:
-    """Return whether links lead to ``/dev/fd`` or ``/proc/*/fd``, as ``/dev/stdout`` does."""
+    """Return whether links lead to ``/dev/fd`` or ``/proc/*/fd``, as ``/dev/stdout`` does.
+
+    At most 40 links are followed.
+    """
     for _ in range(40):
         if re.fullmatch(r"/(proc/[^/]+|dev)/fd", os.path.realpath(path.parent)):
             return True
@@ -290,7 +311,10 @@ def _is_stream(path: Path) -> bool:
 
 
 def _check_access(path: Path, target: Path) -> None:
-    """Raise ValueError that ``target`` cannot be written if ``path`` is read-only."""
+    """Raise ValueError that ``target`` cannot be written if ``path`` is read-only.
+
+    ``path`` is the target itself or its folder.
+    """
     if not os.access(path, os.W_OK):
         raise ValueError(f"cannot write {target}: {path} is read-only. Choose another location.")
 
@@ -300,7 +324,7 @@ def check_folder_writable(path: Path) -> None:
 
     Call it before a long computation. Refused are a file, the current folder or one of its parents,
     a mount point, and a folder with more than ``MAX_FOLDER_ENTRIES`` entries, which would all be
-    linked over. A missing folder is accepted.
+    linked over. A missing folder is accepted. Permissions are not checked.
     """
     target = resolve_links(path)
     if not target.exists():
@@ -326,14 +350,20 @@ def check_folder_writable(path: Path) -> None:
 
 
 def _draft_prefix(target: Path) -> str:
-    """Return the first part of all draft names of ``target``, short enough for any file system."""
+    """Return the first part of all draft names of ``target``, short enough for any file system.
+
+    It has a dot, the beginning of the name and a hash of the whole name.
+    """
     name = os.fsencode(target.name)
     beginning = name[:100].decode("utf-8", errors="ignore")
     return f".{beginning}.{hashlib.sha256(name).hexdigest()[:8]}."
 
 
 def _list_drafts(target: Path) -> list[Path]:
-    """Return the drafts and backups of ``target`` in its folder, sorted by name."""
+    """Return the drafts and backups of ``target`` in its folder, sorted by name.
+
+    [] if the folder cannot be read.
+    """
     start = _draft_prefix(target)
     try:
         names = os.listdir(target.parent)
@@ -350,7 +380,8 @@ def _create_draft(
     """Create a hidden file or folder next to ``target``; return its path and its locked handle.
 
     ``make(path, flags, mode)`` creates it and returns an open descriptor, or -1 where folders
-    cannot be locked. Closing the descriptor releases the lock.
+    cannot be locked; ``flags`` are passed on to it. Closing the descriptor releases the lock, which
+    is left to the caller.
     """
     while True:
         path = target.with_name(f"{_draft_prefix(target)}{secrets.token_hex(6)}{DRAFT_SUFFIX}")
@@ -361,13 +392,19 @@ def _create_draft(
 
 
 def _make_folder(path: Path, _: int, __: int) -> int:
-    """Create a folder; return an open descriptor of it, or -1 on a system without ``flock``."""
+    """Create a folder; return an open descriptor of it, or -1 on a system without ``flock``.
+
+    Has the signature of ``os.open``, whose flags and mode it ignores.
+    """
     os.mkdir(path)
     return os.open(path, os.O_RDONLY) if fcntl is not None else -1
 
 
 def _lock_draft(handle: int, path: Path) -> bool:
-    """Lock a new draft; return False if another process removed it before it was locked."""
+    """Lock a new draft; return False if another process removed it before it was locked.
+
+    ``handle`` is its open descriptor. Without support for locks it returns True.
+    """
     if fcntl is None:
         return True
     with suppress(OSError):  # a file system without locks
@@ -379,7 +416,10 @@ def _lock_draft(handle: int, path: Path) -> bool:
 
 
 def _remove_if_unlocked(path: Path) -> None:
-    """Remove a draft unless a living process holds its lock."""
+    """Remove a draft (file or folder) unless a living process holds its lock; errors are ignored.
+
+    Without ``flock`` it is always removed.
+    """
     handle = -1
     try:
         if fcntl is not None:
@@ -403,7 +443,10 @@ def _copy_mode(target: Path, draft: Path) -> None:
 
 
 def _link_or_copy(source: str, target: str) -> str:
-    """Hard-link ``source`` to ``target``, or copy it where the file system has no hard links."""
+    """Hard-link ``source`` to ``target``, or copy it where the file system has no hard links.
+
+    Symbolic links are kept as such. Returns ``target``, as ``shutil.copytree`` expects.
+    """
     try:
         os.link(source, target, follow_symlinks=False)
     except OSError:  # a file system without hard links
@@ -412,7 +455,7 @@ def _link_or_copy(source: str, target: str) -> str:
 
 
 def _fsync_tree(folder: Path) -> None:
-    """Flush all files and folders below ``folder`` to disk."""
+    """Flush all files and folders in ``folder`` and below it to disk; links are skipped."""
     for parent, _, files in os.walk(folder):
         for name in files:
             path = Path(parent, name)
@@ -423,7 +466,11 @@ def _fsync_tree(folder: Path) -> None:
 
 
 def _put_in_place(draft: Path, target: Path) -> None:
-    """Rename ``draft`` to ``target``; an old ``target`` is then found under the draft's name."""
+    """Rename ``draft`` to ``target``; an old ``target`` is then found under the draft's name.
+
+    Where names cannot be swapped, the old one is moved to a backup in between and put back on an
+    error.
+    """
     if not target.exists():
         os.rename(draft, target)
         return
@@ -440,9 +487,10 @@ def _put_in_place(draft: Path, target: Path) -> None:
 
 
 def swap_paths(first: Path, second: Path) -> bool:
-    """Swap the names of two paths in one step; return False where the system cannot.
+    """Swap the names of two existing paths in one step; return False where the system cannot.
 
-    Uses ``renameat2`` with RENAME_EXCHANGE on Linux and ``renamex_np`` with RENAME_SWAP on macOS.
+    Nothing has changed if it returns False. Uses ``renameat2`` with RENAME_EXCHANGE on Linux and
+    ``renamex_np`` with RENAME_SWAP on macOS.
     """
     sys.audit("textrank.exchange", str(first), str(second))
     names = os.fsencode(first), os.fsencode(second)
@@ -458,7 +506,10 @@ def swap_paths(first: Path, second: Path) -> bool:
 
 @contextmanager
 def _name_file_in_disk_errors(path: Path) -> Iterator[None]:
-    """Add ``path`` to an OSError about a full disk, which the system raises without a file name."""
+    """Add ``path`` to an OSError about a full disk, which the system raises without a file name.
+
+    Other errors of the block pass unchanged.
+    """
     try:
         yield
     except OSError as error:
@@ -491,6 +542,8 @@ def check_model_target(path: str | Path) -> Path:
 @contextmanager
 def atomic_model_folder(path: str | Path) -> Iterator[Path]:
     """Yield an empty folder for a model; it replaces ``path`` when the block ends normally.
+
+    If the block raises, the old folder stays. Call ``write_manifest`` last in the block.
 
     Raises
     ------
@@ -565,14 +618,20 @@ def verify_manifest(path: str | Path, needed: tuple[str, ...] = ()) -> dict[str,
 
 
 def _verify_meta_checksum(meta: Mapping[str, Any], file: Path) -> None:
-    """Raise ValueError if the checksum inside ``meta`` does not fit the rest of it."""
+    """Raise ValueError if the checksum inside ``meta`` does not fit the rest of it.
+
+    A ``meta`` of format 1 may have none. ``file`` is used in the message.
+    """
     older = meta.get("format") == 1 and "checksum" not in meta
     if not older and meta.get("checksum") != _meta_checksum(meta):
         raise ValueError(f"{file}: damaged, its checksum differs. Restore the model.")
 
 
 def _meta_checksum(meta: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of ``meta`` as sorted JSON, leaving out its key ``checksum``."""
+    """Return the SHA-256 of ``meta`` as sorted JSON, leaving out its key ``checksum``.
+
+    The result is hexadecimal; ``meta`` must be JSON values.
+    """
     content = {key: value for key, value in meta.items() if key != "checksum"}
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
