@@ -66,7 +66,11 @@ class PartRows:
     words: int = 0
 
     def add(self, tables: dict[str, list[Row]]) -> None:
-        """Add the tables of one document."""
+        """Add the tables of one document, replacing an earlier version of it.
+
+        ``tables`` has rows by table name, with exactly one row in "documents". The words of a
+        replaced version still count.
+        """
         row = tables["documents"][0]
         key = (row["document"], "" if row["replaces"] else row["source"])
         self.documents.pop(key, None)
@@ -74,12 +78,16 @@ class PartRows:
         self.words += row["words"]
 
     def fail(self, source: str, document: str, reason: str) -> None:
-        """Add an error row for a document that could not be read or annotated."""
+        """Add an error row for a document that could not be read or annotated.
+
+        ``source`` is the path of its file as the user gave it; white space in ``reason`` is reduced
+        to single spaces.
+        """
         line = " ".join(reason.split())
         self.errors.append({"source": source, "document": document, "reason": line})
 
     def tables(self) -> dict[str, list[Row]]:
-        """Return all rows by table."""
+        """Return all rows by table, documents in the order of their last version."""
         names = ("documents", "names", "statements")
         documents = self.documents.values()
         tables = {
@@ -110,6 +118,9 @@ class Worker:
     def __call__(self, slice: Slice, paths: dict[int, str], send: SendMessage) -> dict[str, Any]:
         """Process a slice, write its part, and return the counts of rows and words.
 
+        Documents that fail become rows of the table ``errors``. Raises OSError if the part cannot
+        be written.
+
         Parameters
         ----------
         slice
@@ -118,6 +129,12 @@ class Worker:
             Paths of the input files by their number in the manifest.
         send
             Called with messages about what is being worked on.
+
+        Returns
+        -------
+        dict
+            ``part`` (id of the slice), ``words``, the number of rows by table, and ``first``: a
+            list with the first error row, or an empty one.
         """
         part = PartRows()
         with self.nlp.memory_zone():  # frees the words of this slice from the vocabulary
@@ -130,7 +147,10 @@ class Worker:
     def _process(
         self, part: PartRows, slice: Slice, paths: dict[int, str], send: SendMessage
     ) -> None:
-        """Read and annotate the documents of a slice into ``part``, batch by batch."""
+        """Read and annotate the documents of a slice into ``part``, batch by batch.
+
+        Before each batch, ``send`` is told its documents, and after it the number of words so far.
+        """
         reader = SliceReader(self, part, slice, paths, send)
         for batch in _iter_batches(reader.documents()):
             send({"batch": [(p, n, _document_name(n, doc)) for p, n, doc in batch]})
@@ -138,7 +158,10 @@ class Worker:
             send({"words": part.words})
 
     def _annotate_batch(self, part: PartRows, slice: Slice, batch: Sequence[Item]) -> None:
-        """Annotate a batch and add its rows; halve it if that fails, down to the bad document."""
+        """Annotate a batch and add its rows to ``part``.
+
+        If that raises, the batch is halved, down to the bad document, which becomes an error.
+        """
         try:
             rows = [self._rows(slice, item, doc) for item, doc in self._iter_annotated(batch)]
         except Exception as error:  # reported as the error of the document
@@ -155,7 +178,10 @@ class Worker:
             part.add(tables)
 
     def _iter_annotated(self, batch: Sequence[Item]) -> Iterator[tuple[Item, Doc]]:
-        """Iterate over items with their annotated Docs; empty and deleted ones are unchanged."""
+        """Iterate over items with their annotated Docs, in order.
+
+        Empty and deleted ones are unchanged.
+        """
         docs = [doc for _, _, doc in batch]
         to_annotate = [doc for doc in docs if len(doc) and not doc.user_data.get("deleted")]
         analysed = iter(self.analysis(to_annotate) if to_annotate else ())
@@ -164,7 +190,11 @@ class Worker:
             yield item, next(analysed) if id(item[2]) in annotated_ids else item[2]
 
     def _rows(self, slice: Slice, item: Item, doc: Doc) -> dict[str, list[Row]]:
-        """Return the rows of one document by table."""
+        """Return the rows of one document by table.
+
+        ``doc`` is the annotated Doc of ``item``. Empty and deleted documents have a row in
+        "documents" only; tasks other than PPI have no "statements".
+        """
         piece = slice.pieces[item[0]]
         text = doc.text  # spaCy builds it anew on each access
         row = document_row(doc, text, piece.source, piece.input, item[1])
@@ -179,7 +209,11 @@ class Worker:
 
 
 class SliceReader:
-    """Documents of a slice, file by file; what cannot be read becomes an error of the part."""
+    """Documents of a slice, file by file; what cannot be read becomes an error of the part.
+
+    ``part`` gets the errors; ``paths`` are the input files by number in the manifest; ``send`` is
+    told what is read next.
+    """
 
     def __init__(
         self, worker: Worker, part: PartRows, slice: Slice, paths: dict[int, str], send: SendMessage
@@ -188,7 +222,11 @@ class SliceReader:
         self.slice, self.paths = slice, paths
 
     def documents(self) -> Iterator[Item]:
-        """Iterate over ``(index of the piece, number in its file, Doc)`` of wanted documents."""
+        """Iterate over ``(index of the piece, number in its file, Doc)`` of wanted documents.
+
+        Docs are tokenized only. If a file cannot be read on, the documents before stay and the next
+        file follows. Such an error of a file that several slices share is reported by one of them.
+        """
         for index, piece in enumerate(self.slice.pieces):
             self.send({"reading": index})
             failed: list[tuple[int, str]] = []
@@ -238,7 +276,10 @@ class SliceReader:
 
 
 def _iter_batches(items: Iterator[Item]) -> Iterator[list[Item]]:
-    """Group items into batches of at most ``BATCH_DOCS`` documents and ``BATCH_WORDS`` words."""
+    """Group items into batches of at most ``BATCH_DOCS`` documents and ``BATCH_WORDS`` words.
+
+    Order is kept. A document with more words is a batch of its own.
+    """
     batch: list[Item] = []
     words = 0
     for item in items:
@@ -261,7 +302,10 @@ def _document_name(number: int, doc: Doc) -> str:
 
 
 def main() -> None:
-    """Process orders until standard input is closed."""
+    """Process orders until standard input is closed, which ends the process.
+
+    Returns early, after a ``refused`` message, if the model cannot be loaded.
+    """
     out = _take_over_stdout()
     lines: SimpleQueue[str] = SimpleQueue()
     threading.Thread(target=_queue_input, args=(lines,), daemon=True).start()
@@ -293,7 +337,7 @@ class MessageWriter:
         self.out = out
 
     def __call__(self, message: dict[str, Any]) -> None:
-        """Send one message."""
+        """Send one message at once; values must be JSON."""
         try:
             self.out.write(json.dumps(message) + "\n")
             self.out.flush()
@@ -302,21 +346,24 @@ class MessageWriter:
 
 
 def _take_over_stdout() -> IO[str]:
-    """Return standard output for messages; other prints now go to standard error."""
+    """Return standard output for messages; other prints of the process now go to standard error."""
     descriptor = os.dup(1)
     os.dup2(2, 1)
     return os.fdopen(descriptor, "w", encoding="utf-8")
 
 
 def _queue_input(lines: SimpleQueue[str]) -> None:
-    """Put the lines of standard input into a queue; end the process when the input is closed."""
+    """Put the lines of standard input into a queue; end the process when the input is closed.
+
+    This is the body of a thread; the process ends at once, whatever it is doing.
+    """
     for line in sys.stdin:
         lines.put(line)
     os._exit(0)  # at any time: parts are written atomically, drafts are removed later
 
 
 def resident_memory_bytes() -> int:
-    """Return the memory of this process in bytes; 0 where the system does not say."""
+    """Return the resident memory of this process in bytes; 0 where the system does not say."""
     try:
         with open("/proc/self/statm", encoding="ascii") as status:
             return int(status.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
