@@ -68,12 +68,21 @@ class RankSVM:
             )
 
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
-        """Train on a Gram matrix or on features and choose alpha by held-out folds of groups."""
+        """Train on a Gram matrix or on features and choose alpha by held-out folds of groups.
+
+        Raises ValueError for sample weights, if all candidates are in one group, and if the labels
+        leave the metric ``select`` undefined.
+        """
         path = self.path(data, targets)
         return path.select(choose_alpha(path.heldout, targets, self.select, path.alphas))
 
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
-        """Return coefficients, or feature weights, and held-out scores at every alpha."""
+        """Return coefficients, or feature weights, and held-out scores at every alpha.
+
+        A Gram matrix (n, n) gives coefficients of candidates (alphas, n), ``Features`` give feature
+        weights (alphas, d). Held-out scores are (alphas, n). Raises ValueError for sample weights,
+        and if all candidates are in one group.
+        """
         check_unweighted(targets, "ranksvm.v1")
         X, back = _to_features(data)
         y = check_targets(targets.y, X.shape[0])[:, 0]
@@ -84,11 +93,19 @@ class RankSVM:
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
     ) -> list[NestedScores]:
-        """Return test scores and inner held-out scores of every partition into folds."""
+        """Return test scores and inner held-out scores of every partition into folds, in order.
+
+        A partition is the fold number of each candidate (n,); ValueError if a group is in two
+        folds.
+        """
         return nested_by_retraining(self, data, targets, partitions)
 
     def coefs(self, X: Matrix | SparseMatrix, y: Vector, queries: Indices) -> Matrix:  # (a, d)
-        """Return feature weights at every alpha, each started from those of the next larger one."""
+        """Return feature weights (a, d) at every alpha, in the order of ``alphas``.
+
+        ``X`` is (n, d), ``y`` (n,) labels, ``queries`` (n,) the query of each candidate. Each alpha
+        starts from the weights of the next larger one.
+        """
         problem = _Problem.from_labels(X, y, queries)
         W = np.zeros((len(self.alphas), X.shape[1]))
         w = np.zeros(X.shape[1])
@@ -133,7 +150,10 @@ class _Problem:
 
     @classmethod
     def from_labels(cls, X: Matrix | SparseMatrix, y: Vector, queries: Indices) -> _Problem:
-        """Number the labels (n,) within each query in ascending order."""
+        """Number the labels (n,) within each query in ascending order; equal labels share a number.
+
+        ``X`` (n, d) are features, ``queries`` (n,) any numbers of queries.
+        """
         query = np.unique(queries, return_inverse=True)[1]
         order = np.lexsort((y, query))
         step = np.concatenate([[False], np.diff(y[order]) != 0])
@@ -156,7 +176,7 @@ class _Problem:
         ]
 
     def loss(self, w: Vector, alpha: float) -> tuple[float, Vector]:
-        """Return the objective and its gradient (d,) at weights ``w`` (d,)."""
+        """Return the objective (sum over pairs plus penalty) and its gradient at ``w`` (d,)."""
         s = np.asarray(self.X @ w)
         below, above = self.margins(s)
         count, total, squares = below
@@ -168,9 +188,10 @@ class _Problem:
     def margins(self, s: Vector) -> tuple[Matrix, Matrix]:  # (3, n), (3, n)
         """Return count, sum and sum of squares of the scores in the margin of each candidate.
 
-        Below: of worse candidates of its query with scores above ``s_i - 1``; above: of better
-        ones with scores below ``s_i + 1``. Blocks of levels are merged bottom-up: each pair of
-        levels meets in exactly one merge.
+        ``s`` (n,) are scores; both results are (3, n). The first result, below: of worse candidates
+        of its query with scores above ``s_i - 1``; the second, above: of better ones with scores
+        below ``s_i + 1``. Blocks of levels are merged bottom-up: each pair of levels meets in
+        exactly one merge.
         """
         order = np.argsort(s)
         if self.query.max() > 0:
@@ -250,7 +271,8 @@ def _stable_order(block: Indices) -> Indices:
 def _to_features(data: Any) -> tuple[Matrix | SparseMatrix, Matrix | None]:
     """Return features and None, or the empirical kernel map of a Gram matrix and the way back.
 
-    The way back (n, r) turns weights of the map into coefficients of candidates.
+    The map (n, r) has the Gram matrix as its inner products. The way back (n, r) turns weights of
+    the map into coefficients of candidates: ``back @ w``.
     """
     if isinstance(data, Features):
         return check_features(data), None
