@@ -50,7 +50,10 @@ class LabelledGraph:
     edges: Mapping[tuple[int, int], float]
 
     def __post_init__(self) -> None:
-        """Normalise labels and edges; raise ValueError for an edge outside or a bad weight."""
+        """Normalise labels and edges; raise ValueError for an edge outside or a bad weight.
+
+        Labels become tuples, sorted and distinct; a vertex with a string has that one label.
+        """
         label_sets = [
             (labels,) if isinstance(labels, str) else sorted(set(labels)) for labels in self.labels
         ]
@@ -76,7 +79,8 @@ class GraphFamily:
     """Graphs over the same vertices and edges, which differ in weights and labels only.
 
     All candidates of a sentence share its words and dependencies, so that what depends on these is
-    stored, and can be computed, once.
+    stored, and can be computed, once. There are g graphs (rows) of v vertices and e edges, with at
+    most k labels per vertex.
     """
 
     members: Indices  # (g,) index in the batch of the graph that each row is, or is a part of
@@ -85,12 +89,15 @@ class GraphFamily:
     labels: NDArray[np.int32]  # (g, v, k) indices into the vocabulary of the batch, -1 for none
 
     def take(self, rows: Indices | slice, members: Indices) -> GraphFamily:
-        """Return some rows under new indices in the batch."""
+        """Return some rows, in the given order, as a family whose ``members`` are the given ones.
+
+        ``members`` are the new indices in the batch, one per row taken.
+        """
         weights = self.weights if len(self.weights) == 1 else self.weights[rows]
         return GraphFamily(members, self.edges, weights, self.labels[rows])
 
     def rows(self, rows: slice) -> GraphFamily:
-        """Return a slice of the graphs under their own indices."""
+        """Return a slice of the graphs; their indices in the batch stay."""
         return self.take(rows, self.members[rows])
 
 
@@ -98,8 +105,9 @@ class GraphFamily:
 class GraphBatch(Sequence[LabelledGraph]):
     """Many labelled graphs as a few arrays.
 
-    Graph ``i`` is the disjoint union of the rows that have ``i`` among their family's
-    ``members``. The parts of one graph never share a label, so no label pair is in two of them.
+    Graph ``i`` of ``size`` graphs is the disjoint union of the rows that have ``i`` among their
+    family's ``members``. The parts of one graph never share a label, so no label pair is in two of
+    them.
 
     >>> chain = LabelledGraph(["a", "b", "c"], {(0, 1): 0.5, (1, 2): 0.5})
     >>> GraphBatch.from_graphs([chain, chain])[1] == chain
@@ -112,7 +120,10 @@ class GraphBatch(Sequence[LabelledGraph]):
 
     @classmethod
     def from_graphs(cls, graphs: Sequence[LabelledGraph]) -> GraphBatch:
-        """Build a batch with one family per graph; a batch is returned as it is."""
+        """Build a batch with one family per graph, in order; a batch is returned as it is.
+
+        The vocabulary is in order of first occurrence.
+        """
         if isinstance(graphs, GraphBatch):
             return graphs
         words: dict[str, int] = {}
@@ -144,7 +155,10 @@ class GraphBatch(Sequence[LabelledGraph]):
         return map(self._graph, parts)
 
     def _graph(self, parts: Sequence[tuple[GraphFamily, int]]) -> LabelledGraph:
-        """Return the disjoint union of (family, row) parts as a LabelledGraph."""
+        """Return the disjoint union of (family, row) parts as a LabelledGraph.
+
+        Vertices of later parts are numbered after those of earlier ones. Without parts it is empty.
+        """
         labels: list[list[str]] = []
         edges: dict[tuple[int, int], float] = {}
         for family, row in parts:
@@ -159,9 +173,10 @@ class GraphBatch(Sequence[LabelledGraph]):
         return LabelledGraph(labels, edges)
 
     def label_ranks(self) -> Indices:
-        """Return the rank of each label in the sorted vocabulary, then -1 for no label.
+        """Return the rank of each label of the vocabulary in sorted order, then -1 for no label.
 
-        Shape (labels + 1,): index -1, which stands for no label, maps to -1.
+        Shape ``(labels + 1,)``, to be indexed with ``GraphFamily.labels``: index -1, which stands
+        for no label, finds the last entry, -1.
         """
         label_ranks = np.full(len(self.vocabulary) + 1, -1, dtype=np.intp)
         order = sorted(range(len(self.vocabulary)), key=self.vocabulary.__getitem__)
@@ -169,7 +184,10 @@ class GraphBatch(Sequence[LabelledGraph]):
         return label_ranks
 
     def rows(self, index: Indices | slice) -> GraphBatch:
-        """Return some of the graphs in the given order; a graph may be taken twice."""
+        """Return some of the graphs in the given order; a graph may be taken twice.
+
+        Families without any of them are dropped; the vocabulary stays.
+        """
         index = np.arange(self.size)[index]
         order = np.argsort(index, kind="stable")
         families = []
@@ -183,7 +201,10 @@ class GraphBatch(Sequence[LabelledGraph]):
         return GraphBatch(self.vocabulary, tuple(families), len(index))
 
     def to_arrays(self) -> Arrays:
-        """Return arrays that ``from_arrays`` reads."""
+        """Return arrays that ``from_arrays`` reads, by key; those of all families are concatenated.
+
+        ``shapes`` has the five sizes (g, v, k, rows of weights, e) of each family.
+        """
         shapes = [(*f.labels.shape, *f.weights.shape) for f in self.families]
         return {
             **pack_words(self.vocabulary),
@@ -197,7 +218,10 @@ class GraphBatch(Sequence[LabelledGraph]):
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> GraphBatch:
-        """Build the graphs that ``to_arrays`` wrote; raise ValueError if they are damaged."""
+        """Build the graphs that ``to_arrays`` wrote.
+
+        Raises ValueError if sizes do not match or an index is out of range.
+        """
         shapes = arrays["shapes"].astype(np.intp).reshape(-1, 5)
         g, v, k, w, e = shapes.T
         parts = zip(
@@ -230,7 +254,10 @@ class GraphBatch(Sequence[LabelledGraph]):
 
 
 def _make_family(graph: LabelledGraph, index: int, words: dict[str, int]) -> GraphFamily:
-    """Return a graph as a family of its own; new labels are added to ``words`` in place."""
+    """Return a graph as a family of its own, with ``index`` as its index in the batch.
+
+    ``words`` numbers the labels; new labels are added to it in place.
+    """
     label_ids = [
         [words.setdefault(label, len(words)) for label in vertex_labels]
         for vertex_labels in graph.labels
@@ -244,7 +271,10 @@ def _make_family(graph: LabelledGraph, index: int, words: dict[str, int]) -> Gra
 
 
 def _split_flat(values: NDArray[T], sizes: Indices) -> list[NDArray[T]]:
-    """Split a flat array into pieces of the given sizes; raise ValueError if they do not fit."""
+    """Split a flat array into consecutive pieces of the given sizes.
+
+    Raises ValueError if the sizes do not sum to its length.
+    """
     if len(values) != sizes.sum():
         raise ValueError(DAMAGED_MESSAGE)
     return np.split(values, np.cumsum(sizes))[:-1]
@@ -253,9 +283,9 @@ def _split_flat(values: NDArray[T], sizes: Indices) -> list[NDArray[T]]:
 def _concat_flat(
     blocks: Sequence[NDArray[np.generic]], dtype: type[np.generic]
 ) -> NDArray[np.generic]:
-    """Return all blocks flattened and concatenated.
+    """Return all blocks flattened (row by row) and concatenated.
 
-    An empty array of type ``dtype`` without any.
+    Without blocks the result is an empty array of type ``dtype``.
     """
     return np.concatenate([np.empty(0, dtype), *(block.ravel() for block in blocks)])
 
@@ -265,7 +295,7 @@ class PositionTransformation(Protocol):
     """Similarity ``P̂ = R R'`` of positions, given by its factor R."""
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
-        """Return R, with one row per position and a named column per component."""
+        """Return R, with one row per position in this order and a named column per component."""
 
 
 @runtime_checkable
@@ -273,7 +303,7 @@ class WordTransformation(Protocol):
     """Similarity ``Ŵ = B B'`` of words, given by its factor B."""
 
     def factor(self, words: Sequence[str]) -> Features:
-        """Return B, with one row per word and a named column per component."""
+        """Return B, with one row per word in this order and a named column per component."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,7 +311,8 @@ class Contexts(Sequence["Contexts"]):
     """Word-position matrices of many contexts: which word stands where around each target.
 
     Words before the target have positions -1, -2, ..., words after it 1, 2, ...; a target that is
-    kept has position 0. An element of this sequence is again ``Contexts``, of length one.
+    kept has position 0. An element of this sequence is again ``Contexts``, of length one. There are
+    n contexts with t words in all; context i is the range ``starts[i]:starts[i + 1]``.
 
     >>> two = Contexts.from_lists([[("binds", -1), ("to", 1)], [("to", -2)]])
     >>> two[0].pairs()
@@ -305,7 +336,10 @@ class Contexts(Sequence["Contexts"]):
 
     @classmethod
     def from_lists(cls, contexts: Sequence[Sequence[tuple[str, int]]]) -> Contexts:
-        """Build contexts from lists of (word, position)."""
+        """Build contexts from lists of (word, position), in order.
+
+        The vocabulary is in order of first occurrence.
+        """
         ids: dict[str, int] = {}
         words = [ids.setdefault(word, len(ids)) for context in contexts for word, _ in context]
         positions = [position for context in contexts for _, position in context]
@@ -317,12 +351,12 @@ class Contexts(Sequence["Contexts"]):
         return len(self.starts) - 1
 
     def __getitem__(self, index: int | slice) -> Contexts:
-        """Return one context or a slice of contexts."""
+        """Return one context (as Contexts of length one) or a slice of contexts."""
         rows = np.arange(len(self))
         return self.rows(rows[index] if isinstance(index, slice) else rows[[index]])
 
     def rows(self, index: Indices | slice) -> Contexts:
-        """Return some contexts with the same vocabulary."""
+        """Return some contexts, in the order of ``index``, with the same vocabulary."""
         tokens, starts = _take_ragged(self.starts, np.arange(len(self))[index])
         return Contexts(self.vocabulary, self.words[tokens], self.positions[tokens], starts)
 
@@ -334,9 +368,9 @@ class Contexts(Sequence["Contexts"]):
     def matrix(self, span: int | None = None) -> SparseMatrix:
         """Return the summed word-position matrix of all contexts, sparse.
 
-        Rows are the vocabulary, columns the positions -span ... -1, 1 ... span.
-        If any target is kept there is a column 0 in the middle. Words beyond ``span`` are dropped;
-        None means the distance of the farthest word.
+        Rows are the vocabulary, columns the positions -span ... -1, 1 ... span; an entry counts how
+        often the word stands there. If any target is kept there is a column 0 in the middle. Words
+        beyond ``span`` are dropped; None means the distance of the farthest word, at least 1.
         """
         distance = int(np.abs(self.positions).max(initial=1)) if span is None else span
         is_near = np.abs(self.positions) <= distance
@@ -349,7 +383,11 @@ class Contexts(Sequence["Contexts"]):
         return sp.csr_array((np.ones(len(words)), (words, columns)), shape=shape)
 
     def with_words(self, vocabulary: Sequence[str]) -> Contexts:
-        """Return the contexts over ``vocabulary``; other words are dropped, positions stay."""
+        """Return the contexts over ``vocabulary``; other words are dropped, positions stay.
+
+        The number and order of contexts stay, though some may become empty. ``vocabulary`` has each
+        word once.
+        """
         ids = {word: i for i, word in enumerate(vocabulary)}
         new_id = np.array([ids.get(word, -1) for word in self.vocabulary] + [-1], dtype=np.int32)
         words = new_id[self.words]
@@ -359,7 +397,10 @@ class Contexts(Sequence["Contexts"]):
 
     @staticmethod
     def concat(blocks: Sequence[Contexts]) -> Contexts:
-        """Return the contexts of several batches, one batch after the other."""
+        """Return the contexts of several batches, one batch after the other.
+
+        Vocabularies are merged in order of first occurrence. Without batches the result is empty.
+        """
         if blocks and all(b.vocabulary is blocks[0].vocabulary for b in blocks):
             vocabulary = blocks[0].vocabulary
             words = [b.words for b in blocks]
@@ -379,14 +420,17 @@ class Contexts(Sequence["Contexts"]):
         )
 
     def to_arrays(self) -> Arrays:
-        """Return arrays that ``from_arrays`` reads."""
+        """Return arrays that ``from_arrays`` reads, by key."""
         arrays = _add_prefix("vocabulary", FeatureNames.from_iterable(self.vocabulary).to_arrays())
         content: Arrays = {"words": self.words, "positions": self.positions, "starts": self.starts}
         return {**arrays, **content}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Contexts:
-        """Build the contexts that ``to_arrays`` wrote."""
+        """Build the contexts that ``to_arrays`` wrote.
+
+        Raise ValueError if their lengths do not agree.
+        """
         return cls(
             FeatureNames.from_arrays(_strip_prefix("vocabulary", arrays)).vocabulary,
             arrays["words"].astype(np.int32),
@@ -399,7 +443,8 @@ class Contexts(Sequence["Contexts"]):
 class Sequences(Sequence["Sequences"]):
     """Many sequences of symbols over one alphabet.
 
-    An element is again ``Sequences``, of length one.
+    An element is again ``Sequences``, of length one. There are n sequences with t symbols in all;
+    sequence i is the range ``starts[i]:starts[i + 1]`` of ``codes``.
 
     >>> two = Sequences.from_lists([["Mp", "Ss"], ["Ss"]])
     >>> two[1].symbols()
@@ -412,7 +457,7 @@ class Sequences(Sequence["Sequences"]):
 
     @classmethod
     def from_lists(cls, sequences: Sequence[Sequence[str]]) -> Sequences:
-        """Build sequences from lists of symbols."""
+        """Build sequences from lists of symbols; the alphabet is in order of first occurrence."""
         ids: dict[str, int] = {}
         codes = [ids.setdefault(symbol, len(ids)) for sequence in sequences for symbol in sequence]
         starts = np.cumsum([0, *map(len, sequences)]).astype(np.intp)
@@ -423,12 +468,12 @@ class Sequences(Sequence["Sequences"]):
         return len(self.starts) - 1
 
     def __getitem__(self, index: int | slice) -> Sequences:
-        """Return one sequence or a slice of sequences."""
+        """Return one sequence (as Sequences of length one) or a slice of sequences."""
         rows = np.arange(len(self))
         return self.rows(rows[index] if isinstance(index, slice) else rows[[index]])
 
     def rows(self, index: Indices | slice) -> Sequences:
-        """Return some sequences with the same alphabet."""
+        """Return some sequences, in the order of ``index``, with the same alphabet."""
         symbols, starts = _take_ragged(self.starts, np.arange(len(self))[index])
         return Sequences(self.alphabet, self.codes[symbols], starts)
 
@@ -438,7 +483,10 @@ class Sequences(Sequence["Sequences"]):
 
     @staticmethod
     def concat(blocks: Sequence[Sequences]) -> Sequences:
-        """Return the sequences of several batches, one batch after the other."""
+        """Return the sequences of several batches, one batch after the other.
+
+        Alphabets are merged.
+        """
         ids = {s: i for i, s in enumerate(dict.fromkeys(s for b in blocks for s in b.alphabet))}
         tables = [np.array([ids[s] for s in b.alphabet], dtype=np.int32) for b in blocks]
         codes = [table[b.codes] for table, b in zip(tables, blocks, strict=True)]
@@ -450,13 +498,13 @@ class Sequences(Sequence["Sequences"]):
         )
 
     def to_arrays(self) -> Arrays:
-        """Return arrays that ``from_arrays`` reads."""
+        """Return arrays that ``from_arrays`` reads, by key."""
         arrays = _add_prefix("alphabet", FeatureNames.from_iterable(self.alphabet).to_arrays())
         return {**arrays, "codes": self.codes, "starts": self.starts}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Sequences:
-        """Build the sequences that ``to_arrays`` wrote."""
+        """Build the sequences that ``to_arrays`` wrote; codes are not checked."""
         alphabet = FeatureNames.from_arrays(_strip_prefix("alphabet", arrays)).vocabulary
         return cls(alphabet, arrays["codes"].astype(np.int32), arrays["starts"].astype(np.intp))
 
@@ -464,8 +512,10 @@ class Sequences(Sequence["Sequences"]):
 def pivoted_cholesky(P: Matrix, tolerance: float) -> tuple[Matrix, Indices]:  # (g, g)
     """Return R (g, r) and the pivots (r,) with ``P = R R'``, every entry within ``tolerance``.
 
-    P is a positive semidefinite matrix (g, g). Unlike eigenvectors, R does not depend on the
-    machine: a pivot is the first of the largest residuals.
+    P is a positive semidefinite matrix (g, g); columns are added until all of P is within the
+    tolerance, so r is at most g. The pivots are row numbers of P, in the order they were chosen;
+    column k of R belongs to pivot k. Unlike eigenvectors, R does not depend on the machine: a pivot
+    is the first of the largest residuals.
     """
     residual = np.diag(P).astype(np.float64).copy()
     R = np.zeros(P.shape)
@@ -484,7 +534,11 @@ def pivoted_cholesky(P: Matrix, tolerance: float) -> tuple[Matrix, Indices]:  # 
 
 
 def _take_ragged(starts: Indices, chosen: Indices) -> tuple[Indices, Indices]:
-    """Return the indices of the items of the chosen rows, and the offsets of these rows."""
+    """Return the indices of the items of the chosen rows, and the offsets of these rows.
+
+    Row i is the range ``starts[i]:starts[i + 1]`` of items, ``starts`` has shape (n + 1,). Items
+    come row after row, in the order of ``chosen``; the offsets have shape ``(len(chosen) + 1,)``.
+    """
     sizes = np.diff(starts)[chosen]
     begins = np.concatenate([[0], np.cumsum(sizes)])
     items = np.arange(begins[-1]) + np.repeat(starts[:-1][chosen] - begins[:-1], sizes)
@@ -497,7 +551,10 @@ def _add_prefix(prefix: str, arrays: Arrays) -> Arrays:
 
 
 def _strip_prefix(prefix: str, arrays: Mapping[str, NDArray[np.generic]]) -> Arrays:
-    """Return the arrays whose keys begin with ``prefix_``, without it."""
+    """Return the arrays whose keys begin with ``prefix_``, with keys without it.
+
+    Others are dropped.
+    """
     return {
         key.removeprefix(f"{prefix}_"): value
         for key, value in arrays.items()
