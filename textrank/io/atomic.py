@@ -174,7 +174,7 @@ def atomic_folder(
 ) -> Iterator[Path]:
     """Yield an empty folder to fill; it replaces ``path`` in one step when the block ends normally.
 
-    If the block raises, the old folder stays; otherwise all its files are removed. The parent
+    The old folder is then removed with all its files; if the block raises, it stays. The parent
     folder must exist. ``check(path)`` is called first and may raise to protect an existing folder
     that must not be replaced; ``None`` allows any.
     """
