@@ -24,7 +24,7 @@ from textrank.protocols import Task
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Scored:
-    """Candidates with their scores, as a task annotates and measures them."""
+    """Candidates with their scores, as a task annotates and measures them; n is their number."""
 
     candidates: Sequence[Candidate]
     scores: Vector  # (n,)
@@ -44,12 +44,18 @@ class Scored:
         return gold_labels(self.candidates)
 
     def measures(self) -> dict[str, float | None]:
-        """Return metrics of yes-or-no answers: AUC, and F1 at several thresholds."""
+        """Return metrics of yes-or-no answers by name: AUC, and F1 at several thresholds.
+
+        None where a metric is undefined. Keys are those of ``classification_metrics``.
+        """
         return classification_metrics(self.y, self.scores, self.threshold, self.unreachable)
 
 
 def no_candidates_error(task: Task, documents: int) -> ValueError:
-    """Build the error for documents in which a task has nothing to decide."""
+    """Build the error for documents in which a task has nothing to decide; the caller raises it.
+
+    ``documents`` is their number.
+    """
     summary, _, _ = (type(task).__doc__ or "").strip().partition("\n")
     return ValueError(
         f"no candidates for task {task.name!r} in {documents} documents. The task is: {summary} "
@@ -69,7 +75,8 @@ class Question:
     def candidates(self, number: int) -> list[Candidate]:
         """Return a candidate for the second of two answers, or one per answer if there are more.
 
-        ``number`` is that of the question in its Doc, which becomes the candidates' query.
+        ``number`` is that of the question in its Doc, which becomes the candidates' query,
+        "q<number>". Labels are 1 for the right answer and -1 for others, None if it is unknown.
         """
         answers = self.answers[1:] if len(self.answers) == 2 else self.answers
         span, doc = self.span, self.span.doc
@@ -82,17 +89,21 @@ class Question:
         ]
 
     def _label(self, answer: str) -> float | None:
+        """Return 1.0 if the answer is right, -1.0 if not, None if the right one is unknown."""
         return None if self.right is None else 1.0 if answer == self.right else -1.0
 
 
 def candidates_from_questions(questions: Sequence[Question]) -> list[Candidate]:
-    """Return the candidates of a Doc's questions, numbered in their order."""
+    """Return the candidates of a Doc's questions, in their order, numbered from 0."""
     return [c for number, question in enumerate(questions) for c in question.candidates(number)]
 
 
 @dataclass(frozen=True, eq=False)
 class AnsweredQuestion:
-    """The candidates of one question with their scores, which are log-odds."""
+    """The candidates of one question with their scores, which are log-odds.
+
+    Of a question with two answers there is a single candidate, for the second one.
+    """
 
     candidates: Sequence[Candidate]
     scores: Vector
@@ -110,7 +121,9 @@ class AnsweredQuestion:
     def probabilities(self, answers: Sequence[str]) -> dict[str, float]:
         """Return the probability of each answer; they sum to one.
 
-        ``answers`` are all answers of the question, in the order of its candidates.
+        ``answers`` are all answers of the question, in the order of its candidates. The score of
+        two answers is that of the second; of more, the probabilities of all are divided by their
+        sum.
         """
         if len(answers) == 2:
             second = float(expit(self.scores[0]))
@@ -120,7 +133,11 @@ class AnsweredQuestion:
         return {answer: value / total for answer, value in zip(answers, odds, strict=True)}
 
     def is_correct(self, threshold: float) -> bool:
-        """Return whether the best answer is right; of two, the second from the threshold on."""
+        """Return whether the best answer is right; of two, the second from the threshold on.
+
+        Of more answers, the first of the highest score is the best; ``threshold`` is not used. An
+        unknown label counts as wrong.
+        """
         labels = [candidate.label or 0.0 for candidate in self.candidates]
         if len(labels) == 1:
             return bool((self.scores[0] >= threshold) == (labels[0] > 0))
@@ -131,27 +148,40 @@ class ChoiceTask(Task):
     """Base of tasks that choose among answers; subclasses define ``candidates`` and ``row``."""
 
     def row(self, text: SourceText, question: AnsweredQuestion) -> dict[str, Any]:
-        """Return the answer to a question as plain values."""
+        """Return the answer to a question as plain values, which can be written as JSON.
+
+        ``text`` is the text of the Doc, for offsets and sentences.
+        """
         raise NotImplementedError
 
     def threshold(self, y: Vector, heldout: Vector) -> float:
-        """Return log-odds of zero, since scores are calibrated."""
+        """Return log-odds of zero, since scores are calibrated; the arguments are not used."""
         return 0.0
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
-        """Write one row per question to ``doc._.textrank_<name>``, in text order."""
+        """Write one row per question to ``doc._.textrank_<name>``, in the order of candidates.
+
+        Returns the Doc, changed in place. ``scored`` has the candidates of this Doc only. Without
+        candidates the attribute becomes [].
+        """
         text = SourceText.from_doc(doc, scored.candidates[0].doc if scored.candidates else doc)
         rows = [self.row(text, question) for question in group_by_question(scored)]
         doc._.set(f"textrank_{self.name}", rows)
         return doc
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
-        """Return metrics of yes-or-no answers, and accuracy over questions."""
+        """Return metrics of yes-or-no answers, and accuracy over questions.
+
+        See ``choice_metrics``.
+        """
         return choice_metrics(scored)
 
 
 def group_by_question(scored: Scored) -> Iterator[AnsweredQuestion]:
-    """Yield the questions in order; candidates of one question must be adjacent."""
+    """Yield the questions in order; candidates of one question must be adjacent.
+
+    Candidates are of one question if they have the same Doc and query.
+    """
     candidates, scores = scored.candidates, scored.scores
     start = 0
     for end in range(1, len(candidates) + 1):
@@ -161,13 +191,15 @@ def group_by_question(scored: Scored) -> Iterator[AnsweredQuestion]:
 
 
 def _same_question(one: Candidate, two: Candidate) -> bool:
+    """Return whether two candidates are of one question: the same Doc and query."""
     return one.doc is two.doc and one.query == two.query
 
 
 def choice_metrics(scored: Scored) -> dict[str, float | None]:
-    """Return metrics of yes-or-no answers, and accuracy over all questions.
+    """Return metrics of yes-or-no answers, and ``accuracy`` over all questions.
 
-    If questions have different titles, ``accuracy_of_sets`` is the mean over titles.
+    If questions have different titles, ``accuracy_of_sets`` is the mean over titles; otherwise
+    there is no such key. ``scored`` must have at least one candidate.
     """
     correct: dict[str, list[bool]] = {}
     for question in group_by_question(scored):
@@ -180,7 +212,10 @@ def choice_metrics(scored: Scored) -> dict[str, float | None]:
 
 
 def span_text(span: Span) -> str:
-    """Return the text of a span without the gaps of a discontinuous mention."""
+    """Return the text of a span without the gaps of a discontinuous mention.
+
+    The tokens of such a mention are joined by spaces.
+    """
     tokens = span_tokens(span)
     is_continuous = len(tokens) == span.end - span.start
     return span.text if is_continuous else " ".join(span.doc[i].text for i in tokens)
