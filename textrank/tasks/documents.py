@@ -57,7 +57,12 @@ class Categorise(Task):
             raise ValueError(f"topics must be one or more different names, got {self.topics}")
 
     def candidates(self, doc: Doc) -> list[Candidate]:
-        """Return one candidate per topic; none for a document without words."""
+        """Return one candidate per topic, in the order of ``topics``.
+
+        None for a document without words. The topic is the candidate's query. The label is 1 for a
+        gold topic and -1 for others, None if the document has no annotation. Raises ValueError if
+        its topics are not a list of strings.
+        """
         words = word_doc(doc)
         gold = _gold_topics(doc)
         if not len(words):
@@ -75,15 +80,25 @@ class Categorise(Task):
         ]
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
-        """Return the number of gold topics of a document without words."""
+        """Return the number of gold topics of a document without words.
+
+        0 if there are candidates.
+        """
         return 0 if candidates else len(set(self.topics) & set(_gold_topics(doc) or ()))
 
     def threshold(self, y: Vector, heldout: Vector) -> float:
-        """Return log-odds of zero, since scores are calibrated topic by topic."""
+        """Return log-odds of zero, since scores are calibrated topic by topic.
+
+        The arguments are not used.
+        """
         return 0.0
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
-        """Write one row per topic to ``doc._.textrank_categorise``, the most probable first."""
+        """Write one row per topic to ``doc._.textrank_categorise``, the most probable first.
+
+        A row has ``topic``, ``assigned`` (whether the score reaches the threshold), ``probability``
+        and ``score``; equal scores keep the order of ``topics``. Returns the Doc.
+        """
         rows: list[dict[str, Any]] = [
             {
                 "topic": candidate.query,
@@ -98,7 +113,11 @@ class Categorise(Task):
         return doc
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
-        """Return metrics over all topics, means over topics, and AUC and F1 of each topic."""
+        """Return metrics over all topics, means over topics, and AUC and F1 of each topic.
+
+        Means have the keys ``auc_of_topics`` and ``f_of_topics``, those of a topic "auc TOPIC" and
+        "f TOPIC". Topics without a gold document are None and left out of the means.
+        """
         metrics = scored.measures()
         metrics_by_topic = {topic: _topic_metrics(topic, scored) for topic in self.topics}
         for measure in ("auc", "f"):
@@ -110,7 +129,10 @@ class Categorise(Task):
 
 
 def _topic_metrics(topic: str, scored: Scored) -> Mapping[str, float | None]:
-    """Return AUC and F1 of one topic; None if no document of the fold has it."""
+    """Return AUC and F1 of one topic, with keys ``auc`` and ``f``.
+
+    Both are None if no document of the fold has it.
+    """
     is_topic = np.array([c.query == topic for c in scored.candidates], dtype=bool)
     y, scores = scored.y[is_topic], np.asarray(scored.scores)[is_topic]
     if not (y > 0).any():
@@ -121,7 +143,7 @@ def _topic_metrics(topic: str, scored: Scored) -> Mapping[str, float | None]:
 def _gold_topics(doc: Doc) -> Sequence[str] | None:
     """Return the gold topics of a document, or None if it has no annotation.
 
-    Raises ValueError if they are not a list of strings.
+    [] means that it has none of the topics. Raises ValueError if they are not a list of strings.
     """
     meta = doc.user_data.get("meta")
     topics = meta.get("topics") if isinstance(meta, Mapping) else None
@@ -142,7 +164,7 @@ class Retrieve(Task):
     the documents of the query: ``{"id", "relevance", "features"}``, as the reader of LETOR gives
     them, or ``{"id", "relevance", "title", "text"}``, from which features are computed: how much of
     the query the document contains. Inverse document frequencies are over the documents of the
-    query.
+    query. ``relevance`` is a number, higher for better, or missing.
     """
 
     name: ClassVar[str] = "retrieve"
@@ -151,7 +173,10 @@ class Retrieve(Task):
     is_ranking: ClassVar[bool] = True
 
     def candidates(self, doc: Doc) -> list[Candidate]:
-        """Return one candidate per listed document, with its features."""
+        """Return one candidate per listed document, in the order of the list, with its features.
+
+        The label is the relevance, None if it is unknown. [] for a Doc that lists none.
+        """
         documents = listed_documents(doc)
         word_counts = [_count_words(row) for row in documents]
         query_words = _WORD_PATTERN.findall(doc.text.lower())
@@ -175,11 +200,18 @@ class Retrieve(Task):
         return 0
 
     def threshold(self, y: Vector, heldout: Vector) -> None:
-        """Return None: documents are compared, not answered with yes or no."""
+        """Return None: documents are compared, not answered with yes or no.
+
+        The arguments are not used.
+        """
         return None
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
-        """Write one row per document to ``doc._.textrank_retrieve``, the best first."""
+        """Write one row per document to ``doc._.textrank_retrieve``, the best first.
+
+        Returns the Doc, changed in place. A row has ``id`` (position from 0 as a string if the
+        document has none), ``score`` and ``rank`` from 1. Equal scores keep the order of the list.
+        """
         documents = listed_documents(doc)
         rows: list[dict[str, Any]] = [
             {"id": row.get("id", str(index)), "score": float(score)}
@@ -190,7 +222,11 @@ class Retrieve(Task):
         return doc
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
-        """Return pairwise accuracy, NDCG, MAP and tau_b, each a mean over queries."""
+        """Return pairwise accuracy, NDCG, MAP and tau_b, each a mean over queries.
+
+        Keys are those of ``ranking_metrics``, ``pairwise_accuracy`` and ``map``; None where
+        undefined.
+        """
         y, scores = scored.y, scored.scores
         queries = [(c.document, c.query) for c in scored.candidates]
         metrics = ranking_metrics(y, scores, queries)
@@ -201,7 +237,10 @@ class Retrieve(Task):
 
 
 def listed_documents(doc: Doc) -> list[Mapping[str, Any]]:
-    """Return the documents that a query's Doc lists; ValueError if an entry is not a document."""
+    """Return the documents that a query's Doc lists, [] if none; see ``Retrieve`` for where.
+
+    Raises ValueError if an entry is not a mapping with features, text or title.
+    """
     meta = doc.user_data.get("meta")
     from_meta = meta.get("judged") if isinstance(meta, Mapping) else None
     documents = doc.user_data.get("judged", from_meta) or []
@@ -221,12 +260,18 @@ def _relevance(row: Mapping[str, Any]) -> float | None:
 
 
 def _count_words(row: Mapping[str, Any]) -> Counter[str]:
-    """Return the word counts of title and text of a document, in lower case."""
+    """Return the word counts of title and text of a listed document, in lower case.
+
+    A document with neither has no words.
+    """
     return Counter(_WORD_PATTERN.findall(f"{row.get('title', '')} {row.get('text', '')}".lower()))
 
 
 def _inverse_document_frequencies(word_counts: Sequence[Counter[str]]) -> dict[str, float]:
-    """Return log(1 + (n - k + 0.5) / (k + 0.5)) for each word that k of n documents contain."""
+    """Return log(1 + (n - k + 0.5) / (k + 0.5)) for each word that k of n documents contain.
+
+    ``word_counts`` has the word counts of each document.
+    """
     counts = Counter(word for document in word_counts for word in document)
     n = len(word_counts)
     return {word: log1p((n - k + 0.5) / (k + 0.5)) for word, k in counts.items()}
@@ -241,7 +286,20 @@ def _ranking_features(
 ) -> dict[str, float]:
     """Return the given features of a document, or features of its overlap with the query.
 
-    BM25 is divided by 1 + the number of query words; ``mean_length`` is in words.
+    Parameters
+    ----------
+    row
+        Listed document; its ``features`` are returned as they are if it has any.
+    word_counts
+        Counts of the words in its title and text.
+    query_words
+        Words of the query in order, in lower case.
+    idf
+        Inverse document frequency of each word; 0 for words it does not have.
+    mean_length
+        Mean length of the query's documents, in words.
+
+    BM25 is divided by 1 + the number of distinct query words.
     """
     if "features" in row:
         return {str(name): float(value) for name, value in row["features"].items()}
