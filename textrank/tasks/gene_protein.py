@@ -54,7 +54,9 @@ class GeneProtein(ChoiceTask):
     def candidates(self, doc: Doc) -> list[Candidate]:
         """Return one candidate per name; with three answers or more, one per name and answer.
 
-        A Doc without the span group gets one made from ``doc.ents``.
+        Names are in the order of the span group; those whose label is in neither ``answers`` nor
+        ``also`` are left out. A Doc without the span group gets one made from ``doc.ents``, in
+        place.
         """
         ensure_span_group(doc, self.entities)
         labelled = [(s, s.label_) for s in entity_spans(word_doc(doc), self.entities)]
@@ -71,7 +73,12 @@ class GeneProtein(ChoiceTask):
         return 0
 
     def row(self, text: SourceText, question: AnsweredQuestion) -> dict[str, Any]:
-        """Return the most probable kind of a name, with its offsets and sentence."""
+        """Return the most probable kind of a name, with its offsets and sentence.
+
+        Keys: ``name``, ``span`` (characters of the original text), ``sentence``, ``label`` (the
+        kind), ``probability`` (of that kind) and ``probabilities`` by kind. Ties go to the first of
+        ``answers``.
+        """
         probabilities = question.probabilities(self.answers)
         best = list(probabilities)[int(argmax_first(list(probabilities.values())))]
         span = question.span
@@ -86,5 +93,5 @@ class GeneProtein(ChoiceTask):
         }
 
     def _gold_answer(self, label: str) -> str | None:
-        """Return the label if it is one of the answers, else None."""
+        """Return the label of a name if it is one of the answers, else None (unknown)."""
         return label if label in self.answers else None
