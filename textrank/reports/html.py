@@ -180,6 +180,7 @@ def template_environment() -> Environment:
 
 
 def _render(template: str, **values: Any) -> str:
+    """Return a page template, by its file name, filled with ``values``."""
     return template_environment().get_template(template).render(**values)
 
 
@@ -320,11 +321,13 @@ def _first_word(
 def _build_step(
     decision: Decision, word: CharacterRange, relation: str = "", forward: bool = True
 ) -> Step:
+    """Return the step of the word at a character range; ``relation`` leads to the next word."""
     is_entity = any(_overlap(word, span) for span in decision.spans)
     return Step(decision.text[word[0] : word[1]], is_entity, relation, forward)
 
 
 def _overlap(one: CharacterRange, other: CharacterRange) -> bool:
+    """Return whether two ranges, ends excluded, have a character in common."""
     return one[0] < other[1] and other[0] < one[1]
 
 
