@@ -65,6 +65,7 @@ def read_report(path: str | Path) -> Report:
 
 
 def _to_json(data: Mapping[str, Any]) -> str:
+    """Return plain values as indented JSON with a line feed; ValueError for NaN or infinity."""
     return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -129,6 +130,7 @@ def describe_permutation_test(report: Report) -> str:
 
 
 def _new_table() -> Table:
+    """Return an empty table in the style of all results: no lines, dimmed headings."""
     return Table(box=None, pad_edge=False, header_style="dim")
 
 
@@ -203,6 +205,7 @@ def _folds_table(report: Report) -> Table:
 
 
 def _fold_sizes(fold: Fold) -> tuple[str, str, str, str]:
+    """Return split, fold, number of candidates and of positives as cells."""
     return str(fold.split), str(fold.fold), str(fold.candidates), str(fold.positives)
 
 
@@ -341,6 +344,7 @@ def raw_text_table(result: RawText) -> RenderableType:
 
 
 def _describe_calibration(values: Mapping[str, float]) -> str:
+    """Return ``RawText.calibration``, which must not be empty, as a sentence."""
     error, chance = values["calibration_error"], values["calibration_error_of_chance"]
     mean, share = values["mean_probability"], values["positive_share"]
     return (
@@ -351,6 +355,7 @@ def _describe_calibration(values: Mapping[str, float]) -> str:
 
 
 def _names_table(result: RawText) -> Table:
+    """Return counts and metrics of recognised names, a row per rule of matching."""
     table = _wide_table("names", ("gold", "found", "right", "precision", "recall", "F"))
     for key, words in NAME_MATCH_LABELS.items():
         hits = result.names[key]
@@ -360,6 +365,7 @@ def _names_table(result: RawText) -> Table:
 
 
 def _interactions_table(result: RawText) -> Table:
+    """Return counts and metrics of interactions, a row per rule of matching names."""
     heads = ("gold", "reachable", "yes", "right", "precision", "recall", "F", "F of reachable")
     table = _wide_table("interactions", heads)
     for key, words in PAIR_MATCH_LABELS.items():
