@@ -257,6 +257,7 @@ def plot_sweep(sweep: Sweep, metric: str) -> Figure | None:
 
 
 def _mean_and_std(summary: Summary) -> dict[str, float | None]:
+    """Return mean and standard deviation under the keys that ``_plot_lines`` reads."""
     return {"mean": summary.mean, "std": summary.std}
 
 
