@@ -178,6 +178,7 @@ class Model:
 
     @cached_property
     def _attribute_model(self) -> AttributeModel | None:
+        """Predictor of attributes from the submodels; None if there are none."""
         return self.pipeline.task.attribute_model(self.submodels)
 
     # Annotating Docs
@@ -237,6 +238,7 @@ class Model:
     @gc_disabled()
     @doc_cache()
     def _annotate_batch(self, docs: Sequence[Doc]) -> list[Doc]:
+        """Return ``annotate(docs)`` as a list, without garbage collection and with cached Docs."""
         return list(self.annotate(docs))
 
     def _annotate_one_by_one(
