@@ -191,6 +191,7 @@ class Pipeline:
         return list(kernels) if len(kernels) > 1 else []
 
     def _notes(self, X: Sequence[Any]) -> list[str]:
+        """Return sentences for the report about inputs that the kernel scales down; maybe none."""
         count = count_diverging(self.kernel, X)
         return [f"graphs with diverging path weights, scaled down: {count}"] if count else []
 
