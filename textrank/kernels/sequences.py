@@ -1,8 +1,12 @@
 """Locality kernels: similarity of two sequences by the windows around their symbols.
 
-Most are sums over patterns of offsets (``Pattern``, ``pattern_features``);
-``LocalityConvolution`` compares distinct windows (``Windows``, ``WindowPairs``). Formula numbers
-are those of Tsivtsivadze et al. (2009), Applied Intelligence 31:81-88.
+Most are sums over patterns of offsets (``Pattern``, ``pattern_features``); ``LocalityConvolution``
+compares distinct windows (``Windows``, ``WindowPairs``). Formula numbers are those of Tsivtsivadze
+et al. (2009), Applied Intelligence 31:81-88.
+
+``f`` and ``g`` are sequences of symbols, ``f_i`` the symbol at position ``i``, and ``δ`` is 1 for
+equal symbols. Positions outside a sequence match nothing. A *window* has ``w`` symbols on each side
+of its *centre*; symbols are indices into the alphabet of a ``Sequences`` batch.
 """
 
 from __future__ import annotations
@@ -40,11 +44,18 @@ class LocalSum(ExplicitKernel[Sequences]):
     positional: str | Sequence[Sequence[float]] = "gaussian"
 
     def __post_init__(self) -> None:
-        """Freeze and validate the positional matrix."""
+        """Convert a positional matrix to tuples.
+
+        Raise ValueError for settings that give no kernel.
+        """
         _freeze_positional(self)
 
     def features(self, X: Sequence[Sequences]) -> Features:
-        """Return a column for each symbol, neighbour and component of the positional matrix."""
+        """Return a column for each symbol, neighbour and component of the positional matrix.
+
+        One row per sequence. Only combinations that occur have a column, named by the component
+        (``"near +1"``), the symbol and its neighbour.
+        """
         P = positional_matrix(self.positional, self.window, self.theta)
         R, pivots = pivoted_cholesky(P, 1e-14)
         patterns = [
@@ -74,7 +85,10 @@ class LocalityConvolution:
     positional: str | Sequence[Sequence[float]] = "gaussian"
 
     def __post_init__(self) -> None:
-        """Freeze and validate the positional matrix."""
+        """Convert a positional matrix to tuples.
+
+        Raise ValueError for settings that give no kernel.
+        """
         _freeze_positional(self)
 
     def __call__(self, X: Sequence[Sequences], Y: Sequence[Sequences] | None = None) -> Matrix:
@@ -123,7 +137,10 @@ class LocalityImproved(ExplicitKernel[Sequences]):
             )
 
     def features(self, X: Sequence[Sequences]) -> Features:
-        """Return a column for each set of offsets and the symbols found there."""
+        """Return a column for each set of offsets and the symbols found there, named by both.
+
+        One row per sequence. Sets that reach outside the sequence do not count.
+        """
         patterns = [
             Pattern(
                 offsets, self._coefficient(offsets) ** 0.5, " ".join(f"{m:+d}" for m in offsets)
@@ -135,7 +152,8 @@ class LocalityImproved(ExplicitKernel[Sequences]):
     def _coefficient(self, offsets: tuple[int, ...]) -> float:
         """Return the coefficient of ``Π_{m in offsets} δ_m`` in ``(Σ_m D_m δ_m)^degree``.
 
-        By inclusion and exclusion; ``δ_m² = δ_m``.
+        By inclusion and exclusion; ``δ_m² = δ_m``. ``offsets`` has between 1 and ``degree``
+        different offsets.
         """
         return float(
             sum(
@@ -164,7 +182,7 @@ class SpectrumKernel(ExplicitKernel[Sequences]):
             raise ValueError(f"length must be at least 1, got {self.length}")
 
     def features(self, X: Sequence[Sequences]) -> Features:
-        """Return the count of each run of symbols."""
+        """Return the count of each run of 1 to ``length`` symbols, one row per sequence."""
         patterns = [Pattern(tuple(range(u))) for u in range(1, self.length + 1)]
         return pattern_features(as_sequences(X), patterns)
 
@@ -200,7 +218,10 @@ class GapWeighted(ExplicitKernel[Sequences]):
             )
 
     def features(self, X: Sequence[Sequences]) -> Features:
-        """Return a column for each subsequence."""
+        """Return the summed weight of each subsequence of ``length`` symbols, one row per sequence.
+
+        A column is named by its symbols. Sequences shorter than ``length`` have empty rows.
+        """
         sequences = as_sequences(X)
         extent = self.stretch or int(np.diff(sequences.starts).max(initial=self.length))
         patterns = [
@@ -211,7 +232,10 @@ class GapWeighted(ExplicitKernel[Sequences]):
 
 
 def _freeze_positional(settings: LocalSum | LocalityConvolution) -> None:
-    """Convert a positional matrix to tuples, in place, and validate the settings."""
+    """Convert a positional matrix to tuples, in place, and validate the settings.
+
+    A name such as "gaussian" stays as it is. Raises as ``validate_positional``.
+    """
     if not isinstance(settings.positional, str):
         matrix = tuple(tuple(map(float, row)) for row in settings.positional)
         object.__setattr__(settings, "positional", matrix)
@@ -224,14 +248,20 @@ POSITIONAL_NAMES = ("gaussian", "same", "any")
 
 @dataclass(frozen=True, eq=False)
 class Windows:
-    """Distinct windows of some sequences, sorted by centre, and how often each occurs."""
+    """Distinct windows of some sequences, sorted by centre, and how often each occurs.
+
+    Symbols outside a sequence are ``OUTSIDE``.
+    """
 
     symbols: NDArray[np.int64]  # (windows, 2 w + 1)
     counts: SparseMatrix  # (sequences, windows)
 
     @classmethod
     def from_sequences(cls, X: Sequences, w: int) -> Windows:
-        """Find the distinct windows of ``w`` symbols on each side, padded with ``OUTSIDE``."""
+        """Find the distinct windows of ``w`` symbols on each side, padded with ``OUTSIDE``.
+
+        Every position of every sequence is the centre of one window.
+        """
         columns = [shift_symbols(X, offset) for offset in range(-w, w + 1)]
         centre_first = [columns[w], *columns[:w], *columns[w + 1 :]]
         code = encode_rows(centre_first)
@@ -248,7 +278,7 @@ class Windows:
 
 
 def as_sequences(X: Sequence[Sequences]) -> Sequences:
-    """Return X as one batch of sequences."""
+    """Return X, a batch or a sequence of batches, as one batch of sequences."""
     return X if isinstance(X, Sequences) else Sequences.concat(list(X))
 
 
@@ -266,9 +296,10 @@ def shift_symbols(X: Sequences, offset: int) -> NDArray[np.int64]:
 
 
 def encode_rows(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Return a number per row, equal for equal rows and ordered like the rows.
+    """Return a number per row, equal for equal rows and ordered like the rows (lexicographically).
 
-    ``columns`` are arrays of equal length with values of at least -1.
+    ``columns`` are the columns of the rows, at least one: arrays of equal length with values of at
+    least -1.
     """
     base = 2 + max((int(column.max(initial=0)) for column in columns), default=0)
     code = columns[0] + 1
@@ -284,7 +315,10 @@ def encode_rows(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Pattern:
-    """Offsets whose symbols together form one feature, with its value and a label for its name."""
+    """Offsets whose symbols together form one feature, with its value and a label for its name.
+
+    Offsets are relative to a position in a sequence; ``weight`` is what each occurrence adds.
+    """
 
     offsets: tuple[int, ...]
     weight: float = 1.0
@@ -295,6 +329,8 @@ def pattern_features(X: Sequences, patterns: Sequence[Pattern]) -> Features:
     """Return the weights of the patterns, summed by label and the symbols found at their offsets.
 
     A pattern counts at every position of a sequence where all its offsets lie inside the sequence.
+    The result has a row per sequence and a column per label and symbols that occur, sorted by label
+    (in the order of ``patterns``) and symbols. Patterns that share a label share their columns.
     """
     rows = np.repeat(np.arange(len(X)), np.diff(X.starts))
     symbols = {o: shift_symbols(X, o) for o in sorted({o for p in patterns for o in p.offsets})}
@@ -329,7 +365,8 @@ def _pattern_names(
 ) -> FeatureNames:
     """Return feature names: the label, if any pattern has one, then the symbols.
 
-    ``keys`` has a row per feature: index into ``labels``, then indices into ``alphabet``.
+    ``keys`` has a row per feature: index into ``labels``, then indices into ``alphabet``, padded
+    with -1.
     """
     if not any(labels):
         return FeatureNames(tuple(alphabet), keys[:, 1:].astype(np.int32))
@@ -338,13 +375,20 @@ def _pattern_names(
 
 
 def offset_sets(w: int, largest: int) -> list[tuple[int, ...]]:
-    """Return all sets of at most ``largest`` offsets within ``w`` of the centre."""
+    """Return all sets of 1 to ``largest`` offsets in ``-w ... w``, smaller sets first.
+
+    Each set is in ascending order.
+    """
     offsets = range(-w, w + 1)
     return [chosen for n in range(1, largest + 1) for chosen in combinations(offsets, n)]
 
 
 def positional_matrix(positional: Any, w: int, theta: float) -> Matrix:
-    """Return P over the offsets ``-w ... w``, given by a name or as a matrix."""
+    """Return P over the offsets ``-w ... w``, (2 w + 1, 2 w + 1), given by a name or as a matrix.
+
+    ``positional`` is "any", "same", "gaussian" (the only one that uses ``theta``) or P itself,
+    which is not checked here.
+    """
     offsets = np.arange(-w, w + 1)
     if not isinstance(positional, str):
         return np.asarray(positional, dtype=np.float64)
@@ -356,7 +400,11 @@ def positional_matrix(positional: Any, w: int, theta: float) -> Matrix:
 
 
 def validate_positional(positional: Any, w: int, theta: float) -> None:
-    """Raise ValueError for a window, theta or matrix that does not give a kernel."""
+    """Raise ValueError for a window, theta or matrix that does not give a kernel.
+
+    The window must be an integer of at least 0, theta positive, and the matrix symmetric,
+    non-negative, positive semidefinite and of size ``2 w + 1``.
+    """
     if w < 0 or int(w) != w:
         raise ValueError(f"window must be an integer of at least 0, got {w}")
     if isinstance(positional, str) and positional not in POSITIONAL_NAMES:
@@ -384,9 +432,9 @@ MIN_DENSE_WINDOWS = 256  # windows of a centre above which pairs are compared as
 
 @dataclass(frozen=True, eq=False)
 class WindowPairs:
-    """Windows sorted by centre, and the values of M for pairs of them with the same centre.
+    """Distinct windows sorted by centre, and the values of M for pairs with the same centre.
 
-    ``M_ij = Π_ml (P_ml δ(i_m, j_l) + 1)``.
+    ``M_ij = Π_ml (P_ml δ(i_m, j_l) + 1)``, and 0 for different centres.
     """
 
     symbols: NDArray[np.int64]  # (windows, 2 w + 1)
@@ -416,7 +464,10 @@ class WindowPairs:
         return K
 
     def diag(self, counts: SparseMatrix) -> Vector:
-        """Return the diagonal of ``counts M counts'``: pairs of windows of the same sequence."""
+        """Return the diagonal of ``counts M counts'``, (x,), from pairs of windows of one sequence.
+
+        ``counts`` (x, windows) counts the windows of each sequence.
+        """
         row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
         key = row * np.int64(len(self.symbols) + 1) + self._centre[counts.indices]
         order = np.argsort(key, kind="stable")
@@ -434,7 +485,7 @@ class WindowPairs:
         return self.symbols[:, self.symbols.shape[1] // 2]
 
     def _compare_pairs(self, i: Indices, j: Indices) -> Vector:
-        """Return the product for windows ``i[n]`` and ``j[n]``, which must have equal centres."""
+        """Return M for windows ``i[n]`` and ``j[n]``, which must have equal centres, (n,)."""
         w = self.symbols.shape[1] // 2
         product = np.full(len(i), 1.0 + self.P[w, w])
         left = [self.symbols[i, m] for m in range(2 * w + 1)]
@@ -449,9 +500,10 @@ class WindowPairs:
     def _sparse_part(
         self, i_windows: Indices, j_windows: Indices, groups: _Groups, *, symmetric: bool
     ) -> SparseMatrix:
-        """Return M for centres with few windows.
+        """Return M for centres with few windows, (i_windows, j_windows); other cells are 0.
 
-        If symmetric, only the upper half with a halved diagonal, so that ``M + M'`` is the whole.
+        ``groups`` are the common centres of the two lists of windows. If symmetric, only the upper
+        half with a halved diagonal is returned, so that ``M + M'`` is the whole.
         """
         small = np.flatnonzero(~groups.is_large)
         rows, columns, values = [], [], []
@@ -474,7 +526,8 @@ class WindowPairs:
     ) -> None:
         """Add the products of frequent centres to K in place, one dense block per centre.
 
-        ``left`` and ``right`` are pairs of window counts and the numbers of their windows.
+        ``left`` and ``right`` are pairs of window counts (x, windows) and the numbers of their
+        windows, which are the columns of the counts.
         """
         F, G = sp.csc_array(left[0]), sp.csc_array(right[0])
         for g in np.flatnonzero(groups.is_large).tolist():
@@ -485,7 +538,7 @@ class WindowPairs:
             K[np.ix_(rows, columns)] += (block_F @ M) @ block_G.T.toarray()
 
     def _compare_all(self, i: Indices, j: Indices) -> Matrix:
-        """Return the products of all windows ``i`` with all windows ``j`` of one centre, (i, j)."""
+        """Return M for all windows ``i`` with all windows ``j``, all of one centre, (i, j)."""
         w = self.symbols.shape[1] // 2
         left, right = self.symbols[i], self.symbols[j]
         product = np.full((len(i), len(j)), 1.0 + self.P[w, w])
@@ -500,7 +553,11 @@ class WindowPairs:
 
 @dataclass(frozen=True, eq=False)
 class _Groups:
-    """Runs of windows with the same centre in two sorted lists."""
+    """Runs of windows with the same centre in two sorted lists.
+
+    One entry per centre that both lists have, in ascending order: where its run begins in the first
+    list (``i``) and in the second (``j``), and how long it is.
+    """
 
     start_i: Indices
     size_i: Indices
@@ -532,7 +589,11 @@ class _Groups:
         return slice(int(self.start_j[g]), int(self.start_j[g] + self.size_j[g]))
 
     def pairs(self, chosen: Indices, *, symmetric: bool) -> Iterator[tuple[Indices, Indices]]:
-        """Yield all index pairs (i, j) of the chosen groups in chunks; only i <= j if symmetric."""
+        """Yield all index pairs (i, j) of the chosen groups in chunks; only i <= j if symmetric.
+
+        Each item is two arrays of equal length, indices into the first and second list, with about
+        ``MAX_CHUNK_PAIRS`` entries. ``symmetric`` requires that both lists are the same.
+        """
         sizes = self.size_i[chosen]
         member = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         i = np.repeat(self.start_i[chosen], sizes) + member
@@ -553,7 +614,7 @@ class _Groups:
 
 
 def _nonempty_rows(columns: Any) -> tuple[SparseMatrix, Indices]:
-    """Return the rows that have an entry, and their indices."""
+    """Return the rows of a sparse matrix that have an entry, and their indices, ascending."""
     rows = sp.csr_array(columns)
     nonempty = np.flatnonzero(np.diff(rows.indptr))
     return rows[nonempty], nonempty
