@@ -61,7 +61,10 @@ def _thread_controller() -> ThreadpoolController:
 
 
 def use_numpy_products(nlp: Language) -> Language:
-    """Let all networks of a pipeline use ``SingleThreadOps``, in place; return the pipeline."""
+    """Let all networks of a pipeline use ``SingleThreadOps``, in place; return the pipeline.
+
+    Components whose ``model`` is not a Thinc network are left alone.
+    """
     ops = SingleThreadOps()
     for _, component in nlp.components:
         model = getattr(component, "model", None)
@@ -91,15 +94,21 @@ class Layer(NamedTuple):
 
 
 class Encoder:
-    """Forward pass of ``spacy.MaxoutWindowEncoder.v2`` with windows of one word to either side."""
+    """Forward pass of ``spacy.MaxoutWindowEncoder.v2`` with windows of one word to either side.
+
+    Parameters are read once: build a new one after training the network.
+    """
 
     def __init__(self, layers: Sequence[Layer]) -> None:
-        """Take the layers, from input to output."""
+        """Take the layers, from input to output; at least one."""
         self.layers = layers
 
     @classmethod
     def from_model(cls, model: Model[Any, Any]) -> Encoder | None:
-        """Build it from a Thinc network; None if the network is not of this kind."""
+        """Build it from a Thinc network; None if the network is not of this kind.
+
+        Required are residual layers of window (one word to either side), maxout and layer norm.
+        """
         leaf_names = [
             node.name for node in model.walk() if not node.layers and node.name != "dropout"
         ]
@@ -122,7 +131,8 @@ class Encoder:
         word_vectors
             (distinct words, width) input vectors.
         order
-            (words,) row of each word of the sequence; texts must be separated by padding rows.
+            (words,) row of each word of the sequence; texts must be separated by padding rows (zero
+            vectors), which get vectors too, of no meaning.
 
         Notes
         -----
@@ -149,7 +159,10 @@ class Encoder:
 
 
 def _layer(maxout: Model[Any, Any], norm: Model[Any, Any]) -> Layer:
-    """Convert the parameters of a Thinc maxout and layer norm; pieces become contiguous blocks."""
+    """Convert the parameters of a Thinc maxout and layer norm; pieces become contiguous blocks.
+
+    Weights and bias are copies; scale and shift are the network's own arrays.
+    """
     weights: Any = maxout.get_param("W")  # (width, pieces, 3 * width)
     bias: Any = maxout.get_param("b")
     flat = weights.transpose(1, 0, 2).reshape(-1, weights.shape[2])
@@ -166,7 +179,10 @@ class _FirstLayerTables(NamedTuple):
 
     @classmethod
     def from_words(cls, layer: Layer, word_vectors: Floats, order: Ints) -> _FirstLayerTables:
-        """Compute the tables for the words that occur in ``order``."""
+        """Compute the tables for the words that occur in ``order``; the bias is in the middle one.
+
+        Arguments are those of ``Encoder.__call__``, with its first layer.
+        """
         distinct, inverse = np.unique(order, return_inverse=True)
         distinct_vectors = np.zeros((len(distinct) + 1, word_vectors.shape[1]), dtype=np.float32)
         distinct_vectors[:-1] = word_vectors[distinct]
@@ -175,7 +191,7 @@ class _FirstLayerTables(NamedTuple):
         return cls(tables, np.concatenate([[len(distinct)], inverse, [len(distinct)]]))
 
     def gather(self, first: int, end: int, pieces: Floats) -> None:
-        """Write the pre-activations of the words ``first:end`` to ``pieces``."""
+        """Write the pre-activations of the words ``first:end`` to ``pieces``, one row per word."""
         self.tables[0].take(self.rows[first:end], axis=0, out=pieces, mode="clip")
         for position in (1, 2):
             pieces += self.tables[position].take(
@@ -194,7 +210,7 @@ class _Buffers(NamedTuple):
 
     @classmethod
     def allocate(cls, block: int, width: int, layers: Sequence[Layer]) -> _Buffers:
-        """Allocate the buffers for blocks of ``block`` words."""
+        """Allocate uninitialised buffers for blocks of at most ``block`` words."""
         max_pieces = max(len(layer.bias) for layer in layers)
         shapes = ((block, 3 * width), (block, max_pieces), (block, width), (block, width))
         window, pieces, highest, squares = (np.empty(shape, dtype=np.float32) for shape in shapes)
@@ -216,7 +232,11 @@ class _Buffers(NamedTuple):
         pieces += layer.bias
 
     def finish(self, layer: Layer, inputs: Floats, outputs: Floats, first: int, end: int) -> None:
-        """Apply maxout and layer norm to ``self.pieces``, add ``inputs`` and write ``outputs``."""
+        """Apply maxout and layer norm to ``self.pieces``, add ``inputs`` and write ``outputs``.
+
+        ``self.pieces`` has the pre-activations of the words ``first:end``. Row ``i + 1`` of
+        ``inputs`` and ``outputs`` is word ``i``; only the rows of these words are written.
+        """
         n, width = end - first, inputs.shape[1]
         _, pieces, highest, squares = (buffer[:n] for buffer in self[:4])
         np.maximum(pieces[:, :width], pieces[:, width : 2 * width], out=highest)
@@ -233,13 +253,14 @@ class _Buffers(NamedTuple):
 def fingerprint_params(models: Sequence[Model[Any, Any]]) -> list[float]:
     """Return numbers that change when the parameters of the networks are trained.
 
-    They are sums over every 997th parameter, so a change to few parameters can be missed.
+    One per parameter array, in the order of the networks. They are sums over every 997th parameter,
+    so a change to few parameters can be missed.
     """
     return list(_iter_fingerprints(models))
 
 
 def _iter_fingerprints(models: Sequence[Model[Any, Any]]) -> Iterator[float]:
-    """Yield one number per parameter array."""
+    """Yield one number per parameter array that is set."""
     for model in models:
         for node in model.walk():
             for name in node.param_names:
@@ -271,7 +292,7 @@ class GrowingArray:
         self._buffer[: self._size] = initial
 
     def add(self, rows: NDArray[Any]) -> None:
-        """Append rows."""
+        """Append rows; views from ``rows`` may then refer to old memory."""
         size = self._size + len(rows)
         if size > len(self._buffer):
             buffer = np.empty((2 * size, *self._buffer.shape[1:]), dtype=self._buffer.dtype)
@@ -296,7 +317,8 @@ class GrowingArray:
 def padded_positions(lengths: Sequence[int] | NDArray[np.intp], gap: int) -> NDArray[np.intp]:
     """Return the position of each word if ``gap`` padding rows surround and separate the texts.
 
-    ``lengths`` are the words of each text; the result has one position per word.
+    ``lengths`` are the words of each text; the result has one position per word, ascending. The
+    whole sequence has ``sum(lengths) + gap * (len(lengths) + 1)`` rows.
     """
     sizes = np.asarray(lengths, dtype=np.intp)
     return np.arange(sizes.sum()) + np.repeat(np.arange(1, len(sizes) + 1) * gap, sizes)
@@ -321,7 +343,11 @@ class CachedTok2Vec:
 
     @classmethod
     def from_model(cls, model: Model[Any, Any]) -> CachedTok2Vec | None:
-        """Build it from a Thinc network; None if the network is not of this kind."""
+        """Build it from a Thinc network; None if the network is not of this kind.
+
+        Required are hash embeddings of the attributes in ``_SUPPORTED_COLUMNS`` and an encoder that
+        ``Encoder.from_model`` accepts.
+        """
         if len(model.layers) != 2 or Encoder.from_model(model.layers[1]) is None:
             return None
         embed = model.layers[0].layers
@@ -334,7 +360,11 @@ class CachedTok2Vec:
         return cls(model) if "pad" in model.layers[1].attrs else None
 
     def __call__(self, word_hashes: Sequence[WordHashes], vocab: Vocab) -> list[Floats]:
-        """Return the (words, width) vectors of each text, given the hashes of its words."""
+        """Return the (words, width) vectors of each text, given the hashes of its words.
+
+        ``word_hashes`` has an array per text, as from ``hash_words``; there must be at least one
+        text. ``vocab`` must know the words. New words are added to the cache.
+        """
         self._update_cache()
         lengths = [len(text_hashes) for text_hashes in word_hashes]
         positions = padded_positions(lengths, self._padding)
@@ -358,7 +388,11 @@ class CachedTok2Vec:
             self._encoder = Encoder.from_model(self._encode)
 
     def _find_rows(self, word_hashes: WordHashes, vocab: Vocab) -> NDArray[np.intp]:
-        """Return the cache row of each word; words that are not cached are embedded first."""
+        """Return the cache row of each word.
+
+        Words that are not cached are embedded and added first. Rows index ``_vectors_of_words``;
+        row 0 is padding.
+        """
         keys = word_hashes[:, 0] ^ (word_hashes[:, 1] * _HASH_MULTIPLIER)
         distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         distinct_keys, row_of_key = distinct.tolist(), self._row_of_key
@@ -371,20 +405,27 @@ class CachedTok2Vec:
         return np.array([row_of_key[key] for key in distinct_keys], dtype=np.intp)[inverse]
 
     def _hash_features(self, vocab: Vocab, orth: int, norm: int) -> list[int]:
-        """Return the attribute hashes of a word that the network embeds, in its order."""
+        """Return the attribute hashes of a word that the network embeds, in its order.
+
+        ``orth`` and ``norm`` are the word's hashes; the other attributes come from the vocabulary.
+        """
         lexeme = vocab[orth]
         values = {"NORM": norm, "ORTH": orth, "LOWER": lexeme.lower, "PREFIX": lexeme.prefix,
                   "SUFFIX": lexeme.suffix, "SHAPE": lexeme.shape}  # fmt: skip
         return [values[column] for column in self._columns]
 
     def _embed(self, features: WordHashes) -> Floats:
-        """Return the embeddings of words, given their attribute hashes."""
+        """Return the (words, width) embeddings of words, given the result of ``_hash_features``."""
         vectors: Floats = self._mix.predict(self._embeddings.predict(features))
         return vectors
 
 
 def hash_words(doc: Doc, normalized: NormalizedWords | None) -> WordHashes:
-    """Return the ORTH and NORM hashes of the words of a Doc, shape (words, 2)."""
+    """Return the ORTH and NORM hashes of the words of a Doc, shape (words, 2).
+
+    ``normalized`` is the result of ``normalize_words``: None if all tokens are words in normalised
+    spelling. Other tokens are left out, and changed words get the hashes of their new spelling.
+    """
     columns: Any = doc.to_array([ORTH, NORM]).reshape(-1, 2)
     if normalized is None:
         return cast(WordHashes, columns)
