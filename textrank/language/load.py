@@ -171,8 +171,8 @@ def _resolve_pipeline(name: str | Path) -> Path | str:
 def resolve_components(nlp: Language, requested: Sequence[str]) -> list[str]:
     """Return the requested components and, after them, all components that these depend on.
 
-    The sentence splitter is always included if the pipeline has one. The order is not that of the
-    pipeline.
+    Dependencies of dependencies are included, those that the pipeline lacks are not. The sentence
+    splitter is always included if the pipeline has one. The order is not that of the pipeline.
 
     Raises
     ------
@@ -193,7 +193,11 @@ def resolve_components(nlp: Language, requested: Sequence[str]) -> list[str]:
 
 
 def _find_upstream_networks(nlp: Language, component: str) -> list[str]:
-    """Return the names of the tok2vec components that a component listens to."""
+    """Return the names of the tok2vec components that a component listens to, in pipeline order.
+
+    The component must exist. A disabled listener may not be registered with its network, see
+    ``_DEPENDENCIES``.
+    """
     pipe = nlp.get_pipe(component)
     upstream = []
     for name, other in nlp.components:
