@@ -52,7 +52,7 @@ def tokenize(nlp: Language, text: str) -> Doc:
 
 
 def _find_cuts(text: str) -> Iterator[int]:
-    """Yield the offsets at which long stretches without white space are cut."""
+    """Yield the offsets, ascending, at which long stretches without white space are cut."""
     for run in _UNBROKEN_RUN.finditer(text):
         yield from range(run.start() + MAX_UNBROKEN_CHARACTERS, run.end(), MAX_UNBROKEN_CHARACTERS)
 
@@ -61,7 +61,8 @@ def pipe_long(nlp: Language, docs: Sequence[Doc]) -> Iterator[Doc]:
     """Run all components of a pipeline on Docs, long Docs in chunks; yield the Docs in order.
 
     From the first component that sets ``doc._`` attributes on, components get the whole Doc,
-    because such attributes of chunks cannot be joined.
+    because such attributes of chunks cannot be joined. A Doc that was cut is yielded as a new Doc
+    without a tensor.
     """
     if not any(map(is_long, docs)):
         yield from nlp.pipe(docs)
@@ -85,7 +86,8 @@ def process_in_chunks(doc: Doc, pipes: Iterable[Any]) -> Doc:
     """Run components on a Doc and return the result; memory-hungry ones get chunks of a long Doc.
 
     Components with a true attribute ``any_length``, such as those of the shipped pipeline, get the
-    whole Doc, so that their results do not depend on where the text would be cut.
+    whole Doc, so that their results do not depend on where the text would be cut. The result is
+    another Doc if chunks were joined.
     """
     for takes_any_length, group in groupby(
         pipes, lambda pipe: bool(getattr(pipe, "any_length", False))
@@ -113,7 +115,8 @@ def _process_chunks(doc: Doc, pipes: Sequence[Any]) -> Doc:
 def split_doc(doc: Doc) -> Iterator[Doc]:
     """Yield the chunks of a Doc, cut at ends of lines or sentences; a short Doc is yielded itself.
 
-    Chunks keep token annotations and spans; user data and tensors are not copied.
+    Chunks keep token annotations and spans; user data and tensors are not copied. They come in
+    order and have at most ``MAX_CHUNK_CHARACTERS`` and ``MAX_CHUNK_TOKENS``.
     """
     bounds = [0, *_find_chunk_bounds(doc), len(doc)]
     if len(bounds) == 2:
@@ -133,7 +136,8 @@ def split_doc(doc: Doc) -> Iterator[Doc]:
 def _copy_tokens(doc: Doc, table: Any, start: int, end: int) -> Doc:
     """Return the tokens ``start:end`` as a Doc, with their rows of the attribute table.
 
-    Unlike ``Span.as_doc`` this does not scan the whole Doc each time.
+    ``table`` has a row per token of ``doc`` and the columns ``_COPIED_ATTRIBUTES``. Unlike
+    ``Span.as_doc`` this does not scan the whole Doc each time.
     """
     tokens = doc[start:end]
     words, spaces = [t.text for t in tokens], [bool(t.whitespace_) for t in tokens]
@@ -158,7 +162,10 @@ def _sets_extension(nlp: Language, name: str) -> bool:
 
 
 def _find_chunk_bounds(doc: Doc) -> Iterator[int]:
-    """Yield the tokens before which a long Doc is cut; never inside an existing span."""
+    """Yield the tokens, ascending, before which a long Doc is cut; nothing for a short Doc.
+
+    Cuts are outside existing spans if possible.
+    """
     starts = np.array([token.idx for token in doc], dtype=np.int64)
     is_cuttable = np.ones(len(doc), dtype=bool)
     for span in (span for group in doc.spans.values() for span in group):
@@ -186,7 +193,7 @@ def _choose_cut(doc: Doc, is_cuttable: Any, earliest: int, latest: int) -> int:
     """Return the last good token to cut before, in ``earliest + 1 .. latest``.
 
     Preferred is the start of a line, then of a sentence, then any token outside a span; if there is
-    none, ``latest``.
+    none, ``latest``. ``is_cuttable`` (tokens,) is false inside spans.
     """
     for is_good in (_is_after_line, _is_after_stop, _is_anywhere):
         for i in range(latest, earliest, -1):
@@ -211,7 +218,10 @@ def _is_anywhere(doc: Doc, i: int) -> bool:
 
 
 def _shift_span(span: Span, chunk: Doc, offset: int) -> Span:
-    """Return a copy of a span in a chunk that begins at token ``offset`` of the Doc."""
+    """Return a copy of a span in a chunk that begins at token ``offset`` of the Doc.
+
+    A span that extends beyond the chunk is cut at its end.
+    """
     first, last = span.start - offset, min(span.end - offset, len(chunk))
     return Span(chunk, first, last, label=span.label, kb_id=span.kb_id, span_id=span.id)
 
@@ -246,7 +256,10 @@ _current_zone: ContextVar[VocabZone | None] = ContextVar("textrank_forgetting", 
 
 @contextmanager
 def vocab_zone(nlp: Language) -> Iterator[VocabZone]:
-    """Run the block in a ``VocabZone``, which ``mark_batch_done`` then reaches from any reader."""
+    """Run the block in a ``VocabZone``, which ``mark_batch_done`` then reaches from any reader.
+
+    Docs made in the block must not be used after it.
+    """
     zone = VocabZone(nlp)
     token = _current_zone.set(zone)
     try:
