@@ -135,8 +135,8 @@ class Morphology:
     def set_error_handler(self, handler: Callable[..., Any]) -> None:
         """Set the handler for Docs that fail in ``pipe``.
 
-        spaCy's ``nlp.set_error_handler`` calls this. The handler is called as ``handler(name,
-        component, [doc], error)``; by default it raises the error.
+        spaCy's ``nlp.set_error_handler`` calls this. The handler is called as
+        ``handler(name, component, [doc], error)``; by default it raises the error.
         """
         self._error_handler = handler
 
