@@ -288,9 +288,9 @@ def exact_p_values(
     """Return p-values (m, 2), as negative and as positive, by full conformal prediction with RLS.
 
     RLS is trained with each new candidate and each label. With the new candidate in, every
-    candidate is scored by leave-one-out, all in closed form: ``v = G k``, ``s = k(x, x) + alpha -
-    k'v``, ``G_jj + v_j^2 / s`` and ``a_j - v_j (y - f) / s``. Valid for any number of candidates,
-    if they are exchangeable; O(n) per label after one product.
+    candidate is scored by leave-one-out, all in closed form: ``v = G k``,
+    ``s = k(x, x) + alpha - k'v``, ``G_jj + v_j^2 / s`` and ``a_j - v_j (y - f) / s``. Valid for any
+    number of candidates, if they are exchangeable; O(n) per label after one product.
 
     ``K`` (n, n) and ``y`` (n,) are the training data (a label above 0 is positive), ``cross`` (m,
     n) the kernel values of new with training candidates, ``own`` (m,) those of each new candidate
