@@ -128,11 +128,11 @@ def heldout_ill_conditioned(
 ) -> Iterator[tuple[Indices, Matrix]]:
     """Yield what ``heldout_all_alphas`` does, for eigenvalues so large that alpha is round-off.
 
-    ``Y`` (n, p) are labels, ``alphas`` (a,) regularisation values. ``G`` is the sum of ``(I - QQ')
-    / alpha`` and ``Q (w + alpha)^-1 Q'``. If only one group has some feature, the first part is
-    zero in some direction but for round-off, which would hide the second. So the parts are computed
-    apart, and that round-off is set to zero. An infinite eigenvalue means a direction that is not
-    penalised.
+    ``Y`` (n, p) are labels, ``alphas`` (a,) regularisation values. ``G`` is the sum of
+    ``(I - QQ') / alpha`` and ``Q (w + alpha)^-1 Q'``. If only one group has some feature, the first
+    part is zero in some direction but for round-off, which would hide the second. So the parts are
+    computed apart, and that round-off is set to zero. An infinite eigenvalue means a direction that
+    is not penalised.
     """
     Z = spectrum.Q.T @ Y
     rest = Y - spectrum.Q @ Z
@@ -237,9 +237,9 @@ def heldout_with_bias(
     ``alphas(m)`` are the alphas of a model of ``m`` candidates. The bias is added to the scores if
     ``add_bias``. Candidates of no group score NaN.
 
-    With ``G = (K + alpha I)^-1`` the bias is ``1'Gy / 1'G1``. Both sums lose a term ``(G1)_U'
-    G_UU^-1 (G.)_U`` without the group ``U``, and the scores are those of plain least squares on
-    ``y`` less the bias times those on ``1``.
+    With ``G = (K + alpha I)^-1`` the bias is ``1'Gy / 1'G1``. Both sums lose a term
+    ``(G1)_U' G_UU^-1 (G.)_U`` without the group ``U``, and the scores are those of plain least
+    squares on ``y`` less the bias times those on ``1``.
     """
     n, p = Y.shape
     both = np.hstack([Y, np.ones((n, 1))])
@@ -463,8 +463,8 @@ def _fill_fold(
     """Write the test scores of one fold and the inner scores of all others into ``into``, in place.
 
     ``whole`` is the model of all candidates, ``a`` the index of its alpha, ``fold`` a fold number
-    and ``groups`` the rows held out together. Sets ``outer[a]`` at rows of the fold, and ``inner[a,
-    fold]`` at all other rows.
+    and ``groups`` the rows held out together. Sets ``outer[a]`` at rows of the fold, and
+    ``inner[a, fold]`` at all other rows.
     """
     out = np.flatnonzero(into.folds == fold)
     L = sla.cholesky(whole.G[np.ix_(out, out)], lower=True, check_finite=False)
@@ -517,8 +517,8 @@ def _inner_scores(rest: _FullModel, W: Matrix, index: Indices) -> Matrix:
 def _read_correction(rest: _FullModel, W: Matrix, X: Matrix, index: Indices) -> Matrix:
     """Return ``(B G')_dd G'_dd^-1 a'_d`` (b, h): what holding out takes from read-out scores.
 
-    ``rest``, ``W`` and ``index`` are those of ``_inner_scores``; ``X`` (n, o) is ``(B G)_:o
-    L'^-1``, with ``B`` the readout.
+    ``rest``, ``W`` and ``index`` are those of ``_inner_scores``; ``X`` (n, o) is
+    ``(B G)_:o L'^-1``, with ``B`` the readout.
     """
     x = np.linalg.solve(_blocks(rest, W, index), rest.a[index][:, :, None])
     BG = rest.BG[index[:, :, None], index[:, None, :]]  # type: ignore[index]
