@@ -253,8 +253,8 @@ def _partial_holdout(
     """Return scores (n,) of all rows, each without its group, by a model of the rows ``part``.
 
     ``part`` (m,) are ascending row numbers, ``columns`` (n, m) kernel values of all rows with
-    these, ``G`` (m, m) the inverse, ``a`` (m,) the coefficients of labels ``y`` (m,), and ``row @
-    y`` is the intercept. Every row of ``part`` must be in one of the ``groups``.
+    these, ``G`` (m, m) the inverse, ``a`` (m,) the coefficients of labels ``y`` (m,), and
+    ``row @ y`` is the intercept. Every row of ``part`` must be in one of the ``groups``.
     """
     position = np.full(len(columns), -1)
     position[part] = np.arange(len(part))
