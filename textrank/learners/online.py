@@ -246,9 +246,9 @@ class DocumentBlocks:
     def add(self, v: Vector, s: float, row: int, document: int) -> DocumentBlocks:
         """Return the blocks after a candidate was added to the inverse as ``row``.
 
-        It adds ``v v' / s`` to the old entries, and a row and column ``-v / s`` with diagonal ``1 /
-        s``; ``v`` has an entry for each old row. ``document`` is that of the candidate, known or
-        new.
+        It adds ``v v' / s`` to the old entries, and a row and column ``-v / s`` with diagonal
+        ``1 / s``; ``v`` has an entry for each old row. ``document`` is that of the candidate, known
+        or new.
         """
         grown = self._outer(v, 1 / s)
         index, values = grown.block(document)
