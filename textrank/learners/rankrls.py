@@ -343,10 +343,11 @@ def heldout_by_query(
     ``groups`` are row numbers of whole queries, and ``read(N)`` returns ``N K R Q`` for a sparse
     ``N`` (c, n). Candidates of no group score NaN.
 
-    With ``R`` the root of the Laplacian and ``G = (R K R + alpha I)^-1``, least squares on ``R K
-    R`` gives the differences inside the held-out queries, ``R f = R s - x`` with ``x = G_UU^-1
-    b_U``; what ``R`` forgets, the level of each query, is read from the remaining coefficients. The
-    null space of ``R`` is projected out of both: round-off along it would grow like ``1 / alpha``.
+    With ``R`` the root of the Laplacian and ``G = (R K R + alpha I)^-1``, least squares on
+    ``R K R`` gives the differences inside the held-out queries, ``R f = R s - x`` with
+    ``x = G_UU^-1 b_U``; what ``R`` forgets, the level of each query, is read from the remaining
+    coefficients. The null space of ``R`` is projected out of both: round-off along it would grow
+    like ``1 / alpha``.
     """
     heldout = np.full((len(alphas), *target.shape), np.nan)
     inverses = [preferences.pseudo_inverse(group) for group in groups]
@@ -636,8 +637,9 @@ def _rooted(
 ) -> tuple[Spectrum, Callable[[SparseMatrix], Matrix]]:
     """Return the spectrum of ``R K R``, and a function ``N -> N K R Q`` of a sparse ``N`` (c, n).
 
-    ``data`` is a Gram matrix ``K`` (``dual``) or features. A query of ``h`` candidates has ``h -
-    1`` differences, so what is decomposed is smaller than K. ``alpha`` is the smallest one in use.
+    ``data`` is a Gram matrix ``K`` (``dual``) or features. A query of ``h`` candidates has
+    ``h - 1`` differences, so what is decomposed is smaller than K. ``alpha`` is the smallest one in
+    use.
     """
     if dual:
         half = np.ascontiguousarray(preferences.reduce(np.asarray(data)).T)
