@@ -344,11 +344,11 @@ def heldout_without_basis(
 
     ``removed`` are, for each of the ``groups`` of rows, the positions of the basis vectors that
     leave with it; a row of no group scores NaN. In the coordinates where ``T'T = diag(d)`` (``T``
-    the training rows) and with ``g = 1 / (d + alpha)``, the model without the rows ``U`` is ``t = S
-    c`` with ``c = T'y - T_U'y_U`` and, by Woodbury, ``S = g + g T_U' (I - T_U g T_U')^-1 T_U g``.
-    Functions without the basis vectors ``H`` are those with ``E t = 0``, ``E`` the rows ``P_H``, so
-    ``t`` loses ``S E' (E S E')^-1 E t``. If other basis vectors span the same functions, fewer
-    conditions remain.
+    the training rows) and with ``g = 1 / (d + alpha)``, the model without the rows ``U`` is
+    ``t = S c`` with ``c = T'y - T_U'y_U`` and, by Woodbury,
+    ``S = g + g T_U' (I - T_U g T_U')^-1 T_U g``. Functions without the basis vectors ``H`` are
+    those with ``E t = 0``, ``E`` the rows ``P_H``, so ``t`` loses ``S E' (E S E')^-1 E t``. If
+    other basis vectors span the same functions, fewer conditions remain.
     """
     g = 1.0 / (problem.d[:, None] + alphas)  # (r, a)
     Z = problem.trained.T @ problem.target  # (r, p)
