@@ -242,9 +242,9 @@ class _GreedyState:
     def errors(self) -> Vector:  # (d,)
         """Return the sum of squared held-out errors with each further column, (d,).
 
-        Values at columns that are already selected mean nothing. With the column, ``x = G'_UU^-1
-        a'_U = r + P k``, ``P = B C_U`` and ``r = B a_U``: only the number ``k`` depends on more
-        than the group.
+        Values at columns that are already selected mean nothing. With the column,
+        ``x = G'_UU^-1 a'_U = r + P k``, ``P = B C_U`` and ``r = B a_U``: only the number ``k``
+        depends on more than the group.
         """
         s = 1.0 / (1.0 + np.einsum("nd,nd->d", self.V, self.C))
         va = self.V.T @ self.a
