@@ -82,7 +82,11 @@ class Question:
 
     @property
     def allowed_answers(self) -> list[str]:
-        """Values that ``labels`` accepts."""
+        """Values that ``labels`` accepts.
+
+        For one row "yes", "no" and "negated", for several "choose:0", "choose:1", ... by position
+        in ``rows``; then "unsure" and "wrong name".
+        """
         if len(self.rows) > 1:
             choices = (f"{CHOICE_PREFIX}{i}" for i in range(len(self.rows)))
             return [*choices, *ANSWERS_WITHOUT_LABEL]
@@ -90,11 +94,12 @@ class Question:
 
 
 def build_questions(candidates: Sequence[Candidate], first_row: int = 0) -> Iterator[Question]:
-    """Yield the questions of consecutive candidates; ``first_row`` is the row of the first one.
+    """Yield the questions of consecutive candidates, in their order.
 
-    Candidates about the same single span form one question, a pair is a question of its own. If
-    a corpus has two names at the same characters, the key of the second question gets a number.
-    Raises ValueError for candidates without spans.
+    ``first_row`` is the row number of the first candidate; the others follow. Adjacent candidates
+    about the same single span form one question, a pair is a question of its own. If a corpus has
+    two names at the same characters, the key of the second question gets a number ("#2"). Raises
+    ValueError for candidates without spans.
     """
     start = 0
     times: Counter[str] = Counter()
@@ -108,16 +113,22 @@ def build_questions(candidates: Sequence[Candidate], first_row: int = 0) -> Iter
 
 
 def _same_question(one: Candidate, other: Candidate) -> bool:
-    """Return whether two candidates are answers to one question; never if they are pairs."""
+    """Return whether two candidates are answers to one question; never if ``one`` is a pair."""
     return len(one.spans) == 1 and _question_key(one) == _question_key(other)
 
 
 def _question_key(candidate: Candidate) -> tuple[object, ...]:
+    """Return a key that is equal for candidates with the same Doc object, query and characters."""
     spans = tuple((span.start_char, span.end_char) for span in candidate.spans)
     return id(candidate.doc), candidate.query, spans
 
 
 def _build_question(candidates: Sequence[Candidate], first_row: int) -> Question:
+    """Return the question of candidates about the same spans, in rows from ``first_row`` on.
+
+    One candidate gives a question for yes or no, several give a choice. Raises ValueError if they
+    have no spans.
+    """
     first = candidates[0]
     if not first.spans:
         raise ValueError(
@@ -153,15 +164,20 @@ class QueryStrategy:
     reach: float = 1.0
 
     def values(self, uncertainty: Vector, density: Vector, similarity: Vector) -> Vector:
-        """Return the value of each candidate; all arguments have shape (n,) and lie in [0, 1]."""
+        """Return the value (n,) of asking about each of n candidates; higher is better.
+
+        All arguments have shape (n,). ``uncertainty`` and ``density`` lie in [0, 1]; ``similarity``
+        is the largest cosine with a recent answer, and from 1 on counts as almost 1.
+        """
         novelty = np.clip(1 - similarity, 1e-6, 1.0)
         return np.asarray(uncertainty * density**self.typical * novelty**self.varied)
 
 
 def sigmoid_scores(scores: Vector, threshold: float, spread: float) -> Vector:
-    """Return ``1 / (1 + exp(-(scores - threshold) / spread))``.
+    """Return ``1 / (1 + exp(-(scores - threshold) / spread))``, of the shape of ``scores``.
 
-    It stands in for a calibrated probability while there are too few answers to calibrate.
+    It stands in for a calibrated probability while there are too few answers to calibrate. A
+    ``spread`` of 0 or less counts as 1e-9, and the exponent is clipped to [-30, 30].
     """
     z = (scores - threshold) / max(spread, 1e-9)
     return np.asarray(1 / (1 + np.exp(-np.clip(z, -30, 30))))
@@ -171,11 +187,12 @@ def sigmoid_scores(scores: Vector, threshold: float, spread: float) -> Vector:
 class VarianceReduction:
     """Expected reduction of variance over a sample of all candidates.
 
-    RLS is the mean of a Gaussian process whose covariance does not depend on the answers:
-    ``c(x, z) = k(x, z) - k(x, T) G k(T, z)`` with T the labelled candidates and G the inverse of
-    their regularised Gram matrix. An answer about x reduces the variance of every z by
-    ``c(x, z)^2 / (c(x, x) + alpha)``, whatever the answer is: much if x is similar to many
-    candidates that no labelled one is similar to, little if it stands alone.
+    RLS is the mean of a Gaussian process whose covariance does not depend on the answers: ``c(x, z)
+    = k(x, z) - k(x, T) G k(T, z)`` with T the labelled candidates and G the inverse of their
+    regularised Gram matrix. An answer about x reduces the variance of every z by ``c(x, z)^2 /
+    (c(x, x) + alpha)``, whatever the answer is: much if x is similar to many candidates that no
+    labelled one is similar to, little if it stands alone. s is the number of sampled candidates, t
+    that of labelled ones.
     """
 
     sample: Indices  # (s,) row numbers
@@ -183,18 +200,24 @@ class VarianceReduction:
 
     @classmethod
     def from_rows(cls, rows: Rows, labelled: Indices, first_row: int = 0) -> VarianceReduction:
-        """Sample evenly from the rows from ``first_row`` on; ``labelled`` are those labelled."""
+        """Sample evenly from the rows from ``first_row`` on, at most VARIANCE_SAMPLE_SIZE.
+
+        ``labelled`` are the row numbers of the labelled candidates, in the order of the model.
+        """
         size = max(len(rows) - first_row, 1)
         steps = np.linspace(0, size - 1, min(VARIANCE_SAMPLE_SIZE, size)).astype(np.intp)
         sample = first_row + np.unique(steps)
         return cls(sample, rows.cross_gram(sample, labelled))
 
     def add(self, kernel_row: Vector) -> VarianceReduction:
-        """Return it with one more labelled row, of which the kernel values with all are given."""
+        """Return a copy with one more labelled row, the last in the model.
+
+        ``kernel_row`` (n,) are its kernel values with all n candidates.
+        """
         return replace(self, K=np.column_stack([self.K, kernel_row[self.sample]]))
 
     def remove(self, position: int) -> VarianceReduction:
-        """Return it without the labelled row at a position of the model."""
+        """Return a copy without the labelled row at ``position`` in the order of the model."""
         return replace(self, K=np.delete(self.K, position, axis=1))
 
     def reductions(
@@ -207,9 +230,16 @@ class VarianceReduction:
     ) -> Vector:
         """Return the weighted variance (q,) that answers about q candidates would remove.
 
-        ``K_labelled`` (t, q) and ``K_sample`` (s, q) are their kernel values with the labelled and
-        the sampled rows, ``squared_norms`` (q,) with themselves; ``weights`` (s,) are those of the
-        sampled rows.
+        Parameters
+        ----------
+        online
+            Model of the t labelled rows.
+        K_labelled, K_sample
+            Kernel values (t, q) and (s, q) of the q candidates with the labelled and sampled rows.
+        squared_norms
+            Kernel values (q,) of the q candidates with themselves.
+        weights
+            Weight (s,) of the variance of each sampled row.
         """
         V = online.multiply_inverse(K_labelled)
         C = K_sample - self.K @ V
@@ -230,8 +260,9 @@ MIN_GAIN = 0.01  # of AUC or F, that is worth more answers
 class Quality:
     """Held-out metrics; None if there are too few answers.
 
-    The threshold of ``f`` and the calibration curve of ``calibration`` (expected calibration
-    error) are chosen on one half of the documents and measured on the other, both ways.
+    ``f`` is F1, ``answers`` the number of answers. The threshold of ``f`` and the calibration curve
+    of ``calibration`` (expected calibration error) are chosen on one half of the documents and
+    measured on the other, both ways.
     """
 
     auc: float | None = None
@@ -241,11 +272,11 @@ class Quality:
 
 
 def measure_quality(y: Vector, heldout: Vector, groups: Indices) -> Quality:
-    """Return the metrics of held-out scores.
+    """Return the metrics of held-out scores; its ``answers`` is n.
 
-    ``y`` are labels (1 or -1), ``groups`` the documents, all of shape (n,). With fewer than
-    ``MIN_ANSWERS_PER_CLASS`` of a class nothing is measured, and only AUC if one half of the
-    documents has a single class.
+    ``y`` are labels (1 or -1), ``heldout`` scores and ``groups`` the documents, all of shape (n,).
+    With fewer than ``MIN_ANSWERS_PER_CLASS`` of a class nothing is measured, and only AUC if one
+    half of the documents has a single class.
     """
     n = len(y)
     if min((y > 0).sum(), (y <= 0).sum()) < MIN_ANSWERS_PER_CLASS:
@@ -266,6 +297,9 @@ def measure_quality(y: Vector, heldout: Vector, groups: Indices) -> Quality:
 def expected_calibration_error(y: Vector, p: Vector) -> float:
     """Return the mean of |mean probability - share of positives| over bins of equal size.
 
+    ``y`` are labels (positive above 0), ``p`` probabilities, both (n,). At most CALIBRATION_BINS
+    bins by increasing probability. Needs at least one entry.
+
     >>> expected_calibration_error(np.array([1.0, -1.0]), np.array([1.0, 0.0]))
     0.0
     """
@@ -277,6 +311,8 @@ def expected_calibration_error(y: Vector, p: Vector) -> float:
 
 def cohen_kappa(one: Vector, other: Vector) -> float:
     """Return Cohen's kappa of two arrays of decisions; 1 if all decisions agree or there are none.
+
+    Both have one boolean per candidate, in the same order.
 
     >>> cohen_kappa(np.array([True, False]), np.array([True, False]))
     1.0
@@ -290,7 +326,8 @@ def cohen_kappa(one: Vector, other: Vector) -> float:
 def advise(history: list[Quality], kappas: list[float]) -> tuple[str, str]:
     """Return whether more answers help ("go on", "slower" or "enough") and a sentence why.
 
-    ``history`` and ``kappas`` have one entry per answer, the kappa over the last window. Enough is
+    ``history`` and ``kappas`` have one entry per answer, oldest first: the quality of the model
+    after it, and the agreement of its decisions with those WINDOW_ANSWERS answers before. Enough is
     when the decisions on all candidates were stable through three windows and no held-out metric
     rose in the last (Bloodgood and Vijay-Shanker, 2009).
     """
@@ -313,7 +350,10 @@ def advise(history: list[Quality], kappas: list[float]) -> tuple[str, str]:
 
 
 def _gain(history: list[Quality], name: str) -> float:
-    """Return how much a metric rose over the last window; 0 if it was not measured."""
+    """Return how much a metric (field ``name`` of Quality) rose over the last window.
+
+    0 if it was not measured at one of its ends. ``history`` must be longer than the window.
+    """
     now, before = getattr(history[-1], name), getattr(history[-1 - WINDOW_ANSWERS], name)
     return float(now - before) if now is not None and before is not None else 0.0
 
@@ -336,8 +376,9 @@ class ActiveLearner:
     on the residuals of the labels, which is ridge regression towards the weights of the prior.
     Labels that f0 exceeds in the right direction have residual 0.
 
-    Methods that change the object hold ``lock``. Row numbers are never reused: candidates of a
-    document that was changed stay, without a question.
+    n is the number of candidates; a candidate is addressed by its row number, its position in
+    ``candidates``. Methods that change the object hold ``lock``. Row numbers are never reused:
+    candidates of a document that was changed stay, without a question.
     """
 
     pipeline: Pipeline
@@ -380,8 +421,10 @@ class ActiveLearner:
         """Build a learner that asks about ``docs``.
 
         It begins with the scores of ``prior`` (whose pipeline is then used), with the gold labels
-        of ``training``, or with nothing. Gold labels of ``docs`` are ignored. Raises ValueError if
-        the docs have no candidates or the task ranks.
+        of ``training``, or with nothing. Candidates of ``training`` come first in ``candidates``
+        and are never asked about. Gold labels of ``docs`` are ignored. Of several kernels that
+        training would choose from, the first is used. Raises ValueError if ``docs`` have no
+        candidates or the task ranks.
         """
         task = pipeline.task
         all_docs = [*training, *docs]
@@ -423,14 +466,20 @@ class ActiveLearner:
     # Scores
 
     def targets(self, labels: Mapping[int, float]) -> Vector:
-        """Return the residuals ``y max(1, y f0) - f0`` of labels by row, in their order."""
+        """Return the residuals ``y max(1, y f0) - f0`` of labels, in the order of the mapping.
+
+        ``labels`` maps row numbers to labels y (1 or -1).
+        """
         index = np.fromiter(labels, dtype=np.intp, count=len(labels))
         y = np.fromiter(labels.values(), dtype=np.float64, count=len(labels))
         f0 = self.prior_scores[index]
         return np.asarray(y * np.maximum(1.0, y * f0) - f0)
 
     def cached(self, name: str, compute: Callable[[], T]) -> T:
-        """Return ``compute()``, computed once between two changes of the learner."""
+        """Return ``compute()``, computed once between two changes of the learner.
+
+        ``name`` is the key of the value; use another one for each computation.
+        """
         if name not in self._cache:
             self._cache[name] = compute()
         value: T = self._cache[name]
@@ -438,12 +487,12 @@ class ActiveLearner:
 
     @property
     def index(self) -> Indices:
-        """Labelled rows as an array."""
+        """Labelled rows as an array, in the order of the model."""
         return self.cached("index", lambda: np.array(self.labelled, dtype=np.intp))
 
     @property
     def answers(self) -> Vector:
-        """Labels of the labelled rows, in the order of the model."""
+        """Labels (1 or -1) of the labelled rows, in the order of the model."""
         return self.cached("answers", lambda: np.array([self.labels[r] for r in self.labelled]))
 
     @property
@@ -455,13 +504,16 @@ class ActiveLearner:
 
     @property
     def heldout(self) -> Vector:
-        """Scores of the labelled rows by models trained without their documents."""
+        """Scores of the labelled rows by models trained without their documents.
+
+        In the order of the model.
+        """
         return self.cached("heldout", lambda: self.prior_scores[self.index] + self.online.heldout)
 
     def heldout_score(self, row: int, kernel_row: Vector) -> float:
         """Return the score of a candidate by the model trained without its document.
 
-        ``kernel_row`` (n,) are its kernel values with all candidates.
+        ``row`` need not be labelled. ``kernel_row`` (n,) are its kernel values with all candidates.
         """
         groups = self.cached("groups", lambda: {self.groups[i] for i in self.labelled})
         if self.groups[row] not in groups:
@@ -482,6 +534,11 @@ class ActiveLearner:
         return float(self.prior.threshold or 0.0) if self.prior is not None else 0.0
 
     def _choose_threshold(self) -> float | None:
+        """Return the threshold of the best expected F; None if there is none.
+
+        If calibration has no positive slope, scores carry no information yet, and the threshold
+        with the best F on the held-out scores of the answers is returned.
+        """
         if self._calibration.slope <= 0:  # the scores carry no information yet
             return best_threshold(self.answers, self.heldout)
         return expected_f_threshold(self.scores, self._calibration(self.scores))
@@ -500,7 +557,7 @@ class ActiveLearner:
     def probability(self, scores: Vector) -> Vector | None:
         """Return calibrated probabilities of yes, by the answers or with too few by the prior.
 
-        None if neither can calibrate.
+        ``scores`` may be of any candidates. None if neither can calibrate.
         """
         if self.has_enough_answers:
             return np.asarray(self._calibration(scores))
@@ -509,7 +566,10 @@ class ActiveLearner:
     # Answers
 
     def retrain(self, labels: Mapping[int, float], alpha: float) -> None:
-        """Replace the model by one of exactly these labels (by row) and this ``alpha``."""
+        """Replace the model by one of exactly these labels (by row) and this ``alpha``.
+
+        ``answered`` and the history stay as they are. Does not take the lock.
+        """
         index = np.fromiter(labels, dtype=np.intp, count=len(labels))
         K = self.rows.gram(index) if len(index) else np.empty((0, 0))
         groups = np.array([self.groups[i] for i in index], dtype=np.intp)
@@ -519,7 +579,10 @@ class ActiveLearner:
         self._cache.clear()
 
     def answer(self, question: Question, value: str) -> None:
-        """Learn an answer and record the quality of the model after it."""
+        """Learn an answer and record the quality of the model after it.
+
+        Raises as ``learn`` does.
+        """
         with self.lock:
             self.learn(question, value)
             self.record_quality()
@@ -527,7 +590,8 @@ class ActiveLearner:
     def learn(self, question: Question, value: str) -> None:
         """Learn an answer; the model is then the one trained with it.
 
-        Raises ValueError if ``value`` is not allowed or the question was answered before.
+        ``value`` is one of ``question.allowed_answers``; those without a label are only remembered.
+        Raises ValueError if it is not allowed or the question was answered before.
         """
         labels = question.labels(value)
         with self.lock:
@@ -538,7 +602,10 @@ class ActiveLearner:
             self.answered[question.key] = value
 
     def remove_answer(self, question: Question) -> None:
-        """Unlearn an answer exactly; the last entry of the history is removed."""
+        """Unlearn an answer exactly; the last entry of the history is removed.
+
+        Meant for the last answer. A question without an answer only loses that entry.
+        """
         with self.lock:
             self.answered.pop(question.key, None)
             for row in question.rows:
@@ -551,8 +618,11 @@ class ActiveLearner:
     def update_doc(self, doc: Doc) -> list[str]:
         """Replace the questions of a Doc after its names changed.
 
-        Answers to questions that still exist are kept. Returns the keys of answered questions that
-        do not exist any more.
+        The Doc must be among those given.
+
+        Candidates are built again in new rows. Answers to questions that still exist (by key) are
+        kept. Returns the keys of answered questions that do not exist any more; their answers are
+        forgotten.
         """
         with self.lock:
             old = [q for q in self.questions.values() if self.candidates[q.rows[0]].doc is doc]
@@ -570,7 +640,10 @@ class ActiveLearner:
             return list(answers)
 
     def _add_candidates(self, candidates: list[Candidate], doc: Doc) -> None:
-        """Append candidates of a Doc with their questions and scores."""
+        """Append candidates of a Doc with their questions and prior scores.
+
+        Forget what is derived.
+        """
         first_row = len(self.candidates)
         self.candidates += candidates
         self.groups += [self.group_of_doc[id(doc)]] * len(candidates)
@@ -592,6 +665,10 @@ class ActiveLearner:
         self._decisions.clear()
 
     def _add_label(self, row: int, label: float) -> None:
+        """Add a row with a label (1 or -1) to the model, as the last one.
+
+        It must not be labelled yet.
+        """
         kernel_row = self.rows.kernel_row(row)
         target = float(self.targets({row: label})[0])
         squared_norm = float(self.rows.squared_norms[row])
@@ -619,7 +696,11 @@ class ActiveLearner:
         self._cache.clear()
 
     def record_quality(self) -> None:
-        """Append the quality of the model and the stability of its decisions to the history."""
+        """Append the quality of the model and the stability of its decisions to the history.
+
+        The stability is Cohen's kappa of the decisions on all candidates now and WINDOW_ANSWERS
+        records ago, or as far back as there are any.
+        """
         index = self.index
         groups = np.array([self.groups[i] for i in index], dtype=np.intp)
         quality = measure_quality(self.answers, self.heldout, groups) if len(index) else Quality()
@@ -633,7 +714,8 @@ class ActiveLearner:
         """Return the open question that is worth most; None if all are answered.
 
         A shortlist by the scores of all candidates is valued again: by scores without the answers
-        about their own document, and by the variance that an answer would remove.
+        about their own document, and by the variance that an answer would remove. The value of a
+        question is the largest of its candidates. It stays open until it is answered.
         """
         with self.lock:
             open_questions = [q for q in self.questions.values() if q.key not in self.answered]
@@ -648,7 +730,10 @@ class ActiveLearner:
             return self._choose([open_questions[i] for i in order])
 
     def _values(self, scores: Vector, rows: Indices | None = None) -> Vector:
-        """Return the value of asking about rows with given scores; None stands for all rows."""
+        """Return the value of asking about rows with the given scores, one entry per row.
+
+        None stands for all rows; ``scores`` has one entry per entry of ``rows``.
+        """
         rows = np.arange(len(self.candidates)) if rows is None else rows
         similarity = self.cached("similarity", self._similarity_to_recent)
         return self.strategy.values(
@@ -662,14 +747,17 @@ class ActiveLearner:
         return 4 * p * (1 - p)
 
     def _similarity_to_recent(self) -> Vector:
-        """Return the largest cosine of each candidate with a recent answer, at least 0."""
+        """Return the largest cosine (n,) of each candidate with a recent answer, at least 0."""
         similarity = np.zeros(len(self.candidates))
         for _, cosines in self._recent:
             np.maximum(similarity, cosines, out=similarity)
         return similarity
 
     def _choose(self, shortlist: Sequence[Question]) -> Question:
-        """Return the question of a shortlist that is worth most."""
+        """Return the question of a shortlist that is worth most; the first of those that tie.
+
+        The shortlist must not be empty.
+        """
         rows = np.array([row for question in shortlist for row in question.rows], dtype=np.intp)
         K = self.rows.kernel_columns(rows)
         scores = np.array([self.heldout_score(int(r), K[:, i]) for i, r in enumerate(rows)])
@@ -681,9 +769,9 @@ class ActiveLearner:
         return shortlist[int(argmax_first(best))]
 
     def _variance_reductions(self, rows: Indices, K: Matrix) -> Vector:
-        """Return the variance that answers about rows would remove, weighted by uncertainty.
+        """Return the variance (len(rows),) that answers would remove, weighted by uncertainty.
 
-        ``K`` (n, len(rows)) are the kernel values of all candidates with the rows.
+        ``K`` (n, len(rows)) are the kernel values of all candidates with ``rows``.
         """
         if self._variance is None:
             self._variance = VarianceReduction.from_rows(self.rows, self.index, self._first_row)
@@ -694,7 +782,10 @@ class ActiveLearner:
 
     @property
     def _first_row(self) -> int:
-        """First row that is asked about; the rows before it are training candidates."""
+        """First row that is asked about, 0 without questions.
+
+        The rows before it are not asked about.
+        """
         return min((question.rows[0] for question in self.questions.values()), default=0)
 
     # Regularisation
@@ -703,7 +794,8 @@ class ActiveLearner:
         """Choose alpha again by held-out AUC, retrain, and return it; meant for another thread.
 
         Holds the lock only at the beginning and the end. Answers that were added or removed in
-        between are then added to, or removed from, the new model.
+        between are then added to, or removed from, the new model. Without labels nothing is
+        changed.
         """
         with self.lock:
             labels, rows = dict(self.labels), self.rows
@@ -734,7 +826,12 @@ class ActiveLearner:
     def _choose_alpha(
         self, K: Matrix, residuals: Vector, groups: Indices, labels: Mapping[int, float]
     ) -> float:
-        """Return the alpha with the best held-out AUC; the present one with too few answers."""
+        """Return the alpha with the best held-out AUC; the present one with too few answers.
+
+        ``K`` (m, m) is the Gram matrix of the m labelled rows, ``residuals`` their targets,
+        ``groups`` their documents, and ``labels`` their labels by row, all in the same order. Also
+        the present one if all are of one document.
+        """
         y = np.fromiter(labels.values(), dtype=np.float64, count=len(labels))
         is_scarce = min((y > 0).sum(), (y <= 0).sum()) < MIN_ANSWERS_PER_CLASS
         if len(np.unique(groups)) < 2 or is_scarce:
@@ -747,14 +844,21 @@ class ActiveLearner:
 
 
 def with_single_kernel(pipeline: Pipeline) -> Pipeline:
-    """Return a pipeline with the first of the kernels that training would choose from."""
+    """Return a pipeline with the first of the kernels that training would choose from.
+
+    The same pipeline if there is only one.
+    """
     kernel = pipeline.kernel
     kernels = list(kernel.alternatives) if isinstance(kernel, ChoiceKernel) else []
     return replace(pipeline, kernel=kernels[0]) if len(kernels) > 1 else pipeline
 
 
 def select_alphas(pipeline: Pipeline, prior: Model | None) -> tuple[tuple[float, ...], float]:
-    """Return the alphas to choose from and the one to begin with: of the prior or the learner."""
+    """Return the alphas to choose from and the one to begin with.
+
+    Both are those of ``prior``; if it is None, the alphas of the pipeline's learner, or
+    DEFAULT_ALPHAS if it has none, and the middle one.
+    """
     if prior is not None:
         return tuple(prior.fit.alphas), prior.fit.alpha
     learner = pipeline.learner
@@ -777,8 +881,9 @@ def can_explain(learner: ActiveLearner) -> bool:
 def explain_row(learner: ActiveLearner, row: int) -> Explanation:
     """Return what distinguishes a candidate from the average one that asks the same.
 
-    Largest magnitude first; the values sum to the score. The lock is held only to read the
-    answers, so that nobody who answers waits for an explanation.
+    ``row`` is its row number. Largest magnitude first; the values sum to the score. The lock is
+    held only to read the answers, so that nobody who answers waits for an explanation. Call it only
+    if ``can_explain``.
     """
     with learner.lock:
         rows, index, coef = learner.rows, learner.index, learner.online.coef
@@ -794,7 +899,10 @@ def explain_row(learner: ActiveLearner, row: int) -> Explanation:
 
 
 def _feature_weights(learner: ActiveLearner, rows: FeatureRows) -> Vector:
-    """Return the weight of each feature of the candidates: of the answers and the prior."""
+    """Return the weight (d,) of each of the d features of ``rows``: of the answers and the prior.
+
+    Features of the prior that no candidate has are left out.
+    """
     weights = rows.feature_weights(learner.index, learner.online.coef)
     prior = learner.prior
     if prior is None or prior.names is None:
