@@ -74,7 +74,10 @@ CREATE TABLE IF NOT EXISTS events (
 
 @dataclass(frozen=True)
 class Event:
-    """One action of a person: an answer, a marked name, or an undo."""
+    """One action of a person: an answer, a marked name, or an undo.
+
+    ``value`` is the answer; for a name "name" or, if it was unmarked, "none"; for an undo "".
+    """
 
     id: int
     at: str  # time in UTC, ISO format
@@ -90,10 +93,10 @@ class AnswerLog:
     """Append-only log of one curation in an SQLite file; an undo is an event too.
 
     SQLite writes ahead and waits for the disk at every event, so a killed process or a power
-    failure loses no answer that was acknowledged.
+    failure loses no answer that was acknowledged. The file is created if it does not exist.
 
-    ``about`` describes the curation (task, checksum of the texts). Raises ValueError if the file
-    is not an SQLite file or has another description.
+    ``about`` describes the curation (task, checksum of the texts). Raises ValueError if the file is
+    not an SQLite file or has another description.
     """
 
     def __init__(self, path: str | Path, about: Mapping[str, str]) -> None:
@@ -112,7 +115,7 @@ class AnswerLog:
         self._check_description({"format": str(LOG_FORMAT), **about})
 
     def _check_description(self, about: Mapping[str, str]) -> None:
-        """Store the description of a new file; raise ValueError if an old one differs."""
+        """Store the description of a new file; raise ValueError if a stored value differs."""
         stored = dict(self._db.execute("SELECT key, value FROM about").fetchall())
         for key, value in about.items():
             if stored.setdefault(key, value) != value:
@@ -136,7 +139,10 @@ class AnswerLog:
         value: str = "",
         undoes: int | None = None,
     ) -> Event:
-        """Append an event with the present time; it is on the disk when this returns."""
+        """Append an event with the present time and return it; it is on the disk when this returns.
+
+        ``kind`` is "answer", "name" or "undo"; the other arguments are fields of ``Event``.
+        """
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
         with self._lock:
             cursor = self._db.execute(
@@ -148,7 +154,7 @@ class AnswerLog:
         return Event(number, at, who, kind, document, question, value, undoes)
 
     def events(self) -> list[Event]:
-        """Return all events in their order."""
+        """Return all events in their order, including undone ones and undos."""
         with self._lock:
             rows = self._db.execute(
                 "SELECT id, at, who, kind, document, question, value, undoes FROM events "
@@ -163,7 +169,7 @@ class AnswerLog:
         return [event for event in events if event.kind != "undo" and event.id not in undone]
 
     def to_json_lines(self) -> Iterator[str]:
-        """Yield each event as a line of JSON."""
+        """Yield each event as a line of JSON, in order; undone events and undos are included."""
         for event in self.events():
             yield json.dumps(asdict(event), ensure_ascii=False) + "\n"
 
@@ -176,7 +182,7 @@ MAX_NAME_TOKENS = 60
 
 @dataclass(frozen=True)
 class NameMark:
-    """Characters that are a name, or with ``remove`` are not one."""
+    """Characters [start, end) of a text that are a name, or with ``remove`` are not one."""
 
     start: int
     end: int
@@ -186,7 +192,10 @@ class NameMark:
 
 @dataclass(frozen=True, eq=False)
 class EditableNames:
-    """Names that a Doc came with, to which marks are applied."""
+    """Names that a Doc came with, to which marks are applied.
+
+    Names are the spans of the group "entities".
+    """
 
     doc: Doc
     given: Sequence[Span]
@@ -199,7 +208,11 @@ class EditableNames:
     def apply(self, marks: Sequence[NameMark]) -> None:
         """Set the names of the Doc to the given ones with all marks applied in order.
 
-        A mark replaces the names that it overlaps. New names get the most common label.
+        Changes the Doc.
+
+        A mark is widened to whole tokens and replaces the names that it overlaps. New names get the
+        most common label of the given names, "protein" without any. Earlier calls have no effect on
+        the result. Raises ValueError as ``find_span`` does.
         """
         spans = list(self.given)
         most_common = Counter(span.label_ for span in spans).most_common(1)
@@ -212,7 +225,7 @@ class EditableNames:
         self.doc.spans[SPANS_KEY] = sorted(spans, key=lambda span: (span.start, span.end))
 
     def find_span(self, start: int, end: int) -> Span:
-        """Return the tokens that characters touch.
+        """Return the tokens that the characters [start, end) touch.
 
         Raises ValueError if they are outside of the text, only white space, or more than
         ``MAX_NAME_TOKENS``.
@@ -234,9 +247,9 @@ MAX_LISTED_ANSWERS = 8
 class Curation:
     """An ActiveLearner whose every change is on disk before it takes effect.
 
-    Started again with the same texts and log, it replays all answers and continues. ``who`` is
-    written into the log with every event. Methods that change it are thread-safe and return
-    ``state()`` after the change.
+    Started again with the same texts and log, it replays all answers and continues. ``docs`` are
+    those that the learner asks about; ``who`` is the person's name, written into the log with every
+    event. Methods that change it are thread-safe and return ``state()`` after the change.
     """
 
     def __init__(
@@ -254,7 +267,11 @@ class Curation:
         self.current_question = learner.next_question()
 
     def _replay(self) -> None:
-        """Apply the marks and answers of the log, with one training at the end."""
+        """Apply the marks and answers of the log, with one training at the end.
+
+        Answers to questions that do not exist go to ``lost_answers``. Changes the Docs and the
+        learner.
+        """
         self.active_events = self.answers.active_events()
         for name in {event.document for event in self.active_events if event.kind == "name"}:
             self._update_names(name)
@@ -274,7 +291,11 @@ class Curation:
     # Actions of people
 
     def answer(self, key: str, value: str) -> dict[str, Any]:
-        """Take an answer to the question of a key; ValueError if it cannot be answered so."""
+        """Take an answer to the question of a key, log it and choose the next question.
+
+        ``value`` is one of ``Question.allowed_answers``. Raises ValueError, before anything is
+        written, if the question does not exist or is answered, or the value is not allowed.
+        """
         with self._lock:
             question = self._get_open_question(key)
             question.labels(value)  # raises before anything is written
@@ -289,7 +310,12 @@ class Curation:
             return self.state()
 
     def undo(self) -> dict[str, Any]:
-        """Undo the last answer or mark; its question is asked again."""
+        """Undo the last answer or mark that is not undone.
+
+        The question of an answer is asked again.
+
+        Raises ValueError if there is nothing to undo.
+        """
         with self._lock:
             if not self.active_events:
                 raise ValueError("there is nothing to undo.")
@@ -304,16 +330,21 @@ class Curation:
             return self.state()
 
     def _remove_answer(self, key: str) -> None:
+        """Make the learner forget the answer to a question and ask it again.
+
+        If the question does not exist any more, the next one is chosen.
+        """
         question = self.learner.questions.get(key)
         if question is not None:
             self.learner.remove_answer(question)
         self.current_question = question or self.learner.next_question()
 
     def mark(self, document: str, start: int, end: int, *, remove: bool = False) -> dict[str, Any]:
-        """Mark characters of a document as a name, or with ``remove`` as not one.
+        """Mark characters [start, end) of a document as a name, or with ``remove`` as not one.
 
-        The questions of the document are built again. Raises ValueError for an unknown document
-        or characters that cannot be a name.
+        ``document`` is the id of the document. Its questions are built again; answers to those that
+        still exist are kept, the others go to ``lost_answers``. Raises ValueError, before anything
+        is written, for an unknown document or characters that cannot be a name.
         """
         with self._lock:
             if document not in self.names:
@@ -334,7 +365,10 @@ class Curation:
             return self.state()
 
     def _update_names(self, document: str) -> None:
-        """Apply all marks of a document and build its questions again."""
+        """Apply all marks of a document that are not undone and build its questions again.
+
+        Does nothing if the document is unknown.
+        """
         if document not in self.names:
             return
         marks = []
@@ -346,6 +380,7 @@ class Curation:
         self.lost_answers += self.learner.update_doc(self.docs[document])
 
     def _get_open_question(self, key: str) -> Question:
+        """Return the question of a key; raise ValueError if it is answered or does not exist."""
         question = self.learner.questions.get(key)
         if question is None or key in self.learner.answered:
             raise ValueError("this question was answered or does not exist. Reload the page.")
@@ -354,6 +389,10 @@ class Curation:
     # Alpha in the background
 
     def _tune_if_due(self) -> None:
+        """Start to choose alpha in a thread after every ANSWERS_PER_TUNING answers.
+
+        Not while an earlier choice is in progress.
+        """
         is_tuning = self._tuning is not None and self._tuning.is_alive()
         if self._answers_since_tuning >= ANSWERS_PER_TUNING and not is_tuning:
             self._answers_since_tuning = 0
@@ -368,7 +407,12 @@ class Curation:
     # State for the page
 
     def state(self) -> dict[str, Any]:
-        """Return everything the page shows, as plain values."""
+        """Return everything the page shows, as plain values.
+
+        Keys: ``question`` (None if all are answered), ``quality`` (after each of the last answers),
+        ``advice`` (``word``, ``why``), ``alpha``, the counts ``answered``, ``open``, ``labelled``
+        and ``lost``, and ``last`` (the last answers and marks, newest first).
+        """
         learner = self.learner
         word, why = advise(learner.history, learner.kappas)
         question = self.current_question
@@ -386,7 +430,12 @@ class Curation:
         }
 
     def describe_question(self, question: Question) -> dict[str, Any]:
-        """Return a question with its sentence in words and the model's answer, as plain values."""
+        """Return a question with its sentence in words and the model's answer, as plain values.
+
+        ``probability`` has one entry per candidate, or is None without calibration; ``favoured`` is
+        the position of the candidate with the highest score, of which ``score`` is the score;
+        ``explains`` says whether it can be explained.
+        """
         learner = self.learner
         row = self._favoured_row(question)
         candidate = learner.candidates[row]
@@ -405,13 +454,14 @@ class Curation:
         }
 
     def _favoured_row(self, question: Question) -> int:
-        """Return the row of a question with the highest score."""
+        """Return the row of a question with the highest score; the first of those that tie."""
         return max(question.rows, key=lambda row: float(self.learner.scores[row]))
 
     def explain(self, key: str) -> dict[str, Any]:
         """Return the contributions to the score of a question's favoured answer.
 
-        Raises ValueError if the question does not exist or the kernel cannot be explained.
+        In the form of ``summarize_contributions``. Raises ValueError if the question does not exist
+        or the kernel cannot be explained.
         """
         question = self.learner.questions.get(key)
         if question is None or not can_explain(self.learner):
@@ -419,7 +469,10 @@ class Curation:
         return summarize_contributions(explain_row(self.learner, self._favoured_row(question)))
 
     def _describe_event(self, event: Event) -> dict[str, Any]:
-        """Return an event with the text it is about: names, or marked characters."""
+        """Return an event with the text it is about: names, or marked characters.
+
+        If the question does not exist any more, ``text`` is its key.
+        """
         text = event.question
         question = self.learner.questions.get(event.question)
         if question is not None:
@@ -438,7 +491,10 @@ class Curation:
 
 
 def fingerprint_docs(docs: Sequence[Doc]) -> str:
-    """Return a checksum of ids and texts, by which a log recognises its texts."""
+    """Return a checksum (16 hex digits) of ids and texts, by which a log recognises its texts.
+
+    It depends on the order of the Docs.
+    """
     digest = hashlib.sha256()
     for number, doc in enumerate(docs):
         digest.update(f"{document_id(doc, number)}\0{doc.text}\0".encode())
@@ -446,7 +502,10 @@ def fingerprint_docs(docs: Sequence[Doc]) -> str:
 
 
 def _title(question: Question, candidate: Candidate, task: str) -> str:
-    """Return a question in words."""
+    """Return a question in words.
+
+    ``candidate`` is one of its candidates, ``task`` the task's name.
+    """
     texts = [span.text for span in candidate.spans]
     if len(texts) == 2:
         return f"{texts[0]} – {texts[1]}: do they interact?" if task == "ppi" else " – ".join(texts)
@@ -456,9 +515,11 @@ def _title(question: Question, candidate: Candidate, task: str) -> str:
 
 
 def _words(candidate: Candidate) -> list[dict[str, Any]]:
-    """Return the tokens of a candidate's sentences with their CSS classes.
+    """Return the tokens of a candidate's sentences with their CSS classes, in text order.
 
-    ``joined`` says that the token and the next one are within the same name.
+    A token is a dictionary: ``text``, ``space`` (white space after it), ``start`` and ``end``
+    (characters), ``marks`` (CSS classes: e1, e2 in the candidate's spans, "name" in other names)
+    and ``joined``, whether the token and the next one are within the same name.
     """
     doc = candidate.doc
     first, last = _sentence_range(candidate)
@@ -483,7 +544,10 @@ def _words(candidate: Candidate) -> list[dict[str, Any]]:
 
 
 def _sentence_range(candidate: Candidate) -> tuple[int, int]:
-    """Return the tokens [first, last) of the sentences of a candidate, or of the whole text."""
+    """Return the tokens [first, last) of the sentences of a candidate.
+
+    Those of the whole text if it has no sentence boundaries.
+    """
     if not candidate.doc.has_annotation("SENT_START"):
         return 0, len(candidate.doc)
     sentences = [span.sent for span in candidate.spans]
@@ -491,7 +555,7 @@ def _sentence_range(candidate: Candidate) -> tuple[int, int]:
 
 
 def _surrounding_text(candidate: Candidate, size: int = 400) -> list[str]:
-    """Return up to ``size`` characters before and after the sentences of a candidate."""
+    """Return the texts, up to ``size`` characters, before and after a candidate's sentences."""
     doc = candidate.doc
     first, last = _sentence_range(candidate)
     return [doc[:first].text[-size:], doc[last:].text[:size]]
@@ -515,8 +579,9 @@ CORPUS_SUFFIXES = {
 def build_model(learner: ActiveLearner) -> Model:
     """Return the model of all answers so far, with the prior included.
 
-    With fewer than ``MIN_ANSWERS_FOR_THRESHOLD`` answers, threshold and calibration are those of
-    the prior. Raises ValueError if the prior has a second stage.
+    With fewer than ``MIN_ANSWERS_FOR_THRESHOLD`` labels, threshold and calibration are those of the
+    prior, if there is one. Raises ValueError if the prior has a second stage, or its candidates
+    cannot be joined with those of the answers.
     """
     prior, rows = learner.prior, learner.rows
     with learner.lock:
@@ -548,7 +613,10 @@ def build_model(learner: ActiveLearner) -> Model:
 
 
 def _all_feature_weights(learner: ActiveLearner, rows: FeatureRows) -> tuple[FeatureNames, Vector]:
-    """Return names and weights of the features of the candidates and of the prior, summed."""
+    """Return names and weights (d,) of the d features of the candidates and of the prior, summed.
+
+    Features that only the prior has come last.
+    """
     weights = rows.feature_weights(learner.index, learner.online.coef)
     prior = learner.prior
     if prior is None or prior.names is None:
@@ -561,7 +629,7 @@ def _all_feature_weights(learner: ActiveLearner, rows: FeatureRows) -> tuple[Fea
 
 
 def zip_model(learner: ActiveLearner) -> bytes:
-    """Return the folder of ``build_model`` as a zip file."""
+    """Return the folder of ``build_model`` as a zip file; raises ValueError as it does."""
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work) / "model"
         build_model(learner).to_disk(folder)
@@ -573,7 +641,7 @@ def export_corpus(curation: Curation, format: str) -> tuple[bytes, str]:
 
     Pairs without an answer get the model's decision, since formats take a pair that is not listed
     for a negative one; JSON lines tell for each pair who decided. A format of several files is
-    zipped.
+    zipped, with the suffix ".zip". Raises ValueError for an unknown format.
     """
     if format not in WRITERS:
         raise ValueError(f"{format!r} is not a format. Available: {', '.join(WRITERS)}.")
@@ -589,7 +657,8 @@ def export_corpus(curation: Curation, format: str) -> tuple[bytes, str]:
 def docs_with_answers(curation: Curation) -> Iterator[list[Doc]]:
     """Yield the Docs that have an answer, with the answers as gold; restored afterwards.
 
-    The lock of the learner is held meanwhile.
+    The Docs are changed in place, ``user_data["gold"]`` and the names. The lock of the learner is
+    held meanwhile.
     """
     learner = curation.learner
     with learner.lock:
@@ -610,7 +679,11 @@ def docs_with_answers(curation: Curation) -> Iterator[list[Doc]]:
 
 
 def _set_gold(learner: ActiveLearner, doc: Doc, decisions: NDArray[np.bool_]) -> None:
-    """Set gold pairs and labels of names of a Doc from answers and, for pairs, decisions."""
+    """Set gold pairs and labels of names of a Doc from answers and, for pairs, decisions.
+
+    ``decisions`` (candidates,) are those of the model, by row. Changes the Doc. Names without an
+    answer, or with the answer no, keep their label.
+    """
     questions = [q for q in learner.questions.values() if learner.candidates[q.rows[0]].doc is doc]
     pairs = [q for q in questions if len(learner.candidates[q.rows[0]].spans) == 2]
     if pairs:
@@ -631,7 +704,11 @@ def _set_gold(learner: ActiveLearner, doc: Doc, decisions: NDArray[np.bool_]) ->
 def _gold_pair(
     learner: ActiveLearner, question: Question, decisions: NDArray[np.bool_]
 ) -> dict[str, Any]:
-    """Return the gold row of a pair, by the curator's answer or else the model's decision."""
+    """Return the gold row of a pair, by the curator's answer or else the model's decision.
+
+    Keys: ``entities`` (span ids), ``label`` (whether they interact), ``by`` ("curator" or "model")
+    and, for the answer "negated", ``status``. ``decisions`` are those of the model, by row.
+    """
     spans = learner.candidates[question.rows[0]].spans
     value = learner.answered.get(question.key, "")
     row: dict[str, Any] = {"entities": [span.id_ for span in spans]}
@@ -642,7 +719,10 @@ def _gold_pair(
 
 
 def _chosen_label(learner: ActiveLearner, question: Question, value: str) -> str | None:
-    """Return the label that an answer gives to a name; None if the answer was no."""
+    """Return the label that an answer gives to a name; None if the answer was no.
+
+    ``value`` must be an answer with a label.
+    """
     if LABEL_OF_ANSWER.get(value, 1.0) < 0:
         return None
     chosen = int(value.removeprefix(CHOICE_PREFIX)) if value.startswith(CHOICE_PREFIX) else 0
@@ -650,7 +730,7 @@ def _chosen_label(learner: ActiveLearner, question: Question, value: str) -> str
 
 
 def zip_folder(folder: Path) -> bytes:
-    """Return a folder as a zip file, its files under the folder's name."""
+    """Return a folder as a zip file, its files under the folder's name, in sorted order."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in sorted(folder.rglob("*")):
@@ -701,7 +781,10 @@ class CurationApp:
         return JSONResponse(self.curation.state())
 
     def explain(self, request: Request) -> Response:
-        """Serve the contributions to a question's score (parameter ``question``) as JSON."""
+        """Serve the contributions to a question's score (parameter ``question``) as JSON.
+
+        Status 422 if it cannot be explained.
+        """
         try:
             explanation = self.curation.explain(request.query_params.get("question", ""))
         except ValueError as error:
@@ -709,7 +792,7 @@ class CurationApp:
         return JSONResponse(explanation)
 
     async def answer(self, request: Request) -> Response:
-        """Take an answer (``question``, ``value``)."""
+        """Take an answer (JSON body: ``question``, ``value``) and serve the new state."""
 
         def change(body: dict[str, Any]) -> dict[str, Any]:
             return self.curation.answer(_get_text(body, "question"), _get_text(body, "value"))
@@ -717,11 +800,14 @@ class CurationApp:
         return await _apply_change(request, change)
 
     async def undo(self, request: Request) -> Response:
-        """Undo the last answer or mark."""
+        """Undo the last answer or mark and serve the new state."""
         return await _apply_change(request, lambda _: self.curation.undo())
 
     async def mark_name(self, request: Request) -> Response:
-        """Mark characters as a name (``document``, ``start``, ``end``) or not (``remove``)."""
+        """Mark characters as a name or, with ``remove`` true, as not one; serve the new state.
+
+        JSON body: ``document``, ``start``, ``end`` and, optionally, ``remove``.
+        """
 
         def change(body: dict[str, Any]) -> dict[str, Any]:
             start, end = (_get_integer(body, key) for key in ("start", "end"))
@@ -735,13 +821,16 @@ class CurationApp:
         return _serve_file(lambda: (zip_model(self.curation.learner), "model.zip"))
 
     def answers(self, _: Request) -> Response:
-        """Serve who answered what and when, as JSON lines."""
+        """Serve all events (who answered what and when) as JSON lines."""
         headers = {"content-disposition": 'attachment; filename="answers.jsonl"'}
         lines = self.curation.answers.to_json_lines()
         return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
 
     def corpus(self, request: Request) -> Response:
-        """Serve the texts with their answers in one of our formats."""
+        """Serve the texts with their answers in one of our formats (path parameter ``format``).
+
+        Status 404 for an unknown format.
+        """
         format = request.path_params["format"]
         if format not in WRITERS:
             return not_found(f"Unknown format; available: {', '.join(WRITERS)}.")
@@ -778,6 +867,7 @@ def _serve_file(make: Callable[[], tuple[bytes, str]]) -> Response:
 
 
 def _get_text(body: dict[str, Any], key: str) -> str:
+    """Return the text under a key of a request's body; raise ValueError if it is not a text."""
     value = body.get(key)
     if not isinstance(value, str):
         raise ValueError(f"{key!r} must be a text, got {value!r:.80}.")
@@ -785,6 +875,7 @@ def _get_text(body: dict[str, Any], key: str) -> str:
 
 
 def _get_integer(body: dict[str, Any], key: str) -> int:
+    """Return the integer under a key of a request's body; raise ValueError for any other type."""
     value = body.get(key)
     if type(value) is not int:
         raise ValueError(f"{key!r} must be a whole number, got {value!r:.80}.")
@@ -792,4 +883,5 @@ def _get_integer(body: dict[str, Any], key: str) -> int:
 
 
 def _not_found(_: Request, __: Exception) -> Response:
+    """Return the page of status 404."""
     return not_found("There is no such page.")
