@@ -65,6 +65,8 @@ SECURITY_HEADERS = {
 class Credentials:
     """Secrets of one run: the token of its address and the CSRF token of its pages.
 
+    ``port`` is the port that the server listens on.
+
     >>> Credentials("secret", port=8000).hosts
     ('127.0.0.1:8000', 'localhost:8000', '[::1]:8000')
     """
@@ -84,9 +86,10 @@ class Credentials:
         return f"textrank_{self.port}"
 
     def authenticate(self, scope: Scope) -> str:
-        """Return how a request carries the token.
+        """Return how a request (an ASGI HTTP scope) carries the token.
 
-        "explicit" (in the address or the Authorization header), "cookie", or "" if it does not.
+        "explicit" (in the address, as ``token``, or the Authorization header), "cookie", or "" if
+        it does not.
         """
         headers = Headers(scope=scope)
         query = parse_qs(scope["query_string"].decode("latin-1"))
@@ -105,7 +108,10 @@ class GuardMiddleware:
     credentials: Credentials
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request; web sockets are ignored."""
+        """Handle a request; web sockets are ignored, lifespan messages passed on.
+
+        A request that is refused never reaches the application.
+        """
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self.app(scope, receive, send)
@@ -122,7 +128,10 @@ class GuardMiddleware:
     async def _forward(
         self, scope: Scope, receive: Receive, send: Send
     ) -> PlainTextResponse | None:
-        """Call the application; return a refusal instead if the body is too large."""
+        """Call the application and return None; return a refusal instead if the body is too large.
+
+        The body is read before the application is called, except for GET and HEAD.
+        """
         if scope["method"] in SAFE_METHODS:
             await self.app(scope, receive, send)
             return None
@@ -140,12 +149,16 @@ class GuardMiddleware:
 
 @dataclass(frozen=True)
 class _HeaderSender:
-    """ASGI send that adds the security headers, and with credentials the cookie."""
+    """ASGI send that adds the security headers, and with credentials the cookie.
+
+    Headers that the application set itself are kept. ``credentials`` None means no cookie.
+    """
 
     send: Send
     credentials: Credentials | None
 
     async def __call__(self, message: Message) -> None:
+        """Send a message, with the headers added if it starts a response."""
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             for name, value in SECURITY_HEADERS.items():
@@ -157,7 +170,11 @@ class _HeaderSender:
 
 
 def _check_request(scope: Scope, credentials: Credentials, proof: str) -> PlainTextResponse | None:
-    """Return a refusal by host, origin, token (``proof``) or CSRF token; None if all are right."""
+    """Return a refusal by host, origin, token or CSRF token; None if all are right.
+
+    ``proof`` is the result of ``Credentials.authenticate``. A request that changes something needs
+    the CSRF token only if its proof is the cookie.
+    """
     headers = Headers(scope=scope)
     if headers.get("host", "") not in credentials.hosts:
         return _refuse(421, f"this server answers only as {credentials.hosts[0]}.")
@@ -175,15 +192,19 @@ def _check_request(scope: Scope, credentials: Credentials, proof: str) -> PlainT
 
 
 def _is_from_own_page(headers: Headers, credentials: Credentials) -> bool:
-    """Return whether our script sent a request: browsers add the cookie, but not this header."""
+    """Return whether our script sent a request, by the CSRF token in its header.
+
+    Browsers add the cookie to requests of other sites, but not this header.
+    """
     is_same_origin = headers.get("sec-fetch-site", "same-origin") == "same-origin"
     return is_same_origin and _secrets_equal(headers.get("x-textrank-csrf", ""), credentials.csrf)
 
 
 async def _read_body(headers: Headers, receive: Receive) -> bytes | None:
-    """Return the body of a request; None if it is too large.
+    """Return the body of a request; None if it is too large or the client disconnects.
 
-    A body that is too large is read up to ``MAX_DRAINED_BYTES`` but not kept.
+    Too large is more than ``MAX_REQUEST_BYTES``, or an announced length that is not a number. Such
+    a body is read up to ``MAX_DRAINED_BYTES`` but not kept.
     """
     announced = headers.get("content-length", "0")
     is_large = not announced.isdigit() or int(announced) > MAX_REQUEST_BYTES
@@ -217,6 +238,7 @@ def _secrets_equal(one: str, other: str) -> bool:
 
 
 def _refuse(status: int, why: str) -> PlainTextResponse:
+    """Return a plain-text response of a status, with the reason ``why``."""
     return PlainTextResponse(f"textrank: {why}\n", status_code=status)
 
 
@@ -256,7 +278,10 @@ SPECIES_NAMES = {
 
 @cache
 def template_environment() -> Environment:
-    """Return the environment of the page templates; everything inserted is escaped."""
+    """Return the environment of the page templates; everything inserted is escaped.
+
+    Cached. A variable that is missing raises an error. Filters: number, probability, species.
+    """
     environment = Environment(
         loader=PackageLoader("textrank.web", "templates"),
         autoescape=True,
@@ -274,7 +299,10 @@ def template_environment() -> Environment:
 
 
 def render_page(template: str, values: Mapping[str, Any], status: int = 200) -> HTMLResponse:
-    """Return a filled template as a response."""
+    """Return a template, by file name and filled with ``values``, as a response of a status.
+
+    Raises jinja2.UndefinedError if a variable of the template is missing.
+    """
     html = template_environment().get_template(template).render(**values)
     return HTMLResponse(html, status_code=status)
 
@@ -320,6 +348,9 @@ def format_probability(value: float | None) -> str:
 def species_name(taxon: str | None) -> str:
     """Return the English name of a common NCBI taxon, "taxon N", or the text itself.
 
+    "taxon N" is for other taxon numbers; a text that is not a number is returned unchanged, and
+    None gives "".
+
     >>> species_name("9606"), species_name("7")
     ('human', 'taxon 7')
     """
@@ -329,7 +360,10 @@ def species_name(taxon: str | None) -> str:
 
 @cache
 def list_assets() -> Mapping[str, Path]:
-    """Return the files that can be fetched, by name; no other file can be reached."""
+    """Return the paths of the files that can be fetched, by name; no other file can be reached.
+
+    Cached.
+    """
     folder = Path(str(files("textrank.web")))
     assets = {path.name: path for path in (folder / "assets").iterdir()}
     assets = {name: path for name, path in assets.items() if path.suffix in MEDIA_TYPES}
@@ -339,7 +373,10 @@ def list_assets() -> Mapping[str, Path]:
 
 
 def serve_asset(request: Request) -> Response:
-    """Serve an asset, with an ETag so that browsers can keep it."""
+    """Serve an asset (path parameter ``name``), with an ETag so that browsers can keep it.
+
+    Status 304 if the browser has this version, 404 for an unknown name.
+    """
     path = list_assets().get(request.path_params["name"])
     if path is None:
         return not_found("There is no such file.")
@@ -383,7 +420,8 @@ def serve(
     Parameters
     ----------
     make_app
-        Builds the application from the credentials of this run.
+        Builds the application from the credentials of this run; it is put behind
+        ``GuardMiddleware`` here.
     port
         Port of 127.0.0.1; 0 takes a free one. ValueError if it cannot be used.
     browser
@@ -410,17 +448,19 @@ class _Server(uvicorn.Server):
     on_ready: Callable[[], None]
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start to listen, then call ``on_ready``."""
         await super().startup(sockets)
         self.on_ready()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         # uvicorn raises the signal again at the end, which would turn a clean end into a failure.
+        """Leave the signal handlers as they are."""
         yield
 
 
 async def _run_server(app: ASGIApp, listener: socket.socket, on_ready: Callable[[], None]) -> None:
-    """Serve on a bound socket until SIGTERM or SIGINT."""
+    """Serve on a bound socket until SIGTERM or SIGINT; ``on_ready`` is called once it answers."""
     server = _Server(
         uvicorn.Config(
             app,
@@ -447,7 +487,10 @@ async def _run_server(app: ASGIApp, listener: socket.socket, on_ready: Callable[
 
 
 def _bind(port: int) -> socket.socket:
-    """Return a socket bound to a port of the loopback interface; ValueError if that fails."""
+    """Return a socket bound to a port of 127.0.0.1, 0 for any free one; ValueError if that fails.
+
+    The caller closes it.
+    """
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
