@@ -61,6 +61,10 @@ Piece: TypeAlias = tuple[str, str]  # text and the CSS classes that mark it
 def split_at_marks(text: str, marks: Sequence[Mark]) -> list[Piece]:
     """Split a text where marks begin and end; marks that reach outside of it are ignored.
 
+    The pieces, in order, make up the text. A piece has the classes of all marks over it, separated
+    by blanks, "" without any. Marks may overlap; empty ones are ignored. An empty text has no
+    pieces.
+
     >>> split_at_marks("SHC binds GRB2.", [(0, 3, "e1"), (10, 14, "e2")])
     [('SHC', 'e1'), (' binds ', ''), ('GRB2', 'e2'), ('.', '')]
     """
@@ -76,14 +80,18 @@ def split_at_marks(text: str, marks: Sequence[Mark]) -> list[Piece]:
 def mark_statement(row: Mapping[str, Any]) -> list[Piece]:
     """Return the sentence of a statement with both names (e1, e2) and the trigger marked.
 
-    Nothing is marked if it is not known where the sentence begins in its document.
+    ``row`` is a statement of the store with its sentence. Nothing is marked if it is not known
+    where the sentence begins in its document.
     """
     sentence = str(row["sentence"] or "")
     return split_at_marks(sentence, _sentence_marks(row))
 
 
 def _sentence_marks(row: Mapping[str, Any]) -> list[Mark]:
-    """Return the marks of a statement, counted from the first character of its sentence."""
+    """Return the marks of a statement, counted from the first character of its sentence.
+
+    Empty if ``sentence_start`` is None; marks may reach outside of the sentence.
+    """
     start = row["sentence_start"]
     if start is None:
         return []
@@ -93,9 +101,9 @@ def _sentence_marks(row: Mapping[str, Any]) -> list[Mark]:
 
 
 def trigger_spans(trigger: Any) -> list[tuple[int, int]]:
-    """Return the characters of a trigger, from a list of ``[start, end]`` or its JSON.
+    """Return the characters (start, end) of a trigger, from a list of ``[start, end]`` or its JSON.
 
-    Values of another form, which files of other origin may have, are ignored.
+    Values of another form, which files of other origin may have, are ignored; None gives [].
     """
     if isinstance(trigger, str):
         try:
@@ -131,8 +139,10 @@ class StatementExplainer:
     def explain(self, row: Row, sentence_rows: Sequence[Row]) -> dict[str, Any]:
         """Return the summarised contributions to a statement's score, and the ``stored`` score.
 
-        ``sentence_rows`` are all statements of the sentence: they tell which names it has. Raises
-        ValueError if the pair is not found in the sentence.
+        In the form of ``summarize_contributions``; its ``score`` may differ from the stored one,
+        since the sentence is scored alone. ``sentence_rows`` are all statements of the sentence,
+        ``row`` among them: they tell which names it has. Raises ValueError if the pair is not found
+        in the sentence.
         """
         with self._lock:
             model, nlp = self._get_model()
@@ -142,7 +152,11 @@ class StatementExplainer:
             return {**summarize_contributions(contributions), "stored": row["score"]}
 
     def explain_document(self, rows: Sequence[Row], back_url: str, document: str) -> str:
-        """Return the HTML page that explains a document's statements, with a link back to it."""
+        """Return the HTML page that explains a document's statements, with a link back to it.
+
+        ``rows`` are its statements, ``back_url`` and ``document`` the address and text of the link.
+        Raises ValueError if a pair is not found in its sentence.
+        """
         sentences: dict[Any, list[Row]] = {}
         for row in rows:
             sentences.setdefault(row["sentence_start"], []).append(row)
@@ -158,7 +172,10 @@ class StatementExplainer:
     def _explain_sentence(
         self, model: Model, nlp: Language, rows: Sequence[Row]
     ) -> list[ExplainedDecision]:
-        """Explain all statements of one sentence."""
+        """Explain all statements of one sentence, in the order of ``rows``.
+
+        Raises ValueError if a pair is not found in the sentence.
+        """
         doc = self._parse_sentence(rows, nlp)
         candidates = [self._find_candidate(model, doc, row) for row in rows]
         explained = model.explain_relative(candidates)
@@ -174,12 +191,16 @@ class StatementExplainer:
         ]
 
     def _get_model(self) -> tuple[Model, Language]:
+        """Return the model and its language model, loaded at the first call."""
         if self._loaded is None:
             self._loaded = self.load()
         return self._loaded
 
     def _parse_sentence(self, rows: Sequence[Row], nlp: Language) -> Doc:
-        """Return the parsed sentence of statements, with their names as entities."""
+        """Return the parsed sentence of statements, with their names as the span group "entities".
+
+        ``rows`` are statements of one sentence, at least one. Names are widened to whole tokens.
+        """
         start = rows[0]["sentence_start"] or 0
         doc = nlp.make_doc(str(rows[0]["sentence"]))
         ends = {(row[f"start_{s}"] - start, row[f"end_{s}"] - start) for row in rows for s in "ab"}
@@ -191,7 +212,11 @@ class StatementExplainer:
         return nlp(doc)
 
     def _find_candidate(self, model: Model, doc: Doc, row: Row) -> Candidate:
-        """Return the candidate whose two names overlap those of a statement, in their order."""
+        """Return the candidate whose two names overlap those of a statement, in their order.
+
+        ``doc`` is the result of ``_parse_sentence``. The first of several; raises ValueError
+        without one.
+        """
         start = row["sentence_start"] or 0
         wanted = [(row[f"start_{s}"] - start, row[f"end_{s}"] - start) for s in "ab"]
         for candidate in model.pipeline.task.candidates(doc):
@@ -202,14 +227,17 @@ class StatementExplainer:
 
 
 def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Return whether two ranges [start, end) have a character in common."""
     return one[0] < other[1] and other[0] < one[1]
 
 
 def summarize_contributions(contributions: Explanation, top: int = MAX_FEATURES) -> dict[str, Any]:
     """Return groups of contributions with their strongest features, for a page.
 
-    With fewer than two groups, the ``2 * top`` strongest features are listed instead. The values
-    ``adds`` of ``parts`` and of ``others`` sum to ``score``.
+    With fewer than two groups, the ``2 * top`` strongest features are listed instead. The result
+    has ``parts`` (each with ``name``, ``adds`` and, for groups, their strongest features as
+    ``parts``), ``others`` (``count`` and ``adds`` of features that are not listed) and ``score``.
+    The values ``adds`` of ``parts`` and of ``others`` sum to ``score``.
 
     >>> summary = summarize_contributions([(("triggers", "bind"), 0.5), (("path", "of"), -0.75)])
     >>> [(group["name"], group["adds"]) for group in summary["parts"]]
@@ -235,7 +263,10 @@ def summarize_contributions(contributions: Explanation, top: int = MAX_FEATURES)
 
 
 def _strongest(features: Sequence[tuple[str, float]], count: int) -> list[dict[str, Any]]:
-    """Return the features of largest magnitude that are not zero, as dictionaries."""
+    """Return the ``count`` features of largest magnitude that are not zero, as dictionaries.
+
+    ``features`` are (name, value); the keys are ``name`` and ``adds``, largest magnitude first.
+    """
     strongest = sorted(features, key=lambda feature: -abs(feature[1]))[:count]
     return [{"name": name, "adds": value} for name, value in strongest if value]
 
@@ -279,7 +310,11 @@ GRAPHML_ATTRIBUTES = (
 
 
 def export_selection(store: Store, selection: Selection, format: str) -> Iterator[str]:
-    """Yield the text of a selection in one of the ``EXPORT_FORMATS``: statements or a network."""
+    """Yield the text of a selection in one of the ``EXPORT_FORMATS``: statements or a network.
+
+    "csv" has one line per statement; the others have the network of ``queries.select_network``.
+    Raises KeyError for an unknown format.
+    """
     if format == "csv":
         return to_csv(store, selection)
     writers = {"graphml": to_graphml, "cyjs": to_cytoscape_json, "sif": to_sif}
@@ -287,7 +322,11 @@ def export_selection(store: Store, selection: Selection, format: str) -> Iterato
 
 
 def to_csv(store: Store, selection: Selection) -> Iterator[str]:
-    """Yield a header and one line per statement with its sentence, in batches."""
+    """Yield a header and one line per statement with its sentence, in batches.
+
+    Columns are CSV_COLUMNS and ``sentence``, in the order of the store. Text that a spreadsheet
+    could take for a formula is escaped.
+    """
     where, values = queries.selection_sql(store, selection)
     columns = ", ".join(f"p.{name}" for name in CSV_COLUMNS)
     sql = (
@@ -312,6 +351,7 @@ def escape_formula(value: Any) -> Any:
 
 
 def _csv_line(cells: Iterable[Any]) -> str:
+    """Return cells as one line of CSV, quoted where necessary, that ends in CRLF."""
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\r\n").writerow(cells)
     return buffer.getvalue()
@@ -335,7 +375,10 @@ def to_graphml(graph: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _edge_values(edge: FactRow) -> dict[str, Any]:
-    """Return the exported values of a fact; direction is relative to source and target."""
+    """Return the exported values of a fact; direction is relative to source and target.
+
+    Keys are those of the edges in GRAPHML_ATTRIBUTES.
+    """
     return {
         "probability": edge["probability"],
         "sentences": edge["statements"],
@@ -347,10 +390,12 @@ def _edge_values(edge: FactRow) -> dict[str, Any]:
 
 
 def _xml_data(key: str, value: Any) -> str:
+    """Return a GraphML data element with an escaped value."""
     return f'<data key="{key}">{escape(_valid_xml(str(value)))}</data>'
 
 
 def _xml_attribute(value: str) -> str:
+    """Return a value as an escaped attribute, with its quotes."""
     return quoteattr(_valid_xml(value))
 
 
@@ -360,7 +405,7 @@ def _valid_xml(text: str) -> str:
 
 
 def to_cytoscape_json(graph: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a network as Cytoscape JSON."""
+    """Yield a network (``queries.select_network``) as Cytoscape JSON, in one piece."""
     nodes = [{"data": {"id": n["key"], "label": n["label"]}} for n in graph["nodes"]]
     edges = [
         {"data": {"id": f"e{i}", "source": e["a"], "target": e["b"], **_edge_values(e)}}
@@ -370,7 +415,11 @@ def to_cytoscape_json(graph: Mapping[str, Any]) -> Iterator[str]:
 
 
 def to_sif(graph: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a network in the simple interaction format: name, type, name, separated by tabs."""
+    """Yield a network in the simple interaction format: name, type, name, separated by tabs.
+
+    One line per edge of ``queries.select_network``. White space in names becomes one blank, blanks
+    in types underscores; an unknown type is "interacts".
+    """
     for edge in graph["edges"]:
         ends = [" ".join(str(edge[f"name_{side}"]).split()) for side in "ab"]
         type = "interacts" if edge["type"] == UNTYPED else edge["type"].replace(" ", "_")
@@ -436,7 +485,11 @@ ORDER BY p.interacts DESC, p.probability DESC NULLS LAST, p.row"""
 
 
 def _static_page_data(store: Store) -> dict[str, Any]:
-    """Return statements (``rows``), facts by decreasing probability, and entities by key."""
+    """Return statements (``rows``), facts by decreasing probability, and entities by key.
+
+    Statements about one entity twice, or without a sentence, are left out. Positions in the text
+    become ``marks``, counted from the start of the sentence.
+    """
     rows = store.fetch(_STATIC_ROWS)
     for row in rows:
         row["marks"] = [list(mark) for mark in _sentence_marks(row)]
@@ -458,8 +511,9 @@ MAX_EXPLAINED_STATEMENTS = 200  # of a document, on one page
 class Explorer:
     """Web application over a store.
 
-    ``explainer`` explains statements, if the model is available. ``reports`` are HTML pages of an
-    evaluation by file name, to link to.
+    ``explainer`` explains statements; None if the model is not available. ``reports`` are HTML
+    pages of an evaluation by file name, to link to. Methods serve the page or file of their name;
+    what a request asks for but the store does not have gives status 404.
     """
 
     store: Store
@@ -485,7 +539,7 @@ class Explorer:
         return Starlette(routes=[*routes, *common_routes()], exception_handlers={404: _not_found})
 
     def index(self, request: Request) -> Response:
-        """Serve the table of facts with its facets."""
+        """Serve a page of the table of facts with its facets; the query is a ``Selection``."""
         selection = Selection.from_query(request.query_params.multi_items())
         counts = queries.count_matches(self.store, selection)
         return self._render(
@@ -542,7 +596,11 @@ class Explorer:
         )
 
     def explanations(self, request: Request) -> Response:
-        """Serve the explanations of all statements of a document (parameter ``id``)."""
+        """Serve the explanations of the statements of a document (parameter ``id``).
+
+        At most MAX_EXPLAINED_STATEMENTS. Status 404 without a model or statements, or if one cannot
+        be explained.
+        """
         name = request.query_params.get("id", "")
         rows = queries.select_statements(self.store, name, limit=MAX_EXPLAINED_STATEMENTS)
         if self.explainer is None or not rows:
@@ -564,7 +622,10 @@ class Explorer:
         return self._render("errors.html", rows=queries.select_errors(self.store))
 
     def export(self, request: Request) -> Response:
-        """Serve a selection as a file; its name is built here, never taken from the request."""
+        """Serve a selection as a file; its name is built here, never taken from the request.
+
+        The path has the ``format``, the query is a ``Selection``. Status 404 for an unknown format.
+        """
         format = request.path_params["format"]
         if format not in EXPORT_FORMATS:
             return not_found(f"Unknown format; available: {', '.join(EXPORT_FORMATS)}.")
@@ -575,12 +636,18 @@ class Explorer:
         return StreamingResponse(body, media_type=EXPORT_FORMATS[format], headers=headers)
 
     def suggest(self, request: Request) -> Response:
-        """Serve entities whose names contain a word (parameter ``q``), as JSON."""
+        """Serve entities whose names contain a word (parameter ``q``), as a JSON list.
+
+        Empty without a word; only its first 100 characters count.
+        """
         word = request.query_params.get("q", "").strip()[:100]
         return JSONResponse(queries.suggest_entities(self.store, word) if word else [])
 
     def neighbours(self, request: Request) -> Response:
-        """Serve the graph around an entity (``key``, ``least`` probability, ``limit``) as JSON."""
+        """Serve the graph around an entity (``key``, ``least`` probability, ``limit``) as JSON.
+
+        ``least`` is 0.5 by default, ``limit`` 20 and at most 200. Status 404 for an unknown entity.
+        """
         key = request.query_params.get("key", "")
         least = _parse_number(request.query_params.get("least", "0.5"), 0.0, 1.0)
         limit = int(_parse_number(request.query_params.get("limit", "20"), 1, 200))
@@ -590,7 +657,11 @@ class Explorer:
         return JSONResponse(graph)
 
     def why(self, request: Request) -> Response:
-        """Serve the contributions to one statement's score (``id``, spans ``a``, ``b``) as JSON."""
+        """Serve the contributions to one statement's score (``id``, spans ``a``, ``b``) as JSON.
+
+        ``id`` is the document, a span is "start-end" in characters. Status 404 without a model or
+        such a statement, 422 if it cannot be explained.
+        """
         if self.explainer is None:
             return JSONResponse({"error": "start with --model for explanations"}, status_code=404)
         rows = queries.select_statements(self.store, request.query_params.get("id", ""))
@@ -605,7 +676,10 @@ class Explorer:
             return JSONResponse({"error": str(error)}, status_code=422)
 
     def _render(self, template: str, **values: Any) -> Response:
-        """Render a template with what all pages need."""
+        """Render a template, by file name, with ``values`` and what all pages need.
+
+        ``values`` win over what all pages have.
+        """
         shared = {
             "title": self.store.title,
             "failed": self.store.fetch_value("SELECT count(*) FROM failures"),
@@ -616,12 +690,19 @@ class Explorer:
 
 
 def _span(row: Row, side: str) -> str:
-    """Return the characters of one name of a statement, as pages write them: "start-end"."""
+    """Return the characters of one name of a statement, as pages write them: "start-end".
+
+    ``side`` is "a" or "b".
+    """
     return f"{row[f'start_{side}']}-{row[f'end_{side}']}"
 
 
 def _marked_passages(document: Row, rows: Sequence[Row]) -> Iterator[list[Piece]]:
-    """Yield the text of a document with its names marked, or without a text its sentences."""
+    """Yield the text of a document with its names marked, or without a text its sentences.
+
+    Each passage is a list of pieces as of ``split_at_marks``. ``rows`` are the statements of the
+    document, whose names are marked too; sentences are in text order, each once.
+    """
     names = [(n["start"], n["end"]) for n in document["names"] if n["start"] is not None]
     names += [(row[f"start_{side}"], row[f"end_{side}"]) for row in rows for side in "ab"]
     spans = sorted({(a, b) for a, b in names if a is not None and b is not None})
@@ -645,4 +726,5 @@ def _parse_number(text: str, low: float, high: float) -> float:
 
 
 def _not_found(_: Request, __: Exception) -> Response:
+    """Return the page of status 404."""
     return not_found("There is no such page.")
