@@ -215,7 +215,7 @@ class FeatureNames(Sequence[tuple[str, ...]]):
     def from_iterable(cls, names: Iterable[str | tuple[str, ...]]) -> FeatureNames:
         """Build names from strings (names of one word) or tuples of strings, in order.
 
-        Equals are kept.
+        Equal names are kept.
         """
         tuples = [(name,) if isinstance(name, str) else name for name in names]
         all_words = list(chain.from_iterable(tuples))
@@ -267,7 +267,7 @@ class FeatureNames(Sequence[tuple[str, ...]]):
     def dedup_vocabulary(self) -> FeatureNames:
         """Return the same names over a vocabulary that has each word once.
 
-        Self if it already does.
+        Returns this object if its vocabulary has no duplicates.
         """
         has_duplicates = len(set(self.vocabulary)) < len(self.vocabulary)
         return FeatureNames.concat([self]) if has_duplicates else self
@@ -290,10 +290,10 @@ class FeatureNames(Sequence[tuple[str, ...]]):
         return FeatureNames(words, np.vstack([first, self.parts]))
 
     def find(self, names: FeatureNames) -> Indices:
-        """Return the column here of each of ``names``, shape ``(len(names),)``.
+        """Return the column here of each of ``names``, or -1, shape ``(len(names),)``.
 
-        -1 if there is none. The first of equal names here is returned. The index of these names is
-        built at the first call; then a call costs as much as ``names`` is long.
+        The first of equal names here is returned. The index of these names is built at the first
+        call; then a call costs as much as ``names`` is long.
         """
         return self._index.find(names)
 
@@ -442,9 +442,9 @@ class NameIndex:
         return columns
 
     def _find_exact(self, digits: NDArray[np.uint64], code: np.uint64) -> int:
-        """Return the first column with this code whose digits equal ``digits`` (one row).
+        """Return the first column with this code whose digits equal ``digits``, or -1.
 
-        -1 if none.
+        ``digits`` is one row as from ``_digits``.
         """
         candidates = self.codes.find_all(code)
         matches = candidates[(self._own_digits[candidates] == digits).all(axis=1)]
@@ -521,9 +521,9 @@ class HashIndex:
         return self.codes[order], order
 
     def find(self, codes: NDArray[np.uint64]) -> NDArray[np.intp]:
-        """Return the position of each of ``codes`` here, the first if it occurs several times.
+        """Return the position of each of ``codes`` here, or -1.
 
-        -1 if none.
+        A code that occurs several times gives its first position.
         """
         if not len(self.codes):
             return np.full(len(codes), -1, dtype=np.intp)
@@ -541,7 +541,7 @@ class HashIndex:
     def _search_sorted(self, wanted: NDArray[np.uint64]) -> NDArray[np.intp]:
         """Return the first position of each of ``wanted`` by binary search, or -1.
 
-        Needs one code here.
+        This index must not be empty.
         """
         codes, order = self.ordered
         rank = codes[:-1].searchsorted(wanted)  # codes above all others compare with the last
