@@ -485,9 +485,10 @@ def set_mentions(doc: Doc, mentions: Sequence[Mention]) -> None:
 
 
 def _covered_tokens(doc: Doc, starts: list[int], ends: list[int], mention: Mention) -> list[int]:
-    """Return the sorted indices of non-space tokens that overlap any piece of a mention; may be [].
+    """Return the sorted indices of non-space tokens that overlap any piece of a mention.
 
-    ``starts`` and ``ends`` are the character offsets of all tokens, ends exclusive.
+    [] if there are none. ``starts`` and ``ends`` are the character offsets of all tokens, ends
+    exclusive.
     """
     indices: set[int] = set()
     for start, end in mention.pieces:
