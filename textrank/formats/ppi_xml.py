@@ -126,9 +126,9 @@ def _store_second_analysis(docs: Sequence[Doc], again: Sequence[Doc], nlp: Langu
 
 
 def _set_sentences(doc: Doc, bounds: Sequence[int]) -> Doc:
-    """Make sentences begin at the characters ``bounds`` and nowhere else, in place; return the Doc.
+    """Make sentences begin at the characters ``bounds`` and nowhere else, in place.
 
-    A sentence begins with the first token at or after its character.
+    Returns the Doc. A sentence begins with the first token at or after its character.
     """
     token_offsets = [token.idx for token in doc]
     set_sentence_starts(doc, {bisect_left(token_offsets, begin) for begin in bounds}, final=True)
