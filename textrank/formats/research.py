@@ -41,7 +41,7 @@ ARCHIVE_SUFFIXES = (".tar", ".tar.gz", ".tgz")
 class JudgedDocument:
     """Document of a query: its relevance, and its features by number ("1", "2", …).
 
-    Id "" if not given.
+    ``id`` is "" if the file gives none.
     """
 
     query: str
@@ -304,7 +304,7 @@ def iter_reuters_articles(
 def _parse_article(head: str, body: str) -> ReutersArticle:
     """Parse the attributes ``head`` and the content ``body`` of a <REUTERS> element.
 
-    Missing ones are "".
+    Missing attributes and elements become "", missing topics ().
     """
     attributes = dict(re.findall(r'(\w+)="([^"]*)"', head))
     topics = re.search(r"<TOPICS>(.*?)</TOPICS>", body, re.DOTALL)
