@@ -167,7 +167,7 @@ def load_analysis(job: Job) -> Analysis:
     """Load the model of a job with the language pipeline that its task needs.
 
     A pipeline that the job names is loaded whole; of the shipped one only the components that the
-    task requires. Raises ValueError if the model or a setting is unknown.
+    task requires. Raises as ``load_model`` and ``with_task_settings``.
     """
     model = with_task_settings(load_model(job.model), job.settings)
     task = model.pipeline.task
