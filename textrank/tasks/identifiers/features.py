@@ -4,6 +4,10 @@
 style. ``generate_candidates`` returns for one name the candidate genes and families, and the
 candidate "no gene", each with its feature values. A *taxon* is an NCBI taxonomy number; families
 have taxon 0.
+
+A *match* is a gene or family that a name may mean; it is *reliable* if its method, the variant of
+the name that was found, is one of ``RELIABLE_METHODS``. A *long form* is what a text defines an
+abbreviation as. A *member* match is a gene of a family that the name means as a whole.
 """
 
 from __future__ import annotations
@@ -72,7 +76,17 @@ class TextContext:
     ) -> TextContext:
         """Analyse a document with these gene names.
 
-        ``fixed_species`` restricts genes to these taxa; empty means no restriction.
+        Parameters
+        ----------
+        text
+            Text of the document; its title is the first line, or the first sentence if there is one
+            line.
+        names
+            Names of genes in it, as written; repeated ones count once.
+        lookup
+            Gazetteers to search.
+        fixed_species
+            Taxa to restrict genes to, which then have equal shares; empty means no restriction.
         """
         mentions = find_species(text)
         counts: Counter[int] = Counter()
@@ -117,7 +131,7 @@ class TextContext:
 
     @cached_property
     def foreign_species_lead(self) -> float:
-        """Return the largest lead of a species that the gazetteers do not cover.
+        """Largest lead of a species that the gazetteers do not cover, -1 .. 1.
 
         -1 if there is none.
         """
@@ -127,11 +141,9 @@ class TextContext:
     def find_nearest_species(self, start: int, end: int, name: str) -> int:
         """Return the taxon mentioned next to a name at ``start:end`` (characters).
 
-        0 if none is near.
-
-        A prefix of the name counts first (hIL2 is human), then a mention at most
-        ``MAX_CHARACTERS_BEFORE`` before or ``MAX_CHARACTERS_AFTER`` after it. A single fixed
-        species is always returned.
+        0 if none is near. A prefix of the name counts first (hIL2 is human), then a mention less
+        than ``MAX_CHARACTERS_BEFORE`` before or ``MAX_CHARACTERS_AFTER`` after it. With fixed
+        species the text does not count: a single one is always returned, else 0.
         """
         if self.fixed_species:
             return next(iter(self.fixed_species)) if len(self.fixed_species) == 1 else 0
@@ -145,13 +157,17 @@ class TextContext:
         return 0
 
     def find_matches(self, name: str) -> tuple[Match, ...]:
-        """Return the genes and families that a name may mean, of the species considered."""
+        """Return the genes and families that a name may mean, of the species considered (``taxa``).
+
+        Empty if the name is unknown.
+        """
         return self.lookup.find_matches(name, self.taxa)
 
     def expand_abbreviation(self, name: str) -> str | None:
         """Return the long form of an abbreviation, also of one with a suffix (TRbeta).
 
-        None otherwise.
+        A suffix is appended to the long form; a prefix h, m or r for the species is dropped. None
+        if the text does not define the abbreviation.
 
         >>> context = TextContext.from_text("the thyroid receptor (TR)", [], GeneLookup([]), [])
         >>> context.expand_abbreviation("TR"), context.expand_abbreviation("TRAF2")
@@ -171,9 +187,11 @@ class TextContext:
     def match_long_form(self, name: str) -> tuple[Match, ...] | None:
         """Return what the long form of an abbreviation may mean; None if it has no long form.
 
-        Per species only matches of the most reliable kind are returned. If the long form with the
-        suffix of the abbreviation is unknown (glucocorticoid receptor alpha), it is matched without
-        the suffix.
+        Empty if it has one that means no known gene or family. Per species only reliable matches of
+        the most reliable kind are returned, without shortened and member names. If the long form
+        with the suffix of the abbreviation is unknown (glucocorticoid receptor alpha), it is
+        matched without the suffix. None also for a symbol that only looks like an abbreviation with
+        a suffix (CFHR3).
         """
         long_form = self.expand_abbreviation(name)
         if long_form is None or (
@@ -198,9 +216,11 @@ class TextContext:
     def collect_matches(self, name: str, long_form_matches: Sequence[Match] | None) -> list[Match]:
         """Return the matches of a name, and those of its long form or of its abbreviation.
 
-        ``long_form_matches`` is the result of ``match_long_form``. Added matches get the method
-        ``long`` or ``short`` (with ``in part`` for inexact ones). For a species that has a gene
-        under both forms, no others are added.
+        ``long_form_matches`` is the result of ``match_long_form``. If it is None and no match is
+        reliable, the abbreviation of the name is looked up instead. Only reliable matches are
+        added; they get the method ``long`` or ``short`` (with ``in part`` for inexact ones). For a
+        species that has a gene under both forms, no others are added. Each identifier occurs once,
+        the matches of the name first.
         """
         matches = {match.gene.identifier: match for match in self.find_matches(name)}
         other_matches, method = long_form_matches, "long"
@@ -231,8 +251,8 @@ def _choose_taxa(
 ) -> frozenset[int]:
     """Return the species whose genes are considered.
 
-    These are the fixed ones if given; else the default species, those mentioned, and those that
-    only a user's gazetteer has.
+    These are the fixed ones if given; else those species of the gazetteers that are default
+    species, are mentioned (``species_share``), or are only in a user's gazetteer.
     """
     if fixed_species:
         return fixed_species
@@ -248,7 +268,9 @@ def _compute_species_lead(
 ) -> dict[int, float]:
     """Return half the log ratio of each species' count to the highest other, clipped to -1 .. 1.
 
-    Counts include the pseudo-counts of human and mouse, so that human leads if none is mentioned.
+    ``species_share`` are shares by taxon and ``n_mentions`` the weighted number of mentions they
+    are of, at least 1. Counts include the pseudo-counts of human and mouse, which are always in the
+    result, so that human leads if none is mentioned.
     """
     counts = {
         taxon: proportion * max(n_mentions, 1.0) for taxon, proportion in species_share.items()
@@ -265,7 +287,10 @@ def _compute_species_lead(
 
 
 def _compute_case_style(matches: Mapping[str, Sequence[Match]]) -> dict[int, float]:
-    """Return whether symbols are written like mouse (Trp53) or human (TP53) ones, -1 .. 1."""
+    """Return whether symbols are written like those of human (TP53) and mouse (Trp53), -1 .. 1.
+
+    ``matches`` are by name. Values are by taxon, of opposite sign; 0 if no name is a symbol.
+    """
     symbols = [name for name, name_matches in matches.items() if any(map(_is_symbol, name_matches))]
     cases = Counter(classify_case(name) for name in symbols)
     upper, title = cases[Case.UPPER], cases[Case.TITLE]
@@ -274,12 +299,16 @@ def _compute_case_style(matches: Mapping[str, Sequence[Match]]) -> dict[int, flo
 
 
 def _is_symbol(match: Match) -> bool:
-    """Return whether the whole name is the official symbol of a gene."""
+    """Return whether the whole name is the official symbol of a gene (not of a family)."""
     return match.kind is NameKind.SYMBOL and match.method == "whole" and bool(match.gene.taxon)
 
 
 def _compute_exclusive_share(matches: Mapping[str, Sequence[Match]]) -> dict[int, float]:
-    """Return per species the share of known names that only its genes have."""
+    """Return per taxon the share of known names that only its genes have.
+
+    ``matches`` are by name; only reliable matches with genes count. One is added to the number of
+    known names, so shares are below 1. Species without such a name are left out.
+    """
     taxa = [
         {
             match.gene.taxon
@@ -308,10 +337,11 @@ class CandidateGene(NamedTuple):
 def generate_candidates(name: str, nearest_taxon: int, context: TextContext) -> list[CandidateGene]:
     """Return the candidate genes and families of a name; the last candidate is "no gene".
 
-    ``nearest_taxon`` is the result of ``TextContext.find_nearest_species``. Families are dropped if
-    the name is one of a gene itself; genes are dropped if a better candidate makes them implausible
-    (``_is_noncoding_duplicate``, ``_is_less_plain``) or if the name is a list, whose items are
-    resolved separately.
+    ``nearest_taxon`` is the result of ``TextContext.find_nearest_species``, 0 for none. Genes come
+    before families. Families are dropped if the name is one of a gene itself; genes are dropped if
+    a better candidate makes them implausible (``_is_noncoding_duplicate``, ``_is_less_plain``) or
+    if the name is a list, whose items are resolved separately. An unknown name has the candidate
+    "no gene" only.
     """
     long_form_matches = context.match_long_form(name)
     matches = context.collect_matches(name, long_form_matches)
@@ -361,8 +391,8 @@ def generate_candidates(name: str, nearest_taxon: int, context: TextContext) -> 
 def _find_single_members(genes: Sequence[Match], context: TextContext) -> list[Match]:
     """Return the members of a family that the text also names otherwise, if one per species.
 
-    In a text about caspase-3, "caspase" means that one; in a text about several caspases it means
-    the family, and nothing is returned.
+    ``genes`` are the matches of a name with genes. In a text about caspase-3, "caspase" means that
+    one; in a text about several caspases it means the family, and nothing is returned.
     """
     members = [
         m for m in genes if m.kind is NameKind.MEMBER and m.gene.identifier in context.name_counts
@@ -388,12 +418,16 @@ def _is_gene_name(genes: Sequence[Match]) -> bool:
 
 
 def _distinct_taxa(genes: Sequence[Match]) -> Iterable[int]:
-    """Return the taxa of matches, each once, in order."""
+    """Return the taxa of matches, each once, in order of first occurrence."""
     return dict.fromkeys(match.gene.taxon for match in genes)
 
 
 class _SpeciesCompetitors(NamedTuple):
-    """Statistics over the genes of one species that a name may mean."""
+    """Statistics over the genes of one species that a name may mean.
+
+    ``log2_count`` and ``popular`` are the largest values of a match and of a gene, ``kind`` the
+    most reliable kind.
+    """
 
     log2_size: float  # log2 of their number, divided by 4
     log2_count: int  # largest
@@ -413,7 +447,11 @@ class _SpeciesCompetitors(NamedTuple):
         long_form_matches: Sequence[Match] | None,
         context: TextContext,
     ) -> _SpeciesCompetitors:
-        """Compute the statistics of the genes of a taxon; there must be at least one."""
+        """Compute the statistics of the genes of a taxon; there must be at least one.
+
+        ``genes`` are the candidate genes of all species; ``long_form_matches`` is the result of
+        ``TextContext.match_long_form``, where None counts as empty.
+        """
         members = [match for match in genes if match.gene.taxon == taxon]
         long_form_genes = {
             other.gene.identifier: other
@@ -435,7 +473,11 @@ class _SpeciesCompetitors(NamedTuple):
 def _gene_features(
     match: Match, name: str, competitors: _SpeciesCompetitors, context: TextContext
 ) -> FeatureValues:
-    """Return the feature values of a candidate gene."""
+    """Return the feature values of a candidate gene by name.
+
+    ``competitors`` are the statistics of its species, whose species features are included. Values
+    lie mostly in 0 .. 1; a missing feature is 0.
+    """
     gene, kind = match.gene, match.kind
     n_other_names = context.name_counts.get(gene.identifier, 0) - (kind is not NameKind.MEMBER)
     features = {
@@ -472,7 +514,12 @@ _KIND_FEATURES = {kind: kind.name.lower() for kind in NameKind}
 
 
 def _is_defined(members: Sequence[Match], long_form_genes: Mapping[str, Match]) -> bool:
-    """Return whether one of the genes is reliably what the text defines the abbreviation as."""
+    """Return whether one of the genes is reliably what the text defines the abbreviation as.
+
+    ``members`` are the candidate genes of a species, ``long_form_genes`` the matches of the long
+    form by identifier. A gene counts if it matches the abbreviation too, or if the long form is a
+    listed name of it.
+    """
     return any(
         long_form_genes[match.gene.identifier].kind <= NameKind.PREVIOUS
         or not match.method.startswith("long")
@@ -484,6 +531,7 @@ def _is_defined(members: Sequence[Match], long_form_genes: Mapping[str, Match]) 
 def _is_noncoding_duplicate(match: Match, genes: Sequence[Match]) -> bool:
     """Return whether a non-coding gene shares the name with a coding one that has it as reliably.
 
+    ``genes`` are the candidate genes of the name; only those of the same species are compared.
     Genes with an official name, or seen with the name in training text, are kept.
     """
     if match.gene.coding or match.kind <= NameKind.NAME or match.log2_count:
@@ -499,7 +547,8 @@ def _is_less_plain(match: Match, name: str, begun_taxa: Collection[int]) -> bool
     """Return whether a name speaks more plainly for another gene of the species.
 
     VEGF is the beginning of VEGFA, not of KDR. ``begun_taxa`` are the species with a gene whose
-    symbol begins with the name.
+    symbol begins with the name. False for official names, and for genes seen with the name in
+    training text.
     """
     if match.kind <= NameKind.NAME or match.log2_count or match.gene.taxon not in begun_taxa:
         return False
@@ -507,13 +556,19 @@ def _is_less_plain(match: Match, name: str, begun_taxa: Collection[int]) -> bool
 
 
 def _begins_symbol(name: str, match: Match) -> bool:
-    """Return whether a name is the gene's symbol, or the symbol without a first-member ending."""
+    """Return whether a name is the symbol of the match's gene without a first-member ending.
+
+    Endings are those of ``_FIRST_MEMBER_ENDINGS``; the whole symbol does not count.
+    """
     return _is_beginning(name, match.gene.symbol)
 
 
 @lru_cache(maxsize=1 << 13)
 def _is_beginning(name: str, symbol: str) -> bool:
-    """Return whether the symbol's key is the name's key plus an ending such as 1 or A. Cached."""
+    """Return whether the symbol's key is the name's key plus an ending such as 1 or A.
+
+    False if the two are equal. Cached.
+    """
     key, symbol_key = make_key(name), make_key(symbol)
     return symbol_key.startswith(key) and symbol_key[len(key) :] in _FIRST_MEMBER_ENDINGS
 
@@ -529,9 +584,10 @@ def _is_mouse_symbol_in_capitals(match: Match, name: str) -> bool:
 
 @lru_cache(maxsize=1 << 5)
 def _species_features(taxon: int, nearest_taxon: int, context: TextContext) -> FeatureValues:
-    """Return the features of a species in a document.
+    """Return the features of a species in a document by name; do not change the result.
 
-    The cache is small: the names of the current document share these values.
+    ``nearest_taxon`` is the taxon mentioned next to the name, 0 for none. The cache is small: the
+    names of the current document share these values.
     """
     return dict(_iter_species_features(taxon, nearest_taxon, context))
 
@@ -539,7 +595,10 @@ def _species_features(taxon: int, nearest_taxon: int, context: TextContext) -> F
 def _iter_species_features(
     taxon: int, nearest_taxon: int, context: TextContext
 ) -> Iterator[tuple[str, float]]:
-    """Yield name and value of each species feature."""
+    """Yield name and value of each species feature.
+
+    Arguments are those of ``_species_features``.
+    """
     yield f"taxon {taxon}", 1.0
     yield "species share", context.species_share.get(taxon, 0.0)
     yield "species lead", context.species_lead.get(taxon, -1.0)
@@ -570,7 +629,7 @@ def _iter_species_features(
 def _iter_family_features(
     match: Match, name: str, genes: Sequence[Match], context: TextContext
 ) -> Iterator[tuple[str, float]]:
-    """Yield name and value of each feature of a candidate family.
+    """Yield name and value of each feature of a candidate family, the gene of ``match``.
 
     ``genes`` are the candidate genes of the same name.
     """
@@ -590,7 +649,11 @@ def _iter_no_gene_features(
     long_form_matches: Sequence[Match] | None,
     context: TextContext,
 ) -> Iterator[tuple[str, float]]:
-    """Yield name and value of each feature of the candidate "no gene"."""
+    """Yield name and value of each feature of the candidate "no gene".
+
+    ``matches`` are the candidate genes and families of the name; ``nearest_taxon`` and
+    ``long_form_matches`` are as in ``generate_candidates`` and ``TextContext.match_long_form``.
+    """
     yield "none", 1.0
     yield f"none length {min(len(name), 5)}", 1.0
     yield f"none {classify_case(name).name.lower()}", 1.0
@@ -636,7 +699,7 @@ _GENE_LIKE_ENDING = re.compile(
 def split_list(name: str, lookup: GeneLookup) -> tuple[str, ...]:
     """Return the items of an abbreviated list (ERK1/2) if each is a known gene; else empty. Cached.
 
-    A name that is itself known, such as F4/80, is not a list.
+    A name that is itself known, such as F4/80, is not a list, nor is a name without several items.
     """
     items = expand_list(name)
     if items and any(
