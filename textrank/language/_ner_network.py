@@ -102,7 +102,7 @@ def word_class(word: str) -> str:
 
 
 def _class_of_letters(word: str) -> str:
-    """Return the class of a word without digits."""
+    """Return the class of a word without digits that is not Greek, Roman or a single letter."""
     if not word[:1].isalnum():
         return "other" + word[:1] * (word in "()[],:;/-")
     if word.isupper():
@@ -128,10 +128,11 @@ def hash_text(text: str) -> int:
 
 
 def caseless_mask(words: Sequence[str]) -> NDArray[np.bool_]:
-    """Return the mask of words in sentences whose case is uninformative.
+    """Return the mask (words,) of words in sentences whose case is uninformative.
 
     These are sentences without any capital, or with at least three words of letters that are all in
-    capitals. Sentences are taken to end at ``.``, ``?`` and ``!``.
+    capitals; words of one letter do not count. Sentences are taken to end at ``.``, ``?`` and
+    ``!``.
     """
     flags = np.zeros(len(words), dtype=bool)
     start = 0
@@ -143,7 +144,10 @@ def caseless_mask(words: Sequence[str]) -> NDArray[np.bool_]:
 
 
 def _has_uninformative_case(words: Sequence[str]) -> bool:
-    """Return whether a sentence is all lower case, or all capitals."""
+    """Return whether a sentence is all lower case, or all capitals.
+
+    Capitals count only in a sentence with at least three words of two letters or more.
+    """
     text = " ".join(words)
     if text == text.lower():
         return True
@@ -165,7 +169,7 @@ class WordTable:
     """
 
     def __init__(self, arrays: Mapping[str, Any]) -> None:
-        """Take the arrays as stored in the model."""
+        """Take the arrays as stored in the model; the mapping is copied, the arrays are not."""
         self.arrays = dict(arrays)
         # Sorted lists, because dictionaries would take a tenth of a second to fill.
         self._codes = {
@@ -175,7 +179,11 @@ class WordTable:
         self._keys: list[int] = self.arrays["keys"].tolist()
 
     def find_row(self, word: str) -> int:
-        """Return the row of a word in ``clusters`` and ``vectors``; -1 if it has none."""
+        """Return the row of a word in ``clusters`` and ``vectors``; -1 if it has none.
+
+        The word is digit-folded first. Words are found by hash, so a collision can return another
+        row.
+        """
         return _find_last(self._keys, hash_text(fold_digits(word)))
 
     def vectors(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
@@ -190,7 +198,8 @@ class WordTable:
     def view_hashes(self, word: str, caseless: bool) -> list[int]:
         """Return the hash of each view of a word, in the order of ``VIEWS``.
 
-        ``caseless`` words are folded to lower case and hashed differently.
+        ``caseless`` words are folded to lower case, and views that depend on case are hashed
+        differently. Views without a value, such as clusters of an unknown word, have a hash too.
         """
         prefix = "~" if caseless else ""
         word = word.lower() if caseless else word
@@ -209,7 +218,9 @@ class WordTable:
     def _lookup_lists(self, word: str, lower: str, caseless: bool) -> tuple[str, int]:
         """Return the lists that contain a word, as a string code, and its name level.
 
-        The code has the prefix ``i`` if only the word in other case is listed.
+        The code is a number of three bits, one per list, with the prefix ``i`` if only the word in
+        other case is listed. Both are 0 for an unknown word. ``lower`` is the word in lower case;
+        ``caseless`` words are looked up by it only.
         """
         folded_code = self._lookup_code("lower", lower)
         if caseless:
@@ -312,7 +323,11 @@ _NGRAM_TEMPLATE = _FIRST_BRACKET_TEMPLATE + len(_BRACKET_VIEWS) + 1
 
 
 def hash_multiplier(template: int, factor: int) -> np.uint64:
-    """Return an odd 64-bit number to hash a factor of a template by multiplication (SplitMix64)."""
+    """Return an odd 64-bit number to hash a factor of a template by multiplication (SplitMix64).
+
+    The number is fixed for each ``template`` and ``factor`` (0 ... 15): trained weights depend on
+    it.
+    """
     mask = (1 << 64) - 1
     z = (0x9E3779B97F4A7C15 * (16 * template + factor + 1)) & mask  # SplitMix64
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
@@ -325,10 +340,10 @@ _SHIFT = np.uint64(64 - TABLE_BITS)
 
 
 def _hash_rows(template: int, columns: Sequence[Hashes]) -> NDArray[np.intp]:
-    """Return the table row of a template's value at each position.
+    """Return the table row of a template's value at each position, below ``2 ** TABLE_BITS``.
 
-    ``columns`` are the views of its parts, one array each along the positions; positions with the
-    same values get the same row.
+    ``columns`` are the views of its parts, one array each along the positions, at most four;
+    positions with the same values get the same row. ``template`` is the template's number.
     """
     multipliers = _MULTIPLIERS[template]
     total = columns[0] * multipliers[0]
@@ -340,13 +355,16 @@ def _hash_rows(template: int, columns: Sequence[Hashes]) -> NDArray[np.intp]:
 
 
 def unigram_rows(views: Hashes) -> Iterator[tuple[int, NDArray[np.intp]]]:
-    """Yield the offset and the table rows of each unigram template; ``views`` is (words, views)."""
+    """Yield the offset and the table rows (words,) of each unigram template, in order.
+
+    ``views`` is (words, views), as from ``WordTable.view_hashes``.
+    """
     for template, ((view, offset),) in enumerate(UNIGRAM_TEMPLATES):
         yield offset, _hash_rows(template, [views[:, VIEW_INDEX[view]]])
 
 
 def ngram_rows(word: str) -> NDArray[np.intp]:
-    """Return the table rows of a word's character n-grams."""
+    """Return the table rows of a word's character n-grams, in the order of ``char_ngrams``."""
     return _ngram_rows_of_words([word])[0]
 
 
@@ -362,10 +380,11 @@ def _ngram_rows_of_words(words: Sequence[str]) -> tuple[NDArray[np.intp], NDArra
 
 
 def conjunction_rows(columns: Sequence[Hashes], codes: Hashes) -> Iterator[NDArray[np.intp]]:
-    """Yield the table rows of each conjunction template.
+    """Yield the table rows of each conjunction template, (positions,), in order.
 
     Positions are all words but the first and last ``MAX_OFFSET``. ``columns`` has the views of
     ``CONJUNCTION_VIEWS``, one array each along all words; ``codes`` are those of ``join_codes``.
+    The templates that combine a view with the code come last.
     """
     stop = len(codes) - MAX_OFFSET
     views = {
@@ -406,7 +425,11 @@ class WeightTable:
 
     @classmethod
     def from_weights(cls, weights: NDArray[Any]) -> WeightTable:
-        """Quantise float weights, shape (rows, columns)."""
+        """Quantise float weights, shape (rows, columns).
+
+        Each column has 127 steps up to its largest absolute weight. The number of rows must be a
+        power of two.
+        """
         scales = np.maximum(np.abs(weights).max(axis=0, initial=0.0), 1e-6) / 127
         return cls(np.rint(weights / scales).astype(np.int8), scales.astype(np.float32))
 
@@ -416,13 +439,16 @@ class WeightTable:
 
     @classmethod
     def unpack(cls, stored: Mapping[str, Any]) -> WeightTable:
-        """Restore a packed table."""
+        """Restore a table from the result of ``pack``."""
         scales = np.asarray(stored["scales"], dtype=np.float32)
         weights = np.frombuffer(zlib.decompress(stored["table"]), dtype=np.int8)
         return cls(weights.reshape(len(scales), -1).T, scales)
 
     def __getitem__(self, rows: NDArray[np.intp]) -> NDArray[np.int8]:
-        """Return the int8 weights of hashed rows."""
+        """Return the int8 weights (rows, columns) of hashed rows.
+
+        Times ``scales`` they are weights.
+        """
         return self.weights.take(rows >> self._shift if self._shift else rows, axis=0)
 
     @cached_property
@@ -469,7 +495,8 @@ class LinearTagScores:
         """Return the unigram scores of words, shape (words, offsets, columns).
 
         Entry ``k`` is what the word adds to the scores of the word that it is at offset
-        ``OFFSETS[k]`` from. Character n-grams count at offset 0.
+        ``OFFSETS[k]`` from. Character n-grams count at offset 0. ``views`` is (words, views), as
+        from ``WordTable.view_hashes``.
         """
         parts = [np.zeros((len(words), len(OFFSETS), 0), dtype=np.float32)]
         unigrams = list(unigram_rows(views))
@@ -488,7 +515,7 @@ class LinearTagScores:
     def score_positions(self, columns: Sequence[Hashes], codes: Hashes) -> Floats:
         """Return the conjunction scores, shape (positions, columns).
 
-        Arguments are those of ``conjunction_rows``.
+        Arguments and positions are those of ``conjunction_rows``.
         """
         n_positions = len(codes) - 2 * MAX_OFFSET
         scores = np.zeros((n_positions, self.width), dtype=np.float32)
@@ -505,10 +532,12 @@ class LinearTagScores:
 def join_codes(
     has_space: NDArray[np.bool_], opens: NDArray[np.bool_], closes: NDArray[np.bool_]
 ) -> Any:
-    """Return a code per word: space before, space after, inside brackets; for ``conjunction_rows``.
+    """Return a code per word, (words,): space before, space after, inside brackets.
 
-    Codes begin at 1, because 0 is padding. ``has_space`` is True if white space follows the word;
-    ``opens`` and ``closes`` mark brackets. A closing bracket without an opening one is ignored.
+    The code is 1, plus 1 without space before, plus 2 without space after, plus 4 inside brackets
+    (the brackets included); 0 is left for padding. ``has_space`` is True if white space follows the
+    word; ``opens`` and ``closes`` mark brackets. A closing bracket without an opening one is
+    ignored. The first word counts as having space before it.
     """
     before = np.append(True, has_space[:-1])
     depth = np.cumsum(opens) - np.append(0, np.cumsum(closes)[:-1])
@@ -547,6 +576,9 @@ def build_word_network(
 ) -> WordNetwork:
     """Build the network from Docs to word vectors; ``textrank.NameNetwork.v1`` in spaCy configs.
 
+    It is not initialised. Its word table and linear tag scores are empty (all scores 0); real ones
+    are set in ``model.attrs["words"]`` and ``model.attrs["evidence"]``.
+
     Parameters
     ----------
     width
@@ -584,7 +616,7 @@ def build_word_network(
 
 
 def _initialize_network(model: WordNetwork, X: Any = None, Y: Any = None) -> None:
-    """Initialise the layers."""
+    """Initialise the layers with random parameters; X and Y are ignored."""
     tables, mix, encode = model.layers
     tables.initialize(X=np.zeros((1, len(EMBEDDED_VIEWS)), dtype=np.uint64))
     mix.initialize()
@@ -603,7 +635,11 @@ class _WordBatch:
     def from_docs(
         cls, docs: Sequence[Doc], normalized: Sequence[NormalizedWords | None] | None = None
     ) -> _WordBatch:
-        """Collect the words of Docs, given their normalised words (None if all are plain)."""
+        """Collect the words of Docs, given their normalised words.
+
+        ``normalized`` has the result of ``normalize_words`` for each Doc; None, for one Doc or for
+        all, means that all tokens are words as they are. There must be at least one Doc.
+        """
         normalized = normalized or [None] * len(docs)
         docs_and_words = list(zip(docs, normalized, strict=True))
         keys = [
@@ -615,13 +651,20 @@ class _WordBatch:
         )
 
     def find_sentence_starts(self, traits: Ints) -> Ints:
-        """Return the first words of the stretches between full stops or ends of Docs."""
+        """Return the first words of the stretches between full stops or ends of Docs, ascending.
+
+        ``traits`` (words,) are those of ``_compute_traits``; there must be at least one word.
+        """
         ends = (traits & _ENDS_SENTENCE).astype(bool)
         ends[np.cumsum(self.lengths[self.lengths > 0]) - 1] = True
         return np.append(0, np.flatnonzero(ends)[:-1] + 1)
 
     def join_codes(self, traits: Ints, starts: Ints) -> NDArray[np.uint64]:
-        """Return the codes of the function ``join_codes``, with brackets counted per sentence."""
+        """Return the codes of the function ``join_codes``, with brackets counted per sentence.
+
+        ``starts`` are those of ``find_sentence_starts``. The first word of each Doc counts as
+        having space before it.
+        """
         has_space_before = np.append(True, self.spaces[:-1])
         nonempty = self.lengths[self.lengths > 0]
         has_space_before[np.cumsum(nonempty) - nonempty] = True
@@ -647,7 +690,10 @@ def _compute_traits(word: str) -> int:
 
 
 def _caseless_words(traits: Ints, starts: Ints) -> NDArray[np.bool_]:
-    """Return the result of ``caseless_mask``, given traits and sentence starts of a batch."""
+    """Return the result of ``caseless_mask``, given traits and sentence starts of a batch.
+
+    Arguments are those of ``_WordBatch.join_codes``.
+    """
     counts = [
         np.add.reduceat((traits & bit) > 0, starts, dtype=np.intp)
         for bit in (_HAS_UPPER, _IS_LETTERS, _IS_CAPITALS)
@@ -658,7 +704,12 @@ def _caseless_words(traits: Ints, starts: Ints) -> NDArray[np.bool_]:
 
 
 class _WordCache:
-    """Cached results per distinct word; row 0 of each array is padding."""
+    """Cached results per distinct word; row 0 of each array is padding.
+
+    ``rows`` maps the key of a word to its row: its string-store hash, changed for caseless words.
+    Arrays: hashes of the embedded views, row in the word table, embedding, hashes of the
+    conjunction views, and unigram scores.
+    """
 
     def __init__(self, table: WordTable, evidence: LinearTagScores, width: int) -> None:
         """Allocate the arrays for words of the table, and for embeddings of this width."""
@@ -688,7 +739,11 @@ class _WordCache:
             array.reset()
 
     def add(self, words: Sequence[tuple[int, str, bool]], mix: Callable[..., Floats]) -> None:
-        """Add words given as (key, word, is caseless); ``mix`` computes their embeddings."""
+        """Add words given as (key, word, is caseless); ``mix`` computes their embeddings.
+
+        Keys must be new. ``mix(view_ids, vectors)`` gets the hashes of ``EMBEDDED_VIEWS`` and the
+        vectors of the word table, one row per word.
+        """
         first = len(self.vector_rows.rows)
         self.rows.update((key, first + i) for i, (key, _, _) in enumerate(words))
         texts = [word for _, word, _ in words]
@@ -716,7 +771,11 @@ class _ForwardPass:
     def __call__(
         self, model: WordNetwork, docs: list[Doc], is_train: bool
     ) -> tuple[list[Any], Callable[[list[Any]], list[Doc]]]:
-        """Return the vectors of each Doc and the backpropagation callback, as Thinc expects."""
+        """Return the vectors of each Doc and the backpropagation callback, as Thinc expects.
+
+        All tokens count as words. With ``is_train`` embeddings are computed afresh; otherwise they
+        come from the cache and the callback does nothing.
+        """
         if not any(len(doc) for doc in docs):
             return [
                 np.zeros((0, model.get_dim("nO")), dtype=np.float32) for _ in docs
@@ -726,7 +785,11 @@ class _ForwardPass:
     def predict(
         self, model: WordNetwork, docs: Sequence[Doc], normalized: Sequence[NormalizedWords | None]
     ) -> list[Any]:
-        """Return the (words, width + evidence) vectors of each Doc, given its normalised words."""
+        """Return the (words, width + evidence) vectors of each Doc, given its normalised words.
+
+        ``normalized`` has the result of ``normalize_words`` for each Doc. There must be at least
+        one Doc.
+        """
         batch = _WordBatch.from_docs(docs, normalized)
         if not len(batch.keys):
             return [np.zeros((0, model.get_dim("nO")), dtype=np.float32) for _ in docs]
@@ -735,7 +798,10 @@ class _ForwardPass:
     def _compute(
         self, model: WordNetwork, batch: _WordBatch, strings: StringStore, is_train: bool
     ) -> tuple[list[Any], Callable[[list[Any]], list[Doc]]]:
-        """Return the vectors of each Doc of a batch and the backpropagation callback."""
+        """Return the vectors of each Doc of a batch and the backpropagation callback.
+
+        The batch must have at least one word; ``strings`` must know all of them.
+        """
         gap = max(MAX_OFFSET, model.attrs["shape"]["depth"])
         traits = self._lookup_traits(batch.keys, strings)
         starts = batch.find_sentence_starts(traits)
@@ -755,14 +821,17 @@ class _ForwardPass:
         return np.split(outputs, np.cumsum(batch.lengths)[:-1]), backprop
 
     def _encode(self, model: WordNetwork, embeddings: Floats, order: Ints) -> Floats:
-        """Return the context vectors of a padded sequence of cached words."""
+        """Return the context vectors of a padded sequence of cached words, (len(order), width).
+
+        ``order`` has the cache row of each word, 0 for padding.
+        """
         if self._encoder is None:
             context: Floats = model.layers[2].predict(embeddings[order])
             return context
         return self._encoder(embeddings, order)
 
     def _lookup_traits(self, keys: NDArray[np.uint64], strings: StringStore) -> Ints:
-        """Return the traits of each word, from a cache."""
+        """Return the traits of each word, (words,), from a cache by string-store hash."""
         distinct, inverse = np.unique(keys, return_inverse=True)
         if len(self._trait_cache) > MAX_CACHED_WORDS:
             self._trait_cache.clear()
@@ -822,7 +891,7 @@ class _ForwardPass:
 
 
 def get_forward(model: Any) -> _ForwardPass | None:
-    """Return the fast forward pass of a network of this kind, or None."""
+    """Return the fast forward pass of a network of this kind; None for any other network."""
     return model._func if isinstance(model._func, _ForwardPass) else None
 
 
@@ -832,7 +901,7 @@ def _no_backprop(_: list[Any]) -> list[Doc]:
 
 
 def _mix_views(model: WordNetwork, ids: NDArray[np.uint64], vectors: Floats) -> Floats:
-    """Return the embeddings of words, given view hashes and word vectors."""
+    """Return the (words, width) embeddings of words, given view hashes and word vectors."""
     tables, mix, _ = model.layers
     mixed: Floats = mix.predict(np.hstack([tables.predict(ids), vectors]))
     return mixed
@@ -843,7 +912,8 @@ def _train_context(
 ) -> tuple[Floats, Callable[[list[Any]], list[Doc]]]:
     """Return the context vectors and the backpropagation callback; uses no cached embeddings.
 
-    ``positions`` are those of the words in the padded sequence ``order``.
+    ``positions`` are those of the words in the padded sequence ``order`` of cache rows; the vectors
+    (words, width) are of these words.
     """
     tables, mix, encode = model.layers
     distinct, inverse = np.unique(order[positions], return_inverse=True)
@@ -876,7 +946,11 @@ def _train_context(
 def _evidence_scores(
     cache: _WordCache, order: Ints, positions: Ints, codes: NDArray[np.uint64]
 ) -> Floats:
-    """Return the linear tag scores of the words at ``positions`` of the sequence ``order``."""
+    """Return the linear tag scores of the words at ``positions`` of the sequence ``order``.
+
+    Shape (words, evidence). ``order`` has cache rows with at least ``MAX_OFFSET`` padding rows
+    around each text; ``codes`` are the join codes of the words.
+    """
     padded_codes = np.zeros(len(order), dtype=np.uint64)
     padded_codes[positions] = codes
     columns = np.ascontiguousarray(cache.view_hashes.rows[order].T)
