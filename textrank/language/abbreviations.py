@@ -29,8 +29,9 @@ def find_abbreviations(doc: Doc) -> list[AbbreviationPair]:
     """Return the abbreviations that a text defines as (short form, long form) spans, in text order.
 
     Finds "long form (SF)" and "SF (long form)". By the rule of Schwartz & Hearst, the characters of
-    the short form occur in the long form in order, the first of them at the start of a word. Linear
-    in the length of the text.
+    the short form occur in the long form in order, the first of them at the start of a word. A
+    short form that is defined twice is returned twice. Greek letters are read as their names.
+    Linear in the length of the text.
 
     >>> import spacy
     >>> doc = Doc(spacy.blank("en").vocab, words="tumor necrosis factor ( TNF ) binds".split())
@@ -47,7 +48,10 @@ def find_abbreviations(doc: Doc) -> list[AbbreviationPair]:
 
 
 class _WordText:
-    """Transliterated words of a Doc with their tokens; computed on demand."""
+    """Transliterated words of a Doc with their tokens; computed on demand.
+
+    Words are the tokens without white space and markup. Ranges ``start:end`` are of words.
+    """
 
     def __init__(self, doc: Doc) -> None:
         """Read the columns needed; word strings are built only if there are brackets."""
@@ -88,7 +92,8 @@ class _WordText:
     def brackets(self) -> Iterator[tuple[int, int]]:
         """Yield the range (first word inside, closing bracket) of each innermost bracket pair.
 
-        Brackets at the start of the text, empty ones and long ones are skipped.
+        Brackets at the start of the text, empty ones and those of more than ``_MAX_BRACKET_WORDS``
+        words are skipped. Round and square brackets are not told apart.
         """
         opening: int | None = None
         bracket_words = (self._orths[:, None] == _BRACKETS).any(axis=1).nonzero()[0].tolist()
@@ -122,8 +127,9 @@ class _WordText:
     def match_bracketed_long(self, start: int, end: int) -> AbbreviationPair | None:
         """Return the (short, long) pair if a bracket holds the long form of what precedes it.
 
-        The bracket's words are ``start:end``; the short form is the run of words without gaps
-        before it.
+        The bracket's words are ``start:end``, at least two; the long form is all of them, up to a
+        semicolon. The short form is the run of words without gaps before the bracket and must have
+        a capital.
         """
         short_start = start - 2
         while short_start > 0 and not self.has_gap_after[short_start - 1]:
@@ -138,7 +144,7 @@ class _WordText:
         return self._make_pair(short_start, start - 1, start, long_end)
 
     def join_words(self, start: int, end: int) -> str:
-        """Return the text of the words ``start:end``, with a blank for each gap."""
+        """Return the text of the words ``start:end``, with a blank for each gap between them."""
         words_and_gaps = zip(self.words[start:end], self.has_gap_after[start:end], strict=True)
         return "".join(
             [word + " " if has_gap else word for word, has_gap in words_and_gaps]
@@ -154,7 +160,7 @@ class _WordText:
     def find_word(self, first: int, offset: int) -> int:
         """Return the word at a character offset of ``join_words(first, ...)``.
 
-        Raises IndexError if the text ends before.
+        A blank belongs to the word before it. Raises IndexError if the text ends before.
         """
         length = 0
         for n in range(first, len(self.words)):
@@ -180,7 +186,12 @@ class _WordText:
 
 
 def _is_short_form(text: str) -> bool:
-    """Return whether a text can be a short form by its length and characters."""
+    """Return whether a text can be a short form by its length and characters.
+
+    It has ``MIN_SHORT_CHARACTERS`` to ``MAX_SHORT_CHARACTERS`` characters, one or two words and a
+    letter, begins with a letter or digit, has none of ``=<>%:`` and does not begin with a word such
+    as "see" or "Fig".
+    """
     return (
         MIN_SHORT_CHARACTERS <= len(text) <= MAX_SHORT_CHARACTERS
         and len(text.split()) <= 2
@@ -194,7 +205,7 @@ def _find_long_form(short: str, long: str) -> int | None:
     """Return the offset in ``long`` at which the shortest long form of ``short`` begins.
 
     The long form runs to the end of ``long`` and begins at a word. None if the letters do not
-    match, if it contains the short form as a word, or if it has too many words.
+    match, if it contains the short form as a word, is not longer than it, or has too many words.
     """
     offset = _match_letters(short, long)
     if offset is None:
@@ -210,7 +221,8 @@ def _find_long_form(short: str, long: str) -> int | None:
 def _match_letters(short: str, long: str) -> int | None:
     """Match the letters of ``short`` in ``long`` from the end; return the first letter's offset.
 
-    The first letter must be at the start of a word. None if there is no match.
+    Case and characters of ``short`` other than letters and digits are ignored. The first letter
+    must be at the start of a word. None if there is no match.
     """
     letters = [letter.lower() for letter in short if letter.isalnum()]
     characters = list(map(str.lower, long))
@@ -238,9 +250,10 @@ _BRACKETED_SHORT_FORM = re.compile(
 
 
 def find_long_forms(text: str) -> dict[str, str]:
-    """Map each abbreviation that a plain text defines in brackets to its long form.
+    """Map each abbreviation that a plain text defines in brackets to its long form, in text order.
 
-    Only "long form (SF)" is found; the first definition counts.
+    Only "long form (SF)" is found, within 200 characters and a sentence; the first definition
+    counts.
 
     >>> find_long_forms("class switch recombination (CSR) and p53 (see below)")
     {'CSR': 'class switch recombination'}
