@@ -83,7 +83,12 @@ class _WordNormalizer:
         normalize: Callable[[str], str],
         fallback: Callable[[Doc], NormalizedWords | None] | None = None,
     ) -> None:
-        """Take the normalising function and a normaliser that mostly agrees with it, or None."""
+        """Take a function that normalises a token.
+
+        ``normalize(token)`` returns the spelling of the word, or "" if the token is not a word.
+        ``fallback`` is a normaliser that mostly agrees with it, or None; where both give the same
+        words, its result is returned, so that a Doc has one result.
+        """
         self._normalize = normalize
         self._fallback = fallback  # its result is shared where both normalisers agree on a Doc
         self._unchanged: set[int] = set()  # hashes of words that normalisation leaves alone
@@ -102,7 +107,10 @@ class _WordNormalizer:
         return normalized
 
     def _normalize_doc(self, doc: Doc, orths: NDArray[np.uint64]) -> NormalizedWords | None:
-        """Compute the result for a Doc with the token hashes ``orths``."""
+        """Compute the result for a Doc with the token hashes ``orths``; None if nothing changes.
+
+        New spellings are added to the Doc's string store.
+        """
         changed_orths = set(orths.tolist()).difference(self._unchanged)
         if not changed_orths <= self._replacements.keys():
             self._add_words(doc, changed_orths)
@@ -137,7 +145,7 @@ class _WordNormalizer:
 
 
 def _is_member(orths: NDArray[np.uint64], members: Collection[int]) -> NDArray[np.bool_]:
-    """Return a mask of the hashes that are among ``members``."""
+    """Return a mask, one value per hash of ``orths``, of those that are among ``members``."""
     if len(members) > 8:
         return np.isin(orths, np.fromiter(members, dtype=np.uint64))
     mask = np.zeros(len(orths), dtype=bool)
@@ -160,7 +168,10 @@ def normalize_words(doc: Doc, *, transliterate: bool = False) -> NormalizedWords
 
 
 def get_word_texts(doc: Doc, normalized: NormalizedWords | None) -> list[str]:
-    """Return the words of a Doc as strings, given the result of ``normalize_words``."""
+    """Return the words of a Doc as strings, given the result of ``normalize_words``.
+
+    If ``normalized`` is None, these are all tokens.
+    """
     if normalized is not None:
         return normalized.words
     strings = doc.vocab.strings
@@ -199,7 +210,7 @@ def to_tokens(doc: Doc, normalized: NormalizedWords | None, rows: Any) -> Any:
 
 
 def set_space_tags(doc: Doc) -> None:
-    """Set the tag of all tokens that are not words to ``_SP``, in place."""
+    """Set the tag of all tokens that are not words to ``_SP``, in place; words keep theirs."""
     normalized = normalize_words(doc)
     if normalized is None:
         return
@@ -297,9 +308,10 @@ def _is_plain_within(
 ) -> bool:
     """Return whether the Doc can be used as it is for the sentences within ``bounds``.
 
-    Between the first and the last word of each bound, all tokens must be unchanged words; between
-    the bounds there must be no markup. In the whole Doc, no word may have a head that is not a
-    word, and no span may contain a token that is not a word.
+    ``bounds`` are token ranges (start, end). Between the first and the last word of each, all
+    tokens must be unchanged words; in the rest of it there may be white space but no markup. In the
+    whole Doc, no word may have a head that is not a word, and no span may contain a token that is
+    not a word.
     """
     is_changed, is_removed = np.ones((2, len(doc)), dtype=bool)
     is_changed[normalized.token_indices[~normalized.is_changed]] = False
@@ -343,7 +355,11 @@ def original_doc(doc: Doc) -> Doc:
 
 
 def spaces_after(doc: Doc, normalized: NormalizedWords | None) -> NDArray[np.bool_]:
-    """Return for each word whether white space separates it from the next word."""
+    """Return for each word, (words,), whether white space separates it from the next word.
+
+    ``normalized`` is the result of ``normalize_words``. Tokens that are not words count with the
+    word before them.
+    """
     if normalized is None:
         return cast(NDArray[np.bool_], doc.to_array([SPACY]) == 1)
     if not len(normalized.token_indices):
@@ -376,7 +392,11 @@ def _word_iob(iob: NDArray[np.uint64], token_indices: Indices) -> NDArray[np.uin
 def _word_arcs(
     rows: NDArray[np.uint64], token_indices: Indices
 ) -> NDArray[np.uint64]:  # (words, 2)
-    """Return the HEAD and DEP columns of the words, given those of the tokens."""
+    """Return the HEAD and DEP columns of the words, given those of the tokens.
+
+    Heads are relative: in tokens in ``rows``, in words in the result. See ``_word_heads`` for heads
+    that are not words.
+    """
     heads = np.arange(len(rows)) + rows[:, 0].astype(np.int64)
     word_index = np.full(len(rows), -1, dtype=np.int64)
     word_index[token_indices] = np.arange(len(token_indices))
@@ -407,7 +427,10 @@ def _word_heads(
 
 
 def _word_starts(starts: Indices, token_indices: Indices) -> Any:
-    """Return SENT_START of the words; a boundary at white space moves to the next word."""
+    """Return SENT_START of the words, (words,); a boundary at white space moves to the next word.
+
+    ``starts`` (tokens,) is SENT_START of the tokens: 1, 0 or -1.
+    """
     word_starts = starts[token_indices]
     started_words = np.searchsorted(token_indices, np.flatnonzero(starts == 1))
     word_starts[started_words[started_words < len(token_indices)]] = 1
@@ -433,7 +456,10 @@ def paragraph_lengths(doc: Doc, normalized: NormalizedWords | None) -> list[int]
 
 
 def _copy_spans(doc: Doc, copy: Doc, token_indices: Indices) -> None:
-    """Copy the span groups and the token lists of discontinuous entities to a word doc."""
+    """Copy the span groups and the token lists of discontinuous entities to a word doc, in place.
+
+    Tokens that are not words are left out.
+    """
     for key, group in doc.spans.items():
         copy.spans[key] = _map_spans(list(group), copy, token_indices)
     if pieces := doc.user_data.get("pieces"):
@@ -445,7 +471,10 @@ def _copy_spans(doc: Doc, copy: Doc, token_indices: Indices) -> None:
 
 
 def _map_spans(spans: Sequence[Span], copy: Doc, token_indices: Indices) -> list[Span]:
-    """Return copies of the spans in a word doc; spans without words are dropped."""
+    """Return copies of the spans in a word doc, in order; spans without words are dropped.
+
+    ``token_indices`` has the token of each word. Label, kb_id and id are kept.
+    """
     bounds = np.array([(span.start, span.end) for span in spans], dtype=np.intp)
     word_bounds = np.searchsorted(token_indices, bounds).reshape(-1, 2).tolist()
     return [
@@ -469,8 +498,9 @@ def original_offsets(span: Span) -> tuple[int, int]:
 def store_retokenized(doc: Doc, retokenized: Doc) -> None:
     """Store another tokenization of the same text, with its annotations, in ``doc.user_data``.
 
-    ``retokenized`` must be parsed; its words, tags, arcs, entities and discontinuous entities
-    (``pieces``) are stored as plain values, so that the Doc can be serialised.
+    ``retokenized`` must be parsed; its words, tags, arcs, entities (``spans["entities"]``) and
+    discontinuous entities (``pieces``) are stored as plain values, so that the Doc can be
+    serialised. An earlier one is replaced.
     """
     spans = retokenized.spans.get("entities", ())
     doc.user_data[RETOKENIZED_KEY] = {
@@ -544,7 +574,10 @@ class SourceText:
         return self.text[start:end]
 
     def _crop_around(self, offsets: tuple[int, int], start: int, end: int) -> tuple[int, int]:
-        """Shorten the range ``start:end`` around a span; cut at blanks, never in the span."""
+        """Return a part of the range ``start:end`` around a span, cut at blanks outside the span.
+
+        ``offsets`` are the span's characters. The part has about ``MAX_SENTENCE_CHARACTERS``.
+        """
         margin = max(MAX_SENTENCE_CHARACTERS - (offsets[1] - offsets[0]), 0) // 2
         if offsets[0] - margin > start:
             start = offsets[0] - margin
