@@ -116,7 +116,8 @@ def split_doc(doc: Doc) -> Iterator[Doc]:
     """Yield the chunks of a Doc, cut at ends of lines or sentences; a short Doc is yielded itself.
 
     Chunks keep token annotations and spans; user data and tensors are not copied. They come in
-    order and have at most ``MAX_CHUNK_CHARACTERS`` and ``MAX_CHUNK_TOKENS``.
+    order and have at most ``MAX_CHUNK_CHARACTERS`` and ``MAX_CHUNK_TOKENS``, unless a token is
+    longer.
     """
     bounds = [0, *_find_chunk_bounds(doc), len(doc)]
     if len(bounds) == 2:
