@@ -651,8 +651,8 @@ def _iter_no_gene_features(
 ) -> Iterator[tuple[str, float]]:
     """Yield name and value of each feature of the candidate "no gene".
 
-    ``matches`` are the candidate genes and families of the name; ``nearest_taxon`` and
-    ``long_form_matches`` are as in ``generate_candidates`` and ``TextContext.match_long_form``.
+    ``matches`` are all matches of the name, before implausible genes are dropped; ``nearest_taxon``
+    and ``long_form_matches`` are as in ``generate_candidates`` and ``TextContext.match_long_form``.
     """
     yield "none", 1.0
     yield f"none length {min(len(name), 5)}", 1.0
