@@ -43,7 +43,7 @@ class Walks:
     """Pairs of places connected by a walk, and the summed weight of all walks between them.
 
     Places are the vertices that a caller asked for, in its order: ``source`` and ``target`` are
-    indices into the array of places. A vertex occurs there once for each of its labels.
+    indices into the array of places. A vertex may occur there once for each of its labels.
     """
 
     source: Indices  # (m,)
