@@ -192,9 +192,10 @@ def _check_request(scope: Scope, credentials: Credentials, proof: str) -> PlainT
 
 
 def _is_from_own_page(headers: Headers, credentials: Credentials) -> bool:
-    """Return whether our script sent a request, by the CSRF token in its header.
+    """Return whether our script sent a request: same origin, and the CSRF token in its header.
 
-    Browsers add the cookie to requests of other sites, but not this header.
+    Browsers add the cookie by themselves, but not this header. A missing ``Sec-Fetch-Site`` header
+    counts as same origin.
     """
     is_same_origin = headers.get("sec-fetch-site", "same-origin") == "same-origin"
     return is_same_origin and _secrets_equal(headers.get("x-textrank-csrf", ""), credentials.csrf)
