@@ -166,9 +166,7 @@ class FeatureCounter:
     def _append(self, name: str, rows: Indices, parts: Indices) -> None:
         """Store occurrences by the number of their parts.
 
-        Row ``rows[i]`` has the parts ``parts[i]``.
-
-        ``parts`` (rows, parts) has no padding.
+        Row ``rows[i]`` has the parts ``parts[i]``; ``parts`` (rows, parts) has no padding.
         """
         prefix = self.prefixes.setdefault((self.view, name), len(self.prefixes))
         self.groups.setdefault(parts.shape[1], []).append((prefix, rows, parts))
