@@ -198,10 +198,10 @@ def _accuracy(pipeline: str, docs: list[Any], settings: Mapping[str, Any]) -> di
 def _score_rls(X: SparseMatrix, y: Vector, train: Indices, test: Indices, alpha: float) -> Vector:
     """Return test scores of linear RLS, shape (len(test),).
 
-    Training labels are centred, and their mean is not added back: scores rank candidates but are
-    not around the labels. ``X`` has one row per candidate; ``train`` and ``test`` are row numbers;
-    ``alpha`` is the regularization parameter. The weights are found by an iterative solver with
-    relative tolerance 1e-3, so scores are approximate.
+    Training labels are centred, and their mean is not added back: scores order candidates but are
+    not estimates of their labels. ``X`` has one row per candidate; ``train`` and ``test`` are row
+    numbers; ``alpha`` is the regularization parameter. The weights come from an iterative solver
+    (``solve_krylov_path``) with tolerance 1e-3, so scores are approximate.
     """
     centred = y[train] - y[train].mean()
     w = solve_krylov_path(X[train], centred, np.array([alpha]), tolerance=1e-3)[0]
