@@ -286,6 +286,8 @@ def _ranking_features(
 ) -> dict[str, float]:
     """Return the given features of a document, or features of its overlap with the query.
 
+    BM25 is divided by 1 + the number of distinct query words.
+
     Parameters
     ----------
     row
@@ -298,8 +300,6 @@ def _ranking_features(
         Inverse document frequency of each word; 0 for words it does not have.
     mean_length
         Mean length of the query's documents, in words.
-
-    BM25 is divided by 1 + the number of distinct query words.
     """
     if "features" in row:
         return {str(name): float(value) for name, value in row["features"].items()}
