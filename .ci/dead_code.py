@@ -1,8 +1,8 @@
 """Report unused code with vulture, which does not see names that are resolved from strings.
 
-Registered classes (``textrank/catalog.py``) and the lazily exported names of packages (``__all__``)
-count as used. Everything else is configured in ``[tool.vulture]`` of pyproject.toml. The exit code
-is 3 if unused code was found, as with the command ``vulture``.
+Registered classes (``textrank/catalog.py``), the lazily exported names of packages (``__all__``)
+and entry points count as used. Everything else is configured in ``[tool.vulture]`` of
+pyproject.toml. The exit code is 3 if unused code was found, as with the command ``vulture``.
 """
 
 from __future__ import annotations
@@ -38,8 +38,11 @@ def exported_names() -> Iterator[str]:
 
 def main() -> int:
     """Check the paths of pyproject.toml and return the exit code."""
-    config = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["vulture"]
-    names = [*config["ignore_names"], *registered_names(), *exported_names()]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    groups = project["project"]["entry-points"].values()
+    entry_points = [path.partition(":")[2] for group in groups for path in group.values()]
+    config = project["tool"]["vulture"]
+    names = [*config["ignore_names"], *registered_names(), *exported_names(), *entry_points]
     checker = Vulture(ignore_names=sorted(set(names)))
     checker.scavenge([str(ROOT / path) for path in config["paths"]])
     unused = checker.report(min_confidence=config["min_confidence"])
