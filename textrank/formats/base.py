@@ -627,7 +627,8 @@ def _result_to_relation(
     """Convert a result row of a task to ``{"entities": [id, id], "label": bool, …}``.
 
     ``ids`` maps the character range of an entity to its id; raises ValueError for a range that is
-    not an entity. ``score`` and ``probability`` are kept if given, and a missing answer is False.
+    not an entity. ``row["spans"]`` holds the ranges and ``row["interacts"]`` the answer; a missing
+    answer is False. ``score`` and ``probability`` are kept if given.
     """
     ranges = [(start, end) for start, end in row["spans"]]
     if unknown_ranges := [pair for pair in ranges if pair not in ids]:

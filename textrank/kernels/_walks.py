@@ -172,9 +172,7 @@ def cyclic_parts(families: Sequence[GraphFamily]) -> dict[int, list[CyclicPart]]
     return parts_of
 
 
-def longest_walks(
-    source: Indices, target: Indices, v: int
-) -> tuple[Indices, Indices]:  # (e,), (e,)
+def longest_walks(source: Indices, target: Indices, v: int) -> tuple[Indices, Indices]:
     """Return the length of the longest walk to each vertex, and the edges on or behind a cycle.
 
     Edges that begin where none ends are removed repeatedly; ``v`` is the number of vertices,

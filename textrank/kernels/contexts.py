@@ -156,7 +156,10 @@ class ContextTable:
 
     @classmethod
     def from_weights(cls, vocabulary: Sequence[str], weights: Matrix) -> ContextTable:
-        """Build a table from weights of shape (words, 2 span + 1), position 0 in the middle."""
+        """Build a table from weights of shape (words, 2 span + 1), position 0 in the middle.
+
+        Row i belongs to ``vocabulary[i]``. A row of zeros is appended for unknown words.
+        """
         index = {word: i for i, word in enumerate(vocabulary)}
         return cls(tuple(vocabulary), index, np.vstack([weights, np.zeros((1, weights.shape[1]))]))
 

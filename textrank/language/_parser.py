@@ -514,7 +514,11 @@ class _EnsembleStates(ParserStates):
         return is_unfinished
 
     def _select(self, is_active: NDArray[np.bool_]) -> None:
-        """Keep only the states where ``is_active`` (states,) is true, in place."""
+        """Keep only the states where ``is_active`` (states,) is true.
+
+        Replaces ``stack_top``, ``buffer_front``, ``missing`` and ``table_offset`` by new arrays;
+        the tables that ``table_offset`` points into stay whole.
+        """
         self.stack_top, self.buffer_front = self.stack_top[is_active], self.buffer_front[is_active]
         self.missing, self.table_offset = self.missing[is_active], self.table_offset[is_active]
 

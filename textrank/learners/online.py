@@ -198,9 +198,10 @@ _NO_ROWS = np.empty(0, dtype=np.intp)
 
 
 def _removed_part(S: Matrix, x: Vector, g: float) -> Matrix:
-    """Return what ``S`` (m, m) loses if an old candidate is removed, (m, m).
+    """Return ``S x x'S / (g + x'S x)``, shape (m, m), of symmetric ``S`` (m, m).
 
-    ``x`` (m,) is its column of ``X`` and ``g`` its diagonal entry of ``G``.
+    This rank-one term is what ``S`` loses if an old candidate is removed (Sherman-Morrison); ``x``
+    (m,) is the candidate's column of ``X`` and ``g`` its diagonal entry of ``G``.
     """
     u = S @ x
     return np.outer(u, u) / (g + float(x @ u))

@@ -384,7 +384,8 @@ def _estimate_auc(K: Matrix, y: Vector, rng: np.random.Generator) -> dict[str, f
     """Return four cross-validation estimates of the AUC of RLS with alpha 1, by name.
 
     ``K`` is the Gram matrix of a sample, ``y`` its labels, 1 and -1. Five folds are stratified and
-    drawn with ``rng``; folds with a single class are left out of the average.
+    drawn with ``rng``; folds with a single class are left out of the average. The names are
+    "leave-pair-out", "averaged fivefold", "pooled fivefold" and "pooled leave-one-out".
     """
     folds = np.empty(len(y), dtype=np.intp)
     for label in (-1.0, 1.0):  # stratified

@@ -153,7 +153,9 @@ class DaskPool:
         future.add_done_callback(lambda done: self._settle(id, done))
 
     def _settle(self, id: str, future: Any) -> None:
-        """Put the outcome of a finished future on the queue of reports (called by Dask).
+        """Forget a finished future and put ``(id, Outcome)`` on the queue ``reports``.
+
+        Dask calls it.
 
         A task that raised counts as a lost worker (``died``); a cancelled or lost future means that
         the scheduler is gone (``refused``).
@@ -601,7 +603,8 @@ def _score_held_out(
     """Return the candidates in fold ``out``, as positions among all candidates, and their scores.
 
     ``W`` are weights at every alpha, shape (alphas, d); scores have shape (alphas, held-out
-    candidates). Both are empty if the partition has none of the fold.
+    candidates). Both are empty if the partition has none of the fold. The fold of a candidate is
+    its document number modulo ``folds``.
     """
     held_out = np.flatnonzero(partition.documents % folds == out)
     return partition.rows[held_out], np.asarray((partition.X[held_out] @ W.T).T)
