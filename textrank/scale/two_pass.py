@@ -117,7 +117,8 @@ class Analysis:
 def _take_sentences(doc: Doc, mask: NDArray[np.bool_]) -> Doc | None:
     """Return a new Doc of the tokens in ``mask``, or None if there are none.
 
-    Words, spaces, norms, tags and sentence starts are copied, and nothing else. ``mask`` has one value per token and covers whole sentences. The Doc itself is not changed.
+    Words, spaces, norms, tags and sentence starts are copied, and nothing else. ``mask`` has one
+    value per token and covers whole sentences. The Doc itself is not changed.
     """
     if not mask.any():
         return None
