@@ -217,6 +217,7 @@ def test_normalized_may_keep_an_empty_input_as_the_zero_vector(inner):
         (lambda: Sum({"a": Linear()}, weights={"b": 1.0}), r"weights for \['b'\], but the kernels"),
         (lambda: Scale(Linear(), factor=0.0), "factor must be positive"),
         (lambda: Power(Linear(), degree=0), "degree must be an integer"),
+        (lambda: Power(Linear(), degree=float("inf")), "degree must be an integer"),
         (lambda: Polynomial(constant=-1.0), "positive semidefinite"),
         (lambda: Gaussian(gamma=-1.0), "gamma must be positive"),
         (lambda: Exponential(Linear(), gamma=0.0), "gamma must be positive"),

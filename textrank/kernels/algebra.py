@@ -12,6 +12,7 @@ Operations with an explicit feature map also have ``features`` (see ``FeatureKer
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -584,7 +585,7 @@ def resolve_weights(
 
 def _check_degree(degree: int) -> None:
     """Raise ValueError unless the degree is an integer of at least 1."""
-    if degree < 1 or int(degree) != degree:
+    if not (math.isfinite(degree) and degree >= 1 and int(degree) == degree):
         raise ValueError(f"degree must be an integer of at least 1, got {degree}")
 
 
