@@ -29,7 +29,7 @@ from textrank.model import Model
 from textrank.results.schema import answer_rows, name_rows, read_rows
 from textrank.results.store import STORE_TABLES, open_store
 from textrank.scale.job import Job
-from textrank.scale.two_pass import load_analysis
+from textrank.scale.worker import load_analysis
 from textrank.tasks.ppi.facts import aggregate_facts
 
 TOLERANCE = 1e-9

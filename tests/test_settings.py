@@ -27,6 +27,7 @@ from textrank.linalg import ChunkedKernel
 from textrank.pipeline import Pipeline
 from textrank.representations.collocations import Collocations, Tags
 from textrank.representations.contexts import WordPositions
+from textrank.representations.mentions import Views
 from textrank.representations.transformations import (
     Bag,
     CharacterNgrams,
@@ -45,7 +46,6 @@ from textrank.representations.transformations import (
     WordVectorFile,
     WordVectors,
 )
-from textrank.representations.views import Views
 from textrank.tasks.parse_ranking.features import ParseGraph, ParseSequences
 from textrank.tasks.ppi.graphs import DependencyGraph
 from textrank.tasks.ppi.task import PPI

@@ -44,7 +44,7 @@ CATALOG: Mapping[str, Mapping[str, str]] = {
         "statement_views.v1": "textrank.tasks.ppi.views:StatementViews",
         "trigger_roles.v1": "textrank.tasks.ppi.blocks:TriggerRoles",
         "question.v1": "textrank.representations.mentions:Question",
-        "views.v1": "textrank.representations.views:Views",
+        "views.v1": "textrank.representations.mentions:Views",
         "word_positions.v1": "textrank.representations.contexts:WordPositions",
     },
     "transformations": {
@@ -101,7 +101,7 @@ CATALOG: Mapping[str, Mapping[str, str]] = {
         "ranksvm.v1": "textrank.learners.ranksvm:RankSVM",
         "reduced_rls.v1": "textrank.learners.reduced:ReducedRLS",
         "rls.v1": "textrank.learners.rls:RLS",
-        "sparse_rls.v1": "textrank.learners.sparse:SparseRLS",
+        "sparse_rls.v1": "textrank.learners.reduced:SparseRLS",
     },
     "readers": {
         "bioc_json.v1": "textrank.formats.bioc:BioCJSON",

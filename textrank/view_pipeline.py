@@ -9,8 +9,7 @@ from textrank.kernels.algebra import OnView, Sum
 from textrank.kernels.views import PerQuestionKernel
 from textrank.pipeline import Pipeline
 from textrank.protocols import Kernel, Learner, Representation, Task
-from textrank.representations.mentions import Question
-from textrank.representations.views import Views
+from textrank.representations.mentions import Question, Views
 
 QUESTION_VIEW = "question"  # name of the view that holds the question of each candidate
 VIEW_PARTS: Mapping[str, type] = {"representation": Representation, "kernel": Kernel}

@@ -23,8 +23,13 @@ from textrank.evaluation.splits import make_folds
 from textrank.learners.online import OnlineRLS
 from textrank.metrics import auc, precision_recall_f
 from textrank.pipeline import Dataset, Pipeline
-from textrank.web._kernel_rows import FeatureRows
-from textrank.web.active_learner import ActiveLearner, QueryStrategy, build_questions, select_alphas
+from textrank.web.active_learner import (
+    ActiveLearner,
+    FeatureRows,
+    QueryStrategy,
+    build_questions,
+    select_alphas,
+)
 
 ANSWERS_PER_STEP = 20
 

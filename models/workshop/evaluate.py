@@ -15,7 +15,7 @@ from workshop.prepare import PPI_CORPORA, NameDocs, Treebank, runs
 from workshop.treebanks import Sentence, lines_of
 
 from textrank.language.ner import ENTITIES_KEY, PROTEINS_KEY
-from textrank.language.tokenizer import BioTokenizer
+from textrank.language.segmentation import BioTokenizer
 
 Place = tuple[int, int]  # first and last character, white space not counted
 Scores = dict[str, float]

@@ -27,7 +27,7 @@ from workshop.treebanks import (
     read_trees,
 )
 
-from textrank.language.tokenizer import BioTokenizer
+from textrank.language.segmentation import BioTokenizer
 
 GENIA_STRIDE = 26  # one abstract in so many is left out of training
 RUN = 8  # sentences of an article that make one training Doc

@@ -13,7 +13,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 from workshop.evidence import NamedText
 
-from textrank.language.tokenizer import BioTokenizer
+from textrank.language.segmentation import BioTokenizer
 
 STRIDE = 3  # one document in so many is read
 PART = 3000  # characters of a long text that are read

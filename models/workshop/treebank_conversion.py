@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from workshop.treebanks import Sentence
 
-from textrank.language.tokenizer import tokenize_chunk
+from textrank.language.segmentation import tokenize_chunk
 
 _RENAMED = {
     "nn": "compound",

@@ -22,7 +22,7 @@ from spacy.vocab import Vocab
 from workshop.vectors import word_vectors
 
 from textrank.language._ner_network import fold_digits, hash_text
-from textrank.language.tokenizer import BioTokenizer, tokenize_chunk
+from textrank.language.segmentation import BioTokenizer, tokenize_chunk
 
 CLUSTERS = (64, 256, 1000, 3000)
 FREQUENT = 20  # occurrences of words that clusters are made of; others join the nearest

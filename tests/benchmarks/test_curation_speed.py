@@ -13,8 +13,7 @@ pytest.importorskip("starlette", reason="pages need the extra web")
 
 from textrank.features import FeatureNames
 from textrank.learners.online import OnlineRLS
-from textrank.web._kernel_rows import FeatureRows
-from textrank.web.active_learner import ActiveLearner, Question
+from textrank.web.active_learner import ActiveLearner, FeatureRows, Question
 
 TRAINED, POOL, FEATURES, EACH = 5_000, 2_000, 300_000, 200
 

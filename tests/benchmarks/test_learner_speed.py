@@ -7,7 +7,7 @@ import pytest
 
 from tests.benchmarks.ratios import gaussian, labels, measure, table
 from textrank.candidates import Targets
-from textrank.evaluation.leave_pair_out import leave_pair_out_auc
+from textrank.evaluation.cross_validation import leave_pair_out_auc
 from textrank.learners.base import rows_by_group
 from textrank.learners.rankrls import RankRLS
 from textrank.learners.rls import rls_coefs, rls_path

@@ -7,7 +7,7 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 
 from textrank.evaluation import cross_validate_dataset
-from textrank.evaluation.leave_pair_out import group_pair_auc
+from textrank.evaluation.cross_validation import group_pair_auc
 from textrank.evaluation.splits import LeavePairOut
 from textrank.kernels.algebra import Normalized
 from textrank.kernels.graphs import AllPathsGraph

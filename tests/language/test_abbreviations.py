@@ -6,7 +6,7 @@ import pytest
 import spacy
 
 from textrank.language.abbreviations import find_abbreviations
-from textrank.language.tokenizer import BioTokenizer
+from textrank.language.segmentation import BioTokenizer
 from textrank.tasks.identifiers.names import expand_list
 
 TOKENIZE = BioTokenizer(spacy.blank("en").vocab)

@@ -6,7 +6,7 @@ import pytest
 import spacy
 
 from textrank.language.ner import fix_spans
-from textrank.language.tokenizer import BioTokenizer
+from textrank.language.segmentation import BioTokenizer
 
 TOKENIZE = BioTokenizer(spacy.blank("en").vocab)
 

@@ -18,7 +18,7 @@ from textrank.language.normalization import (
     tokenize_normalized,
     transliterate_token,
 )
-from textrank.language.tokenizer import BioTokenizer, tokenize_chunk
+from textrank.language.segmentation import BioTokenizer, tokenize_chunk
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from textrank.language.sentences import SentenceSplitter, find_sentence_starts
-from textrank.language.tokenizer import BioTokenizer
+from textrank.language.segmentation import BioTokenizer, SentenceSplitter, find_sentence_starts
 
 TOKENIZE = BioTokenizer(spacy.blank("en").vocab)
 

@@ -7,7 +7,7 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textrank.language.tokenizer import BioTokenizer, tokenize_chunk
+from textrank.language.segmentation import BioTokenizer, tokenize_chunk
 
 TOKENIZE = BioTokenizer(spacy.blank("en").vocab)
 

@@ -18,7 +18,7 @@ from textrank.learners.document_context import (
     document_context_features,
     fit_log_odds,
 )
-from textrank.learners.sparse import SparseRLS
+from textrank.learners.reduced import SparseRLS
 
 FIRST = SparseRLS(alphas=(0.5, 2.0), folds=3)
 LEARNER = DocumentContextLearner(FIRST, folds=4)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.learners.problems import EXPONENTS, Problem, least_squares, problems
 from tests.learners.test_rankrls import trained
 from tests.learners.test_rls import GRID, features
-from textrank.evaluation.leave_pair_out import leave_pair_out_auc, leave_pairs_out
+from textrank.evaluation.cross_validation import leave_pair_out_auc, leave_pairs_out
 from textrank.learners.rls import leave_out, rls_coefs
 
 

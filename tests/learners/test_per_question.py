@@ -12,8 +12,8 @@ from textrank.features import FeatureNames, Features, MultiView
 from textrank.kernels.algebra import Linear, OnView
 from textrank.kernels.views import PerQuestionKernel
 from textrank.learners.per_question import PerQuestionLearner, fit_log_odds_scale, round_to_bits
+from textrank.learners.reduced import SparseRLS
 from textrank.learners.rls import RLS
-from textrank.learners.sparse import SparseRLS
 
 LEARNER = SparseRLS(alphas=[0.5, 2.0], folds=3, tolerance=1e-10)
 

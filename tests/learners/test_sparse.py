@@ -12,7 +12,7 @@ from tests.learners.test_rls import features
 from textrank import linalg
 from textrank.candidates import Targets
 from textrank.learners.holdout import nested_by_retraining
-from textrank.learners.sparse import SparseRLS
+from textrank.learners.reduced import SparseRLS
 
 ALPHAS = tuple(2.0 ** np.arange(-10, 12, 4))
 

@@ -30,6 +30,7 @@ from textrank.linalg import solve_krylov_path
 from textrank.metrics import auc
 from textrank.representations.collocations import Collocations, frequent_names
 from textrank.representations.contexts import WordPositions
+from textrank.representations.mentions import Views
 from textrank.representations.transformations import (
     LogScale,
     ScaleFree,
@@ -39,7 +40,6 @@ from textrank.representations.transformations import (
     Weighting,
     Within,
 )
-from textrank.representations.views import Views
 
 ALPHAS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 LABELS = {"DNA": 1.0, "protein": -1.0}

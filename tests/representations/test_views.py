@@ -7,7 +7,7 @@ import pytest
 
 from textrank.features import take_rows
 from textrank.kernels.algebra import Linear, OnView
-from textrank.representations.views import Views
+from textrank.representations.mentions import Views
 
 
 def test_views_hold_one_sequence_a_name_in_the_order_of_the_candidates():

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from textrank.candidates import Targets
 from textrank.features import FeatureNames, Features
-from textrank.learners.sparse import SparseRLS
+from textrank.learners.reduced import SparseRLS
 from textrank.scale.distributed import (
     DaskPartitions,
     LocalPartitions,

@@ -27,7 +27,7 @@ import importlib.abc, importlib.util, os, signal, sys, time
 
 class Poison(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
-        if name != "textrank.scale.two_pass":
+        if name != "textrank.scale.worker":
             return None
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)

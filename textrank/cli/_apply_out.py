@@ -16,7 +16,7 @@ from textrank.results.schema import Format
 from textrank.scale.job import SLICE_BYTES, Job
 from textrank.scale.run import Progress, Run, Summary
 from textrank.scale.supervisor import START_TIMEOUT_SECONDS, Pool, create_pool
-from textrank.scale.two_pass import job_settings
+from textrank.scale.worker import job_settings
 
 EXIT_SOME_FAILED = 3  # all parts are done, but some documents failed
 PROGRESS_SECONDS = 30.0  # between lines of progress if there is no terminal

@@ -26,7 +26,7 @@ from textrank.evaluation.report import Counts, Fold, Report
 from textrank.features import Vector
 from textrank.formats.base import Mention, get_mentions, set_mentions
 from textrank.language.alignment import original_offsets, word_doc
-from textrank.language.sentences import SentenceSplitter, set_sentence_starts
+from textrank.language.segmentation import SentenceSplitter, set_sentence_starts
 from textrank.metrics import PRF, calibration_error, chance_calibration_error, decide
 from textrank.model import Model
 from textrank.protocols import DocumentTask, PairTask

@@ -158,7 +158,7 @@ class LeavePairOut:
     """Every positive against every negative, the groups of both held out.
 
     Gives an AUC that is nearly unbiased on small corpora, where that of folds is coarse. Works with
-    RLS only, see ``textrank.evaluation.leave_pair_out``.
+    RLS only, see ``textrank.evaluation.cross_validation``.
     """
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:

@@ -29,7 +29,7 @@ from spacy.tokens import Doc, Span
 from textrank.candidates import span_tokens
 from textrank.io import MAX_ITEM_BYTES, ItemFilter, parse_items
 from textrank.language.long_docs import MAX_CHUNK_CHARACTERS, mark_batch_done, pipe_long, tokenize
-from textrank.language.sentences import SentenceSplitter, set_sentence_starts
+from textrank.language.segmentation import SentenceSplitter, set_sentence_starts
 
 # Readers and their options ------------------------------------------------------------------------
 

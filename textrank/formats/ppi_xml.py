@@ -37,7 +37,7 @@ from textrank.io import (
     parse_items,
 )
 from textrank.language.alignment import store_retokenized, word_doc
-from textrank.language.sentences import set_sentence_starts
+from textrank.language.segmentation import set_sentence_starts
 
 
 @dataclass(frozen=True)

@@ -3,30 +3,46 @@
 ``CombinedViews`` is the kernel of the shipped PPI model: a Gaussian on a weighted sum of linear and
 Gaussian kernels on views. ``EachView`` sums one kernel over all views. ``PerQuestionKernel``
 compares only candidates that ask the same question.
+
+``CombinedViews.index(Y)`` returns an ``IndexedViews``, indexed once for many calls with few new
+candidates. It holds the features of the fixed
+candidates by column, so that a new candidate is compared through the features it has
+(``FeatureRows`` finds them, ``SharedFeatures`` holds them), and the vectors of Gaussian views as
+dense tables (``GaussianTable``). The constants balance sparse, dense and merged products; they
+affect speed only, not results.
+
+Letters: ``n`` fixed candidates, ``x`` new candidates, ``d`` features (of one view in a
+``GaussianTable``, of all linear views elsewhere). A feature is *common* if more than
+``MIN_COMMON_SHARE`` of the fixed candidates have it, else *rare*. K is always (x, n).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from textrank._ragged import lengths
 from textrank.features import (
     FeatureNames,
     Features,
     GramAlternatives,
     Indices,
+    JointFeatures,
     Matrix,
     MultiView,
+    NameIndex,
+    RawCSR,
     SharedRows,
     Vector,
     hstack_csr,
 )
-from textrank.kernels._indexed import IndexedViews
 from textrank.kernels.algebra import (
     Exponential,
     Gaussian,
@@ -36,7 +52,7 @@ from textrank.kernels.algebra import (
     Sum,
     resolve_weights,
 )
-from textrank.linalg import features_of
+from textrank.linalg import features_of, squared_norms
 from textrank.linear_scores import (
     Contributions,
     FeatureWeights,
@@ -45,6 +61,488 @@ from textrank.linear_scores import (
     compile_scorer,
 )
 from textrank.protocols import Kernel, count_diverging, subkernels
+
+MIN_COMMON_SHARE = 0.1  # share of fixed candidates from which a feature is also stored dense
+MIN_DENSE_CANDIDATES = 8  # new candidates from which the dense table pays off
+MIN_DENSE_FILL = 0.3  # mean share of features present from which X is multiplied as dense
+RARE_CHUNK_ROWS = 16  # new candidates whose rare features are looked up together
+COMMON_CHUNK_ROWS = 512  # new candidates per dense product of common features
+EXP_CHUNK_ROWS = 64  # new candidates per pass of exponentials, to stay in cache
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianTable:
+    """Vectors of fixed candidates in one Gaussian view as a dense table.
+
+    The view adds ``Σ_gamma exp(-gamma d²)`` to the kernel, ``d`` the distance of two vectors. If
+    the columns of the previous view are the first columns of this one, with equal values, only the
+    added columns are computed: squared distances of the previous view are reused.
+    """
+
+    index: NameIndex
+    gammas: Sequence[float]
+    table: Matrix  # (d + 3, n) columns; ones; squared norms; squared norms of the added columns
+    start: int  # number of columns shared with the previous view; 0 if they differ
+    rescale: float  # first gamma over the first gamma of the previous view
+    column_cache: WeakKeyDictionary[FeatureNames, Indices] = field(
+        default_factory=WeakKeyDictionary
+    )
+
+    @classmethod
+    def from_features(
+        cls, F: Features, gammas: Sequence[float], previous: GaussianTable | None
+    ) -> GaussianTable:
+        """Build the table of one Gaussian view of the fixed candidates.
+
+        Parameters
+        ----------
+        F
+            Vectors of the fixed candidates in this view, (n, d).
+        gammas
+            Factors of the squared distance; the view has one Gaussian for each.
+        previous
+            Table of the same candidates for the Gaussian view that comes before this one, or None
+            for the first. If all its columns are the first columns of F, by name and by value,
+            ``start`` is their number; otherwise ``start`` is 0 and nothing is reused.
+        """
+        values = F.values.toarray().astype(np.float64)
+        start, rescale = 0, 0.0
+        if previous is not None and list(F.names[: len(previous.index.names)]) == list(
+            previous.index.names
+        ):
+            start, rescale = (
+                _count_shared_columns(previous.table[:-3].T, values),
+                gammas[0] / previous.gammas[0],
+            )
+        norms = [(values**2).sum(axis=1), (values[:, start:] ** 2).sum(axis=1)]
+        table = np.ascontiguousarray(np.vstack([values.T, np.ones(len(values)), *norms]))
+        return cls(NameIndex(F.names), gammas, table, start, rescale)
+
+    def project(self, F: Features, previous: Matrix | None) -> tuple[Matrix, Exponents]:
+        """Return new vectors in the table's columns, (x, d), and the exponents of their Gaussians.
+
+        ``previous`` is the first result of ``project`` of the previous view for the same
+        candidates, or None. Exponents cover only the added columns if ``previous`` equals the first
+        columns of the new vectors and ``start`` is not 0. Columns that the table lacks still count
+        in the distances.
+        """
+        dense = F.cells.to_dense() if isinstance(F.cells, RawCSR) else F.cells.toarray()
+        aligned, width = self._align_columns(F.names, dense), len(self.table) - 3
+        start = (
+            self.start if previous is not None and _count_shared_columns(previous, aligned) else 0
+        )
+        columns = start + np.flatnonzero(aligned[:, start:].any(axis=0))  # most are zero
+        factors = np.empty((len(F), len(columns) + 2))
+        factors[:, :-2] = -2.0 * aligned.take(columns, axis=1)
+        factors[:, -2] = (dense**2).sum(axis=1) - (aligned[:, :start] ** 2).sum(axis=1)
+        factors[:, -1] = 1.0
+        factors *= -self.gammas[0]
+        table_rows = np.concatenate([columns, [width, width + (2 if start else 1)]])
+        table = self.table.take(table_rows, axis=0)
+        return aligned, Exponents(factors, table, self.rescale if start else 0.0, self.gammas)
+
+    def _align_columns(self, names: FeatureNames, dense: Matrix) -> Matrix:
+        """Return the vectors ``dense``, with columns ``names``, in the table's columns, (x, d).
+
+        Columns that the table lacks are dropped, missing ones are 0. Returns ``dense`` itself if
+        the columns agree. Fills ``column_cache``.
+        """
+        columns = self.column_cache.get(names)
+        if columns is None:  # a representation gives the same names each time
+            columns = self.column_cache[names] = self.index.find(names)
+        width = len(self.table) - 3
+        if np.array_equal(columns, np.arange(width)):
+            return dense
+        present = (columns >= 0).nonzero()[0]
+        aligned = np.zeros((len(dense), width))
+        aligned[:, columns[present]] = dense[:, present]
+        return aligned
+
+
+class Exponents(NamedTuple):
+    """Exponents of a view's Gaussians as a matrix product ``factors @ table``, (x, n).
+
+    The product is ``-gammas[0]`` times the squared distance, over all columns of the view or over
+    those that the previous view lacks. In the second case the exponents of the previous view times
+    ``rescale`` are added.
+    """
+
+    factors: Matrix  # (x, k)
+    table: Matrix  # (k, n)
+    rescale: float  # factor of the previous view's exponents; 0 if they are not used
+    gammas: Sequence[float]
+
+    def merged(self) -> Exponents:
+        """Return the same product with equal columns of ``factors`` merged."""
+        factors, table = _merge_equal_columns(self.factors, self.table)
+        return self._replace(factors=factors, table=table)
+
+    def add_gaussians(self, K: Matrix, rows: slice, E: Matrix, gaussian: Matrix) -> None:
+        """Add the Gaussians of some new candidates, for all gammas, to K in place.
+
+        ``rows`` selects them in ``factors``; K, E and ``gaussian`` have only these rows. E holds
+        the exponents of the previous view (anything if ``rescale`` is 0) and is overwritten by
+        those of this one, for the first gamma; ``gaussian`` is scratch space. A gamma that doubles
+        the one before it is computed by squaring.
+        """
+        np.matmul(self.factors[rows], self.table, out=gaussian if self.rescale else E)
+        if self.rescale:
+            E *= self.rescale
+            E += gaussian
+        for previous, gamma in pairwise((0.0, *self.gammas)):
+            if gamma == 2 * previous:
+                np.multiply(gaussian, gaussian, out=gaussian)
+            else:
+                scaled = E if not previous else np.multiply(E, gamma / self.gammas[0], out=gaussian)
+                np.exp(scaled, out=gaussian)
+            K += gaussian
+
+
+def _count_shared_columns(previous: NDArray[np.floating], values: Matrix) -> int:
+    """Return the number of columns of ``previous`` if ``values`` begins with them, else 0."""
+    return previous.shape[1] if np.array_equal(previous, values[:, : previous.shape[1]]) else 0
+
+
+class RaggedRows(NamedTuple):
+    """Features of new candidates that fixed candidates have too, in CSR layout.
+
+    ``feature`` has the row of each entry in the table of ``IndexedViews``, ``value`` its value.
+    """
+
+    ends: NDArray[np.integer]  # (x + 1,) offsets of the rows
+    feature: Indices
+    value: Vector
+
+    def take_rows(self, rows: slice) -> RaggedRows:
+        """Return some consecutive candidates; ``rows`` has a start and a stop, and no step."""
+        ends = self.ends[rows.start : rows.stop + 1]
+        cells = slice(int(ends[0]), int(ends[-1]))
+        return RaggedRows(ends - ends[0], self.feature[cells], self.value[cells])
+
+    def keep(self, mask: NDArray[np.bool_]) -> RaggedRows:
+        """Return only the entries for which the mask, one value per entry, is true.
+
+        The number of candidates stays the same.
+        """
+        cells = mask.nonzero()[0]
+        ends = cells.searchsorted(self.ends)
+        return RaggedRows(ends, self.feature[cells], self.value[cells])
+
+
+class SharedFeatures(NamedTuple):
+    """Features that new candidates share with fixed ones, as one ``RaggedRows`` per lookup.
+
+    A lookup covers one view or several joint views; features are numbered over all views, as rows
+    of the table of ``IndexedViews``.
+    """
+
+    matches: Sequence[RaggedRows]
+    size: int  # number of features in the table
+
+    def take_rows(self, rows: slice) -> SharedFeatures:
+        """Return some consecutive candidates; ``rows`` has a start and a stop, and no step."""
+        return self._replace(matches=[lookup.take_rows(rows) for lookup in self.matches])
+
+    def keep(self, mask: NDArray[np.bool_]) -> SharedFeatures:
+        """Return only the features for which the mask over the table, (d,), is true."""
+        return self._replace(matches=[lookup.keep(mask[lookup.feature]) for lookup in self.matches])
+
+    def is_dense(self, rows: int) -> bool:
+        """Return whether a dense product pays off, as for the pairs of one long sentence.
+
+        That is, whether the candidates, ``rows`` in number, have on average ``MIN_DENSE_FILL`` of
+        the features that any of them has. True also if none has a feature.
+        """
+        return sum(len(lookup.value) for lookup in self.matches) >= MIN_DENSE_FILL * rows * len(
+            self.columns_used()
+        )
+
+    def columns_used(self) -> Indices:
+        """Return the features that at least one candidate has, as ascending rows of the table."""
+        is_used = np.zeros(self.size, dtype=bool)
+        for lookup in self.matches:
+            is_used[lookup.feature] = True
+        return is_used.nonzero()[0]
+
+    def to_dense(self, rows: int, features: Indices) -> Matrix:
+        """Return the candidates as a dense matrix over some features, (rows, features).
+
+        ``rows`` is the number of candidates. ``features`` are rows of the table in the order of the
+        result's columns; they must include all of ``columns_used``.
+        """
+        column = np.empty(self.size, dtype=np.int32)
+        column[features] = np.arange(len(features), dtype=np.int32)
+        values = np.zeros((len(features), rows))
+        for lookup in self.matches:
+            values[column[lookup.feature], np.arange(rows).repeat(lengths(lookup.ends))] = (
+                lookup.value
+            )
+        return values.T
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureRows:
+    """Lookup from feature names of a view (or of joint views) to rows of the table."""
+
+    index: NameIndex
+    rows: Indices  # (d + 1,) row in the table; the last is -1, for a name that is missing
+
+    def matches(self, F: Features) -> RaggedRows:
+        """Return the entries of F whose feature the table has, with its row there."""
+        row = self.rows[self.index.find(F.names)][F.cells.indices]
+        return RaggedRows(F.cells.indptr, row, F.cells.data).keep(row >= 0)
+
+
+@dataclass(frozen=True, eq=False)
+class IndexedViews:
+    """``CombinedViews`` with an index of fixed candidates; calls give the same values.
+
+    Feature names are indexed and vectors stored by feature, so that a new candidate is only
+    compared with the fixed ones it shares something with. One candidate then costs milliseconds,
+    where the kernel itself first matches the features of all fixed candidates, a second or two for
+    thousands.
+    """
+
+    kernel: CombinedViews
+    weights: Mapping[str, float]  # of the linear views, relative to the weight of a Gaussian
+    feature_rows: Mapping[str, FeatureRows]  # by linear view
+    table: sp.csr_array  # (d, n) features of all linear views, weighted
+    rare: sp.csr_array  # (d, n) the same, with empty rows for common features
+    common: NDArray[np.int32]  # (d,) row in ``dense`` of a common feature, or -1
+    dense: Matrix  # (c, n) rows of the common features
+    gaussian_tables: Mapping[str, GaussianTable]  # by Gaussian view, in order
+    roots: Vector  # (n,) norms of the fixed candidates
+    joint: dict[tuple[str, ...], FeatureRows] = field(
+        default_factory=dict
+    )  # cache of lookups by joint views
+
+    @classmethod
+    def from_candidates(cls, kernel: CombinedViews, Y: Sequence[Any]) -> IndexedViews:
+        """Index the fixed candidates Y in all views that the kernel uses."""
+        views = {name: _view_features(name, Y) for name in kernel.linear}
+        weights = {
+            name: weight / kernel.gaussian_weights[0] for name, weight in kernel.linear.items()
+        }
+        ends = np.cumsum([0, *(len(F.names) for F in views.values())])
+        blocks = [F.values.T.astype(np.float64) * weights[name] for name, F in views.items()]
+        table = sp.vstack(blocks, format="csr") if blocks else sp.csr_array((0, len(Y)))
+        is_common = np.diff(table.indptr) > MIN_COMMON_SHARE * len(Y)
+        return cls(
+            kernel,
+            weights,
+            {
+                name: FeatureRows(NameIndex(F.names), np.append(np.arange(low, high), -1))
+                for (name, F), (low, high) in zip(views.items(), pairwise(ends), strict=True)
+            },
+            _keep_rows(sp.csr_array(table), np.ones(len(is_common), dtype=bool)),
+            _keep_rows(sp.csr_array(table), ~is_common),
+            np.where(is_common, np.cumsum(is_common) - 1, -1).astype(np.int32),
+            table[is_common.nonzero()[0]].toarray(),
+            _gaussian_tables(kernel.gaussian, Y),
+            np.sqrt(_squared_norms(kernel, weights, views, len(Y))),
+        )
+
+    def __call__(self, X: Sequence[Any]) -> Matrix:
+        """Return the kernel of each of X with each fixed candidate Y, (x, n): ``kernel(X, Y)``."""
+        joint = X.joint if isinstance(X, MultiView) else None
+        joint_names = () if joint is None else joint.view_names
+        views = {
+            name: _view_features(name, X) for name in self.kernel.linear if name not in joint_names
+        }
+        shared = self._shared_features(joint, views)
+        is_dense = len(X) >= MIN_DENSE_CANDIDATES and shared.is_dense(len(X))
+        K = np.empty((len(X), len(self.roots)))
+        if is_dense:
+            features = shared.columns_used()
+            values = shared.to_dense(len(X), features)
+            np.matmul(*_merge_equal_columns(values, self.table[features]), out=K)
+        else:
+            self._linear_products(shared, K)
+        norms = _squared_norms(self.kernel, self.weights, views, len(X))
+        if joint is not None:
+            norms += joint.squared_norms(self.weights)
+        self._exponentiate(K, self._exponents(X, merge=is_dense), np.sqrt(norms))
+        return K
+
+    def _exponentiate(self, K: Matrix, exponents: Sequence[Exponents], roots: Vector) -> None:
+        """Turn the products of the linear views in K, (x, n), into kernel values, in place.
+
+        Adds all Gaussians, divides by the norms of both candidates and takes ``exp(gamma (k -
+        1))``. ``exponents`` has one item per Gaussian view, in order; ``roots`` are the norms of
+        the new candidates, (x,).
+        """
+        gamma = self.kernel.gamma
+        left, right = gamma / roots[:, None], 1.0 / self.roots
+        E, gaussian = (np.empty((min(EXP_CHUNK_ROWS, len(K)), K.shape[1])) for _ in range(2))
+        for start in range(0, len(K), EXP_CHUNK_ROWS):
+            rows = slice(start, start + EXP_CHUNK_ROWS)
+            chunk = K[rows]
+            for exponent in exponents:
+                exponent.add_gaussians(chunk, rows, E[: len(chunk)], gaussian[: len(chunk)])
+            chunk *= left[rows]
+            chunk *= right
+            chunk -= gamma
+            np.exp(chunk, out=chunk)
+
+    def _exponents(self, X: Sequence[Any], *, merge: bool) -> list[Exponents]:
+        """Return the exponents of X for each Gaussian view, in order.
+
+        If ``merge``, equal columns of their factors are merged, which is worth it for similar rows.
+        """
+        exponents_by_view: list[Exponents] = []
+        previous = None
+        for name, table in self.gaussian_tables.items():
+            previous, exponent = table.project(_view_features(name, X), previous)
+            exponents_by_view.append(exponent.merged() if merge else exponent)
+        return exponents_by_view
+
+    def _linear_products(self, shared: SharedFeatures, K: Matrix) -> None:
+        """Write the weighted inner products of all linear views to K, overwriting what it holds."""
+        if len(K) < MIN_DENSE_CANDIDATES:
+            K[:] = 0.0
+            _add_products(K, shared, self.table)
+            return
+        common = shared.keep(self.common >= 0)
+        for start in range(
+            0, len(K), COMMON_CHUNK_ROWS
+        ):  # all of them first: each table stays near
+            rows = slice(start, start + COMMON_CHUNK_ROWS)
+            self._common_products(common.take_rows(rows), K[rows])
+        self._add_rare(shared.keep(self.common < 0), K)
+
+    def _common_products(self, shared: SharedFeatures, K: Matrix) -> None:
+        """Write the products of common features to K, overwriting what it holds.
+
+        ``shared`` must hold common features only. If the candidates have less than half of the
+        common features, only the rows of these are multiplied.
+        """
+        features, table = shared.columns_used(), self.dense
+        if 2 * len(features) < len(table):
+            table = table[self.common[features]]
+        else:
+            features = (self.common >= 0).nonzero()[0]
+        np.matmul(shared.to_dense(len(K), features), table, out=K)
+
+    def _add_rare(self, shared: SharedFeatures, K: Matrix) -> None:
+        """Add the products of rare features to K, (x, n), in place.
+
+        ``RARE_CHUNK_ROWS`` rows are processed at a time. ``shared`` holds the rare features of the
+        new candidates, in the order of K's rows; common features in it would be ignored.
+        Neighbouring rows are mostly from one sentence and share their features, so that a row of
+        the table is read once for all of them.
+        """
+        for start in range(0, len(K), RARE_CHUNK_ROWS):
+            rows = slice(start, start + RARE_CHUNK_ROWS)
+            _add_products(K[rows], shared.take_rows(rows), self.rare)
+
+    def _shared_features(
+        self, joint: JointFeatures | None, views: Mapping[str, Features]
+    ) -> SharedFeatures:
+        """Return the features of new candidates that fixed candidates have too.
+
+        ``joint`` has the features of several views in one matrix, or is None; ``views`` has the
+        features of the other linear views by name.
+        """
+        lookups = [self.feature_rows[name].matches(F) for name, F in views.items()]
+        if joint is not None:
+            lookups.append(
+                self._joint_rows(tuple(joint.view_names)).matches(joint.candidate_features)
+            )
+        return SharedFeatures(lookups, self.table.shape[0])
+
+    def _joint_rows(self, joint_names: tuple[str, ...]) -> FeatureRows:
+        """Return the lookup for features of several views in one matrix; cached in ``joint``.
+
+        There a feature's name begins with the name of its view. Views that are not linear views of
+        the kernel are left out, so that their features are not found.
+        """
+        if joint_names not in self.joint:
+            rows_by_view = {
+                name: self.feature_rows[name] for name in joint_names if name in self.feature_rows
+            }
+            names = FeatureNames.concat(
+                [
+                    feature_rows.index.names.with_prefix(name)
+                    for name, feature_rows in rows_by_view.items()
+                ]
+            )
+            rows = np.concatenate([*(lookup.rows[:-1] for lookup in rows_by_view.values()), [-1]])
+            self.joint[joint_names] = FeatureRows(NameIndex(names), rows)
+        return self.joint[joint_names]
+
+
+def _add_products(K: Matrix, shared: SharedFeatures, table: sp.csr_array) -> None:
+    """Add ``X @ table`` to K in place; ``shared`` has the sparse rows of X, few of them.
+
+    Each row of the table (d, n) that X needs is read once.
+    """
+    features = shared.columns_used()
+    K += (table[features].T @ shared.to_dense(len(K), features).T).T
+
+
+def _merge_equal_columns(values: Matrix, table: Any) -> tuple[Matrix, Matrix]:
+    """Merge equal columns of the left factor of ``values @ table``, summing rows of the table.
+
+    Returns the two smaller factors, both dense, of the same product; columns are in order of first
+    occurrence. Features that always occur together are multiplied once. ``table`` may be sparse.
+    """
+    gaussian_tables: dict[bytes, int] = {}
+    columns = np.ascontiguousarray(values.T)
+    group_of = [
+        gaussian_tables.setdefault(column.tobytes(), len(gaussian_tables)) for column in columns
+    ]
+    entries = np.ones(len(group_of)), (group_of, np.arange(len(group_of)))
+    summed = sp.csr_array(entries, shape=(len(gaussian_tables), len(group_of))) @ table
+    first = np.unique(group_of, return_index=True)[1]
+    return columns[first].T, summed.toarray() if sp.issparse(summed) else summed
+
+
+def _gaussian_tables(
+    gaussian: Mapping[str, Sequence[float]], Y: Sequence[Any]
+) -> dict[str, GaussianTable]:
+    """Build the table of each Gaussian view of the fixed candidates Y, by view, in order.
+
+    ``gaussian`` has the gammas of each view. Each table is built on that of the view before it.
+    """
+    tables: dict[str, GaussianTable] = {}
+    previous = None
+    for name, gammas in gaussian.items():
+        previous = tables[name] = GaussianTable.from_features(
+            _view_features(name, Y), gammas, previous
+        )
+    return tables
+
+
+def _keep_rows(table: sp.csr_array, mask: NDArray[np.bool_]) -> sp.csr_array:
+    """Return the table (d, n) with the rows where ``mask`` (d,) is false emptied.
+
+    The shape stays the same; indices become 32-bit if that suffices, else 64-bit.
+    """
+    counts = np.diff(table.indptr)
+    is_kept = np.repeat(mask, counts)
+    ends = np.append(0, np.cumsum(np.where(mask, counts, 0)))
+    size = np.int32 if max(table.shape[1], table.nnz) < np.iinfo(np.int32).max else np.int64
+    parts = (table.data[is_kept], table.indices[is_kept].astype(size), ends.astype(size))
+    return sp.csr_array(parts, shape=table.shape)
+
+
+def _view_features(name: str, X: Sequence[Any]) -> Features:
+    """Return the vectors of X in the view ``name`` as Features, one row per candidate."""
+    return Linear().features(OnView(name, Linear()).view(X))
+
+
+def _squared_norms(
+    kernel: CombinedViews, weights: Mapping[str, float], views: Mapping[str, Features], size: int
+) -> Vector:
+    """Return the weighted sum of all kernels of each candidate with itself, (size,).
+
+    Each Gaussian adds 1. ``views`` has the features of linear views by name; a linear view that is
+    missing from it adds nothing. ``weights`` are relative to the weight of a Gaussian.
+    """
+    total = np.full(size, float(sum(map(len, kernel.gaussian.values()))))
+    for name, F in views.items():
+        total += weights[name] * squared_norms(F.cells)
+    return total
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,8 @@ from textrank.language._encoder import fast_products
 from textrank.language._ner_network import build_word_network
 from textrank.language.morphology import Morphology
 from textrank.language.ner import GeneRecognizer, NameRecognizer, build_tag_network
-from textrank.language.sentences import SentenceSplitter
+from textrank.language.segmentation import SentenceSplitter, bio_tokenizer
 from textrank.language.syntax import WordParser, WordTagger, WordTok2Vec
-from textrank.language.tokenizer import bio_tokenizer
 
 SHIPPED_PIPELINE = "en_textrank_bio"
 MAX_TEXT_CHARACTERS = 2_000_000  # a million characters take about 3 GB

@@ -25,10 +25,9 @@ if TYPE_CHECKING:
     from textrank.learners.per_question import PerQuestionLearner
     from textrank.learners.rankrls import RankRLS
     from textrank.learners.ranksvm import RankSVM
-    from textrank.learners.reduced import ReducedRLS
+    from textrank.learners.reduced import ReducedRLS, SparseRLS
     from textrank.learners.rls import RLS
     from textrank.learners.selection import GreedyFeatures, KernelWeights
-    from textrank.learners.sparse import SparseRLS
 
 _HOMES = {
     "ConformalPredictor": "calibration",
@@ -49,7 +48,7 @@ _HOMES = {
     "RankSVM": "ranksvm",
     "ReducedRLS": "reduced",
     "RegularizationPath": "base",
-    "SparseRLS": "sparse",
+    "SparseRLS": "reduced",
     "UpdatableRLS": "online",
 }
 

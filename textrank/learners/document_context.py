@@ -50,7 +50,7 @@ class DocumentContextLearner(MetaLearner):
     if one model is stacked on another; inside nested evaluation nothing sees the test fold.)
 
     >>> from textrank.candidates import DocumentContext
-    >>> from textrank.learners.sparse import SparseRLS
+    >>> from textrank.learners.reduced import SparseRLS
     >>> from textrank.metrics import auc
     >>> rng, groups, n = np.random.default_rng(0), np.repeat(np.arange(30), 4), 120
     >>> y = np.repeat(rng.choice([-1.0, 1.0], size=30), 4)  # the names of a text agree

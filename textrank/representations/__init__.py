@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         Question,
         SharedRepresentation,
         SyntacticContext,
+        Views,
     )
     from textrank.representations.transformations import (
         Bag,
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
         WordVectorFile,
         WordVectors,
     )
-    from textrank.representations.views import Views
 
 _HOMES = {
     "Bag": "transformations",
@@ -61,7 +61,7 @@ _HOMES = {
     "Strict": "transformations",
     "SyntacticContext": "mentions",
     "Tags": "collocations",
-    "Views": "views",
+    "Views": "mentions",
     "Weighting": "transformations",
     "Within": "transformations",
     "WordPositions": "contexts",

@@ -39,7 +39,7 @@ from textrank.io import (
     read_json,
     read_text,
 )
-from textrank.language.sentences import set_sentence_starts
+from textrank.language.segmentation import set_sentence_starts
 from textrank.reports.table import write_json
 
 # Experiments and their tables ---------------------------------------------------------------------

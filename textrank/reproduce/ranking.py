@@ -13,14 +13,13 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import rbf_kernel
 
 from textrank.candidates import Targets
-from textrank.evaluation.leave_pair_out import leave_pair_out_auc
+from textrank.evaluation.cross_validation import leave_pair_out_auc
 from textrank.features import Indices, Matrix, Vector
 from textrank.learners.base import rows_by_group, score_alphas
 from textrank.learners.rankrls import RankRLS
 from textrank.learners.ranksvm import RankSVM
-from textrank.learners.reduced import ReducedCoordinates, ReducedRLS
+from textrank.learners.reduced import ReducedCoordinates, ReducedRLS, SparseRLS
 from textrank.learners.rls import RLS, leave_out
-from textrank.learners.sparse import SparseRLS
 from textrank.metrics import auc, choose_first, disagreement
 from textrank.reproduce.base import (
     JESTER,

@@ -28,7 +28,7 @@ from textrank.features import Indices, Matrix, SparseMatrix, Vector
 from textrank.language import load_nlp
 from textrank.learners.base import Fit, RegularizationPath, choose_alpha
 from textrank.learners.rankrls import QueryCentring
-from textrank.learners.sparse import SparseRLS
+from textrank.learners.reduced import SparseRLS
 from textrank.linalg import solve_krylov
 from textrank.metrics import auc, decide, precision_recall_f
 from textrank.model import Model

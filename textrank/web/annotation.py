@@ -38,7 +38,6 @@ from textrank.formats.detection import WRITERS, write_docs
 from textrank.learners.base import Fit
 from textrank.learners.calibration import fit_calibration
 from textrank.model import Model
-from textrank.web._kernel_rows import FeatureRows, concat_representations
 from textrank.web.active_learner import (
     ANSWERS_PER_TUNING,
     ANSWERS_WITHOUT_LABEL,
@@ -46,9 +45,11 @@ from textrank.web.active_learner import (
     LABEL_OF_ANSWER,
     NEGATED,
     ActiveLearner,
+    FeatureRows,
     Question,
     advise,
     can_explain,
+    concat_representations,
     explain_row,
 )
 from textrank.web.app import Credentials, common_routes, not_found, render_page

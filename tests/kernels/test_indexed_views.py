@@ -9,8 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from textrank.features import FeatureNames, Features, JointFeatures, MultiView, NameIndex
-from textrank.kernels._indexed import _merge_equal_columns
-from textrank.kernels.views import CombinedViews
+from textrank.kernels.views import CombinedViews, _merge_equal_columns
 
 KERNEL = CombinedViews(
     linear={"a": 1.0, "b": 0.5}, gaussian={"c": [0.3, 2.0]}, gamma=1.5, gaussian_weights=[2.0]
@@ -45,9 +44,9 @@ def test_it_equals_the_kernel(seed):
 @pytest.mark.parametrize("full", [0.0, 1.1], ids=["much alike", "different"])
 @pytest.mark.parametrize("seed", range(5))
 def test_it_equals_the_kernel_for_many(seed, full, monkeypatch):
-    monkeypatch.setattr("textrank.kernels._indexed.MIN_DENSE_FILL", full)
+    monkeypatch.setattr("textrank.kernels.views.MIN_DENSE_FILL", full)
     monkeypatch.setattr(
-        "textrank.kernels._indexed.MIN_COMMON_SHARE", 0.3
+        "textrank.kernels.views.MIN_COMMON_SHARE", 0.3
     )  # some features are, some not
     rng = np.random.default_rng(seed)
     X, Y = viewed(rng, 70, "abcde"), viewed(rng, 50, "abcxy")
