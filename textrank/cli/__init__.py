@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, str] = {
     "lsp": "Show spelling errors in an editor (language server).",
     "explain": "Show which features led to each score.",
     "compare": "Test whether runs on the same folds differ significantly.",
+    "audit": "Find gold labels that are probably wrong.",
     "cross": "Train on each corpus and test on each of the others.",
     "reproduce": "Reproduce tables of published papers.",
     "convert": "Convert a corpus to another format.",

@@ -1,15 +1,15 @@
 """Results for the terminal (rich tables) and as JSON files.
 
 One function per kind of result: ``report_table``, ``cross_table``, ``sweep_table``,
-``comparison_table`` and ``raw_text_table``. ``write_report`` and ``read_report`` are for the JSON
-form of a Report. Numbers between 0 and 1 are shown in percent.
+``comparison_table``, ``raw_text_table`` and ``audit_table``. ``write_report`` and ``read_report``
+are for the JSON form of a Report. Numbers between 0 and 1 are shown in percent.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from textrank.evaluation import Fold, Report
+from textrank.evaluation.audit import CorpusAudit, Doubt, LabelShare
 from textrank.evaluation.evaluate import CrossCorpus
 from textrank.evaluation.raw_text import RawText
 from textrank.evaluation.report import OPTIMISTIC
@@ -383,3 +384,78 @@ def _wide_table(title: str, heads: tuple[str, ...]) -> Table:
     for head in heads:
         table.add_column(head, justify="right")
     return table
+
+
+# Audits
+
+
+def audit_table(audit: CorpusAudit, top: int = 20) -> RenderableType:
+    """Return the estimated share of wrong labels and the ``top`` most doubtful labels.
+
+    Below them are the documents and the kinds of labels with the largest share of labels that are
+    more probably wrong than right, at most five each. Judged names are in square brackets.
+    """
+    counts = audit.counts
+    parts: list[RenderableType] = [
+        Text(f"{audit.task} · {audit.corpus}", style="bold"),
+        Text(
+            f"{counts.documents} documents · {counts.candidates} labels · {counts.positives} "
+            f"positive · scored without their own document by {audit.pipeline}, alpha "
+            f"{audit.alpha:g}",
+            style="dim",
+        ),
+    ]
+    if audit.error_rate is not None:
+        parts.append(Text(f"Estimated share of wrong labels: {_format_share(audit.error_rate)}"))
+    table = _new_table()
+    for name, side in (("", "right"), ("label", "left"), ("P wrong", "right"), ("score", "right")):
+        table.add_column(name, justify="right" if side == "right" else "left")
+    table.add_column("document")
+    table.add_column("text", overflow="fold")
+    for doubt in audit.doubts[:top]:
+        decision = doubt.decision
+        table.add_row(
+            str(doubt.rank),
+            _describe_label(doubt, is_ranking=audit.error_rate is None),
+            f"{doubt.probability:.2f}",
+            f"{decision.score:.2f}",
+            decision.document,
+            Text(mark_spans(decision.text, decision.spans)),
+        )
+    parts.append(table)
+    for title, shares in (("document", audit.by_document), ("label", audit.by_kind)):
+        doubtful = [(key, share) for key, share in shares.items() if share.share > 0][:5]
+        if doubtful:
+            words = "; ".join(f"{key} {_format_share(share)}" for key, share in doubtful)
+            parts.append(Text(f"More probably wrong than right, by {title}: {words}", style="dim"))
+    return Group(*parts)
+
+
+def mark_spans(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Return the text with each span (start and end character) in square brackets.
+
+    Spans may overlap; white space is collapsed to single blanks.
+
+    >>> mark_spans("SHC  binds GRB2.", [(0, 3), (11, 15)])
+    '[SHC] binds [GRB2].'
+    """
+    marks = sorted([(end, "]") for _, end in spans] + [(start, "[") for start, _ in spans])
+    for position, mark in reversed(marks):
+        text = text[:position] + mark + text[position:]
+    return " ".join(text.split())
+
+
+def _describe_label(doubt: Doubt, *, is_ranking: bool) -> str:
+    """Return the gold label: yes or no, or the number for a ranking, after question and answer."""
+    label = doubt.decision.label
+    gold = f"{label:g}" if is_ranking else ("yes" if label > 0 else "no")
+    return ": ".join(filter(None, (doubt.question, doubt.answer, gold)))
+
+
+def _format_share(share: LabelShare) -> str:
+    """Return a share in percent with its number of labels and, if there is one, its interval."""
+    interval = share.interval
+    if interval is None:
+        return f"{format_percent(share.share)} % of {share.candidates}"
+    low, high = format_percent(interval.low), format_percent(interval.high)
+    return f"{format_percent(share.share)} % ({low} to {high}) of {share.candidates}"
