@@ -38,6 +38,7 @@ EXAMPLES = {
         "textrank run ppi-linear corpora/sample-ppi --folds 5 --json other.json",
         "textrank compare one.json other.json",
     ],
+    "audit": ["textrank audit ppi-apg corpora/sample-ppi --top 3"],
     "reproduce": ["textrank reproduce --list"],
     "convert": ["textrank convert corpora/sample-ppi sample.jsonl"],
     "info": ["textrank info ppi", "textrank info rls.v1"],
