@@ -56,6 +56,7 @@ KERNELS = {
     "blocked.v1": ({"kernel": INNER}, vectors),
     "blocks.v1": None,  # on views of features
     "centred.v1": ({"kernel": INNER, "reference": np.eye(3)[:2]}, vectors),
+    "choice.v1": None,  # several kernels, not one
     "combined_views.v1": ({"linear": {"a": 1.0}, "gaussian": {"b": [1.0]}}, views),
     "distance.v1": None,  # no kernel by itself: -d^2 is only conditionally positive
     "each_view.v1": ({"kernel": INNER}, views),
@@ -97,6 +98,7 @@ TASKS = {
 # What needs more than plain inputs meets its laws in a test of its own.
 ELSEWHERE = {
     "blocks.v1": "kernels/test_per_question.py: test_obeys_the_laws",
+    "choice.v1": "kernels/test_choice.py: test_choices_inside_a_kernel_are_expanded_in_order",
     "distance.v1": "kernels/test_algebra.py: test_kernel_equals_its_formula",
     "blockwise.v1": "learners/test_per_question.py: test_a_question_is_learnt_as_if_it_were_alone",
     "document_stage.v1": (

@@ -640,19 +640,25 @@ class GramAlternatives:
     """Gram matrices of the same candidates by several kernels, of which training chooses one.
 
     ``settings[i]`` are the settings of the kernel of ``grams[i]``. Matrices are (n, n) for n
-    candidates, or (rows, columns) after ``select``.
+    candidates, or (rows, columns) after ``select``. A kernel with explicit features may have these
+    instead of its matrix.
     """
 
     settings: Sequence[Mapping[str, float]]  # settings in which the kernels differ
-    grams: Sequence[Matrix]  # (n, n) each
+    grams: Sequence[Matrix | Features]  # (n, n) each, or features of n candidates
 
     def __post_init__(self) -> None:
-        """Raise ValueError unless there is one matrix per setting, all of the same shape."""
-        shapes = {K.shape for K in self.grams}
-        if len(shapes) != 1 or len(self.grams) != len(self.settings):
+        """Raise ValueError unless there is one matrix per setting, all of the same shape.
+
+        Features need only have as many rows as the others.
+        """
+        shapes = {K.shape for K in self.grams if not isinstance(K, Features)}
+        lengths = {len(K) for K in self.grams}
+        if len(shapes) > 1 or len(lengths) != 1 or len(self.grams) != len(self.settings):
             raise ValueError(
                 f"{len(self.settings)} settings for {len(self.grams)} Gram matrices of shapes "
-                f"{sorted(shapes)}: pass one matrix per setting, all of one shape."
+                f"{sorted(shapes)} and {sorted(lengths)} rows: pass one matrix per setting, all of "
+                "one shape."
             )
 
     def __len__(self) -> int:
@@ -661,7 +667,11 @@ class GramAlternatives:
 
     def select(self, rows: Indices, columns: Indices) -> GramAlternatives:
         """Return some rows and columns of each matrix, in the given order; settings stay."""
-        return GramAlternatives(self.settings, [K[np.ix_(rows, columns)] for K in self.grams])
+        grams = [
+            K.rows(rows) if isinstance(K, Features) else K[np.ix_(rows, columns)]
+            for K in self.grams
+        ]
+        return GramAlternatives(self.settings, grams)
 
 
 KernelData: TypeAlias = Matrix | Features | GramAlternatives

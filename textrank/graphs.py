@@ -4,15 +4,16 @@
 vertices and edges. ``Contexts`` are word-position matrices and ``Sequences`` symbol sequences. All
 batches are sequences of their elements, have ``rows`` and are saved by ``to_arrays`` and
 ``from_arrays``. ``PositionTransformation`` and ``WordTransformation`` are the interfaces of
-similarities of positions and words; ``pivoted_cholesky`` factorises a similarity matrix.
+similarities of positions and words, ``LearnedTransformation`` that of similarities which training
+learns; ``pivoted_cholesky`` factorises a similarity matrix.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeVar, overload, runtime_checkable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar, overload, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
@@ -304,6 +305,47 @@ class WordTransformation(Protocol):
 
     def factor(self, words: Sequence[str]) -> Features:
         """Return B, with one row per word in this order and a named column per component."""
+
+
+@runtime_checkable
+class LearnedTransformation(Protocol):
+    """Transformation that has to be learnt from contexts before it has a factor."""
+
+    def learn(self, contexts: Contexts) -> PositionTransformation | WordTransformation:
+        """Return the transformation that these contexts suggest; no label is used."""
+
+
+def inner_transformations(transformation: Any) -> list[Any]:
+    """Return the transformations that a transformation modifies (``of``) or adds (``parts``)."""
+    parts = getattr(transformation, "parts", ())
+    inner = list(parts.values()) if isinstance(parts, Mapping) else list(parts)
+    return inner + ([transformation.of] if hasattr(transformation, "of") else [])
+
+
+def needs_learning(transformation: Any) -> bool:
+    """Return whether a transformation, or one inside it, has to be learnt from contexts.
+
+    False for None.
+    """
+    return isinstance(transformation, LearnedTransformation) or any(
+        map(needs_learning, inner_transformations(transformation))
+    )
+
+
+def learn_transformation(transformation: Any, contexts: Contexts) -> Any:
+    """Return a transformation whose parts that learn are replaced by what they learn.
+
+    Looks inside ``of`` and ``parts``. A transformation without such parts, or None, is returned as
+    it is.
+    """
+    if isinstance(transformation, LearnedTransformation):
+        return transformation.learn(contexts)
+    if not needs_learning(transformation):
+        return transformation
+    if hasattr(transformation, "of"):
+        return replace(transformation, of=learn_transformation(transformation.of, contexts))
+    parts = {name: learn_transformation(p, contexts) for name, p in transformation.parts.items()}
+    return replace(transformation, parts=parts)
 
 
 @dataclass(frozen=True, eq=False)

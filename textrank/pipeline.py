@@ -25,7 +25,14 @@ from textrank.candidates import (
     hash_texts,
 )
 from textrank.explanation import mean_features
-from textrank.features import Features, KernelData, Vector, take_rows
+from textrank.features import (
+    Features,
+    GramAlternatives,
+    KernelData,
+    Vector,
+    require_single_kernel,
+    take_rows,
+)
 from textrank.learners.base import Fit
 from textrank.learners.calibration import fit_calibration
 from textrank.learners.selection import fit_best_kernel
@@ -38,7 +45,9 @@ from textrank.protocols import (
     Representation,
     Task,
     count_diverging,
+    expand_choices,
     has_features,
+    learn_kernel,
 )
 from textrank.tasks.base import no_candidates_error
 
@@ -77,6 +86,7 @@ class Dataset:
     unreachable: Mapping[str, int]  # gold answers without a candidate, by group
     notes: Sequence[str] = ()  # sentences for the report
     documents: int = 0  # number of Docs, copies included
+    kernel: Kernel[Any] | None = None  # learnt from X, if the pipeline's kernel learns
 
 
 @dataclass(frozen=True)
@@ -117,9 +127,12 @@ class Pipeline:
         with clock.step("representation"):
             X = self.representation(candidates)
         with clock.step("kernel"):
-            data = self.compute_kernel(X)
+            kernel = learn_kernel(self.kernel, X)
+            data = replace(self, kernel=kernel).compute_kernel(X)
         targets = Targets.from_candidates(candidates)
-        return Dataset(candidates, targets, X, data, unreachable, self._notes(X), len(docs))
+        notes = replace(self, kernel=kernel)._notes(X)
+        learnt = None if kernel is self.kernel else kernel
+        return Dataset(candidates, targets, X, data, unreachable, notes, len(docs), learnt)
 
     def dataset_from_data(
         self, docs: Sequence[Doc], data: KernelData, notes: Sequence[str] = ()
@@ -143,10 +156,15 @@ class Pipeline:
     def compute_kernel(self, X: Sequence[Any]) -> KernelData:
         """Return features if the kernel has them, else its Gram matrix on ``X``.
 
-        For a kernel that leaves a setting open: the Gram matrices of all alternatives.
+        For a kernel that leaves a setting open: those of all alternatives. Raises ValueError if the
+        kernel has parts to be learnt first (``learn_kernel``).
         """
-        if self._alternatives and isinstance(self.kernel, ChoiceKernel):
+        if isinstance(self.kernel, ChoiceKernel) and self._alternatives:
             return self.kernel.gram_alternatives(X)
+        if len(self._alternatives) > 1:
+            grams = [replace(self, kernel=k).compute_kernel(X) for k in self._alternatives]
+            settings = [{"kernel": float(number)} for number in range(len(grams))]
+            return GramAlternatives(settings, [require_single_kernel(K, "a choice") for K in grams])
         return self.kernel.features(X) if has_features(self.kernel) else self.kernel(X)
 
     def fit(self, docs: Iterable[Doc]) -> Model:
@@ -167,28 +185,34 @@ class Pipeline:
         y = dataset.targets.y
         require_two_labels(y)
         kernel_index, fit = fit_best_kernel(self.learner, dataset.data, dataset.targets)
-        kernels = self._alternatives
-        pipeline = replace(self, kernel=kernels[kernel_index]) if kernels else self
+        pipeline = self if dataset.kernel is None else replace(self, kernel=dataset.kernel)
+        kernels = pipeline._alternatives
+        pipeline = replace(pipeline, kernel=kernels[kernel_index]) if kernels else pipeline
+        data = dataset.data
+        data = data.grams[kernel_index] if isinstance(data, GramAlternatives) else data
         heldout = fit.heldout[fit.alpha_index]
-        has_names = isinstance(dataset.data, Features)
+        has_names = isinstance(data, Features)
         fit, support = (fit, None) if has_names else _drop_zero_coefficients(fit, dataset.X)
         return Model(
             pipeline,
             fit,
             support,
-            dataset.data.names if isinstance(dataset.data, Features) else None,
+            data.names if isinstance(data, Features) else None,
             self.task.threshold(y, heldout),
             heldout,
             y,
-            average=mean_features(dataset.data) if isinstance(dataset.data, Features) else None,
+            average=mean_features(data) if isinstance(data, Features) else None,
             calibration=fit_calibration(heldout, y),
         )
 
     @property
     def _alternatives(self) -> list[Kernel[Any]]:
         """Kernels that training chooses from; empty if the kernel leaves nothing open."""
-        kernels = self.kernel.alternatives if isinstance(self.kernel, ChoiceKernel) else ()
-        return list(kernels) if len(kernels) > 1 else []
+        if isinstance(self.kernel, ChoiceKernel):
+            kernels = list(self.kernel.alternatives)
+        else:
+            kernels = list(expand_choices(self.kernel).values())
+        return kernels if len(kernels) > 1 else []
 
     def _notes(self, X: Sequence[Any]) -> list[str]:
         """Return sentences for the report about inputs that the kernel scales down; maybe none."""

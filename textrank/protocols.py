@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -117,6 +117,27 @@ class ChoiceKernel(Kernel[T_contra], Protocol[T_contra]):
 
 
 @runtime_checkable
+class NamedChoice(Kernel[T_contra], Protocol[T_contra]):
+    """Kernel that stands for several, of which training chooses one, here or inside a kernel."""
+
+    @property
+    def choices(self) -> Mapping[str, Kernel[Any]]:
+        """The kernels to choose from, by name."""
+
+
+@runtime_checkable
+class LearningKernel(Kernel[T_contra], Protocol[T_contra]):
+    """Kernel that may have parts which are learnt from training inputs, without labels."""
+
+    @property
+    def learns(self) -> bool:
+        """Whether there is such a part; if so, ``learn`` must come before everything else."""
+
+    def learn(self, X: Sequence[T_contra]) -> Kernel[T_contra]:
+        """Return the kernel with all parts learnt from ``X``."""
+
+
+@runtime_checkable
 class IndexedKernel(Kernel[T_contra], Protocol[T_contra]):
     """Kernel that can index a fixed set, after which few candidates are compared faster."""
 
@@ -163,6 +184,89 @@ def subkernels(kernel: Kernel[Any]) -> list[Kernel[Any]]:
         several = values if isinstance(value, Mapping | list | tuple) else [value]
         parts += [part for part in several if isinstance(part, Kernel)]
     return parts
+
+
+def _kernel_fields(kernel: Kernel[Any]) -> dict[str, dict[Any, Kernel[Any]]]:
+    """Return the fields of a kernel that are or hold kernels, each as kernels by key or index.
+
+    A field that is a kernel has the key None. Fields that hold anything else are left out.
+    """
+    names: list[str] = [f.name for f in fields(kernel) if f.init] if is_dataclass(kernel) else []
+    kernels: dict[str, dict[Any, Kernel[Any]]] = {}
+    for name in names:
+        value = getattr(kernel, name)
+        if isinstance(value, Kernel):
+            kernels[name] = {None: value}
+        elif isinstance(value, Mapping | list | tuple) and len(value):
+            items = dict(value.items() if isinstance(value, Mapping) else enumerate(value))
+            if all(isinstance(item, Kernel) for item in items.values()):
+                kernels[name] = items
+    return kernels
+
+
+def _with_kernels(kernel: Any, parts: Mapping[str, Mapping[Any, Kernel[Any]]]) -> Any:
+    """Return a copy of a kernel with other kernels in its fields; ``parts`` as ``_kernel_fields``.
+
+    The kernel itself if all parts are those that it has.
+    """
+    changes: dict[str, Any] = {}
+    for name, items in parts.items():
+        value = getattr(kernel, name)
+        old = {None: value} if None in items else _kernel_fields(kernel)[name]
+        if any(items[key] is not old[key] for key in items):
+            new = items[None] if None in items else dict(items)
+            changes[name] = list(items.values()) if isinstance(value, list | tuple) else new
+    return replace(kernel, **changes) if changes else kernel
+
+
+def learns_from_inputs(kernel: Kernel[Any]) -> bool:
+    """Return whether a kernel, or a kernel inside it, has parts to be learnt from its inputs."""
+    if isinstance(kernel, LearningKernel):
+        return kernel.learns
+    return any(map(learns_from_inputs, subkernels(kernel)))
+
+
+def learn_kernel(kernel: Kernel[Any], X: Sequence[Any]) -> Kernel[Any]:
+    """Return a kernel with all parts learnt from the training inputs ``X``, without labels.
+
+    The kernel itself if it has nothing to learn.
+    """
+    if not learns_from_inputs(kernel):
+        return kernel
+    if isinstance(kernel, LearningKernel):
+        return kernel.learn(X)
+    parts = {
+        name: {key: learn_kernel(part, X) for key, part in items.items()}
+        for name, items in _kernel_fields(kernel).items()
+    }
+    learnt: Kernel[Any] = _with_kernels(kernel, parts)
+    return learnt
+
+
+def expand_choices(kernel: Kernel[Any]) -> dict[str, Kernel[Any]]:
+    """Return every kernel that fixing the named choices in a kernel can give, by name, in order.
+
+    A name joins the names of the choices, outermost first, with " + ". Without a choice the result
+    is the kernel alone, under the name "".
+    """
+    if isinstance(kernel, NamedChoice):
+        return {
+            " + ".join(filter(None, (name, inner))): choice
+            for name, part in kernel.choices.items()
+            for inner, choice in expand_choices(part).items()
+        }
+    ways: list[tuple[str, dict[str, dict[Any, Kernel[Any]]]]] = [("", {})]
+    for name, items in _kernel_fields(kernel).items():
+        for key, part in items.items():
+            ways = [
+                (
+                    " + ".join(filter(None, (title, inner))),
+                    {**parts, name: {**parts.get(name, {}), key: choice}},
+                )
+                for title, parts in ways
+                for inner, choice in expand_choices(part).items()
+            ]
+    return {title: _with_kernels(kernel, parts) for title, parts in ways}
 
 
 def count_diverging(kernel: Kernel[Any], X: Sequence[Any]) -> int:

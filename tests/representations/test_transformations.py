@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 
 import numpy as np
@@ -9,11 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textrank.graphs import Contexts, pivoted_cholesky
+from textrank.graphs import Contexts, learn_transformation, needs_learning, pivoted_cholesky
 from textrank.representations.transformations import (
     Bag,
     CharacterNgrams,
     EqualWords,
+    LearnedPositions,
+    LearnedWords,
     LogScale,
     Mixture,
     PositionTable,
@@ -242,8 +245,106 @@ def test_word_vectors_come_back_from_their_file(tmp_path):
     expected = VECTORS.factor(WORDS).values.toarray()
     np.testing.assert_array_equal(stored.factor(WORDS).values.toarray(), expected)
     assert WordVectors(["binds", "bind"], [[1.0, 0.0], [0.6, 0.8]]) == VECTORS
-    with pytest.raises(FileNotFoundError, match=r"no word vectors at .*to_disk"):
-        WordVectorFile(str(tmp_path / "none.npz")).factor(WORDS)
+    with pytest.raises(ValueError, match=r"no word vectors at .*to_disk"):
+        WordVectorFile(str(tmp_path / "none.npz"))
+
+
+@pytest.mark.parametrize("header", ["", "3 2\n"])
+@pytest.mark.parametrize("suffix", ["txt", "txt.gz"])
+def test_word_vectors_are_read_from_text(tmp_path, header, suffix):
+    file = tmp_path / f"vectors.{suffix}"
+    data = f"{header}binds 1.0 0\nbind 0.6 8e-1\n\nf\u00e9\t-1 2\n".encode()
+    file.write_bytes(gzip.compress(data) if suffix.endswith("gz") else data)
+    stored = WordVectorFile(str(file)).factor(["bind", "f\u00e9", "other"]).values.toarray()
+    np.testing.assert_array_equal(stored, [[0.6, 0.8], [-1.0, 2.0], [0.0, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.txt", b"one 1 2\ntwo 1\n", r"a.txt, line 2: expected a word and 2 numbers.*to_disk"),
+        ("b.txt", b"only words here\n", r"b.txt, line 1: expected a word and one or more numbers"),
+        ("c.txt", b"word nan\n", r"c.txt, line 1"),
+        ("d.txt", b"", r"d.txt: no word vectors"),
+        ("e.txt", b"w\xff 1.0\n", r"e.txt, line 1, byte 1: not UTF-8"),
+        ("f.npz", b"PK-not-a-zip", r"f.npz: not readable as arrays"),
+    ],
+)
+def test_other_files_of_word_vectors_are_refused_with_place_and_remedy(
+    tmp_path, name, content, message
+):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        WordVectorFile(str(tmp_path / name)).factor(WORDS)
+
+
+def test_npz_files_of_other_arrays_are_refused_without_talk_of_pickle(tmp_path):
+    np.savez(tmp_path / "other.npz", weights=np.eye(2))
+    with pytest.raises(ValueError, match=r"other.npz: not an .npz file of WordVectors.*weights"):
+        WordVectorFile(str(tmp_path / "other.npz")).factor(WORDS)
+    np.savez(tmp_path / "objects.npz", vectors=np.array([{}, None], dtype=object))
+    with pytest.raises(ValueError, match=r"objects.npz: not readable as arrays") as error:
+        WordVectorFile(str(tmp_path / "objects.npz")).factor(WORDS)
+    assert "allow_pickle" not in str(error.value)
+
+
+def test_tags_come_from_a_shipped_lexicon_by_name(tmp_path):
+    B = SharedTag("english").factor(["Gene", "cell", "of", "in", "zzqx", "yyqx"]).values
+    similarity = (B @ B.T).toarray()
+    assert similarity[0, 1] == similarity[2, 3] == 1
+    assert similarity[0, 2] == similarity[4, 4] == 0
+    endings = SharedTag("english", unknown="ending").factor(["zaxqx", "yaxqx", "gene"]).values
+    assert (endings @ endings.T).toarray().tolist() == [[1, 1, 0], [1, 1, 0], [0, 0, 1]]
+    with pytest.raises(ValueError, match="no lexicon 'klingon'"):
+        SharedTag("klingon")
+    with pytest.raises(ValueError, match="unknown must be"):
+        SharedTag({}, unknown="guess")
+
+
+def random_contexts(rng, count=60):
+    positions = (-3, -2, -1, 1, 2, 3)
+    return Contexts.from_lists(
+        [
+            [(f"w{rng.integers(4) if p > 0 else rng.integers(9)}", p) for p in positions]
+            for _ in range(count)
+        ]
+    )
+
+
+def test_learned_transformations_are_those_of_the_functions_up_to_rounding(rng):
+    contexts = random_contexts(rng)
+    table = LearnedPositions(bins=(1, 2, 3)).learn(contexts)
+    expected = np.array(learn_positions(contexts, bins=(1, 2, 3)).matrix)
+    np.testing.assert_allclose(table.matrix, expected, atol=2e-5)
+    assert np.linalg.eigvalsh(np.array(table.matrix)).min() >= -1e-12
+    words = LearnedWords(rank=3, minimum=2, digits=6).learn(contexts)
+    texts = [[w for w, _ in contexts[i].pairs()] for i in range(len(contexts))]
+    plain = learn_word_vectors(texts, rank=3, minimum=2)
+    got, want = (v.factor(plain.words).values.toarray() for v in (words, plain))
+    np.testing.assert_allclose(got @ got.T, want @ want.T, atol=1e-4)
+    few_words = LearnedWords(rank=2, minimum=1, limit=4).learn(contexts).words
+    counts = np.bincount(contexts.words)
+    chosen = [counts[contexts.vocabulary.index(w)] for w in few_words]
+    assert sorted(chosen) == sorted(counts)[-4:]
+
+
+def test_learned_parts_are_found_inside_other_transformations(rng):
+    contexts = random_contexts(rng)
+    inside = Weighting(1.0, 0.1, of=Mixture([Bag(), LearnedPositions()], weights=[0.2, 1.0]))
+    assert needs_learning(inside)
+    assert not needs_learning(Weighting(of=Sided()))
+    assert not needs_learning(None)
+    learnt = learn_transformation(inside, contexts)
+    table = LearnedPositions().learn(contexts)
+    assert list(learnt.of.parts.values()) == [Bag(), table]
+    assert list(learnt.of.weights.values()) == [0.2, 1.0]
+    assert (learnt.decay, learnt.base) == (1.0, 0.1)
+    with pytest.raises(ValueError, match="LearnedPositions has not been learnt"):
+        inside.factor(np.array([1]))
+    with pytest.raises(ValueError, match="LearnedWords has not been learnt"):
+        LearnedWords().factor(["a"])
+    with pytest.raises(ValueError, match="too few to learn"):
+        LearnedWords(minimum=1000).learn(contexts)
 
 
 def test_most_frequent_tags_ignore_rarer_ones():

@@ -27,23 +27,38 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc
 
-from textrank.candidates import Candidate, document_id, gold_labels, span_tokens
+from textrank.candidates import Candidate, Targets, document_id, gold_labels, span_tokens
 from textrank.config import to_config
 from textrank.evaluation.report import Counts, Decision, Fold, Report, Summary
 from textrank.evaluation.splits import Split, make_splitter
 from textrank.evaluation.statistics import bootstrap_intervals
-from textrank.features import Features, Indices, Matrix, Vector, require_single_kernel
+from textrank.features import (
+    Features,
+    GramAlternatives,
+    Indices,
+    Matrix,
+    Vector,
+    require_single_kernel,
+    select_rows_and_columns,
+    take_rows,
+)
 from textrank.learners.base import (
     NestedScores,
     check_alphas,
+    check_folds,
     check_gram,
     check_targets,
     choose_alpha,
     rows_by_group,
 )
-from textrank.learners.holdout import solve_blocks, stack_groups_by_size
+from textrank.learners.holdout import (
+    PathLearner,
+    empty_nested_scores,
+    solve_blocks,
+    stack_groups_by_size,
+)
 from textrank.learners.rls import RLS
-from textrank.learners.selection import nested_scores_of_kernels
+from textrank.learners.selection import nested_scores_of_kernels, stack_alphas
 from textrank.linalg import gram, inverse
 from textrank.metrics import (
     TIE_TOLERANCE,
@@ -53,10 +68,11 @@ from textrank.metrics import (
     precision_recall_f,
 )
 from textrank.pipeline import Clock, Dataset, Pipeline, require_two_labels
-from textrank.protocols import Splitter, Task
+from textrank.protocols import Splitter, Task, expand_choices, learn_kernel, learns_from_inputs
 from textrank.tasks.base import Scored
 
 HEADLINE_METRICS = ("auc", "f", "tau")
+COMPARED_METRICS = ("accuracy", "accuracy_of_sets", *HEADLINE_METRICS)  # of a choice of kernels
 Edge: TypeAlias = tuple[int, int, str]
 """Token indices of governor and dependent, and the label of a dependency."""
 Links: TypeAlias = dict[int, list[tuple[int, Edge]]]
@@ -140,15 +156,19 @@ def cross_validate_dataset(
     if split.holds_out_pairs:
         return make_report(folds=[_leave_pair_out_fold(pipeline, dataset)])
     with clock.step("learner"):
-        nested, kernels = nested_scores_of_kernels(
-            pipeline.learner, dataset.data, split.targets, split.partitions
-        )
+        if learns_from_inputs(pipeline.kernel):
+            nested, kernels = _nested_scores_of_learnt_kernels(pipeline, dataset, split)
+        else:
+            nested, kernels = nested_scores_of_kernels(
+                pipeline.learner, dataset.data, split.targets, split.partitions
+            )
     with clock.step("measures"):
         tests = [
             replace(test, kernels=kernels)
             for number, scores in enumerate(nested)
             for test in _test_folds(pipeline, dataset, split, scores, number)
         ]
+        comparison = _compare_kernels(pipeline, split.targets, tests, nested)
         folds = [test.measure(task) for test in tests]
         results: dict[str, Any] = {
             "pooled": pool_metrics(task, tests, folds),
@@ -158,7 +178,88 @@ def cross_validate_dataset(
                 d for test, fold in zip(tests, folds, strict=True) for d in test.decisions(fold)
             ],
         }
-    return make_report(folds=folds, **results)
+    report = make_report(folds=folds, **results)
+    return replace(report, notes=[*report.notes, *comparison])
+
+
+def _nested_scores_of_learnt_kernels(
+    pipeline: Pipeline, dataset: Dataset, split: Split
+) -> tuple[list[NestedScores], list[Mapping[str, float]]]:
+    """Return nested scores as ``nested_scores_of_kernels``, with kernels learnt in each fold.
+
+    The parts of the kernel that learn see the inputs of the training part only. Raises ValueError
+    if the dataset has no representations, or the learner has no path over alphas.
+    """
+    learner, targets = pipeline.learner, split.targets
+    if not len(dataset.X):
+        raise ValueError(
+            "the kernel learns from its inputs, but the dataset has kernel values only. Prepare it "
+            "from documents."
+        )
+    if not isinstance(learner, PathLearner):
+        raise ValueError(
+            f"a kernel that learns from its inputs needs a learner with a path over alphas, "
+            f"{type(learner).__name__} has none. Use rls.v1, sparse_rls.v1 or blockwise.v1."
+        )
+    results, settings = [], list[Mapping[str, float]]()
+    for folds in split.partitions:
+        folds = check_folds(folds, targets.groups)
+        rows: list[NestedScores] = []
+        for fold in np.unique(folds):
+            rest, out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+            kernel = learn_kernel(pipeline.kernel, take_rows(dataset.X, rest))
+            data = replace(pipeline, kernel=kernel).compute_kernel(dataset.X)
+            grams = data.grams if isinstance(data, GramAlternatives) else [data]
+            for number, K in enumerate(grams):
+                if len(rows) <= number:
+                    rows.append(empty_nested_scores(tuple(learner.alphas), folds))
+                path = learner.path(
+                    require_single_kernel(select_rows_and_columns(K, rest, rest), "a fold"),
+                    targets.take(rest),
+                )
+                across = require_single_kernel(select_rows_and_columns(K, out, rest), "a fold")
+                rows[number].outer[:, out] = path.predict(across, targets.take(out).context)
+                rows[number].inner[:, fold, rest] = path.heldout
+            if isinstance(data, GramAlternatives):
+                settings = [setting for setting in data.settings for _ in learner.alphas]
+        results.append(stack_alphas(rows))
+    return results, settings
+
+
+def _compare_kernels(
+    pipeline: Pipeline,
+    targets: Targets,
+    tests: Sequence[FoldScores],
+    nested: Sequence[NestedScores],
+) -> list[str]:
+    """Return a sentence per kernel of a named choice: its metrics, and how often it was chosen.
+
+    Each kernel is tested at the alpha that the training part of the fold prefers for it. Empty if
+    the pipeline has no named choice. For information: the choice itself is made in training parts.
+    """
+    names = list(expand_choices(pipeline.kernel))
+    if len(names) < 2 or not tests[0].kernels:
+        return []
+    sentences = []
+    for number, name in enumerate(names):
+        rows = np.array([k["kernel"] == number for k in tests[0].kernels]).nonzero()[0]
+        measures: dict[str, list[float]] = {}
+        chosen = 0
+        for test in tests:
+            scores = nested[test.split]
+            train = np.flatnonzero(scores.folds != test.fold)
+            inner = scores.inner[rows][:, test.fold][:, train]
+            alphas = [scores.alphas[row] for row in rows]
+            best = choose_alpha(inner, targets.take(train), pipeline.learner.select, alphas)
+            fold = test.measure(pipeline.task, int(rows[best]))
+            chosen += int(test.chosen in rows)
+            for key in (k for k in COMPARED_METRICS if fold.measures.get(k) is not None):
+                measures.setdefault(key, []).append(float(fold.measures[key] or 0.0))
+        values = ", ".join(
+            f"{key} {np.mean(v):.4f} ±{np.std(v):.4f}" for key, v in measures.items()
+        )
+        sentences.append(f"kernel {number} ({name}): {values}; chosen {chosen} of {len(tests)}")
+    return sentences
 
 
 def _leave_pair_out_fold(pipeline: Pipeline, dataset: Dataset) -> Fold:

@@ -242,7 +242,10 @@ def pack_arrays(value: Any, name: str = "x") -> Arrays:
             f"{name}/indptr": csr.indptr,
         }
     if isinstance(value, GramAlternatives):
-        grams = {f"{name}/gram{i}": K for i, K in enumerate(value.grams)}
+        grams: Arrays = {}
+        for i, K in enumerate(value.grams):
+            key = f"{name}/gram{i}"
+            grams |= pack_arrays(K, key) if isinstance(K, Features) else {key: K}
         return {f"{name}:alternatives": _encode_json(list(map(dict, value.settings))), **grams}
     if isinstance(value, np.ndarray) and value.dtype != object:
         return {f"{name}:dense": value}
@@ -277,7 +280,9 @@ def unpack_arrays(arrays: Mapping[str, Any], name: str = "x") -> Any:
         return matrix
     if f"{name}:alternatives" in arrays:
         settings = _decode_json(arrays[f"{name}:alternatives"])
-        return GramAlternatives(settings, [arrays[f"{name}/gram{i}"] for i in range(len(settings))])
+        keys = [f"{name}/gram{i}" for i in range(len(settings))]
+        grams = [arrays[key] if key in arrays else unpack_arrays(arrays, key) for key in keys]
+        return GramAlternatives(settings, grams)
     if f"{name}:dense" in arrays:
         return arrays[f"{name}:dense"]
     for batch_name, batch_class in BATCH_CLASSES.items():

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from textrank.kernels.algebra import (
         Centred,
+        Choice,
         Distance,
         Exponential,
         Gaussian,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "AllPathsGraph": "graphs",
     "Centred": "algebra",
+    "Choice": "algebra",
     "CombinedViews": "views",
     "Distance": "algebra",
     "EachView": "views",
@@ -67,6 +69,7 @@ _HOMES = {
 __all__ = [
     "AllPathsGraph",
     "Centred",
+    "Choice",
     "CombinedViews",
     "Distance",
     "EachView",

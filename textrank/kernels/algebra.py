@@ -2,9 +2,10 @@
 
 ``Linear`` is the inner product of vectors. ``Sum``, ``Product``, ``Scale``, ``Power``,
 ``Polynomial``, ``Gaussian``, ``Exponential``, ``Normalized`` and ``Centred`` build a kernel from
-others, ``OnView`` applies one to a named view of a ``MultiView``, and ``Similarities`` turns any
-similarity measure into a kernel. All are frozen dataclasses that follow the ``Kernel`` protocol:
-``kernel(X, Y)`` is the Gram matrix (x, y), ``kernel.diag(X)`` the diagonal of ``kernel(X)``.
+others, ``OnView`` applies one to a named view of a ``MultiView``, ``Choice`` lets training choose
+among several, and ``Similarities`` turns any similarity measure into a kernel. All are frozen
+dataclasses that follow the ``Kernel`` protocol: ``kernel(X, Y)`` is the Gram matrix (x, y),
+``kernel.diag(X)`` the diagonal of ``kernel(X)``.
 
 Operations with an explicit feature map also have ``features`` (see ``FeatureKernel``); those with
 ``compile_scorer`` apply the weights of a linear model without building a feature matrix.
@@ -33,7 +34,14 @@ from textrank.linear_scores import (
     compile_scorer,
     split_shared,
 )
-from textrank.protocols import Kernel, count_diverging, has_features, subkernels
+from textrank.protocols import (
+    Kernel,
+    count_diverging,
+    has_features,
+    learn_kernel,
+    learns_from_inputs,
+    subkernels,
+)
 
 
 @dataclass(frozen=True)
@@ -237,6 +245,50 @@ class Sum:
         kernels = _named_kernels(self.kernels)
         weights = resolve_weights(self.weights, list(kernels))
         return [(name, weights[name], kernel) for name, kernel in kernels.items()]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Several kernels, of which training takes the one with the best held-out scores.
+
+    May stand alone or inside other kernels; several choices are tried in all combinations.
+    Cross-validation chooses again in the training part of each fold, and the report compares the
+    kernels. A trained model has the chosen kernel only.
+
+    Parameters
+    ----------
+    kernels
+        Kernels by name, or a list of kernels, which are named as in ``Sum``.
+
+    >>> Choice({"plain": Linear(), "square": Power(Linear())}).choices["square"]
+    Power(kernel=Linear(), degree=2)
+    """
+
+    kernels: KernelCollection
+
+    def __post_init__(self) -> None:
+        """Replace ``kernels`` by a validated dictionary."""
+        object.__setattr__(self, "kernels", _named_kernels(self.kernels))
+
+    @property
+    def choices(self) -> Mapping[str, Kernel[Any]]:
+        """The kernels to choose from, by name."""
+        return _named_kernels(self.kernels)
+
+    def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
+        """Raise ValueError: training has not chosen yet."""
+        raise self._open_error()
+
+    def diag(self, X: Sequence[Any]) -> Vector:
+        """Raise ValueError: training has not chosen yet."""
+        raise self._open_error()
+
+    def _open_error(self) -> ValueError:
+        """Return the error of a use before the choice."""
+        return ValueError(
+            f"a choice among {', '.join(self.choices)} is not one kernel. Use one of them, or let "
+            "training choose."
+        )
 
 
 @dataclass(frozen=True)
@@ -538,6 +590,15 @@ class OnView:
     def count_diverging(self, X: Sequence[Any]) -> int:
         """Return how many inputs the kernel scales down on this view."""
         return count_diverging(self.kernel, self.view(X))
+
+    @property
+    def learns(self) -> bool:
+        """Whether the kernel has parts to be learnt from training inputs."""
+        return learns_from_inputs(self.kernel)
+
+    def learn(self, X: Sequence[Any]) -> OnView:
+        """Return the kernel with all parts learnt from this view of the inputs."""
+        return OnView(self.name, learn_kernel(self.kernel, self.view(X)))
 
     def view(self, X: Sequence[Any]) -> Sequence[Any]:
         """Return the candidates in this view.

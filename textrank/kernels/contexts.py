@@ -30,7 +30,13 @@ from textrank.features import (
     SparseMatrix,
     Vector,
 )
-from textrank.graphs import Contexts, PositionTransformation, WordTransformation
+from textrank.graphs import (
+    Contexts,
+    PositionTransformation,
+    WordTransformation,
+    learn_transformation,
+    needs_learning,
+)
 from textrank.linalg import gram_of_features, squared_norms
 from textrank.linear_scores import (
     Contributions,
@@ -102,6 +108,18 @@ class Positional:
         used = np.flatnonzero(np.bincount(values.indices, minlength=shape[1]))
         columns = np.column_stack([used % max(len(words), 1), used // max(len(words), 1)])
         return Features(_keep_columns(values, used), _pair_names(words, R.names, columns))
+
+    @property
+    def learns(self) -> bool:
+        """Whether a transformation has to be learnt from training contexts."""
+        return needs_learning(self.positions) or needs_learning(self.words)
+
+    def learn(self, X: Sequence[Contexts]) -> Positional:
+        """Return the kernel with transformations learnt from these contexts."""
+        batch = as_contexts(X)
+        return Positional(
+            learn_transformation(self.positions, batch), learn_transformation(self.words, batch)
+        )
 
     def compile_scorer(self, weights: FeatureWeights) -> Scorer:
         """Return ``score(X, question_ids)``, which applies the weights to contexts.

@@ -72,11 +72,12 @@ def nested_scores_of_kernels(
         for _ in nested[0].alphas
     ]
     return [
-        _stack([nested[split] for nested in nested_by_kernel]) for split in range(len(partitions))
+        stack_alphas([nested[split] for nested in nested_by_kernel])
+        for split in range(len(partitions))
     ], settings
 
 
-def _stack(parts: Sequence[NestedScores]) -> NestedScores:
+def stack_alphas(parts: Sequence[NestedScores]) -> NestedScores:
     """Return nested scores of the same folds with the alphas of all parts, one after the other."""
     return NestedScores(
         tuple(alpha for part in parts for alpha in part.alphas),

@@ -4,7 +4,8 @@ Every kernel on contexts is ``k(X, Z) = tr(P̂ X' Ŵ Z)`` with P̂ over position
 transformation is a factor R of ``P̂ = R R'`` or B of ``Ŵ = B B'``, so that features and models are
 explicit. They compose: ``Weighting(1.0, 0.025, of=ScaleFree(0.3))`` weights a smooth similarity,
 ``Mixture`` adds several, of positions or of words. ``learn_positions`` and ``learn_word_vectors``
-learn them from text.
+learn them from text. ``LearnedPositions`` and ``LearnedWords`` are their form in a cfg: training
+replaces them by what they learn from the training contexts.
 
 A position is a signed distance in words from the target: -1 is the word before it, +1 the word
 after it, 0 the target itself. ``factor`` takes any number of positions or words, repeated or not,
@@ -16,11 +17,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,6 +30,8 @@ from sklearn.utils.extmath import randomized_svd
 
 from textrank.features import FeatureNames, Features, Indices, Matrix, SparseMatrix, Vector
 from textrank.graphs import Contexts, PositionTransformation, pivoted_cholesky
+from textrank.io import check_utf8, iter_lines, open_bytes, read_arrays
+from textrank.representations.collocations import load_lexicon
 from textrank.representations.contexts import stemmer
 
 # Distance at which each bin begins: the first twelve words alone, then ever wider.
@@ -169,8 +172,10 @@ class Within:
 class Smooth:
     """An occurrence also counts at positions nearby: ``P̂_pq = exp(-θ (p - q)²)``.
 
-    Positions beyond the first twelve fall into ``bins`` and count as the middle of their bin; pass
-    ``range(1, s + 1)`` to keep s positions apart. ``tolerance`` is the largest error of an entry.
+    Positions beyond the first twelve fall into ``bins`` and count as the middle of their bin, so
+    that similarities of far positions differ from the formula (by up to 8 % at the default theta);
+    pass ``range(1, s + 1)`` to keep s positions apart. ``tolerance`` is the largest error of an
+    entry, apart from the bins.
 
     >>> F = Smooth(theta=0.1).factor(np.array([1, 2, 4])).values.toarray()
     >>> np.round(F @ F.T, 3).tolist()
@@ -463,12 +468,20 @@ def _validate_bins(settings: Any) -> None:
     Raises ValueError unless bins start at 1 and grow, and the tolerance lies strictly between 0 and
     1.
     """
+    _check_bin_starts(settings)
+    if not 0 < settings.tolerance < 1:
+        raise ValueError(f"tolerance must lie between 0 and 1, got {settings.tolerance}")
+
+
+def _check_bin_starts(settings: Any) -> None:
+    """Convert ``settings.bins`` to a tuple of integers in place.
+
+    Raises ValueError unless they start at 1 and grow.
+    """
     bins = tuple(int(b) for b in settings.bins)
     object.__setattr__(settings, "bins", bins)
     if not bins or bins[0] != 1 or any(b <= a for a, b in pairwise(bins)):
         raise ValueError(f"bins must start at 1 and grow, got {bins}")
-    if not 0 < settings.tolerance < 1:
-        raise ValueError(f"tolerance must lie between 0 and 1, got {settings.tolerance}")
 
 
 def _validate_smooth(settings: Any) -> None:
@@ -521,22 +534,50 @@ class SharedStem:
 
 @dataclass(frozen=True)
 class SharedTag:
-    """Words with the same most frequent part of speech are alike; unknown words resemble none.
-
-    ``most_frequent_tags`` finds the tags in tagged text.
+    """Words with the same most frequent part of speech are alike.
 
     >>> SharedTag({"gene": "NN", "cell": "NN"}).factor(["gene", "cell"]).values.toarray().tolist()
     [[1.0], [1.0]]
+    >>> SharedTag("english").factor(["gene", "cell"]).values.toarray().tolist()
+    [[1.0], [1.0]]
+
+    Parameters
+    ----------
+    tags
+        The tag of each word, as ``most_frequent_tags`` finds them; words are looked up as they are,
+        case included. A string names a shipped lexicon ("english") or the file of one, see
+        ``textrank.representations.collocations.load_lexicon``: words are then looked up in lower
+        case, and the first tag of each counts.
+    unknown
+        "none": a word without a tag resembles no other. "ending": it resembles words without a tag
+        that end in the same three letters.
     """
 
-    tags: Mapping[str, str]
+    tags: Mapping[str, str] | str
+    unknown: Literal["none", "ending"] = "none"
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for another ``unknown`` or a lexicon that cannot be read."""
+        if self.unknown not in ("none", "ending"):
+            raise ValueError(f"unknown must be 'none' or 'ending', got {self.unknown!r}")
+        if isinstance(self.tags, str):
+            load_lexicon(self.tags)
 
     def factor(self, words: Sequence[str]) -> Features:
-        """Return B with one row per word and one column per tag; unknown words have a row of zeros.
+        """Return B with one row per word and one column per tag, or ending of an unknown word.
 
-        Words are looked up as they are, case included.
+        With ``unknown="none"``, unknown words have a row of zeros.
         """
-        return _one_hot([self.tags.get(word) for word in words])
+        return _one_hot([self._tag(word) for word in words])
+
+    def _tag(self, word: str) -> str | None:
+        """Return the tag of a word; "-" and its ending, or None, if it is unknown."""
+        if isinstance(self.tags, str):
+            tags = load_lexicon(self.tags).get(word.lower(), ())
+            tag = tags[0] if tags else None
+        else:
+            tag = self.tags.get(word)
+        return f"-{word.lower()[-3:]}" if tag is None and self.unknown == "ending" else tag
 
 
 @dataclass(frozen=True)
@@ -660,29 +701,144 @@ class WordVectors:
 
 @dataclass(frozen=True)
 class WordVectorFile:
-    """Word vectors in a file written by ``WordVectors.to_disk``, for use in a cfg.
+    """Word vectors in a file, for use in a cfg.
+
+    The file is an .npz file of ``WordVectors.to_disk`` or a text file, plain or gzip, with one
+    ``word v1 v2 ...`` line per word, as word2vec, GloVe and fastText write it; a first line of two
+    numbers (words and dimensions) is skipped. Words are looked up as they are: give them in the
+    form that the representation uses.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     WordVectors(["a"], [[1.0]]).to_disk(f"{folder}/vectors.npz")
-    ...     WordVectorFile(f"{folder}/vectors.npz").factor(["a", "b"]).values.toarray().tolist()
+    ...     _ = Path(folder, "vectors.txt").write_text("a 1.0\\nc 0.5\\n")
+    ...     WordVectorFile(f"{folder}/vectors.txt").factor(["a", "b"]).values.toarray().tolist()
     [[1.0], [0.0]]
     """
 
     path: str
 
+    def __post_init__(self) -> None:
+        """Raise ValueError if there is no file of this name."""
+        if not Path(self.path).is_file():
+            raise ValueError(
+                f"no word vectors at {self.path!r}: expected an .npz file written by "
+                'WordVectors.to_disk, or a text file with one "word v1 v2 ..." line per word. '
+                "Check the path."
+            )
+
     def factor(self, words: Sequence[str]) -> Features:
         """Return B with one row per word; unknown words have a row of zeros.
 
-        The file is read once, and again after it changed. Raises FileNotFoundError if there is no
-        file.
+        The file is read once, and again after it changed. Raises ValueError if it is missing or not
+        a file of vectors.
         """
+        self.__post_init__()
         file = Path(self.path)
-        if not file.is_file():
-            raise FileNotFoundError(
-                f"no word vectors at {self.path!r}. Write them with WordVectors.to_disk."
-            )
         return _read_vectors(str(file.resolve()), file.stat().st_mtime_ns).factor(words)
+
+
+@dataclass(frozen=True)
+class LearnedPositions:
+    """Similarity of positions that training learns from its contexts, see ``learn_positions``.
+
+    A model stores the ``PositionTable`` that was learnt. In cross-validation it is learnt again
+    from the training part of each fold. It never sees a label.
+    """
+
+    bins: Sequence[int] = BIN_STARTS
+
+    def __post_init__(self) -> None:
+        """Convert bins to a tuple; raise ValueError unless they start at 1 and grow."""
+        _check_bin_starts(self)
+
+    def learn(self, contexts: Contexts) -> PositionTable:
+        """Return the similarity of positions in these contexts, rounded to six digits.
+
+        Raises ValueError if no position differs from another.
+        """
+        table = learn_positions(contexts, bins=self.bins)
+        return replace(table, matrix=_round_semidefinite(np.asarray(table.matrix), 6).tolist())
+
+    def factor(self, positions: NDArray[np.integer]) -> Features:
+        """Raise ValueError: there is nothing to compare with before training."""
+        raise _not_learnt_error(self)
+
+
+@dataclass(frozen=True)
+class LearnedWords:
+    """Similarity of words that training learns from its contexts, see ``learn_word_vectors``.
+
+    A model stores the vectors of the ``limit`` most frequent words, rounded to ``digits`` decimals,
+    in its cfg. In cross-validation they are learnt again from the training part of each fold. They
+    never see a label.
+
+    Parameters
+    ----------
+    rank, window, minimum
+        As in ``learn_word_vectors``; ``rank`` is lowered if there are fewer words.
+    limit
+        Largest number of words with a vector.
+    digits
+        Decimals that are kept.
+    """
+
+    rank: int = 20
+    window: int = 5
+    minimum: int = 5
+    limit: int = 2000
+    digits: int = 3
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a number below 1."""
+        for name in ("rank", "window", "minimum", "limit", "digits"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+
+    def learn(self, contexts: Contexts) -> WordVectors:
+        """Return vectors of the words of these contexts, each read as a text in order of positions.
+
+        Words are in order of falling frequency, those of equal frequency by first occurrence.
+        Raises ValueError if fewer than three words occur ``minimum`` times.
+        """
+        counts = np.bincount(contexts.words, minlength=len(contexts.vocabulary))
+        frequent = np.argsort(-counts, kind="stable")[: self.limit]
+        frequent = frequent[counts[frequent] >= self.minimum]
+        if len(frequent) < 3:
+            raise ValueError(
+                f"{len(frequent)} words occur {self.minimum} times in {len(contexts)} contexts: "
+                "too few to learn which are alike. Give more text, or lower minimum."
+            )
+        words = [contexts.vocabulary[i] for i in frequent]
+        texts = [
+            [contexts.vocabulary[w] for w in context.words[np.argsort(context.positions)]]
+            for context in (contexts[slice(i, i + 1)] for i in range(len(contexts)))
+        ]
+        V = _svd_vectors(texts, words, min(self.rank, len(words) - 1), self.window)
+        return WordVectors(words, np.round(V, self.digits).tolist())
+
+    def factor(self, words: Sequence[str]) -> Features:
+        """Raise ValueError: there is nothing to compare with before training."""
+        raise _not_learnt_error(self)
+
+
+def _not_learnt_error(transformation: LearnedPositions | LearnedWords) -> ValueError:
+    """Return an error that says how to use a transformation that has not been learnt."""
+    return ValueError(
+        f"{type(transformation).__name__} has not been learnt. Train a pipeline with it, or call "
+        "its method learn with contexts."
+    )
+
+
+def _round_semidefinite(P: Matrix, digits: int) -> Matrix:
+    """Return P (n, n) rounded to ``digits`` decimals, still positive semidefinite.
+
+    Rounding moves an eigenvalue by at most ``n`` times half a unit of the last digit; the negative
+    part of that is added to the diagonal, rounded up.
+    """
+    rounded = np.round((P + P.T) / 2, digits)
+    lowest = float(np.linalg.eigvalsh(rounded).min())
+    unit = 10.0**-digits
+    return rounded + np.eye(len(P)) * (np.ceil(max(-lowest, 0.0) / unit) * unit)
 
 
 def most_frequent_tags(tagged: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -715,14 +871,55 @@ def _one_hot(classes: Sequence[str | None]) -> Features:
 
 @lru_cache(maxsize=8)
 def _read_vectors(path: str, changed: int) -> WordVectors:
-    """Read word vectors from an .npz file of ``WordVectors.to_disk``.
+    """Read word vectors from an .npz file of ``WordVectors.to_disk`` or from a text file.
 
     The last eight results are kept. ``changed`` is the file's modification time: it is only part of
-    the cache key.
+    the cache key. Raises ValueError, with the path, if the file is neither.
     """
-    with np.load(path, allow_pickle=False) as arrays:
-        names = FeatureNames.from_arrays(arrays)
-        return WordVectors([name[0] for name in names], arrays["vectors"])
+    with open_bytes(path) as stream:
+        is_archive = stream.read(2) == b"PK"
+    if not is_archive:
+        return _parse_vectors(path)
+    arrays = read_arrays(Path(path))
+    try:
+        names, vectors = FeatureNames.from_arrays(arrays), cast(Any, arrays["vectors"])
+        return WordVectors([name[0] for name in names], vectors)
+    except (KeyError, IndexError, ValueError) as error:
+        raise ValueError(
+            f"{path}: not an .npz file of WordVectors.to_disk ({error}); it has the arrays "
+            f"{', '.join(sorted(arrays)) or 'none'}. Write it with WordVectors.to_disk, or give a "
+            'text file with one "word v1 v2 ..." line per word.'
+        ) from error
+
+
+def _parse_vectors(path: str) -> WordVectors:
+    """Read a text file with one ``word v1 v2 ...`` line per word, separated by blanks or tabs.
+
+    A first line of two integers is skipped, empty lines too. Raises ValueError, with path and line,
+    for a line of another form, and if there is no word.
+    """
+    words: list[str] = []
+    rows: list[Vector] = []
+    for number, line in iter_lines(path):
+        location = f"{path}, line {number}"
+        word, *values = check_utf8(line, location).split() or [""]
+        if not word or (number == 1 and len(values) == 1 and f"{word}{values[0]}".isdecimal()):
+            continue
+        try:
+            row = np.array(values, dtype=np.float64)
+        except ValueError:
+            row = np.empty(0)
+        if not len(row) or not np.isfinite(row).all() or (rows and len(row) != len(rows[0])):
+            wanted = len(rows[0]) if rows else "one or more"
+            raise ValueError(
+                f'{location}: expected a word and {wanted} numbers ("word v1 v2 ..."), got '
+                f"{line!r:.60}. Give such a text file, or an .npz file of WordVectors.to_disk."
+            )
+        words.append(word)
+        rows.append(row)
+    if not rows:
+        raise ValueError(f'{path}: no word vectors. Expected lines of "word v1 v2 ...".')
+    return WordVectors(words, cast(Any, np.array(rows)))
 
 
 def learn_positions(contexts: Contexts, *, bins: Sequence[int] = BIN_STARTS) -> PositionTable:
@@ -800,11 +997,20 @@ def learn_word_vectors(
             f"{len(words)} words seen at least {minimum} times are too few for vectors of {rank} "
             "numbers. Give more text, or lower rank or minimum."
         )
+    return WordVectors(words, cast(Any, _svd_vectors(texts, words, rank, window)))
+
+
+def _svd_vectors(
+    texts: Sequence[Sequence[str]], words: Sequence[str], rank: int, window: int
+) -> Matrix:
+    """Return unit vectors (words, rank) of ``words``: truncated SVD of their positive PMI.
+
+    Arguments are those of ``learn_word_vectors``. A word without positive PMI has a row of zeros.
+    """
     pmi = _positive_pmi(_cooccurrences(texts, words, window))
     U, s, _ = randomized_svd(pmi, n_components=rank, random_state=0)
     V = U * np.sqrt(s)
-    lengths = np.linalg.norm(V, axis=1, keepdims=True)
-    return WordVectors(words, V / np.maximum(lengths, 1e-300))
+    return np.asarray(V / np.maximum(np.linalg.norm(V, axis=1, keepdims=True), 1e-300))
 
 
 def _count_by_bin(contexts: Contexts, bins: Sequence[int]) -> Matrix:

@@ -44,7 +44,14 @@ from textrank.metrics import (
 )
 from textrank.model import Model
 from textrank.pipeline import Pipeline
-from textrank.protocols import AdditiveKernel, ChoiceKernel, Explanation, Kernel, has_features
+from textrank.protocols import (
+    AdditiveKernel,
+    ChoiceKernel,
+    Explanation,
+    Kernel,
+    expand_choices,
+    has_features,
+)
 from textrank.tasks.base import no_candidates_error
 
 T = TypeVar("T")
@@ -849,7 +856,10 @@ def with_single_kernel(pipeline: Pipeline) -> Pipeline:
     The same pipeline if there is only one.
     """
     kernel = pipeline.kernel
-    kernels = list(kernel.alternatives) if isinstance(kernel, ChoiceKernel) else []
+    if isinstance(kernel, ChoiceKernel):
+        kernels = list(kernel.alternatives)
+    else:
+        kernels = list(expand_choices(kernel).values())
     return replace(pipeline, kernel=kernels[0]) if len(kernels) > 1 else pipeline
 
 
