@@ -37,6 +37,7 @@ from textrank.learners.base import (
     rows_by_group,
 )
 from textrank.learners.holdout import heldout_by_folds, nested_by_retraining
+from textrank.learners.influence import GroupChanges
 from textrank.learners.rankrls import QueryCentring
 from textrank.linalg import solve_krylov_path, to_dense
 
@@ -151,6 +152,27 @@ class ReducedRLS:
         removed = coordinates.basis_by_group(groups)
         heldout = heldout_without_basis(problem, removed, alphas, groups)
         return coefs, heldout[:, :, 0]
+
+    def group_changes(
+        self, data: Matrix | Features, targets: Targets, alpha: float
+    ) -> GroupChanges | None:
+        """Return the changes of the model at ``alpha`` without each group and its basis vectors.
+
+        With a Gram matrix they are zero off the basis. None for rankings (``rank``), whose pairs
+        change too.
+        """
+        if self.rank:
+            return None
+        matrix, dual = check_data(data)
+        basis = self.sample_basis(targets, matrix if dual else None)
+        columns = matrix[:, basis] if dual else to_dense(matrix @ matrix[basis].T)
+        coordinates = ReducedCoordinates.from_columns(columns, basis)
+        groups = rows_by_group(targets.groups, len(columns), name="groups")
+        removed = coordinates.basis_by_group(groups)
+        problem = self._problem(coordinates, targets)
+        changes = np.zeros((len(columns), len(groups)))
+        changes[basis] = reduced_changes(problem, removed, alpha, groups)
+        return GroupChanges(changes if dual else np.asarray(matrix.T @ changes))
 
     def coefs_on_basis(
         self,
@@ -372,6 +394,32 @@ def heldout_without_basis(
             scores = _score_groups(problem, g, Z, index, E)
             heldout[:, index] = scores.transpose(1, 0, 2, 3)
     return heldout
+
+
+def reduced_changes(
+    problem: DiagonalRidge, removed: Sequence[Indices], alpha: float, groups: Sequence[Indices]
+) -> Matrix:  # (b, g)
+    """Return the changes of the coefficients (b, g) without each group and its basis vectors.
+
+    Arguments and formulas are those of ``heldout_without_basis``, at one alpha and for the first
+    output. If other basis vectors span the same functions as those removed, the coefficients of the
+    removed ones need not become zero, but the function is the same.
+    """
+    g = 1.0 / (problem.d + alpha)
+    Z = problem.trained.T @ problem.target[:, :1]
+    t = g[:, None] * Z
+    changes = np.empty((len(problem.P), len(groups)))
+    for k, (rows, positions) in enumerate(zip(groups, removed, strict=True)):
+        T, E = problem.trained[rows], _removal_conditions(problem, positions)
+        right = np.concatenate([E.T, Z - T.T @ problem.target[rows, :1]], axis=1)
+        Tg = T * g
+        inner = np.linalg.solve(np.eye(len(rows)) - Tg @ T.T, Tg @ right)
+        S = g[:, None] * (right + T.T @ inner)  # S (E', c)
+        rest = S[:, -1:]
+        if len(E):
+            rest = rest - S[:, :-1] @ np.linalg.solve(E @ S[:, :-1], E @ rest)
+        changes[:, k] = (problem.P @ (rest - t))[:, 0]
+    return changes
 
 
 def _score_groups(

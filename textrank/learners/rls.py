@@ -45,6 +45,7 @@ from textrank.learners.holdout import (
     nested_by_retraining,
     scatter_scores,
 )
+from textrank.learners.influence import GroupChanges, rls_changes
 from textrank.linalg import (
     EPSILON,
     MAX_GRAM_ERROR,
@@ -144,6 +145,12 @@ class RLS:
             tuple(self.alphas),
             weights=self._weights(targets),
         )
+
+    def group_changes(
+        self, data: Matrix | Features, targets: Targets, alpha: float
+    ) -> GroupChanges:
+        """Return the changes of the model at ``alpha`` without each group; see ``rls_changes``."""
+        return rls_changes(data, targets, alpha, self._weights(targets))
 
     def _is_gram_accurate(self, F: Matrix | SparseMatrix, targets: Targets) -> bool:
         """Return whether the Gram matrix of the features has enough digits for all alphas."""

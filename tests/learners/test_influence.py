@@ -1,0 +1,101 @@
+"""Influence equals retraining without the document."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from textrank.candidates import Targets
+from textrank.features import FeatureNames, Features, take_rows
+from textrank.learners.influence import GroupChanges, find_changes
+from textrank.learners.reduced import ReducedRLS
+from textrank.learners.rls import RLS
+
+ALPHA = 0.7
+
+
+def problem(n=30, d=6, seed=0):
+    rng = np.random.default_rng(seed)
+    F = rng.normal(size=(n, d))
+    y = np.where(F[:, 0] + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
+    groups = rng.integers(0, 8, n)
+    return F, Targets(y, groups, groups, weights=rng.uniform(0.5, 2.0, n))
+
+
+def features(F):
+    names = FeatureNames.from_iterable([f"f{i}" for i in range(F.shape[1])])
+    return Features(sp.csr_array(F), names)
+
+
+def retrained(learner, data, targets, group, new):
+    """Scores of new rows by the learner without a group, and with all groups."""
+    keep = np.flatnonzero(targets.groups != group)
+    whole = learner.fit(data, targets)
+    if isinstance(data, Features):
+        part = learner.fit(take_rows(data, keep), targets.take(keep))
+        return new @ part.coef - new @ whole.coef
+    part = learner.fit(data[np.ix_(keep, keep)], targets.take(keep))
+    return new[:, keep] @ part.coef - new @ whole.coef
+
+
+@pytest.mark.parametrize("dual", [True, False])
+@pytest.mark.parametrize("positive_weight", [1.0, 3.0])
+@pytest.mark.parametrize("d", [6, 60])
+def test_rls(dual, positive_weight, d):
+    F, targets = problem(d=d)
+    new = np.random.default_rng(1).normal(size=(5, d))
+    learner = RLS((ALPHA,), "squared_error", positive_weight)
+    data, new = (F @ F.T, new @ F.T) if dual else (features(F), new)
+    changes = learner.group_changes(data, targets, ALPHA)
+    for k, group in enumerate(np.unique(targets.groups)):
+        expected = retrained(learner, data, targets, group, new)
+        assert np.allclose(changes.of_scores(new)[:, k], expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("dual", [True, False])
+@pytest.mark.parametrize("d", [6, 60])  # a basis larger than the space, and a smaller one
+def test_reduced_rls(dual, d):
+    F, targets = problem(d=d)
+    new = np.random.default_rng(1).normal(size=(5, d))
+    learner = ReducedRLS(12, (ALPHA,), "squared_error")
+    data, new = (F @ F.T, new @ F.T) if dual else (features(F), new)
+    basis = learner.sample_basis(targets)
+    changes = learner.group_changes(data, targets, ALPHA)
+    whole = learner.fit(data, targets)
+    for k, group in enumerate(np.unique(targets.groups)):
+        keep = np.flatnonzero(targets.groups != group)
+        rest = np.searchsorted(keep, basis[targets.groups[basis] != group])
+        part_data = data[np.ix_(keep, keep)] if dual else take_rows(data, keep)
+        part = learner.fit(part_data, targets.take(keep), basis=rest)
+        expected = (new[:, keep] if dual else new) @ part.coef - new @ whole.coef
+        assert np.allclose(changes.of_scores(new)[:, k], expected, rtol=0, atol=1e-9)
+
+
+def test_rankings_on_a_basis_offer_none():
+    F, targets = problem()
+    targets = Targets(targets.y, targets.groups, targets.queries)
+    assert ReducedRLS(12, rank=True).group_changes(F @ F.T, targets, ALPHA) is None
+
+
+def test_documents_are_named_and_arrays_return():
+    F, targets = problem(d=60)
+    names = [f"document {group % 7}" for group in targets.groups]  # two groups share a name
+    changes = find_changes(RLS((ALPHA,)), features(F), targets, ALPHA, names)
+    assert list(changes.documents) == [f"document {g % 7}" for g in np.unique(targets.groups)]
+    again = GroupChanges.from_arrays(changes.to_arrays())
+    assert np.array_equal(again.of_scores(F), changes.of_scores(F))
+    assert again.documents == changes.documents
+
+
+def test_damaged_arrays_are_refused():
+    F, targets = problem()
+    changes = find_changes(RLS((ALPHA,)), F @ F.T, targets, ALPHA, ["d"] * len(F))
+    arrays = {**changes.to_arrays(), "documents": np.array(["one"])}
+    with pytest.raises(ValueError, match="documents"):
+        GroupChanges.from_arrays(arrays)
+
+
+def test_a_learner_without_closed_form_offers_none():
+    F, targets = problem()
+    assert find_changes(object(), F @ F.T, targets, ALPHA, ["d"] * len(F)) is None

@@ -1,0 +1,168 @@
+"""Influence of training documents: how each score would change if a document were absent.
+
+``GroupChanges`` holds, for each training document, the exact change of all coefficients of a model
+if the document had not been there (alpha unchanged). The change of a score is then one product.
+``rls_changes`` computes it for RLS from one decomposition, ``reduced.reduced_changes`` for RLS on a
+reduced basis, both without retraining.
+
+With ``G = (K + alpha V^-1)^-1`` (``V`` the weights of the candidates) and ``a = G y``, the model
+without the candidates ``U`` has the coefficients ``a - G_:U G_UU^-1 a_U``, which are zero on ``U``.
+
+Letters in shapes: ``n`` training candidates, ``d`` features, ``g`` documents, ``m`` new candidates,
+``b`` candidates of a basis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from textrank.candidates import Targets
+from textrank.features import Features, Indices, KernelData, Matrix, SparseMatrix, Vector
+from textrank.learners.base import check_data, check_targets, rows_by_group
+from textrank.learners.holdout import solve_regular
+from textrank.linalg import gram, inverse
+
+MAX_VALUES = 1 << 24  # numbers that changes may take at most: 128 MB
+
+
+@dataclass(frozen=True, eq=False)
+class GroupChanges:
+    """Changes of the coefficients of a model without each of g training documents.
+
+    The changes of feature weights are ``rows' changes`` if ``rows`` is given, which takes less
+    memory when candidates are fewer than features.
+    """
+
+    changes: Matrix  # (n or d, g), or (n, g) with rows
+    rows: SparseMatrix | None = None  # (n, d) features of the training candidates
+    documents: Sequence[str] = ()  # (g,) names of the documents
+
+    def __len__(self) -> int:
+        return self.changes.shape[1]
+
+    def of_scores(self, data: Matrix | SparseMatrix) -> Matrix:  # (m, g)
+        """Return how each score would change without each document.
+
+        ``data`` (m, n or d) are kernel values with the training candidates, or features, as the
+        coefficients of the model need them. A negative change means that the document raised the
+        score.
+        """
+        if self.rows is None:
+            return np.asarray(data @ self.changes)
+        products = data @ self.rows.T
+        return np.asarray(products @ self.changes)
+
+    def take(self, index: Indices) -> GroupChanges:
+        """Return the changes of the coefficients at ``index``; only without ``rows``."""
+        if self.rows is not None:
+            raise ValueError("changes of feature weights cannot be divided by candidates")
+        return replace(self, changes=self.changes[index])
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the contents as arrays by name; see ``from_arrays``."""
+        arrays: dict[str, NDArray[Any]] = {
+            "changes": self.changes,
+            "documents": np.array(self.documents, dtype=np.str_),
+        }
+        if self.rows is not None:
+            csr = sp.csr_array(self.rows)
+            arrays |= {
+                "rows/data": csr.data,
+                "rows/indices": csr.indices,
+                "rows/indptr": csr.indptr,
+                "rows/shape": np.array(csr.shape),
+            }
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> GroupChanges:
+        """Build the changes from ``to_arrays``; ValueError if the arrays do not fit together."""
+        changes = np.asarray(arrays["changes"], dtype=np.float64)
+        documents = tuple(str(name) for name in arrays["documents"])
+        if changes.ndim != 2 or changes.shape[1] != len(documents):
+            raise ValueError(f"changes of shape {changes.shape} for {len(documents)} documents")
+        rows = None
+        if "rows/data" in arrays:
+            parts = (arrays["rows/data"], arrays["rows/indices"], arrays["rows/indptr"])
+            rows = sp.csr_array(parts, shape=tuple(int(n) for n in arrays["rows/shape"]))
+            rows.check_format(full_check=True)
+            if rows.shape[0] != len(changes):
+                raise ValueError(f"{rows.shape[0]} feature rows for {len(changes)} changes")
+        return cls(changes, rows, documents)
+
+
+@runtime_checkable
+class InfluenceLearner(Protocol):
+    """A learner that can tell what its model would be without each document."""
+
+    def group_changes(
+        self, data: Matrix | Features, targets: Targets, alpha: float
+    ) -> GroupChanges | None:
+        """Return the changes of the coefficients of ``fit`` at ``alpha``, in order of groups.
+
+        None if these settings offer none.
+        """
+
+
+def find_changes(
+    learner: Any, data: KernelData, targets: Targets, alpha: float, names: Sequence[str]
+) -> GroupChanges | None:
+    """Return the changes of a model without each group of documents, if its learner offers them.
+
+    Parameters
+    ----------
+    data
+        Gram matrix or features that the model was trained on.
+    alpha
+        Regularisation of the model.
+    names
+        (n,) the document of each candidate. A group of several documents is named after all of
+        them, joined by " + ".
+
+    Returns
+    -------
+    changes : GroupChanges or None
+        None if the learner offers none, or if they would take more than ``MAX_VALUES`` numbers.
+    """
+    groups = rows_by_group(targets.groups, len(targets), name="documents")
+    if not isinstance(learner, InfluenceLearner) or not isinstance(data, np.ndarray | Features):
+        return None
+    if len(groups) * len(targets) > MAX_VALUES:
+        return None
+    changes = learner.group_changes(data, targets, alpha)
+    if changes is None:
+        return None
+    documents = tuple(" + ".join(dict.fromkeys(names[i] for i in rows)) for rows in groups)
+    return replace(changes, documents=documents)
+
+
+def rls_changes(
+    data: Matrix | Features, targets: Targets, alpha: float, weights: Vector | None = None
+) -> GroupChanges:
+    """Return the changes of RLS without each group; ``weights`` (n,) are those of squared errors.
+
+    A Gram matrix gives changes of coefficients (n, g). Features give changes of feature weights
+    (d, g), or the candidates' features with changes (n, g) if that takes less memory. Costs one
+    inverse of an (n, n) matrix and one product.
+    """
+    matrix, dual = check_data(data)
+    y = check_targets(targets.y, matrix.shape[0])[:, 0]
+    G = inverse(np.asarray(matrix) if dual else gram(matrix), alpha, weights)
+    a = G @ y
+    groups = rows_by_group(targets.groups, len(y), name="documents")
+    changes = np.empty((len(y), len(groups)))
+    for k, rows in enumerate(groups):
+        changes[:, k] = -G[:, rows] @ solve_regular(G[np.ix_(rows, rows)], a[rows, None])[:, 0]
+    if dual:
+        return GroupChanges(changes)
+    features = sp.csr_array(matrix) if sp.issparse(matrix) else np.asarray(matrix)
+    stored = features.nnz if sp.issparse(features) else features.size
+    if features.shape[1] * len(groups) <= stored + changes.size:
+        return GroupChanges(np.asarray(features.T @ changes))
+    return GroupChanges(changes, sp.csr_array(features))
