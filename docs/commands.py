@@ -1,4 +1,8 @@
-"""Write docs/commands.md from the help and output of commands: ``python docs/commands.py``."""
+"""Write docs/commands.md from the help and output of commands.
+
+``python docs/commands.py`` writes the whole page, ``python docs/commands.py league audit`` only the
+sections of these commands.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 
 from textrank.cli import COMMANDS
@@ -68,21 +73,31 @@ def example(folder: Path, line: str) -> str:
     return "\n".join([f"$ {line}", *shown, *([f"… {hidden} more lines"] if hidden else [])])
 
 
-def page(folder: Path) -> str:
-    """Return the text of the page."""
-    (folder / "corpora").symlink_to(ROOT / "corpora")
-    (folder / "letter.txt").write_text(LETTER, encoding="utf-8")
-    parts = [HEAD]
-    for name, summary in COMMANDS.items():
-        parts.append(f"## textrank {name}\n\n{summary}\n")
-        parts.append(f"```text\n{run_command(folder, name, '--help').strip()}\n```\n")
-        examples = [example(folder, line) for line in EXAMPLES.get(name, ())]
-        if examples:
-            parts.append("```text\n" + "\n\n".join(examples) + "\n```\n")
+def section(folder: Path, name: str) -> str:
+    """Return the section of a command: its help, and examples with their output."""
+    parts = [
+        f"## textrank {name}\n\n{COMMANDS[name]}\n",
+        f"```text\n{run_command(folder, name, '--help').strip()}\n```\n",
+    ]
+    if examples := [example(folder, line) for line in EXAMPLES.get(name, ())]:
+        parts.append("```text\n" + "\n\n".join(examples) + "\n```\n")
     return "\n".join(parts)
 
 
+def page(folder: Path, old: str, names: Collection[str]) -> str:
+    """Return the text of the page; sections of commands not in ``names`` are those of ``old``."""
+    (folder / "corpora").symlink_to(ROOT / "corpora")
+    (folder / "letter.txt").write_text(LETTER, encoding="utf-8")
+    kept = {part.split("\n", 1)[0]: f"## textrank {part}" for part in old.split("## textrank ")[1:]}
+    sections = [
+        section(folder, name) if name in names or name not in kept else kept[name].rstrip() + "\n"
+        for name in COMMANDS
+    ]
+    return "\n".join([HEAD, *sections])
+
+
 if __name__ == "__main__":
+    target = Path(__file__).with_name("commands.md")
     with tempfile.TemporaryDirectory() as scratch:
-        text = page(Path(scratch))
-    Path(__file__).with_name("commands.md").write_text(text, encoding="utf-8")
+        text = page(Path(scratch), target.read_text("utf-8"), sys.argv[1:] or COMMANDS)
+    target.write_text(text, encoding="utf-8")

@@ -24,6 +24,7 @@ COMMANDS: Mapping[str, str] = {
     "explain": "Show which features led to each score.",
     "compare": "Test whether runs on the same folds differ significantly.",
     "audit": "Find gold labels that are probably wrong.",
+    "league": "Score the stored answers of several systems on the same documents.",
     "cross": "Train on each corpus and test on each of the others.",
     "reproduce": "Reproduce tables of published papers.",
     "convert": "Convert a corpus to another format.",

@@ -19,6 +19,7 @@ from markupsafe import Markup
 
 from textrank.evaluation import Decision, Report
 from textrank.evaluation.evaluate import CrossCorpus
+from textrank.evaluation.league import League
 from textrank.evaluation.report import OPTIMISTIC
 from textrank.evaluation.sweep import Sweep
 from textrank.io import write_text
@@ -133,6 +134,11 @@ def render_sweep(sweep: Sweep) -> str:
         figures=_with_markup(figures),
         measures=list(first.measures),
     )
+
+
+def render_league(league: League) -> str:
+    """Return a league as an HTML page: a table of scores per unit, and the tests."""
+    return _render("league.html", league=league)
 
 
 def write_sweep(sweep: Sweep, path: str | Path) -> None:

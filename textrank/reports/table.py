@@ -1,8 +1,8 @@
 """Results for the terminal (rich tables) and as JSON files.
 
 One function per kind of result: ``report_table``, ``cross_table``, ``sweep_table``,
-``comparison_table``, ``raw_text_table`` and ``audit_table``. ``write_report`` and ``read_report``
-are for the JSON form of a Report. Numbers between 0 and 1 are shown in percent.
+``comparison_table``, ``raw_text_table``, ``audit_table`` and ``league_table``. ``write_report``
+and ``read_report`` are for the JSON form of a Report. Numbers between 0 and 1 are shown in percent.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from rich.text import Text
 from textrank.evaluation import Fold, Report
 from textrank.evaluation.audit import CorpusAudit, Doubt, LabelShare
 from textrank.evaluation.evaluate import CrossCorpus
+from textrank.evaluation.league import League
 from textrank.evaluation.raw_text import RawText
 from textrank.evaluation.report import OPTIMISTIC
 from textrank.evaluation.statistics import Comparison, Contrast
@@ -459,3 +460,61 @@ def _format_share(share: LabelShare) -> str:
         return f"{format_percent(share.share)} % of {share.candidates}"
     low, high = format_percent(interval.low), format_percent(interval.high)
     return f"{format_percent(share.share)} % ({low} to {high}) of {share.candidates}"
+
+
+# Leagues
+
+
+def league_table(league: League) -> RenderableType:
+    """Return a row per unit and system: counts, precision, recall, F1 and its interval.
+
+    The best F1 of a unit is bold. Below are the tests between systems, if there are several.
+    """
+    table = _new_table()
+    table.add_column("unit")
+    table.add_column("system")
+    for name in ("gold", "answers", "right", "precision", "recall", "F", "95 % interval"):
+        table.add_column(name, justify="right")
+    for unit, by_system in league.scores.items():
+        best = max(score.hits.prf.f or 0.0 for score in by_system.values())
+        for number, (system, score) in enumerate(by_system.items()):
+            hits, prf, interval = score.hits, score.hits.prf, score.interval
+            table.add_row(
+                unit if number == 0 else "",
+                system,
+                str(hits.gold),
+                str(hits.found),
+                str(hits.right),
+                format_percent(prf.precision),
+                format_percent(prf.recall),
+                Text(format_percent(prf.f), style="bold" if (prf.f or 0.0) == best else ""),
+                ""
+                if interval is None
+                else f"{format_percent(interval.low)} to {format_percent(interval.high)}",
+            )
+    parts: list[RenderableType] = [
+        Text(f"{league.gold} · {league.documents} documents", style="bold"),
+        *(
+            Text(f"! {system}: {count} documents without answers", style="bold red")
+            for system, count in league.missing.items()
+            if count
+        ),
+        table,
+    ]
+    if league.tests:
+        tests = _new_table()
+        for name in ("unit", "first", "second"):
+            tests.add_column(name)
+        for name in ("difference of F", "p", "Holm"):
+            tests.add_column(name, justify="right")
+        for test in league.tests:
+            tests.add_row(
+                test.unit,
+                test.first,
+                test.second,
+                f"{100 * test.difference:+.1f}",
+                _format_p(test.p),
+                _format_p(test.holm),
+            )
+        parts += [Text("Paired permutation tests over documents", style="dim"), tests]
+    return Group(*parts)

@@ -1,0 +1,124 @@
+"""League: counts of every unit by hand, intervals, tests and errors."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import spacy
+
+from textrank.cli.app import run
+from textrank.evaluation.league import score_league
+from textrank.formats.base import Mention, Record, build_docs
+
+TEXT = "SHC binds GRB2 and SOS1."
+GENES = {"SHC": (0, 3), "GRB2": (10, 14), "SOS1": (19, 23)}
+
+
+def make_doc(name, mentions, pairs, text=TEXT):
+    """Build a Doc; mentions are (start, end, identifier), pairs are rows of relations."""
+    record = Record(
+        name,
+        text,
+        "test",
+        [
+            Mention(f"T{i}", "GENE", ((start, end),), (identifier,) if identifier else ())
+            for i, (start, end, identifier) in enumerate(mentions)
+        ],
+        gold=[{"label": True, **row} for row in pairs],
+    )
+    return next(
+        build_docs([record], lambda r: r, spacy.blank("en"), path="", cut=True, skip_bad=False)
+    )
+
+
+GOLD_MENTIONS = [(0, 3, "ncbigene:1"), (10, 14, "ncbigene:2"), (19, 23, "ncbigene:3")]
+GOLD_PAIRS = [
+    {"entities": ["T0", "T1"], "type": "binding", "direction": "forward"},
+    {"entities": ["T0", "T2"], "type": "binding"},
+]
+
+
+def gold(names=("d1", "d2")):
+    return [make_doc(name, GOLD_MENTIONS, GOLD_PAIRS) for name in names]
+
+
+def test_counts_by_hand():
+    answers = [
+        make_doc(
+            "d1",
+            [(0, 3, "ncbigene:1"), (8, 14, "ncbigene:9")],  # the second name begins too early
+            [{"entities": ["T1", "T0"], "type": "activation", "direction": "backward"}],
+        )
+    ]
+    league = score_league(gold(), {"ours": answers})
+    hits = {unit: by_system["ours"].hits for unit, by_system in league.scores.items()}
+    counts = {unit: (h.found, h.gold, h.right) for unit, h in hits.items()}
+    assert counts == {
+        "names, exact": (2, 6, 1),
+        "names, relaxed": (2, 6, 2),
+        "identifiers": (2, 6, 1),
+        "pairs, exact": (1, 4, 0),
+        "pairs, relaxed": (1, 4, 1),
+        "pairs of identifiers": (1, 4, 0),
+        "types": (1, 4, 0),
+        "directions": (1, 2, 1),  # backward from GRB2 to SHC is forward from SHC to GRB2
+    }
+    assert league.missing == {"ours": 1}
+
+
+def test_gold_against_itself_is_perfect_and_differs_from_nothing():
+    names = [f"d{i}" for i in range(6)]
+    league = score_league(gold(names), {"same": gold(names), "none": gold(names[:1])})
+    for by_system in league.scores.values():
+        assert by_system["same"].hits.prf.f == 1.0
+        assert by_system["same"].interval.low == 1.0
+        assert by_system["none"].hits.prf.recall < 0.2
+    assert all(test.difference < 0 and test.p < 0.1 for test in league.tests)
+    assert all(test.holm >= test.p for test in league.tests)
+
+
+def test_equal_systems_have_p_1():
+    league = score_league(gold(), {"one": gold(), "two": gold()})
+    assert {test.p for test in league.tests} == {1.0}
+
+
+def test_labels_restrict_both_sides():
+    league = score_league(gold(), {"ours": gold()}, labels=["chemical"])
+    assert league.scores == {}
+
+
+def test_other_text_and_other_ids_are_refused():
+    with pytest.raises(ValueError, match="another text"):
+        score_league(gold(), {"ours": [make_doc("d1", [(0, 3, "")], [], text="SHC bound it.")]})
+    with pytest.raises(ValueError, match="no document id occurs"):
+        score_league(gold(), {"ours": gold(["x"])})
+    with pytest.raises(ValueError, match="two documents have the id"):
+        score_league(gold(), {"ours": gold(["d1", "d1"])})
+
+
+def test_pubtator_relations_are_pairs_of_identifiers(tmp_path, capsys):
+    lines = [
+        "1|t|SHC binds GRB2.",
+        "1\t0\t3\tSHC\tGene\t6464",
+        "1\t10\t14\tGRB2\tGene\t2885",
+        "1\tBind\t6464\t2885",
+    ]
+    files = {}
+    for name, kept in (("gold", lines), ("full", lines), ("short", lines[:-1])):
+        files[name] = tmp_path / f"{name}.pubtator"
+        files[name].write_text("\n".join(kept) + "\n\n")
+    json_file, page = tmp_path / "league.json", tmp_path / "league.html"
+    arguments = ["league", *map(str, files.values()), "--json", str(json_file)]
+    assert run([*arguments, "--html", str(page)]) == 0
+    scores = json.loads(json_file.read_text())["scores"]["pairs of identifiers"]
+    assert (scores["full"]["f"], scores["short"]["f"]) == (1.0, 0.0)
+    assert "pairs of identifiers" in capsys.readouterr().out
+    assert "Pairs of identifiers" in page.read_text()
+
+
+def test_one_file_twice_is_refused(tmp_path, capsys):
+    file = tmp_path / "a.pubtator"
+    file.write_text("1|t|SHC binds GRB2.\n1\t0\t3\tSHC\tGene\t6464\n")
+    assert run(["league", str(file), str(file), str(file)]) == 2
+    assert "given twice" in capsys.readouterr().err

@@ -1,0 +1,344 @@
+"""League: stored answers of several systems compared by one scorer on the same documents.
+
+``score_league`` takes Docs with gold names, identifiers and relations, and the Docs that each
+system's answers were read into. Documents are matched by id. For each unit (see ``UNITS``) the
+counts of every document are added up to precision, recall and F1; intervals resample documents, and
+two systems are compared by exchanging their counts document by document (a paired permutation
+test), with p-values corrected after Holm.
+
+Names match one to one if their boundaries are equal (exact) or if they share a character (relaxed);
+pairs match if both names do, in either order. Identifiers, and pairs of them, are sets per
+document. Types and directions are scored on relaxed pairs: a pair counts as right only if its type,
+or its order, is that of the gold pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import combinations
+from typing import Any, TypeAlias
+
+import numpy as np
+from spacy.tokens import Doc
+
+from textrank.candidates import document_id
+from textrank.evaluation.raw_text import Hits, exact_links, link_names, link_pairs, match_links
+from textrank.evaluation.statistics import Interval, holm
+from textrank.features import Matrix, Vector
+from textrank.formats.base import get_mentions, get_relations
+
+Pair: TypeAlias = tuple[int, int]
+RESAMPLES = 2000
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """Names and relations of a document in plain values, gold or answered."""
+
+    pieces: Sequence[Sequence[tuple[int, int]]]  # character ranges of each name
+    identifiers: Sequence[frozenset[str]]  # of each name, lower case
+    pairs: Sequence[Pair]  # indices of the names of each stated relation, each pair once
+    types: Sequence[str]  # of each pair; empty if not stated
+    is_directed: Sequence[bool]  # whether the first name of the pair acts on the second
+    # Pairs of identifiers that the document states as a whole, as in PubTator files.
+    concept_pairs: frozenset[frozenset[str]] = frozenset()
+
+    @classmethod
+    def from_doc(cls, doc: Doc, labels: Collection[str] | None = None) -> Annotation:
+        """Collect names and positive relations; of several for one pair the first one counts.
+
+        ``labels`` are the lower-case entity labels to compare; None takes all. Relations of other
+        names are left out.
+        """
+        mentions = [m for m in get_mentions(doc) if labels is None or m.label.lower() in labels]
+        index = {mention.id: i for i, mention in enumerate(mentions)}
+        stored: Mapping[str, Sequence[str]] = doc.user_data.get("identifiers") or {}
+        pairs: dict[frozenset[int], tuple[Pair, str, bool]] = {}
+        for row in get_relations(doc):
+            one, other = (index.get(str(entity), -1) for entity in row["entities"])
+            if row.get("label", True) and one != other and min(one, other) >= 0:
+                is_directed = str(row.get("direction") or "") not in ("", "none")
+                if row.get("direction") == "backward":
+                    one, other = other, one
+                pairs.setdefault(
+                    frozenset((one, other)),
+                    ((one, other), str(row.get("type") or ""), is_directed),
+                )
+        identifiers = [
+            frozenset(curie.lower() for curie in stored.get(mention.id, mention.identifiers))
+            for mention in mentions
+        ]
+        return cls(
+            [mention.pieces for mention in mentions],
+            identifiers,
+            [pair for pair, _, _ in pairs.values()],
+            [kind for _, kind, _ in pairs.values()],
+            [is_directed for _, _, is_directed in pairs.values()],
+            _concept_pairs(doc, frozenset().union(*identifiers)),
+        )
+
+    def identifier_pairs(self) -> set[frozenset[str]]:
+        """Return the unordered pairs of different identifiers that the relations state."""
+        return set(self.concept_pairs) | {
+            frozenset((a, b))
+            for one, other in self.pairs
+            for a in self.identifiers[one]
+            for b in self.identifiers[other]
+            if a != b
+        }
+
+
+def _concept_pairs(doc: Doc, identifiers: Collection[str]) -> frozenset[frozenset[str]]:
+    """Return the relations of a PubTator document whose two concepts are among ``identifiers``.
+
+    NCBI Gene numbers are compared as ``ncbigene:7157``. Relations of a concept with itself, and of
+    more than two, are left out.
+    """
+    pairs = set()
+    for _, *concepts in doc.user_data.get("concept_relations") or ():
+        curies = {f"ncbigene:{c}" if str(c).isdigit() else str(c).lower() for c in concepts[:2]}
+        if len(curies) == 2 and curies <= set(identifiers):
+            pairs.add(frozenset(curies))
+    return frozenset(pairs)
+
+
+def _count_names(answer: Annotation, gold: Annotation, *, exact: bool) -> Hits:
+    """Count names that match one to one."""
+    links = link_names(answer.pieces, gold.pieces)
+    matches = match_links(exact_links(links) if exact else links)
+    return Hits(len(answer.pieces), len(gold.pieces), len(matches))
+
+
+def _match_pairs(answer: Annotation, gold: Annotation, *, exact: bool) -> dict[int, int]:
+    """Return the gold pair of each matched pair, as indices into ``pairs``."""
+    links = link_pairs(answer.pairs, gold.pairs, link_names(answer.pieces, gold.pieces))
+    return match_links(exact_links(links, parts=2) if exact else links)
+
+
+def _count_pairs(answer: Annotation, gold: Annotation, *, exact: bool) -> Hits:
+    """Count pairs whose names match."""
+    matches = _match_pairs(answer, gold, exact=exact)
+    return Hits(len(answer.pairs), len(gold.pairs), len(matches))
+
+
+def _count_types(answer: Annotation, gold: Annotation) -> Hits:
+    """Count relaxed pairs with the gold type; pairs without a type are left out on both sides."""
+    matches = _match_pairs(answer, gold, exact=False)
+    right = sum(1 for i, j in matches.items() if gold.types[j] and answer.types[i] == gold.types[j])
+    return Hits(sum(map(bool, answer.types)), sum(map(bool, gold.types)), right)
+
+
+def _count_directions(answer: Annotation, gold: Annotation) -> Hits:
+    """Count relaxed pairs with the gold direction; undirected pairs are left out on both sides."""
+    links = link_names(answer.pieces, gold.pieces)
+    right = 0
+    for i, j in _match_pairs(answer, gold, exact=False).items():
+        (a, b), (c, d) = answer.pairs[i], gold.pairs[j]
+        same_order = links.get((a, c), 0) + links.get((b, d), 0)
+        other_order = links.get((a, d), 0) + links.get((b, c), 0)
+        right += answer.is_directed[i] and gold.is_directed[j] and same_order > other_order
+    return Hits(sum(answer.is_directed), sum(gold.is_directed), right)
+
+
+def _count_sets(answer: set[Any], gold: set[Any]) -> Hits:
+    """Count the common members of two sets."""
+    return Hits(len(answer), len(gold), len(answer & gold))
+
+
+UNITS: Mapping[str, Callable[[Annotation, Annotation], Hits]] = {
+    "names, exact": lambda a, g: _count_names(a, g, exact=True),
+    "names, relaxed": lambda a, g: _count_names(a, g, exact=False),
+    "identifiers": lambda a, g: _count_sets(
+        set().union(*a.identifiers), set().union(*g.identifiers)
+    ),
+    "pairs, exact": lambda a, g: _count_pairs(a, g, exact=True),
+    "pairs, relaxed": lambda a, g: _count_pairs(a, g, exact=False),
+    "pairs of identifiers": lambda a, g: _count_sets(a.identifier_pairs(), g.identifier_pairs()),
+    "types": _count_types,
+    "directions": _count_directions,
+}
+"""What is compared, by name: functions of the answer and gold of a document."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """Counts of one system in one unit, with the interval of F1 over resampled documents."""
+
+    hits: Hits
+    interval: Interval | None  # None without gold or for a single document
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return counts, metrics and the interval as plain values."""
+        interval = None if self.interval is None else asdict(self.interval)
+        return {**self.hits.to_dict(), "f_interval": interval}
+
+
+@dataclass(frozen=True)
+class PairedTest:
+    """Difference of F1 between two systems in one unit, with its p-value."""
+
+    unit: str
+    first: str
+    second: str
+    difference: float  # F1 of the second minus F1 of the first
+    p: float
+    holm: float = 1.0  # p corrected for all tests of the league
+
+
+@dataclass(frozen=True)
+class League:
+    """Scores by unit and system, and tests between every two systems."""
+
+    gold: str
+    documents: int
+    scores: Mapping[str, Mapping[str, Score]]  # unit -> system -> score; units without gold missing
+    tests: Sequence[PairedTest]
+    missing: Mapping[str, int] = field(default_factory=dict)  # documents a system did not answer
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        return {
+            "gold": self.gold,
+            "documents": self.documents,
+            "missing": dict(self.missing),
+            "scores": {
+                unit: {system: score.to_dict() for system, score in by_system.items()}
+                for unit, by_system in self.scores.items()
+            },
+            "tests": [asdict(test) for test in self.tests],
+        }
+
+
+def score_league(
+    gold: Sequence[Doc],
+    systems: Mapping[str, Sequence[Doc]],
+    *,
+    labels: Collection[str] | None = None,
+    seed: int = 0,
+    name: str = "",
+) -> League:
+    """Score the answers of systems against gold documents.
+
+    Parameters
+    ----------
+    gold
+        Annotated documents with different ids.
+    systems
+        Documents of each system by name, matched with ``gold`` by id; others are ignored. A gold
+        document that a system lacks counts as answered with nothing.
+    labels
+        Entity labels to compare, in gold and answers, upper or lower case; None compares all.
+    seed
+        Seed of the resampled documents and exchanged answers.
+    name
+        Name of the gold corpus for the result.
+
+    Raises
+    ------
+    ValueError
+        If there are no gold documents or systems, two documents of a side share an id, or the text
+        of an answered document differs from the gold text, so that offsets cannot be compared.
+    """
+    if not gold or not systems:
+        raise ValueError("a league needs gold documents and at least one system's answers.")
+    gold_docs = _by_id(gold, "the gold corpus")
+    wanted = None if labels is None else {label.lower() for label in labels}
+    annotations = {key: Annotation.from_doc(doc, wanted) for key, doc in gold_docs.items()}
+    counts: dict[str, dict[str, Matrix]] = {}
+    missing = {}
+    for system, docs in systems.items():
+        answered = _by_id(docs, system)
+        _check_texts(gold_docs, answered, system)
+        missing[system] = len(gold_docs) - len(gold_docs.keys() & answered.keys())
+        empty = Annotation((), (), (), (), ())
+        answers = {
+            key: Annotation.from_doc(answered[key], wanted) if key in answered else empty
+            for key in gold_docs
+        }
+        for unit, count in UNITS.items():
+            hits = [count(answers[key], annotations[key]) for key in gold_docs]
+            counts.setdefault(unit, {})[system] = np.array(
+                [(h.found, h.gold, h.right) for h in hits], dtype=np.float64
+            )
+    counts = {
+        unit: by_system
+        for unit, by_system in counts.items()
+        if next(iter(by_system.values()))[:, 1].any()
+    }
+    scores = {
+        unit: {system: _score(table, seed) for system, table in by_system.items()}
+        for unit, by_system in counts.items()
+    }
+    return League(name, len(gold_docs), scores, _test_all(counts, seed), missing)
+
+
+def _by_id(docs: Sequence[Doc], owner: str) -> dict[str, Doc]:
+    """Return the Docs by document id; ValueError, with ``owner``, if two share one."""
+    by_id: dict[str, Doc] = {}
+    for number, doc in enumerate(docs):
+        key = document_id(doc, number)
+        if key in by_id:
+            raise ValueError(f"{owner}: two documents have the id {key!r}. Give each its own id.")
+        by_id[key] = doc
+    return by_id
+
+
+def _check_texts(gold: Mapping[str, Doc], answers: Mapping[str, Doc], system: str) -> None:
+    """Raise ValueError if no document is shared, or a shared one has another text."""
+    shared = [key for key in gold if key in answers]
+    if not shared:
+        example = next(iter(answers), "none")
+        raise ValueError(
+            f"{system}: no document id occurs in the gold corpus (gold has "
+            f"{next(iter(gold))!r}, the answers {example!r}). Use the same ids."
+        )
+    for key in shared:
+        if gold[key].text != answers[key].text:
+            raise ValueError(
+                f"{system}: document {key!r} has another text than in the gold corpus, so "
+                "offsets cannot be compared. Give both in the same text."
+            )
+
+
+def _f_scores(sums: Matrix) -> Vector:
+    """Return F1 of rows (found, gold, right); 0 where nothing was found and nothing is gold."""
+    total = sums[..., 0] + sums[..., 1]
+    return np.divide(2 * sums[..., 2], total, out=np.zeros(total.shape), where=total > 0)
+
+
+def _score(table: Matrix, seed: int) -> Score:
+    """Return the sums of a table (documents, 3) with the interval of F1."""
+    found, gold, right = table.sum(axis=0).astype(int).tolist()
+    n = len(table)
+    if n < 2:
+        return Score(Hits(found, gold, right), None)
+    draws = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), RESAMPLES)
+    low, high = np.quantile(_f_scores(draws @ table), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Score(Hits(found, gold, right), Interval(float(low), float(high), LEVEL))
+
+
+def _test_all(counts: Mapping[str, Mapping[str, Matrix]], seed: int) -> list[PairedTest]:
+    """Return the test between every two systems in every unit, with corrected p-values."""
+    tests = []
+    for unit, by_system in counts.items():
+        for first, second in combinations(by_system, 2):
+            difference, p = _permute(by_system[first], by_system[second], seed)
+            tests.append((unit, first, second, difference, p))
+    corrected = holm([test[-1] for test in tests])
+    return [PairedTest(*test, value) for test, value in zip(tests, corrected, strict=True)]
+
+
+def _permute(first: Matrix, second: Matrix, seed: int) -> tuple[float, float]:
+    """Return the difference of F1 and its two-sided p-value.
+
+    In each of ``RESAMPLES`` rounds the two systems exchange their counts (documents, 3) of a random
+    half of the documents. The observed assignment counts as one round, so p is never 0.
+    """
+    observed = float(_f_scores(second.sum(axis=0)) - _f_scores(first.sum(axis=0)))
+    is_swapped = np.random.default_rng(seed).random((RESAMPLES, len(first))) < 0.5
+    moved = is_swapped @ (second - first)
+    differences = _f_scores(second.sum(axis=0) - moved) - _f_scores(first.sum(axis=0) + moved)
+    reached = (np.abs(differences) >= abs(observed) - 1e-12).sum()
+    return observed, float((reached + 1) / (RESAMPLES + 1))
