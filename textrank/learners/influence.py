@@ -161,8 +161,7 @@ def rls_changes(
         changes[:, k] = -G[:, rows] @ solve_regular(G[np.ix_(rows, rows)], a[rows, None])[:, 0]
     if dual:
         return GroupChanges(changes)
-    features = sp.csr_array(matrix) if sp.issparse(matrix) else np.asarray(matrix)
-    stored = features.nnz if sp.issparse(features) else features.size
-    if features.shape[1] * len(groups) <= stored + changes.size:
+    features = sp.csr_array(matrix)
+    if features.shape[1] * len(groups) <= features.nnz + changes.size:
         return GroupChanges(np.asarray(features.T @ changes))
-    return GroupChanges(changes, sp.csr_array(features))
+    return GroupChanges(changes, features)
