@@ -106,3 +106,50 @@ def test_only_changed_lines_are_judged(tmp_path, capsys):
     assert code == 1
     assert ":3:" in shown.out
     assert ":1:" not in shown.out
+
+
+def test_sarif_has_a_result_with_place_and_fix(tmp_path, capsys):
+    file = tmp_path / "a.txt"
+    file.write_text(f"Fine.\n{WRONG}")
+    log = json.loads(spell(capsys, file, "--format", "sarif")[1].out)
+    assert log["version"] == "2.1.0"
+    (run_,) = log["runs"]
+    (result,) = run_["results"]
+    assert result["ruleId"] in {rule["id"] for rule in run_["tool"]["driver"]["rules"]}
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == file.as_posix()
+    region = {"startLine": 2, "startColumn": 20, "charOffset": 25, "charLength": 4}
+    assert place["region"] == region
+    (change,) = result["fixes"][0]["artifactChanges"]
+    assert change["replacements"][0]["insertedContent"]["text"] == "than"
+    file.write_text(RIGHT)
+    log = json.loads(spell(capsys, file, "--format", "sarif")[1].out)
+    assert log["runs"][0]["results"] == []
+
+
+def test_a_dictionary_beside_the_settings_lists_words_and_pairs(tmp_path, capsys):
+    settings = tmp_path / "pyproject.toml"
+    settings.write_text('[tool.textrank.spell]\ndictionary = ["words.txt"]\n')
+    (tmp_path / "docs").mkdir()
+    file = tmp_path / "docs" / "a.txt"
+    file.write_text(WRONG)
+    code, shown = spell(capsys, file)
+    assert code == 2
+    assert "words.txt" in shown.err
+    for entry, expected in (("then", 0), ("then/than  # a pair", 0), ("# then", 1), ("than", 1)):
+        (tmp_path / "words.txt").write_text(f"{entry}\n")
+        assert spell(capsys, file)[0] == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['words = "then"', "words = [1]", 'precision = "high"', "precision = 1.5", "style = 1"],
+)
+def test_wrong_settings_are_refused_by_name(tmp_path, capsys, line):
+    (tmp_path / "pyproject.toml").write_text(f"[tool.textrank.spell]\n{line}\n")
+    file = tmp_path / "a.txt"
+    file.write_text(RIGHT)
+    code, shown = spell(capsys, file)
+    assert code == 2
+    assert line.split()[0] in shown.err
+    assert "pyproject.toml" in shown.err

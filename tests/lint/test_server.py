@@ -64,6 +64,27 @@ def show(process, text):
     return shown["params"]["diagnostics"]
 
 
+def test_the_settings_of_the_project_count_in_the_editor(tmp_path):
+    document = {"languageId": "markdown", "version": 1, "text": TEXT}
+    settings = tmp_path / "pyproject.toml"
+
+    def diagnostics(process, name):
+        uri = (tmp_path / name).as_uri()
+        opened = {"textDocument": {**document, "uri": uri}}
+        write(process, {"method": "textDocument/didOpen", "params": opened})
+        shown = read(
+            process,
+            lambda m: m.get("params", {}).get("uri") == uri and "diagnostics" in m["params"],
+        )
+        return shown["params"]["diagnostics"]
+
+    with editor({}) as process:
+        settings.write_text('[tool.textrank.spell]\nwords = ["then"]\n')
+        assert diagnostics(process, "a.md") == []
+        settings.write_text("[tool.textrank.spell]\nwrods = []\n")
+        assert len(diagnostics(process, "b.md")) == 1  # the defaults hold
+
+
 def fixes(process, place):
     asked = {"textDocument": {"uri": URI}, "range": place, "context": {"diagnostics": []}}
     write(process, {"id": 2, "method": "textDocument/codeAction", "params": asked})

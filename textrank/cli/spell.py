@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,13 +12,16 @@ if TYPE_CHECKING:
     from textrank.lint import Proposal
 
 EXAMPLE = "Example: textrank spell README.md docs/*.rst --format github"
-FORMATS = ("text", "diff", "json", "github")
+FORMATS = ("text", "diff", "json", "github", "sarif")
+SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+SARIF_RULE = "real-word-error"
 EXIT_FOUND = 1  # something was found
 
 
 def command(
     files: Annotated[
-        list[Path], typer.Argument(help="Text, Markdown, rst, LaTeX, HTML or Python files.")
+        list[Path],
+        typer.Argument(help="Text, Markdown, rst, LaTeX or HTML files, or code with comments."),
     ],
     format: Annotated[str, typer.Option(help=f"One of: {', '.join(FORMATS)}.")] = "text",
     fix: Annotated[bool, typer.Option("--fix", help="Apply the corrections to the files.")] = False,
@@ -32,6 +35,9 @@ def command(
     model: Annotated[
         str, typer.Option(help="Name or path of the confusion pairs to use.")
     ] = "confusions",
+    style: Annotated[
+        bool, typer.Option("--style", help="Also flag matters of style, such as less/fewer.")
+    ] = False,
 ) -> int:
     """Find correctly spelled words that are wrong in context, e.g. *then* for *than*.
 
@@ -41,7 +47,9 @@ def command(
         raise ValueError(f"--format must be one of {', '.join(FORMATS)}, got {format!r}.")
     if precision is not None and not 0 < precision <= 1:
         raise ValueError(f"--precision must be above 0 and at most 1, got {precision}.")
-    texts, proposals = check_files(files, precision=precision, since=since, model=model)
+    texts, proposals = check_files(
+        files, precision=precision, since=since, model=model, style=style
+    )
     _print_proposals(texts, proposals, format)
     if fix:
         _fix_files(texts, proposals)
@@ -54,6 +62,7 @@ def check_files(
     precision: float | None = None,
     since: str | None = None,
     model: str = "confusions",
+    style: bool = False,
 ) -> tuple[dict[Path, str], list[Proposal]]:
     """Return the texts of the files and the corrections proposed for them.
 
@@ -71,6 +80,8 @@ def check_files(
         Git revision: check only lines changed since then; None checks all.
     model
         Name or path of the confusion pairs.
+    style
+        Whether to flag matters of style; the settings can ask for it too.
     """
     from textrank.lint import Linter, file_kind
     from textrank.lint.linter import Settings, changed_lines, read_text
@@ -79,7 +90,8 @@ def check_files(
     checked = [file for file in files if not any(file.match(p) for p in settings.exclude)]
     texts = {file: read_text(file) for file in checked}
     aimed_precision = settings.precision if precision is None else precision
-    linter = Linter(model, precision=aimed_precision, words=settings.words)
+    style = style or settings.style
+    linter = Linter(model, precision=aimed_precision, words=settings.words, style=style)
     proposals = []
     for file, text in texts.items():
         file_proposals = linter(text, file=str(file), kind=file_kind(file))
@@ -98,6 +110,10 @@ def _print_proposals(texts: dict[Path, str], proposals: Sequence[Proposal], form
         typer.echo(
             json.dumps([proposal.to_dict() for proposal in proposals], ensure_ascii=False, indent=2)
         )
+    elif format == "sarif":
+        import json
+
+        typer.echo(json.dumps(_sarif(proposals), ensure_ascii=False, indent=2))
     elif format == "diff":
         typer.echo("".join(_diff(file, text, proposals) for file, text in texts.items()), nl=False)
     elif format == "github":
@@ -113,6 +129,43 @@ def _print_proposals(texts: dict[Path, str], proposals: Sequence[Proposal], form
             typer.echo(f"    {proposal.sentence}")
             if proposal.because:
                 typer.echo(f"    because: {proposal.because}")
+
+
+def _sarif(proposals: Sequence[Proposal]) -> dict[str, Any]:
+    """Return the proposals as a SARIF 2.1.0 log with one run, each with its fix.
+
+    Files are relative references with forward slashes, columns count Unicode code points from 1.
+    """
+    from textrank import __version__
+
+    results = []
+    for proposal in proposals:
+        place = {"uri": Path(proposal.file).as_posix()}
+        region = {
+            "startLine": proposal.line,
+            "startColumn": proposal.column,
+            "charOffset": proposal.offset,
+            "charLength": proposal.length,
+        }
+        replacement = {"deletedRegion": region, "insertedContent": {"text": proposal.proposal}}
+        change = {"artifactLocation": place, "replacements": [replacement]}
+        results.append(
+            {
+                "ruleId": SARIF_RULE,
+                "level": "warning",
+                "message": {"text": f"{proposal.word} → {proposal.proposal}?"},
+                "locations": [{"physicalLocation": {"artifactLocation": place, "region": region}}],
+                "fixes": [{"artifactChanges": [change]}],
+                "properties": {"probability": proposal.probability},
+            }
+        )
+    rule = {
+        "id": SARIF_RULE,
+        "shortDescription": {"text": "Correctly spelled word that is wrong in its context."},
+    }
+    driver = {"name": "textrank spell", "version": __version__, "rules": [rule]}
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    return {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
 def _diff(file: Path, text: str, proposals: Sequence[Proposal]) -> str:

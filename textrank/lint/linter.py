@@ -14,7 +14,7 @@ import tokenize
 import tomllib
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -28,77 +28,109 @@ from textrank.lint.model import (
 
 MAX_FILE_BYTES = 64 << 20
 MAX_CONTEXT_CHARACTERS = 300  # shown on either side of a word
+MAX_WORD_CHARACTERS = 1000  # longer stretches without white space are not prose
+MAX_BLOCK_CHARACTERS = 20_000  # a delimiter without a partner within these does not open a block
 BLOCK_BREAK = "¶"
 BULLET_PATTERN = r"(?m)^[ \t]*(?:[-+*•]|\d{1,3}[.)])(?=[ \t])"
+LONG_WORD = re.compile(rf"[^\s<>]{{{MAX_WORD_CHARACTERS + 1},}}")
 KIND_OF_SUFFIX: Mapping[str, str] = {
-    ".md": "markdown",
-    ".markdown": "markdown",
+    **dict.fromkeys((".md", ".markdown", ".mdx"), "markdown"),
     ".rst": "rst",
     ".tex": "latex",
-    ".html": "html",
-    ".htm": "html",
-    ".py": "python",
+    **dict.fromkeys((".html", ".htm"), "html"),
+    **dict.fromkeys((".py", ".pyi"), "python"),
+    **dict.fromkeys((".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".go", ".java", ".kt"), "c"),
+    **dict.fromkeys((".js", ".jsx", ".ts", ".tsx", ".rs", ".scala", ".swift"), "c"),
+    **dict.fromkeys((".sh", ".bash", ".rb", ".r", ".pl", ".toml", ".yaml", ".yml"), "hash"),
 }
+_BLOCK = rf"[\s\S]{{0,{MAX_BLOCK_CHARACTERS}}}?"
 NON_PROSE_PATTERNS = (
     r"https?://\S+|www\.\S+",
-    r"\S+@\S+\.\w+",
+    r"(?<![^\s(<\[])[\w.+-]{1,64}@[\w-][\w.-]*\.\w+",  # mail addresses
     r"`[^`\n]+`",
     r"[\"“][^\"“”\n]{1,80}[\"”]",  # quotations
     r"(?<!\w)\w*(?:_\w+|[a-z][A-Z]|\d)\w*(?!\w)",  # identifiers and numbers
     r"(?<!\w)--?\w[\w-]*",  # options
-    r"(?<!\w)[\w.-]*/[\w./-]+",  # paths
+    r"(?<![\w.-])[\w.-]*/[\w./-]+",  # paths
 )
 MARKDOWN_PATTERNS = (
-    r"\A---\n.*?\n---\n",
-    r"(?ms)^(?P<fence>```+|~~~+).*?^(?P=fence)[`~]*\s*?$",
-    r"(?m)^(?: {4}|\t).*$",
-    r"(?m)^\s*\|.*$",
-    r"<!--.*?-->",
-    r"(?m)^\s*\[[^\]\n]+\]:.*$",
-    r"!\[[^\]\n]*\](?:\([^)\n]*\))?",
+    rf"\A---\n{_BLOCK}\n---\n",
+    r"(?m)^[ \t]*\|.*$",
+    rf"<!--{_BLOCK}-->",
+    r"(?m)^[ \t]*\[[^\]\n]+\]:.*$",
+    r"!\[[^\]\n]{0,500}\](?:\([^)\n]{0,2000}\))?",
 )
 RST_PATTERNS = (
     r"(?m)^(?P<i>[ \t]*)\.\. (?:code|code-block|sourcecode|math|image|figure|csv-table|highlight)"
     r"::.*\n(?:(?:(?P=i)[ \t]+\S.*)?\n)*",
     r"(?m)(?<=::\n)\n(?:(?:[ \t]+\S.*)?\n)+",
     r"(?m)^[ \t]*(?:\.\. \S.*|:\w[^:\n]*:.*)$",
-    r"(?m)^[ \t]*(?:[=+|-]{4,}|\+[-=+]+|\|.*\|).*$",
+    r"(?m)^[ \t]*(?:\+[-=+]+|\|.*\|).*$",
     r"(?m)^[ \t]*>>> .*\n(?:[ \t]*\S.*\n)*",
     r"``[^`\n]+``",
     r":[\w:]+:`[^`\n]+`",
 )
+# Underlines of titles, and the line "name : type" of a parameter, end a block.
+RST_BREAKS = r"(?m)^[ \t]*(?:[=~^+*#-]{3,}|\*{0,2}\w[\w*, ]{0,60} : \S.*)[ \t]*$"
 LATEX_PATTERNS = (
     r"(?m)(?<!\\)%.*$",
-    r"(?s)\\begin\{(?P<e>verbatim|lstlisting|equation\*?|align\*?|tabular|minted|tikzpicture)\}"
-    r".*?\\end\{(?P=e)\}",
-    r"(?s)\$\$.*?\$\$|\\\[.*?\\\]|\\\(.*?\\\)",
-    r"(?<!\\)\$[^$\n]+\$",
-    r"\\(?:cite\w*|ref|label|url|href|input|include\w*|usepackage|documentclass|begin|end)"
-    r"\*?(?:\[[^\]]*\])?\{[^}]*\}",
-    r"\\[A-Za-z]+\*?(?:\[[^\]]*\])?",
+    r"\\begin\{(?P<e>verbatim|lstlisting|equation\*?|align\*?|gather\*?|eqnarray\*?|tabular\*?|array"
+    rf"|minted|tikzpicture|thebibliography)\}}{_BLOCK}\\end\{{(?P=e)\}}",
+    rf"\$\${_BLOCK}\$\$|\\\[{_BLOCK}\\\]|\\\({_BLOCK}\\\)",
+    r"(?<!\\)\$(?:[^$\n]|\n(?![ \t]*\n))+\$",
+    r"\\(?:cite\w*|\w*ref|label|url|href|input|include\w*|usepackage|documentclass|bibliography\w*)"
+    r"\*?(?:\[[^\]\n]*\])*\{[^}\n]*\}",
 )
+# Commands that begin a block or stand alone; the words in the braces of a heading are prose.
+LATEX_BREAKS = (
+    r"\\(?:begin|end)\*?\{[^}\n]*\}(?:\[[^\]\n]*\])?|\\(?:item|par|maketitle|newpage|clearpage)\b"
+    r"(?:\[[^\]\n]*\])?|\\(?:chapter|(?:sub)*section|(?:sub)?paragraph|caption|title|footnote)"
+    r"\*?(?:\[[^\]\n]*\])?\{|\\\\"
+)
+# Formatting around words: the command and its braces are markup, the words are prose.
+LATEX_INLINE = r"\\[A-Za-z]+\*?(?:\[[^\]\n]*\])?|\\[,;:! ]|[{}~]|``|''"
 HTML_PATTERNS = (
-    r"(?is)<(?P<t>script|style|pre|code|samp|kbd|tt|var|table|head|math|svg)\b.*?</(?P=t)\s*>",
-    r"<!--.*?-->",
-    r"&#?\w+;",
+    r"(?i)<(?P<t>script|style|pre|code|samp|kbd|tt|var|table|head|math|svg)\b"
+    rf"{_BLOCK}</(?P=t)\s*>",
+    rf"<!--{_BLOCK}-->",
+    r"&#?\w{1,32};",
 )
 INLINE_TAG_PATTERN = (
     r"</?(?:a|abbr|acronym|b|big|cite|dfn|em|font|i|ins|q|small|span|strong|u)"
     r"(?:\s[^<>]*)?/?>"
 )
-INLINE_MARKUP: Mapping[str, str] = {  # inside a sentence, replaced by blanks
-    "markdown": rf"\]\([^)\n]*\)|\[(?=[^\[\]\n]*\]\()|{INLINE_TAG_PATTERN}",
-    "html": INLINE_TAG_PATTERN,
+INLINE_LINK_PATTERN = r"\]\([^)\n]{0,2000}\)|\[(?=[^\[\]\n]*\]\()"
+# Markup of each kind with its filler, in the order of replacement.
+MARKUP_OF_KIND: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "markdown": (
+        (
+            rf"(?i)\]\([^)\n]{{0,2000}}\)|\[(?=[^\[\]\n]*\]\()|{INLINE_TAG_PATTERN}|(?m:^[ \t]*>)",
+            " ",
+        ),
+        (r"</?[A-Za-z][^<>\n]*>|(?m:^#{1,6}(?=[ \t]))", BLOCK_BREAK),
+    ),
+    "html": ((rf"(?i){INLINE_TAG_PATTERN}", " "), (r"<[^<>]*>", BLOCK_BREAK)),
+    "rst": ((RST_BREAKS, BLOCK_BREAK),),
+    "python": ((RST_BREAKS, BLOCK_BREAK),),
+    "latex": ((LATEX_BREAKS, BLOCK_BREAK), (LATEX_INLINE, " ")),
 }
-BREAKING_MARKUP: Mapping[str, str] = {"markdown": r"</?[A-Za-z][^>\n]*>", "html": r"<[^>]*>"}
 PATTERNS_OF_KIND: Mapping[str, tuple[str, ...]] = {
     "text": (),
     "markdown": MARKDOWN_PATTERNS,
     "rst": RST_PATTERNS,
     "latex": LATEX_PATTERNS,
     "html": HTML_PATTERNS,
+    "python": RST_PATTERNS,
+    "c": (),
+    "hash": (),
 }
-FILE_KINDS: tuple[str, ...] = (*PATTERNS_OF_KIND, "python")
+FILE_KINDS: tuple[str, ...] = tuple(PATTERNS_OF_KIND)
+# Comments, after strings, so that a delimiter inside of a string does not open one.
+COMMENT_PATTERNS: Mapping[str, str] = {
+    "c": r"\"(?:\\.|[^\"\\\n])*\"|(?P<comment>//[^\n]*|/\*" + _BLOCK + r"\*/)",
+    "hash": r"\"(?:\\.|[^\"\\\n])*\"|(?P<comment>(?<!\S)\#[^\n]*)",
+}
+COMMENT_DELIMITER = r"(?m)^[ \t]*(?:/\*+!?|\*+/|\*(?!\w)|//[/!]?|\#+!?)|\*+/$"
 
 
 @dataclass(frozen=True)
@@ -133,12 +165,15 @@ class Linter:
     Parameters
     ----------
     model
-        Name of a shipped model, or path of a model folder.
+        Name of a shipped model, path of a model folder, or a loaded model.
     precision
         Share of proposals that should be correct if one word in a hundred is wrong. None means
         DEFAULT_PRECISION.
     words
-        Words that are never flagged; upper and lower case are not distinguished.
+        Words that are never flagged, and pairs such as "affect/effect" that are not judged; upper
+        and lower case are not distinguished.
+    style
+        Whether matters of style are flagged too, such as less/fewer.
 
     Raises
     ------
@@ -148,14 +183,18 @@ class Linter:
 
     def __init__(
         self,
-        model: str = "confusions",
+        model: str | ConfusionModel = "confusions",
         *,
         precision: float | None = None,
         words: Sequence[str] = (),
+        style: bool = False,
     ) -> None:
-        self.confusions = ConfusionModel.from_disk(shipped_model_path(model) or Path(model))
+        if isinstance(model, str):
+            model = ConfusionModel.from_disk(shipped_model_path(model) or Path(model))
+        self.confusions = model
         self.precision = DEFAULT_PRECISION if precision is None else precision
-        self.words: Collection[str] = frozenset(word.lower() for word in words)
+        self.words: Collection[str] = frozenset(_pair_key(word.lower()) for word in words)
+        self.style = style
 
     def __call__(self, text: str, *, file: str = "-", kind: str = "text") -> list[Proposal]:
         """Return the proposals for one text, in text order.
@@ -164,10 +203,22 @@ class Linter:
         see ``blank_non_prose``. Empty if nothing is flagged.
         """
         prose = blank_non_prose(text, kind)
-        flags = self.confusions.find_errors(prose, self.precision)
-        reported = [flag for flag in flags if flag.printed.lower() not in self.words]
+        flags = self.confusions.find_errors(prose, self.precision, style=self.style)
+        reported = [flag for flag in flags if not self._is_accepted(flag)]
         line_ends = [end.start() for end in re.finditer("\n", text)] if reported else []
         return [_make_proposal(text, line_ends, flag, file) for flag in reported]
+
+    def _is_accepted(self, flag: Flag) -> bool:
+        """Return whether the user's words contain the printed word or the pair of a flag."""
+        return bool(self.words) and (
+            flag.printed.lower().replace("’", "'") in self.words
+            or _pair_key(flag.pair) in self.words
+        )
+
+
+def _pair_key(entry: str) -> str:
+    """Return an entry of the user's words with the words of a pair in alphabetical order."""
+    return "/".join(sorted(part.strip() for part in entry.replace("’", "'").split("/")))
 
 
 def _make_proposal(text: str, line_ends: Sequence[int], flag: Flag, file: str) -> Proposal:
@@ -228,22 +279,59 @@ def file_kind(path: str | Path) -> str:
 def blank_non_prose(text: str, kind: str = "text") -> str:
     """Return the text with everything that is not prose blanked, at the same length.
 
-    Non-prose becomes NON_PROSE, block tags and list bullets BLOCK_BREAK, and inline markup blanks;
-    line breaks stay, so offsets are those of ``text``. ``kind`` is one of FILE_KINDS; in Python,
-    only comments and docstrings are prose, and they are read as reStructuredText. Lines between
-    ``textrank: off`` and ``textrank: on`` and lines with ``textrank: ignore`` are blanked too.
+    Non-prose becomes NON_PROSE, block markup, list bullets and code around comments BLOCK_BREAK,
+    and inline markup blanks; line breaks stay, so offsets are those of ``text``. ``kind`` is one
+    of FILE_KINDS; in program code only comments and docstrings are prose. Stretches of more than
+    MAX_WORD_CHARACTERS without white space are not prose, so the time is proportional to the
+    length of the text. Lines between ``textrank: off`` and ``textrank: on`` and lines with
+    ``textrank: ignore`` are blanked too.
 
     >>> blank_non_prose("Call `then()` than.", "markdown").replace(NON_PROSE, "#")
     'Call ######## than.'
     """
-    kept = _keep_python_prose(text) if kind == "python" else text
-    for pattern in PATTERNS_OF_KIND.get(kind, RST_PATTERNS):
+    kept = text
+    if kind == "python":
+        kept = _keep_python_prose(text)
+    elif kind in COMMENT_PATTERNS:
+        kept = _keep_comments(text, kind)
+    kept = _blank_matches(kept, LONG_WORD)
+    if kind == "markdown":
+        kept = _blank_code_blocks(kept)
+    for pattern in PATTERNS_OF_KIND[kind]:
         kept = _blank_matches(kept, re.compile(pattern))
-    if kind in INLINE_MARKUP:
-        kept = _blank_matches(kept, re.compile(INLINE_MARKUP[kind], re.IGNORECASE), " ")
-        kept = _blank_matches(kept, re.compile(BREAKING_MARKUP[kind]), BLOCK_BREAK)
+    for pattern, filler in MARKUP_OF_KIND.get(kind, ()):
+        kept = _blank_matches(kept, re.compile(pattern), filler)
     kept = _blank_matches(kept, re.compile(BULLET_PATTERN), BLOCK_BREAK)
     return _apply_switches(text, _blank_matches(kept, re.compile("|".join(NON_PROSE_PATTERNS))))
+
+
+def _blank_code_blocks(text: str) -> str:
+    """Return Markdown with fenced and indented code blanked.
+
+    A fence without a closing one of the same length lasts until the end. Lines with four blanks or
+    a tab after an empty line are code, unless they belong to a list: items and their
+    continuations may be indented that far.
+    """
+    lines = []
+    fence = ""
+    in_list = in_code = False
+    after_empty = True
+    for line in text.split("\n"):
+        marker = re.match(r"[ \t]*(`{3,}|~{3,})", line)
+        if marker and (not fence or (marker[1].startswith(fence) and marker[0] == line.rstrip())):
+            fence = "" if fence else marker[1]
+            lines.append(_blank(line))
+            continue
+        if line.strip() and not fence:
+            is_indented = line.startswith(("    ", "\t"))
+            in_code = is_indented and not in_list and (after_empty or in_code)
+            if not in_code and re.match(BULLET_PATTERN, line):
+                in_list = True
+            elif after_empty and not line[0].isspace():
+                in_list = False
+        after_empty = not line.strip()
+        lines.append(_blank(line) if in_code or fence else line)
+    return "\n".join(lines)
 
 
 def _blank_matches(text: str, pattern: re.Pattern[str], filler: str = NON_PROSE) -> str:
@@ -277,11 +365,12 @@ def _apply_switches(text: str, blanked: str) -> str:
 
 
 def _keep_python_prose(text: str) -> str:
-    """Return Python source with everything but comments and docstrings blanked.
+    """Return Python source with everything but comments and docstrings replaced by BLOCK_BREAK.
 
-    Delimiters (``#`` and quotes) are blanked too. After a syntax error everything is blanked.
+    Delimiters (``#`` and quotes) are blanked too. Comments on lines of their own that follow each
+    other are one paragraph. After a syntax error everything is replaced.
     """
-    kept = list(_blank(text))
+    kept = list(_blank(text, BLOCK_BREAK))
     starts = [0]
     for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
@@ -289,13 +378,37 @@ def _keep_python_prose(text: str) -> str:
         start, end = starts[row - 1] + column, starts[end_row - 1] + end_column
         if text[start:end] == token:
             kept[start:end] = _blank_delimiters(token)
+            if token.startswith("#") and not text[starts[row - 1] : start].strip():
+                kept[starts[row - 1] : start] = " " * column
     return "".join(kept)
 
 
 def _blank_delimiters(token: str) -> str:
-    """Return a comment or string literal with its ``#``, or quotes and prefix letters, blanked."""
-    delimiters = r"\A(?:#[!:]?|[rRbBuUfF]*(?:\"\"\"|'''|\"|'))|(?:\"\"\"|'''|\"|')\Z"
-    return _blank_matches(token, re.compile(delimiters))
+    """Return a comment with its ``#`` blanked, or a string with quotes and prefix replaced.
+
+    Quotes become BLOCK_BREAK.
+    """
+    if token.startswith("#"):
+        return _blank_matches(token, re.compile(r"\A#+[!:]?"), " ")
+    delimiters = r"\A[rRbBuUfF]*(?:\"\"\"|'''|\"|')|(?:\"\"\"|'''|\"|')\Z"
+    return _blank_matches(token, re.compile(delimiters), BLOCK_BREAK)
+
+
+def _keep_comments(text: str, kind: str) -> str:
+    """Return program code with everything but comments replaced by BLOCK_BREAK.
+
+    ``kind`` is a key of COMMENT_PATTERNS. Delimiters become blanks, so that comments on lines of
+    their own that follow each other are one paragraph.
+    """
+    kept = list(_blank(text, BLOCK_BREAK))
+    for match in re.finditer(COMMENT_PATTERNS[kind], text):
+        if match["comment"]:
+            line_start = text.rfind("\n", 0, match.start()) + 1
+            if not text[line_start : match.start()].strip():
+                kept[line_start : match.start()] = " " * (match.start() - line_start)
+            comment = _blank_matches(match[0], re.compile(COMMENT_DELIMITER), " ")
+            kept[match.start() : match.end()] = comment
+    return "".join(kept)
 
 
 def _comments_and_docstrings(text: str) -> Iterator[tuple[tuple[int, int], tuple[int, int], str]]:
@@ -324,12 +437,16 @@ def _comments_and_docstrings(text: str) -> Iterator[tuple[tuple[int, int], tuple
 class Settings:
     """Settings in the section ``[tool.textrank.spell]`` of a pyproject.toml.
 
-    ``words`` are never flagged, ``precision`` is that of ``Linter`` (None: its default), and
-    ``exclude`` are the patterns of files that the command line skips.
+    ``words`` are never flagged; an entry "affect/effect" switches off that pair. ``dictionary``
+    are files with more of them, one per line, relative to the pyproject.toml. ``precision`` is
+    that of ``Linter`` (None: its default), ``style`` whether matters of style such as less/fewer
+    are flagged, and ``exclude`` are the patterns of files that the command line skips.
     """
 
     words: tuple[str, ...] = ()
+    dictionary: tuple[str, ...] = ()
     precision: float | None = None
+    style: bool = False
     exclude: tuple[str, ...] = ()
 
     @classmethod
@@ -337,7 +454,8 @@ class Settings:
         """Return the settings of the nearest pyproject.toml at or above a folder.
 
         Defaults if there is no such file, or it has no section for textrank; files further up are
-        not read. Raises ValueError on invalid TOML or unknown settings.
+        not read. The words of the dictionaries are added to ``words``. Raises ValueError on
+        invalid TOML, unknown settings, wrong values and missing dictionaries.
         """
         for parent in (folder.resolve(), *folder.resolve().parents):
             file = parent / "pyproject.toml"
@@ -347,24 +465,49 @@ class Settings:
 
     @classmethod
     def _from_file(cls, file: Path) -> Settings:
-        """Read the section of a file; raise ValueError on invalid TOML or unknown settings."""
+        """Read the section of a file; raises as ``from_folder``."""
         try:
             document = tomllib.loads(file.read_text(encoding="utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise ValueError(f"{file}: not valid TOML ({error}). Fix it.") from error
-        section: dict[str, Any] = document.get("tool", {}).get("textrank", {}).get("spell", {})
-        unknown = sorted(set(section) - {"words", "precision", "exclude"})
+        section: Any = document.get("tool", {}).get("textrank", {}).get("spell", {})
+        where = f"{file}, [tool.textrank.spell]"
+        names = [field.name for field in fields(cls)]
+        unknown = sorted(set(section) - set(names))
         if unknown:
             raise ValueError(
-                f"{file}, [tool.textrank.spell]: unknown setting {unknown[0]!r}; available: "
-                "words, precision, exclude."
+                f"{where}: unknown setting {unknown[0]!r}; available: {', '.join(names)}."
             )
-        precision = section.get("precision")
+        for name in ("words", "dictionary", "exclude"):
+            values = section.get(name, [])
+            if not isinstance(values, list) or not all(isinstance(v, str) for v in values):
+                raise ValueError(f"{where}: {name} must be a list of strings, got {values!r:.80}.")
+        precision, style = section.get("precision"), section.get("style", False)
+        is_number = isinstance(precision, int | float) and not isinstance(precision, bool)
+        if precision is not None and not (is_number and 0 < precision <= 1):
+            raise ValueError(
+                f"{where}: precision must be a number above 0 and at most 1, got {precision!r:.80}."
+            )
+        if not isinstance(style, bool):
+            raise ValueError(f"{where}: style must be true or false, got {style!r:.80}.")
+        dictionary = tuple(section.get("dictionary", ()))
+        words = [word for name in dictionary for word in read_dictionary(file.parent / name)]
         return cls(
-            tuple(map(str, section.get("words", ()))),
-            None if precision is None else float(precision),
-            tuple(map(str, section.get("exclude", ()))),
+            words=(*section.get("words", ()), *words),
+            dictionary=dictionary,
+            precision=None if precision is None else float(precision),
+            style=style,
+            exclude=tuple(section.get("exclude", ())),
         )
+
+
+def read_dictionary(path: Path) -> list[str]:
+    """Return the words of a user dictionary, one per line; "#" begins a comment.
+
+    Raises ValueError if the file cannot be read, see ``read_text``.
+    """
+    lines = (line.partition("#")[0].strip() for line in read_text(path).splitlines())
+    return [line for line in lines if line]
 
 
 def read_text(path: Path) -> str:

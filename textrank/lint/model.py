@@ -393,6 +393,7 @@ class Pair:
     levels: tuple[tuple[float, ...], tuple[float, ...]]
     precision: float
     recall: float
+    style: bool = False  # a matter of style such as less/fewer, flagged only on request
 
     @property
     def title(self) -> str:
@@ -445,20 +446,26 @@ class ConfusionModel:
     classes: npt.NDArray[np.int64]  # (words, 3) hash, fine and coarse class of each frequent word
     meta: dict[str, Any]
 
-    def find_errors(self, text: str, precision: float = DEFAULT_PRECISION) -> list[Flag]:
+    def find_errors(
+        self, text: str, precision: float = DEFAULT_PRECISION, *, style: bool = False
+    ) -> list[Flag]:
         """Return the words of a text that are probably wrong, in text order, without overlaps.
 
         ``text`` has NON_PROSE in place of what is not prose (``blank_non_prose``). ``precision`` is
-        the share of flags that should be correct at an error rate of ERROR_RATE. Wording that the
-        text repeats is not flagged (``Tokens.is_habitual``).
+        the share of flags that should be correct at an error rate of ERROR_RATE; ``style`` is
+        whether pairs that are a matter of style are judged too. Wording that the text repeats is
+        not flagged (``Tokens.is_habitual``).
         """
+        thresholds = self.thresholds(precision)
+        if not style:
+            thresholds[[pair.style for pair in self.pairs]] = UNREACHABLE_LOG_ODDS
         tokens, start, end, word_id = self.find_words(text)
         flags: list[Flag] = []
         spans: list[tuple[int, int]] = []
         for first in range(0, len(start), CHUNK_OCCURRENCES):
             chunk = slice(first, first + CHUNK_OCCURRENCES)
             words = start[chunk], end[chunk], word_id[chunk]
-            for candidate in self._above_threshold(tokens, *words, precision):
+            for candidate in self._above_threshold(tokens, *words, thresholds):
                 if tokens.is_habitual(*candidate[:2]):
                     continue
                 spans = spans or [token.span() for token in TOKEN.finditer(text)]
@@ -496,14 +503,20 @@ class ConfusionModel:
         return self._slopes[pair] * scores + self._shifts[pair]
 
     def _above_threshold(
-        self, tokens: Tokens, start: IntArray, end: IntArray, word_id: IntArray, precision: float
+        self,
+        tokens: Tokens,
+        start: IntArray,
+        end: IntArray,
+        word_id: IntArray,
+        thresholds: npt.NDArray[np.float64],
     ) -> Iterator[tuple[int, int, int, int, float]]:
         """Yield start, end, pair, printed side and log-odds of words above their threshold.
 
-        ``start``, ``end`` and ``word_id`` are arrays with one entry per occurrence. The log-odds
-        are those of the proposal, the other side of the pair. A word may belong to several pairs;
-        its proposal must also beat all others by MIN_LOG_ODDS_MARGIN. Results are in the order of
-        ``start``, one per occurrence at most, unless proposals are exactly tied.
+        ``start``, ``end`` and ``word_id`` are arrays with one entry per occurrence, ``thresholds``
+        has shape (pairs, 2). The log-odds are those of the proposal, the other side of the pair. A
+        word may belong to several pairs; its proposal must also beat all others by
+        MIN_LOG_ODDS_MARGIN. Results are in the order of ``start``, one per occurrence at most,
+        unless proposals are exactly tied.
         """
         count = self._side_starts[word_id + 1] - self._side_starts[word_id]
         span = np.repeat(np.arange(len(start)), count)
@@ -511,7 +524,7 @@ class ConfusionModel:
         sides = self._sides[np.repeat(self._side_starts[word_id], count) + rank]
         pair, side = sides[:, 0], sides[:, 1]
         odds = self.log_odds_of_features(tokens.features(start, end)[span], pair) * (1 - 2 * side)
-        is_above = odds >= self.thresholds(precision)[pair, side]
+        is_above = odds >= thresholds[pair, side]
         is_above &= _is_clear_winner(span, odds, len(start))
         for i in np.flatnonzero(is_above):
             k = span[i]
@@ -540,17 +553,25 @@ class ConfusionModel:
         return build_lookup_table(self.keys, self.weights)
 
     def thresholds(self, precision: float) -> npt.NDArray[np.float64]:
-        """Return the log-odds from which a printed word is flagged, (pairs, 2).
+        """Return the log-odds from which a printed word is flagged, a new array (pairs, 2).
 
-        Column s is for the word of side s, its values are log-odds of the other word. The next
-        higher of THRESHOLD_PRECISIONS is used; beyond the last one the threshold rises with the
-        odds of precision.
+        Column s is for the word of side s, its values are log-odds of the other word. Between
+        THRESHOLD_PRECISIONS, thresholds are interpolated by the log-odds of precision; a word that
+        is not flagged at the next higher one is not flagged. Below the first of them its thresholds
+        are used, beyond the last one thresholds rise with the log-odds of precision.
         """
-        column = next((k for k, p in enumerate(THRESHOLD_PRECISIONS) if p >= precision - 1e-9), -1)
-        if column < 0:  # beyond what was measured
-            extra = math.log(max((1 - THRESHOLD_PRECISIONS[-1]) / max(1 - precision, 1e-12), 1.0))
-            return np.asarray(self._all_thresholds[:, :, -1] + extra)
-        return np.asarray(self._all_thresholds[:, :, column])
+        grid = np.log(np.array(THRESHOLD_PRECISIONS) / (1 - np.array(THRESHOLD_PRECISIONS)))
+        at = math.log(max(precision, 1e-9) / max(1 - precision, 1e-12))
+        if at >= grid[-1]:  # beyond what was measured
+            return np.asarray(self._all_thresholds[:, :, -1] + (at - grid[-1]))
+        upper = int(np.searchsorted(grid, at - 1e-9))
+        high = self._all_thresholds[:, :, upper]
+        if upper == 0:
+            return np.array(high)
+        low = self._all_thresholds[:, :, upper - 1]
+        share = min((at - grid[upper - 1]) / (grid[upper] - grid[upper - 1]), 1.0)
+        between = low + share * (high - low)
+        return np.where(high >= UNREACHABLE_LOG_ODDS, high, between)
 
     def _make_flag(
         self,

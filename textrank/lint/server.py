@@ -11,13 +11,16 @@ import threading
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
 from pygls.workspace import PositionCodec
 
 from textrank import __version__
-from textrank.lint.linter import Linter, Proposal, file_kind
+from textrank.lint.linter import Linter, Proposal, Settings, file_kind
+from textrank.lint.model import ConfusionModel, shipped_model_path
 
 DIAGNOSTIC_SOURCE = "textrank"
 DEBOUNCE_SECONDS = 0.3  # without a change before a text is checked
@@ -50,7 +53,8 @@ class SpellServer(LanguageServer):
     """Language server that checks open documents; a newer version of a text replaces an older one.
 
     Diagnostics and quick fixes always belong to the current version of a text: those of an older
-    one are neither published nor offered.
+    one are neither published nor offered. The settings are those of the nearest pyproject.toml of
+    each document; if it is not valid, defaults are used and the editor shows the error.
     """
 
     def __init__(self) -> None:
@@ -60,7 +64,8 @@ class SpellServer(LanguageServer):
         self._current: dict[str, Snapshot] = {}
         self._fixes: dict[str, tuple[Snapshot, list[Fix]]] = {}
         self._timers: dict[str, threading.Timer] = {}
-        self._linter: Linter | None = None
+        self._model: ConfusionModel | None = None
+        self._reported_errors: set[str] = set()
         self._linter_lock = threading.Lock()
         self._state_lock = threading.Lock()  # held while a result is compared and published
 
@@ -84,11 +89,11 @@ class SpellServer(LanguageServer):
     def check(self, snapshot: Snapshot) -> None:
         """Publish the diagnostics of a text, if it is still the current version.
 
-        The linter is loaded at the first call. Runs in a timer thread.
+        The model is loaded at the first call. Runs in a timer thread.
         """
         with self._linter_lock:
-            self._linter = self._linter or Linter()
-            proposals = self._linter(snapshot.text, file=snapshot.uri, kind=snapshot.kind)
+            linter = self._make_linter(snapshot)
+            proposals = linter(snapshot.text, file=snapshot.uri, kind=snapshot.kind)
         ranges = client_ranges(snapshot.text, proposals, self.workspace.position_codec)
         fixes = [
             Fix(_diagnostic(proposal, range_), proposal.proposal)
@@ -99,6 +104,30 @@ class SpellServer(LanguageServer):
                 return  # changed or closed meanwhile
             self._fixes[snapshot.uri] = snapshot, fixes
             self._publish(snapshot.uri, snapshot.version, [fix.diagnostic for fix in fixes])
+
+    def _make_linter(self, snapshot: Snapshot) -> Linter:
+        """Return the linter with the settings that hold for a document; needs ``_linter_lock``.
+
+        An invalid pyproject.toml is reported once per message.
+        """
+        if self._model is None:
+            self._model = ConfusionModel.from_disk(shipped_model_path("confusions") or "confusions")
+        settings = Settings()
+        if path := to_fs_path(snapshot.uri):
+            try:
+                settings = Settings.from_folder(Path(path).parent)
+            except (ValueError, OSError) as error:
+                if str(error) not in self._reported_errors:
+                    self._reported_errors.add(str(error))
+                    self.window_show_message(
+                        lsp.ShowMessageParams(lsp.MessageType.Error, f"textrank: {error}")
+                    )
+        return Linter(
+            self._model,
+            precision=settings.precision,
+            words=settings.words,
+            style=settings.style,
+        )
 
     def close(self, uri: str) -> None:
         """Forget a document that was closed, and clear its diagnostics in the editor."""
