@@ -15,10 +15,11 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from threading import Timer
 from typing import Any, TypeAlias, TypedDict
 
 import spacy
@@ -26,6 +27,7 @@ from spacy.tokens import Doc, Span
 
 from textrank.candidates import document_id
 from textrank.config import NamedCorpus, load_corpus
+from textrank.io.reading import MAX_UNPACK_RATIO
 from textrank.results.schema import FORMATS, StatementRow
 from textrank.results.schema import TABLES as TABLE_COLUMNS
 from textrank.tasks.ppi.facts import MIN_PROBABILITY, UNTYPED
@@ -47,6 +49,12 @@ SQL_TYPES = {
     "string": "VARCHAR",
     "ranges": "BIGINT[][]",
 }
+
+# Limits of a database. A part may unpack to this multiple of its size, as in textrank.io.reading.
+MIN_MEMORY_BYTES = 1 << 30
+MAX_SQL_ROWS = 1_000_000  # of a user's query
+MAX_SQL_SECONDS = 300.0  # of a user's query
+
 
 # Facts in SQL. Any change here belongs in textrank.tasks.ppi.facts too; a test compares the two.
 
@@ -357,9 +365,10 @@ class Results:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.manifest = _read_manifest(folder)
-        self._connection = _connect()
+        self._connection = _connect(_count_bytes(folder))
         with _explain_errors(folder):
             self._create_views()
+            _lock_down(self._connection, [folder / table for table in TABLES])
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
@@ -370,22 +379,63 @@ class Results:
         """Close the database; the object cannot be used afterwards."""
         self._connection.close()
 
-    def sql(self, text: str, values: Sequence[Any] = ()) -> list[Row]:
-        """Return the rows of any query over the views, as dictionaries by column.
+    def sql(
+        self,
+        text: str,
+        values: Sequence[Any] = (),
+        *,
+        max_rows: int = MAX_SQL_ROWS,
+        seconds: float = MAX_SQL_SECONDS,
+    ) -> list[Row]:
+        """Return the rows of a query over the views, as dictionaries by column.
 
-        ``values`` are the parameters of the query, one for each ``?``. Raises ValueError if DuckDB
-        cannot run it.
+        The query can read this result and nothing else: no other file, no network, no setting.
+
+        Parameters
+        ----------
+        text
+            One statement that reads: SELECT, WITH, FROM, DESCRIBE, SUMMARIZE or EXPLAIN.
+        values
+            Parameters of the query, one for each ``?``.
+        max_rows, seconds
+            Largest number of rows, and longest time.
+
+        Raises
+        ------
+        ValueError
+            If there is not exactly one statement, if it does more than read, if DuckDB cannot run
+            it, or if it has more rows or takes longer than allowed.
         """
         with _explain_errors(self.folder):
+            _check_statement(text)
             cursor = self._connection.cursor()
-            cursor.execute(text, list(values))
-            names = [column[0] for column in cursor.description or ()]
-            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+            timer = Timer(seconds, cursor.interrupt)
+            timer.daemon = True
+            timer.start()
+            try:
+                cursor.execute(text, list(values))
+                names = [column[0] for column in cursor.description or ()]
+                rows = cursor.fetchmany(max_rows + 1)
+            except duckdb.InterruptException:
+                raise ValueError(
+                    f"the query takes more than {seconds:g} seconds. Ask for less."
+                ) from None
+            finally:
+                timer.cancel()
+                cursor.close()
+        if len(rows) > max_rows:
+            raise ValueError(f"the query has more than {max_rows:,} rows. Add a LIMIT.")
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def _fetch(self, text: str, values: Sequence[Any] = ()) -> list[Row]:
+        """Return all rows of a query of our own; raise ValueError if DuckDB cannot run it."""
+        with _explain_errors(self.folder):
+            return _fetch_rows(self._connection, text, values)
 
     def counts(self) -> Row:
         """Return the number of rows of each of the four ``TABLES``, by name."""
         parts = ", ".join(f"(SELECT count(*) FROM {table}) AS {table}" for table in TABLES)
-        return self.sql(f"SELECT {parts}")[0]
+        return self._fetch(f"SELECT {parts}")[0]
 
     def statements(
         self,
@@ -405,7 +455,7 @@ class Results:
         if order not in ORDERS:
             raise ValueError(f"order must be one of {', '.join(ORDERS)}, got {order!r}.")
         texts, values = self._conditions(name, other, where)
-        return self.sql(
+        return self._fetch(
             f"SELECT {_STATEMENT_COLUMNS} FROM keyed {_where(texts)} "
             f"ORDER BY {ORDERS[order]}, {TIE_BREAKER} LIMIT ? OFFSET ?",
             [*values, limit, offset],
@@ -416,7 +466,7 @@ class Results:
     ) -> int:
         """Return the number of statements that ``statements`` has without limit."""
         texts, values = self._conditions(name, other, where)
-        rows = self.sql(f"SELECT count(*) AS n FROM keyed {_where(texts)}", values)
+        rows = self._fetch(f"SELECT count(*) AS n FROM keyed {_where(texts)}", values)
         return int(rows[0]["n"])
 
     def facts(
@@ -461,7 +511,7 @@ class Results:
         negated, speculated and improbable ones.
         """
         texts, values = self._conditions(name, other, where)
-        return self.sql(
+        return self._fetch(
             f"SELECT {_STATEMENT_COLUMNS} FROM keyed {_where(texts)} "
             f"ORDER BY {ORDERS['probability']}, {TIE_BREAKER} LIMIT ?",
             [*values, limit],
@@ -477,18 +527,18 @@ class Results:
 
         {} for an unknown id.
         """
-        rows = self.sql("SELECT * FROM documents WHERE document = ?", [document])
+        rows = self._fetch("SELECT * FROM documents WHERE document = ?", [document])
         if not rows:
             return {}
-        names = self.sql('SELECT * FROM names WHERE document = ? ORDER BY start, "end"', [document])
-        statements = self.sql(
+        names = self._fetch('SELECT * FROM names WHERE document = ? ORDER BY start, "end"', [document])
+        statements = self._fetch(
             f"SELECT * FROM dated WHERE document = ? ORDER BY {TIE_BREAKER}", [document]
         )
         return {**rows[0], "names": names, "statements": statements}
 
     def errors(self) -> list[Row]:
         """Return the documents that could not be read or judged, with the reason, by source."""
-        return self.sql("SELECT * FROM errors ORDER BY source, document")
+        return self._fetch("SELECT * FROM errors ORDER BY source, document")
 
     def _facts(
         self,
@@ -506,7 +556,7 @@ class Results:
         """
         filter_texts, filter_values = where.conditions(of_facts=True)
         source = f"({spellings('keyed', 'key IN (SELECT unnest(?))')})"
-        facts = FactTable(self.sql, "keyed", entities(source)).select(
+        facts = FactTable(self._fetch, "keyed", entities(source)).select(
             " AND ".join(["is_evidence", *texts, *filter_texts]),
             [*values, *filter_values],
             having="sum(asserted) > 0" if where.wants_interactions else "true",
@@ -544,7 +594,7 @@ class Results:
         [] if there are none.
         """
         test = f"{normalized_name('name')} = {normalized_name('?')} OR lower(key) = lower(?)"
-        rows = self.sql(f"SELECT DISTINCT key FROM ({spellings('keyed', test)})", [name, name])
+        rows = self._fetch(f"SELECT DISTINCT key FROM ({spellings('keyed', test)})", [name, name])
         return sorted(row["key"] for row in rows)
 
     def _create_views(self) -> None:
@@ -669,9 +719,60 @@ def _part_files(folder: Path, table: str, format: str) -> list[str]:
     return [str(folder / table / name) for name in names]
 
 
-def _connect() -> duckdb.DuckDBPyConnection:
-    """Return a new DuckDB database in memory."""
-    return duckdb.connect(":memory:")
+def _connect(size: int = 0) -> duckdb.DuckDBPyConnection:
+    """Return a new DuckDB database in memory for files of ``size`` bytes in all.
+
+    It uses at most ``MAX_UNPACK_RATIO`` times that memory, or ``MIN_MEMORY_BYTES``, creates no
+    temporary files, loads no extensions and does not see variables of Python.
+    """
+    config = {
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+        "memory_limit": f"{max(MIN_MEMORY_BYTES, MAX_UNPACK_RATIO * size) >> 20}MiB",
+        "temp_directory": "",
+        "python_enable_replacements": "false",
+    }
+    return duckdb.connect(":memory:", config=config)
+
+
+def _lock_down(connection: duckdb.DuckDBPyConnection, folders: Sequence[Path]) -> None:
+    """Allow a database to access only files in ``folders``, and lock its settings, for good."""
+    allowed = _sql_list(folder.resolve() for folder in folders)
+    connection.execute(f"SET allowed_directories = {allowed}")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+
+
+def _check_statement(text: str) -> None:
+    """Raise ValueError unless ``text`` is one SQL statement that only reads.
+
+    Raises duckdb.Error if it cannot be parsed.
+    """
+    statements = duckdb.extract_statements(text)
+    if len(statements) != 1:
+        raise ValueError(f"{len(statements)} SQL statements were given. Ask one at a time.")
+    kind = statements[0].type
+    if kind not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
+        raise ValueError(f"a query can only read, not {kind.name}. Begin it with SELECT.")
+
+
+def _count_bytes(folder: Path) -> int:
+    """Return the size in bytes of all files in the tables of a result folder."""
+    files = (file for table in TABLES for file in (folder / table).glob("*"))
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def _fetch_rows(
+    connection: duckdb.DuckDBPyConnection, sql: str, values: Sequence[Any] = ()
+) -> list[Row]:
+    """Return the rows of a query as dictionaries by column, through a cursor of its own.
+
+    The cursor is closed at once: DuckDB keeps memory for every open one.
+    """
+    with closing(connection.cursor()) as cursor:
+        cursor.execute(sql, list(values))
+        names = [column[0] for column in cursor.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
 # Tables of the explorer
@@ -716,9 +817,7 @@ class Store:
 
     def fetch(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """Return the rows of a query as dictionaries by column; ``values`` are its parameters."""
-        cursor = self.connection.cursor().execute(sql, list(values))
-        names = [column[0] for column in cursor.description]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        return _fetch_rows(self.connection, sql, values)
 
     def fetch_batches(
         self, sql: str, values: Sequence[Any] = ()
@@ -727,9 +826,10 @@ class Store:
 
         One list is in memory at a time. Nothing is yielded without rows.
         """
-        cursor = self.connection.cursor().execute(sql, list(values))
-        while batch := cursor.fetchmany(MAX_BATCH_ROWS):
-            yield batch
+        with closing(self.connection.cursor()) as cursor:
+            cursor.execute(sql, list(values))
+            while batch := cursor.fetchmany(MAX_BATCH_ROWS):
+                yield batch
 
     @property
     def facts(self) -> FactTable:
@@ -739,7 +839,8 @@ class Store:
 
     def fetch_value(self, sql: str, values: Sequence[Any] = ()) -> Any:
         """Return the first column of the first row of a query; None without rows."""
-        row = self.connection.cursor().execute(sql, list(values)).fetchone()
+        with closing(self.connection.cursor()) as cursor:
+            row = cursor.execute(sql, list(values)).fetchone()
         return None if row is None else row[0]
 
 
@@ -757,7 +858,7 @@ def open_store(path: str | Path, open_corpus: Callable[[Path], NamedCorpus] = lo
     if source.is_dir() and (source / "manifest.json").is_file():
         return from_folder(source)
     if source.is_file() and _is_apply_output(source):
-        return from_rows(_read_json_lines(source), source.name)
+        return from_rows(_read_json_lines(source), source.name, size=source.stat().st_size)
     return from_rows(_read_corpus(open_corpus(source), source), source.name)
 
 
@@ -782,24 +883,31 @@ def from_folder(folder: str | Path) -> Store:
         connection = open_results(path).connection
         sources = {table: table for table in TABLES}
     else:
-        connection = _connect_for_store()
+        connection = _connect_for_store(_count_bytes(path))
         sources = {table: _scan_parquet((path / table).glob("*.parquet")) for table in TABLES}
-    for table, source in sources.items():
-        _create_view(connection, table, source)
-    return _build_store(connection, path.name, manifest)
+    with _explain_errors(path):
+        for table, source in sources.items():
+            _create_view(connection, table, source)
+        if "columns" not in manifest:
+            _lock_down(connection, [path / table for table in TABLES])
+        return _build_store(connection, path.name, manifest)
 
 
-def from_rows(tables: Mapping[str, Iterable[Mapping[str, Any]]], title: str) -> Store:
+def from_rows(
+    tables: Mapping[str, Iterable[Mapping[str, Any]]], title: str, *, size: int = 0
+) -> Store:
     """Build a Store in memory from rows by table; missing tables are empty, missing columns NULL.
 
     ``tables`` has rows for the names in ``TABLES``, with the columns of ``STORE_COLUMNS``; other
-    columns are dropped. ``title`` is shown on the pages.
+    columns are dropped. ``title`` is shown on the pages. ``size`` is the size of the file that the
+    rows come from, in bytes, to which the memory of the database is bounded.
 
     >>> row = {"document": "d1", "name_a": "SHC", "name_b": "GRB2", "probability": 0.9}
     >>> from_rows({"statements": [row]}, "sample").fetch_value("SELECT key_b FROM pairs")
     'grb2'
     """
-    connection = _connect_for_store()
+    connection = _connect_for_store(size)
+    _lock_down(connection, [])
     for table in TABLES:
         columns = ", ".join(f'"{name}" {type}' for name, type in STORE_COLUMNS[table].items())
         connection.execute(f"CREATE TABLE {STORE_TABLES[table]} ({columns})")
@@ -807,9 +915,9 @@ def from_rows(tables: Mapping[str, Iterable[Mapping[str, Any]]], title: str) -> 
     return _build_store(connection, title, {})
 
 
-def _connect_for_store() -> duckdb.DuckDBPyConnection:
-    """Return a new DuckDB database in memory that uses two threads."""
-    connection = _connect()
+def _connect_for_store(size: int = 0) -> duckdb.DuckDBPyConnection:
+    """Return a new DuckDB database in memory that uses two threads; ``size`` as in ``_connect``."""
+    connection = _connect(size)
     connection.execute("SET threads = 2")
     return connection
 
