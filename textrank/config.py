@@ -533,6 +533,29 @@ def load_corpus(
     return NamedCorpus(stem, options.apply_to(reader_for(path)))
 
 
+def corpus_paths(path: str | Path) -> list[Path]:
+    """Return the files and folders that the reader of a corpus opens; they need not exist.
+
+    A folder without a ``corpus.cfg``, or a data file, is itself the only one. Raises ValueError as
+    ``load_corpus``.
+    """
+    path = Path(path)
+    cfg = path / "corpus.cfg" if path.is_dir() else path
+    if cfg.suffix != ".cfg" or not cfg.is_file():
+        return [path]
+    return _reader_paths(_resolve_paths(resolve_section(cfg, "corpus", {}), cfg))
+
+
+def _reader_paths(reader: Any) -> list[Path]:
+    """Return the paths of a reader, and of the parts of a ``ConcatCorpus``; [] if it has none."""
+    from textrank.formats.base import ConcatCorpus
+
+    if isinstance(reader, ConcatCorpus):
+        return [path for part in reader.corpora.values() for path in _reader_paths(part)]
+    path = getattr(reader, "path", None)
+    return [Path(path)] if isinstance(path, str) else []
+
+
 def load_model(name: str | Path) -> Model:
     """Load a shipped model by name, or one by the path of its folder.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textrank.scale.job import Input, Piece, Slice, iter_input_files, path_checksum, plan_slices
+from textrank.scale.job import (
+    Input,
+    Manifest,
+    Piece,
+    Slice,
+    iter_input_files,
+    path_checksum,
+    plan_slices,
+)
 
 NUMBERS = range(200)
 
@@ -78,3 +87,64 @@ def test_checksums_of_folders_see_names_and_contents(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
         sums.append(path_checksum(tmp_path))
     assert all(one != other for one, other in pairwise(sums))
+
+
+CORPUS_CFG = """[corpus]
+@readers = "json_lines.v1"
+path = "{path}"
+"""
+
+
+@pytest.mark.parametrize("path", ["texts/a.jsonl", "../elsewhere/a.jsonl"])
+@pytest.mark.parametrize("named", ["", "corpus.cfg"])
+def test_a_change_inside_a_corpus_is_noticed(path: str, named: str, tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    file = folder / path
+    for place in (folder / "texts", tmp_path / "elsewhere"):
+        place.mkdir(parents=True)
+    file.write_text('{"text": "GRB2 binds SOS1."}')
+    (folder / "corpus.cfg").write_text(CORPUS_CFG.format(path=path))
+    source = str(folder / named)
+    manifest = Manifest({}).add_inputs([source])
+    assert manifest.add_inputs([source]) == manifest
+    rewrite_in_place(file, '{"text": "GRB2 meets SOS1."}')
+    with pytest.raises(ValueError, match="has changed since"):
+        manifest.add_inputs([source])
+
+
+@pytest.mark.parametrize("suffix", [".ann", ".a1", ".a2"])
+@pytest.mark.parametrize("named", ["", "a.txt"])
+def test_annotations_belong_to_their_text(suffix: str, named: str, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("GRB2 binds SOS1.")
+    (tmp_path / f"a{suffix}").write_text("T1\tProtein 0 4\tGRB2\n")
+    source = str(tmp_path / named)
+    manifest = Manifest({}).add_inputs([source])
+    assert manifest.add_inputs([source]) == manifest
+    rewrite_in_place(tmp_path / f"a{suffix}", "T1\tProtein 11 15\tSOS1\n")
+    with pytest.raises(ValueError, match="has changed since"):
+        manifest.add_inputs([source])
+
+
+def test_a_touched_input_of_equal_content_is_unchanged(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("GRB2 binds SOS1.")
+    manifest = Manifest({}).add_inputs([str(tmp_path)])
+    os.utime(tmp_path / "a.txt", ns=(1, 1))
+    assert manifest.add_inputs([str(tmp_path)]).slices == manifest.slices
+
+
+def test_results_of_older_versions_go_on(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("GRB2 binds SOS1.")
+    (tmp_path / "a.ann").write_text("T1\tProtein 0 4\tGRB2\n")
+    text = tmp_path / "a.txt"
+    status = text.stat()
+    old = Input(str(text), str(text), status.st_size, status.st_mtime_ns, path_checksum(text))
+    manifest = Manifest({}, (old,), tuple(plan_slices({0: old})), {"spacy": "3"})
+    assert manifest.add_inputs([str(text)]) == manifest
+
+
+def rewrite_in_place(file: Path, text: str) -> None:
+    """Write other content; the folder keeps its size and time, the file gets a new time."""
+    folder = file.parent.stat()
+    file.write_text(text)
+    os.utime(file, ns=(1, 1))
+    os.utime(file.parent, ns=(folder.st_atime_ns, folder.st_mtime_ns))

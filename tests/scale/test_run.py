@@ -8,7 +8,8 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import pytest
 
 from textrank.results.schema import TABLES, part_file, read_rows, write_part
-from textrank.scale.job import Job, Slice
+from textrank.scale.job import Job, Manifest, Slice
 from textrank.scale.run import Progress, Run, lock_folder
 from textrank.scale.supervisor import Outcome, Report
 
@@ -304,6 +305,28 @@ def test_two_runs_do_not_write_at_once(job: Job, inputs: list[str]) -> None:
     run(inputs, pool)
     with lock_folder(Path(job.folder)), pytest.raises(ValueError, match="another run"):
         start(job)[0](inputs, pool)
+
+
+def test_a_run_that_waited_for_the_lock_keeps_the_inputs_of_the_other(
+    job: Job, inputs: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another run adds inputs and ends just before this one takes the lock."""
+
+    @contextmanager
+    def late_lock(folder: Path) -> Iterator[None]:
+        monkeypatch.setattr("textrank.scale.run.lock_folder", lock_folder)
+        other, pool, _ = start(job)
+        other(inputs[:1], pool)
+        with lock_folder(folder):
+            yield
+
+    monkeypatch.setattr("textrank.scale.run.lock_folder", late_lock)
+    run, pool, _ = start(job)
+    run(inputs[1:], pool)
+    manifest = Manifest.read(Path(job.folder))
+    assert manifest is not None
+    assert sorted(file.source for file in manifest.inputs) == sorted(inputs)
+    assert documents(job) == sorted(everything())
 
 
 def test_debris_of_a_kill_is_cleared(job: Job, inputs: list[str]) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -14,6 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from textrank.config import corpus_paths
 from textrank.io import file_checksum, open_atomic
 from textrank.results.schema import FORMATS, TABLES, Format
 
@@ -95,9 +97,12 @@ class Input:
     path
         Absolute path.
     size, modified
-        Size in bytes and modification time in nanoseconds.
+        Size in bytes and modification time in nanoseconds, of the path itself.
     checksum
-        SHA-256.
+        ``path_checksum`` of all files that are read with the path (``list_read_files``).
+    state
+        Hash of names, sizes and modification times of these files; "" in older results, whose
+        checksum is that of the path alone.
     """
 
     source: str
@@ -105,6 +110,7 @@ class Input:
     size: int
     modified: int
     checksum: str
+    state: str = ""
 
 
 @dataclass(frozen=True)
@@ -274,28 +280,71 @@ def _is_not_text(file: Path, folder: Path) -> bool:
 def describe_input(source: str, inputs_by_path: Mapping[str, Input]) -> Input:
     """Return the Input of a file or folder, with its checksum.
 
-    ``inputs_by_path`` has earlier inputs by absolute path. A file of the same size and modification
-    time is taken to be unchanged and is not read again, as ``make`` and ``rsync`` do: its earlier
-    Input is returned.
+    ``inputs_by_path`` has earlier inputs by absolute path. If all files that are read with the path
+    have the names, sizes and modification times of before, they are taken to be unchanged and are
+    not read again, as ``make`` and ``rsync`` do: the earlier Input is returned.
     """
     path = Path(source).resolve()
-    status = path.stat()
     old = inputs_by_path.get(str(path))
-    if old and (old.size, old.modified) == (status.st_size, status.st_mtime_ns):
+    files = list_read_files(path)
+    state = _hash_state(path, files)
+    if old and old.state == state:
         return old
-    return Input(source, str(path), status.st_size, status.st_mtime_ns, path_checksum(path))
+    status = path.stat()
+    checksum = path_checksum(path, files)
+    if old and not old.state and old.checksum == path_checksum(path):
+        return old  # a result of an older textrank, which recorded only this checksum
+    return Input(source, str(path), status.st_size, status.st_mtime_ns, checksum, state)
 
 
-def path_checksum(path: Path) -> str:
-    """Return the SHA-256 of a file, or of the names and checksums of all files in a folder.
+def list_read_files(path: Path) -> list[Path]:
+    """Return all files that a reader opens for an input, sorted: a change of any is a change of it.
 
-    In hexadecimal; names are relative to the folder, so it can be moved.
+    For a folder or a cfg these are all files in the folder and those that the cfg names elsewhere.
+    A text has its annotations next to it, and an annotation file its text. ``path`` must exist.
     """
-    if path.is_file():
+    if path.is_dir() or path.suffix == ".cfg":
+        folder = path if path.is_dir() else path.parent
+        places = {folder, *(place.resolve() for place in corpus_paths(path))}
+        files = {file for place in places for file in _walk(place)}
+    elif path.suffix in (".txt", *ANNOTATION_SUFFIXES):
+        others = (path.with_suffix(suffix) for suffix in (".txt", *ANNOTATION_SUFFIXES))
+        files = {path, *(other for other in others if other.is_file())}
+    else:
+        files = {path}
+    return sorted(files)
+
+
+def _walk(path: Path) -> list[Path]:
+    """Return all files in a folder and below it, or a file itself; nothing for a missing path."""
+    return [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
+
+
+def _hash_state(path: Path, files: Sequence[Path]) -> str:
+    """Return a hash of the names, sizes and modification times of the files of an input."""
+    rows = []
+    for file in files:
+        status = file.stat()
+        rows.append(f"{_relative_name(file, path)} {status.st_size} {status.st_mtime_ns}")
+    return hashlib.sha256("\n".join(rows).encode(errors="surrogateescape")).hexdigest()
+
+
+def _relative_name(file: Path, path: Path) -> str:
+    """Return the path of a file relative to the folder of an input, also if it is not below it."""
+    return Path(os.path.relpath(file, path if path.is_dir() else path.parent)).as_posix()
+
+
+def path_checksum(path: Path, files: Sequence[Path] | None = None) -> str:
+    """Return the SHA-256 of a file, or of the names and checksums of several.
+
+    In hexadecimal; names are relative to the folder, so it can be moved. ``files`` are the files
+    that belong to ``path``; None takes ``path`` itself, or all files in the folder ``path``.
+    """
+    files = sorted(_walk(path)) if files is None else files
+    if list(files) == [path]:
         return file_checksum(path)
-    files = sorted(file for file in path.rglob("*") if file.is_file())
-    lines = [f"{file.relative_to(path).as_posix()} {file_checksum(file)}" for file in files]
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    lines = [f"{_relative_name(file, path)} {file_checksum(file)}" for file in files]
+    return hashlib.sha256("\n".join(lines).encode(errors="surrogateescape")).hexdigest()
 
 
 def plan_slices(inputs: Mapping[int, Input], size: int = SLICE_BYTES) -> list[Slice]:

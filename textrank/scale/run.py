@@ -149,10 +149,11 @@ class Run:
             document fails.
         """
         start_time = time.monotonic()
-        recorded = self._load_manifest()
+        self._load_manifest()  # refuses a folder of something else before anything is created
         self._make_folders()
         with lock_folder(self.folder):
-            manifest = recorded.add_inputs(sources, self.slice_bytes)
+            # Read again: another run may have added inputs since.
+            manifest = self._load_manifest().add_inputs(sources, self.slice_bytes)
             manifest.write(self.folder)
             remove_unfinished_parts(self.folder, self.job.format)
             missing = deque(self._missing(manifest.slices))
