@@ -32,6 +32,7 @@ from textrank.formats.base import (
 from textrank.formats.columns import is_json_integer
 from textrank.formats.detection import PUBTATOR_SECTION
 from textrank.io import (
+    ItemBudget,
     ItemFilter,
     check_utf8,
     escape_xml_text,
@@ -625,15 +626,19 @@ class PubTator(AnnotatedFile):
 def _iter_blocks(path: str, limit: int) -> Iterator[Block]:
     """Iterate over groups of ``(line number, line)`` between blank lines; no group is empty.
 
-    ``limit`` is the largest number of bytes of a line.
+    ``limit`` is the largest number of bytes of a group, which is a document. Raises ValueError for
+    a larger one as soon as so much of it was read.
     """
     block: Block = []
+    budget = ItemBudget(path, limit)
     for number, line in iter_lines(path, limit):
         if line.strip():
             block.append((number, line))
+            budget.add(line, block[0][0])
         elif block:
             yield block
             block = []
+            budget.start_item()
     if block:
         yield block
 

@@ -38,6 +38,7 @@ from textrank.io import (
     open_atomic,
     open_atomic_bytes,
     open_new_text,
+    parse_digits,
     parse_items,
     read_bytes,
     read_text,
@@ -413,8 +414,8 @@ class Columns(FileReader):
         data: dict[str, Any] = {}
         if row.get("title"):
             data["title"] = row["title"].strip()
-        if row.get("year", "").strip().isdigit():
-            data["year"] = int(row["year"])
+        if (year := parse_digits(row.get("year", ""))) is not None:
+            data["year"] = year
         used_columns = {*text_columns, self.id, "title", "year"}
         if meta := {name: value for name, value in row.items() if name not in used_columns}:
             data["meta"] = meta
@@ -524,7 +525,11 @@ class DocBinFile(FileReader):
         """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
         sentencizer = Sentencizer()
         docs = parse_items(
-            self._docs(nlp), _normalise_doc, path=self.path, skip_bad=False, item_filter=item_filter
+            enumerate(self._docs(nlp), 1),
+            lambda item: _normalise_doc(item[1], f"{self.path}, document {item[0]}"),
+            path=self.path,
+            skip_bad=False,
+            item_filter=item_filter,
         )
         for number, doc in enumerate(docs, 1):
             name = f"{Path(self.path).name.split('.')[0]}-{number}"
@@ -576,11 +581,29 @@ def _check_size(data: bytes, path: str, limit: int) -> None:
         )
 
 
-def _normalise_doc(doc: Doc) -> Doc:
+def _normalise_doc(doc: Doc, location: str) -> Doc:
     """Restore lists in ``user_data`` (msgpack makes tuples) and set ``doc.spans["entities"]``.
 
     The spans are ``doc.ents`` unless the group exists. Changes the Doc in place and returns it.
+    Raises ValueError, beginning with ``location``, if the Doc is damaged: spaCy checks words, spans
+    and entities only when they are used.
     """
+    try:
+        for spans in doc.spans.values():
+            for span in spans:
+                _ = span.label_, span.kb_id_, span.id_
+        for token in doc:
+            _ = token.text, token.tag_, token.dep_, token.lemma_, token.ent_type_
+        _ = doc.ents
+    except (KeyError, IndexError, ValueError, TypeError, AttributeError, OverflowError) as error:
+        raise ValueError(
+            f"{location}: damaged ({error!r:.200}). Write the file again with DocBin.to_disk."
+        ) from error
+    if not isinstance(doc.user_data.get("document", ""), str):
+        raise ValueError(f"{location}: the id in user_data['document'] is not text. Correct it.")
+    for key, expected in (("meta", dict), ("gold", list | tuple), ("concepts", dict)):
+        if not isinstance(doc.user_data.get(key), expected | None):
+            raise ValueError(f"{location}: user_data[{key!r}] is of the wrong type. Correct it.")
     for key in list(doc.user_data):
         if isinstance(key, str):
             doc.user_data[key] = _tuples_to_lists(doc.user_data[key])

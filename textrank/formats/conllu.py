@@ -12,7 +12,15 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from textrank.formats.base import FileReader, require_document_id
-from textrank.io import MAX_ITEM_BYTES, ItemFilter, check_utf8, iter_lines, open_atomic, parse_items
+from textrank.io import (
+    MAX_ITEM_BYTES,
+    ItemBudget,
+    ItemFilter,
+    check_utf8,
+    iter_lines,
+    open_atomic,
+    parse_items,
+)
 
 GOLD_PARSE = "gold"
 # Older treebanks have other tags in the fourth column, which spaCy would refuse.
@@ -38,7 +46,7 @@ class ConllU(FileReader):
     Multiword tokens are replaced by their words, empty nodes are skipped. Without a gold tree for
     every sentence the Doc has sentences and tags but no tree. With ``skip_bad`` a document with an
     error is left out and counted in one warning. ``limit`` is the largest number of bytes of a
-    line.
+    document.
     """
 
     path: str
@@ -52,7 +60,8 @@ class ConllU(FileReader):
         documents, see ``FileReader.read``. Raises ValueError for a malformed document unless
         ``skip_bad``.
         """
-        documents = _documents(_blocks(self.path, self.limit), Path(self.path).name.split(".")[0])
+        name = Path(self.path).name.split(".")[0]
+        documents = _documents(_blocks(self.path, self.limit), name, self.path, self.limit)
         yield from parse_items(
             documents,
             lambda d: _build_doc(nlp, self.path, *d),
@@ -69,6 +78,7 @@ class _Block:
     number: int  # of its first line in the file
     comments: dict[str, str] = field(default_factory=dict)
     rows: list[tuple[int, str]] = field(default_factory=list)  # line number, line
+    size: int = 0  # of its rows, as ItemBudget counts
 
 
 @dataclass
@@ -109,33 +119,41 @@ def _blocks(path: str, limit: int) -> Iterator[_Block]:
     """Iterate over the blocks of a file, separated by blank lines.
 
     Comments without words belong to the next block. ``limit`` is the largest number of bytes of a
-    line.
+    block; raises ValueError for a larger one.
     """
     block: _Block | None = None
+    budget = ItemBudget(path, limit)
     for number, line in iter_lines(path, limit):
         if not line.strip():
             if block is not None and block.rows:
                 yield block
                 block = None
+                budget.start_item()
             continue
         block = block or _Block(number)
+        budget.add(line, block.number)
         if line.startswith("#"):
             match = COMMENT.fullmatch(line.rstrip())
             if match:
                 block.comments[match[1]] = match[2]
         else:
             block.rows.append((number, line))
+            block.size += max(len(line), ItemBudget.LINE_COST)
     if block is not None and block.rows:
         yield block
 
 
-def _documents(blocks: Iterable[_Block], name: str) -> Iterator[tuple[str, list[_Block]]]:
+def _documents(
+    blocks: Iterable[_Block], name: str, path: str, limit: float
+) -> Iterator[tuple[str, list[_Block]]]:
     """Group adjacent blocks by document and iterate over ``(id, blocks)``.
 
     ``name`` is the id if neither comments nor sentence ids give one. Once a comment has given an
-    id, sentence ids are no longer considered.
+    id, sentence ids are no longer considered. Raises ValueError for a document of more than
+    ``limit`` bytes; ``path`` is for the message.
     """
     current, document_blocks = "", list[_Block]()
+    size = 0
     has_ids = False
     for block in blocks:
         document_id = block.comments.get("newdoc id", block.comments.get("doc_id", ""))
@@ -145,8 +163,15 @@ def _documents(blocks: Iterable[_Block], name: str) -> Iterator[tuple[str, list[
         if document_id and document_id != current:
             if document_blocks:
                 yield current, document_blocks
-            current, document_blocks = document_id, []
+            current, document_blocks, size = document_id, [], 0
         document_blocks.append(block)
+        size += block.size
+        if size > limit:
+            raise ValueError(
+                f"{path}, line {document_blocks[0].number}: the document that begins here has more "
+                f"than {int(limit):,} bytes. Add '# newdoc id' comments, or raise the limit "
+                "(--max-bytes, or the reader's setting)."
+            )
     if document_blocks:
         yield current, document_blocks
 

@@ -18,7 +18,13 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from textrank.formats.base import FileReader, Record, build_docs, list_files
-from textrank.io import MAX_ITEM_BYTES, ItemFilter, iter_lines, read_text
+from textrank.io import (
+    MAX_ITEM_BYTES,
+    ItemFilter,
+    iter_lines,
+    read_text,
+    replace_long_references,
+)
 from textrank.io.reading import iter_elements
 from textrank.language.normalization import is_block_tag, is_paragraph_tag
 
@@ -491,7 +497,7 @@ class HTML(FileReader):
         """Make a Record of one file; raise ValueError if it has no text or cannot be parsed."""
         page = _PageText()
         try:
-            page.feed(read_text(path, self.limit))
+            page.feed(replace_long_references(read_text(path, self.limit)))
             page.close()
         except AssertionError as error:  # raised by Python's parser for "<![" without a name
             raise ValueError(f"{path}: not HTML: {error}. Fix or remove the tag.") from error

@@ -29,6 +29,7 @@ from textrank.io import (
     iter_tar_files,
     iter_zip_files,
     read_bytes,
+    replace_long_references,
 )
 
 ARCHIVE_SUFFIXES = (".tar", ".tar.gz", ".tgz")
@@ -205,7 +206,9 @@ def _judged_to_dict(judged: JudgedDocument) -> dict[str, Any]:
 
 # Reuters-21578 ------------------------------------------------------------------------------------
 
-ARTICLE_ELEMENT = re.compile(r"<REUTERS\b([^>]*)>(.*?)</REUTERS>", re.DOTALL)
+# Patterns are anchored or bounded, so that none is tried again from every character of a long run.
+ARTICLE_START = re.compile(r"<REUTERS\b")
+ATTRIBUTE = re.compile(r'\b(\w{1,40})="([^"]*)"')
 
 
 @dataclass(frozen=True)
@@ -294,11 +297,26 @@ def iter_reuters_articles(
         else [(str(path), read_bytes(path, limit))]
     )
     for _, data in files:
-        for head, body in ARTICLE_ELEMENT.findall(data.decode("latin-1")):
+        for head, body in _iter_article_elements(data.decode("latin-1")):
             is_empty = False
             yield _parse_article(head, body)
     if is_empty:
         raise ValueError(f"{path}: no <REUTERS> article in it. Name an .sgm file or a tar of them.")
+
+
+def _iter_article_elements(text: str) -> Iterator[tuple[str, str]]:
+    """Yield attributes and content of each <REUTERS> element; the text after the last is ignored.
+
+    Takes time linear in the text, also for elements without an end.
+    """
+    position = 0
+    while start := ARTICLE_START.search(text, position):
+        tag_end = text.find(">", start.end())
+        end = text.find("</REUTERS>", tag_end + 1)
+        if tag_end < 0 or end < 0:
+            return
+        yield text[start.end() : tag_end], text[tag_end + 1 : end]
+        position = end + len("</REUTERS>")
 
 
 def _parse_article(head: str, body: str) -> ReutersArticle:
@@ -306,13 +324,13 @@ def _parse_article(head: str, body: str) -> ReutersArticle:
 
     Missing attributes and elements become "", missing topics ().
     """
-    attributes = dict(re.findall(r'(\w+)="([^"]*)"', head))
-    topics = re.search(r"<TOPICS>(.*?)</TOPICS>", body, re.DOTALL)
+    attributes = dict(ATTRIBUTE.findall(head))
+    topics = [part.partition("</D>") for part in _find_element("TOPICS", body).split("<D>")[1:]]
     return ReutersArticle(
         attributes.get("NEWID", ""),
         _element_text("TITLE", body),
         _element_text("BODY", body),
-        tuple(re.findall(r"<D>(.*?)</D>", topics[1])) if topics else (),
+        tuple(topic for topic, end, _ in topics if end),
         attributes.get("LEWISSPLIT", ""),
         attributes.get("TOPICS") == "YES",
     )
@@ -324,9 +342,16 @@ def _element_text(name: str, body: str) -> str:
     Runs of blanks become one and the text is stripped; newlines stay. "" if there is no such
     element.
     """
-    match = re.search(rf"<{name}>(.*?)</{name}>", body, re.DOTALL)
-    text = re.sub(r"[\x00-\x08\x0b-\x1f]", " ", unescape(match[1])) if match else ""
+    content = unescape(replace_long_references(_find_element(name, body)))
+    text = re.sub(r"[\x00-\x08\x0b-\x1f]", " ", content)
     return re.sub(r"[ \t]+", " ", text).strip()
+
+
+def _find_element(name: str, body: str) -> str:
+    """Return the content of the first element ``name`` without attributes, "" if there is none."""
+    _, start, rest = body.partition(f"<{name}>")
+    content, end, _ = rest.partition(f"</{name}>")
+    return content if start and end else ""
 
 
 # Senseval-2 ---------------------------------------------------------------------------------------

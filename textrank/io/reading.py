@@ -180,6 +180,33 @@ def read_text(path: str | Path, limit: float = MAX_ITEM_BYTES) -> str:
         ) from None
 
 
+# Numbers and references ---------------------------------------------------------------------------
+
+_LONG_REFERENCE = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9a-fA-F]{8,});?")
+
+
+def parse_digits(text: str, max_digits: int = 9) -> int | None:
+    """Return the number that ``text`` is, or None unless it is 1 to ``max_digits`` ASCII digits.
+
+    White space around it is ignored. ``str.isdigit`` also accepts characters that ``int`` refuses,
+    and ``int`` refuses thousands of digits.
+
+    >>> parse_digits(" 2001 "), parse_digits("²"), parse_digits("9" * 5000)
+    (2001, None, None)
+    """
+    digits = text.strip()
+    is_number = digits.isascii() and digits.isdigit() and len(digits) <= max_digits
+    return int(digits) if is_number else None
+
+
+def replace_long_references(text: str) -> str:
+    """Replace numeric character references of eight digits or more by U+FFFD.
+
+    No character has such a number, and ``html.unescape`` raises for thousands of digits.
+    """
+    return _LONG_REFERENCE.sub("\ufffd", text)
+
+
 # Lines and JSON -----------------------------------------------------------------------------------
 
 UNDECODED_BYTE = re.compile(r"[\udc80-\udcff]")
@@ -201,6 +228,37 @@ def iter_lines(path: str | Path, limit: float = MAX_ITEM_BYTES) -> Iterator[tupl
             line = line.removesuffix(b"\n").removesuffix(b"\r")
             encoding = "utf-8-sig" if number == 1 else "utf-8"
             yield number, line.decode(encoding, errors="surrogateescape")
+
+
+class ItemBudget:
+    """Count of the characters of an item that is gathered line by line.
+
+    ``path`` names the file in messages; ``limit`` is the largest number of characters, which is at
+    most that of bytes. A line counts at least ``LINE_COST``, since an object per line takes memory
+    of its own.
+    """
+
+    LINE_COST = 100
+
+    def __init__(self, path: str | Path, limit: float) -> None:
+        self.path, self.limit, self._size = path, limit, 0
+
+    def start_item(self) -> None:
+        """Begin a new item."""
+        self._size = 0
+
+    def add(self, line: str, first: int) -> None:
+        """Count a line; raise ValueError if the item, which began at line ``first``, is too large.
+
+        Call it for each line before more are kept.
+        """
+        self._size += max(len(line), self.LINE_COST)
+        if self._size > self.limit:
+            raise ValueError(
+                f"{self.path}, line {first}: the document that begins here has more than "
+                f"{int(self.limit):,} bytes. Separate documents, or raise the limit (--max-bytes, "
+                "or the reader's setting)."
+            )
 
 
 def check_utf8(text: str, location: str) -> str:

@@ -23,7 +23,7 @@ from spacy.tokens import Doc, Span
 
 from textrank.candidates import Candidate, document_id
 from textrank.features import FeatureNames, Features, Indices
-from textrank.io import shipped_folder
+from textrank.io import check_utf8, iter_lines, shipped_folder
 from textrank.linear_scores import TemplateFeatures
 from textrank.progress import track
 from textrank.representations.contexts import DocTokens, TextCache
@@ -492,18 +492,26 @@ def write_lexicon(lexicon: Mapping[str, Sequence[str]], path: str | Path) -> Non
     Path(path).write_bytes(packed)
 
 
+MAX_LEXICON_WORDS = 1_000_000  # the shipped one has a tenth of it
+
+
 @lru_cache(maxsize=4)
 def _read_lexicon(path: str, changed: int) -> Mapping[str, Sequence[str]]:
     """Read a lexicon; ``changed`` is the file's modification time, part of the cache key.
 
     Raises ValueError if the file is malformed. The result is shared: do not change it.
     """
-    data = Path(path).read_bytes()
-    try:
-        text = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode()
-        rows = [line.split("\t") for line in text.splitlines()]
-        return {word: tuple(tags.split()) for word, tags in rows}
-    except (OSError, EOFError, ValueError) as error:
-        raise ValueError(
-            f"{path}: not a lexicon ({error}). Expected lines of word, tab, tags."
-        ) from error
+    lexicon: dict[str, tuple[str, ...]] = {}
+    for number, line in iter_lines(path):
+        word, tab, tags = check_utf8(line, f"{path}, line {number}").partition("\t")
+        if not tab or "\t" in tags:
+            raise ValueError(
+                f"{path}, line {number}: not a line of a lexicon: expected a word, a tab, and its "
+                "tags separated by blanks."
+            )
+        lexicon[word] = tuple(tags.split())
+        if number > MAX_LEXICON_WORDS:
+            raise ValueError(
+                f"{path}, line {number}: more than {MAX_LEXICON_WORDS:,} words. Remove rare ones."
+            )
+    return lexicon

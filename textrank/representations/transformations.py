@@ -30,7 +30,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from textrank.features import FeatureNames, Features, Indices, Matrix, SparseMatrix, Vector
 from textrank.graphs import Contexts, PositionTransformation, pivoted_cholesky
-from textrank.io import check_utf8, iter_lines, open_bytes, read_arrays
+from textrank.io import MAX_UNPACKED_BYTES, check_utf8, iter_lines, open_bytes, read_arrays
 from textrank.representations.collocations import load_lexicon
 from textrank.representations.contexts import stemmer
 
@@ -869,6 +869,9 @@ def _one_hot(classes: Sequence[str | None]) -> Features:
     )
 
 
+MAX_VECTOR_RATIO = 10  # of a file of word vectors when it is unpacked; numbers hardly compress
+
+
 @lru_cache(maxsize=8)
 def _read_vectors(path: str, changed: int) -> WordVectors:
     """Read word vectors from an .npz file of ``WordVectors.to_disk`` or from a text file.
@@ -880,13 +883,14 @@ def _read_vectors(path: str, changed: int) -> WordVectors:
         is_archive = stream.read(2) == b"PK"
     if not is_archive:
         return _parse_vectors(path)
-    arrays = read_arrays(Path(path))
+    size = Path(path).stat().st_size
+    arrays = read_arrays(Path(path), max(MAX_UNPACKED_BYTES, MAX_VECTOR_RATIO * size))
     try:
         names, vectors = FeatureNames.from_arrays(arrays), cast(Any, arrays["vectors"])
         return WordVectors([name[0] for name in names], vectors)
-    except (KeyError, IndexError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise ValueError(
-            f"{path}: not an .npz file of WordVectors.to_disk ({error}); it has the arrays "
+            f"{path}: not an .npz file of WordVectors.to_disk ({error!s:.200}); it has the arrays "
             f"{', '.join(sorted(arrays)) or 'none'}. Write it with WordVectors.to_disk, or give a "
             'text file with one "word v1 v2 ..." line per word.'
         ) from error

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlencode
 
+from textrank.io import parse_digits
 from textrank.results.store import FactRow, Row, Store, normalized_name
 from textrank.tasks.ppi.facts import UNTYPED
 
@@ -25,6 +26,9 @@ FACTS_PER_PAGE = 50
 DEFAULT_NEIGHBOURS = 20  # partners of a name in its graph
 MAX_FACET_VALUES = 12
 MAX_NETWORK_EDGES = 20_000
+MAX_PAGE = 10**6
+MAX_QUERY_CHARACTERS = 200  # of search words, and of one value of a facet
+MAX_CHOSEN_VALUES = 50  # of one facet
 
 # Title and SQL expression over pairs that gives a text.
 FACETS: Mapping[str, tuple[str, str]] = {
@@ -75,16 +79,18 @@ class Selection:
         """
         chosen: dict[str, tuple[str, ...]] = {}
         for name, value in query:
-            if name in FACETS and value and value not in chosen.get(name, ()):
-                chosen[name] = (*chosen.get(name, ()), value)
+            values = chosen.get(name, ())
+            is_valid = name in FACETS and 0 < len(value) <= MAX_QUERY_CHARACTERS
+            if is_valid and value not in values and len(values) < MAX_CHOSEN_VALUES:
+                chosen[name] = (*values, value)
         parameters = dict(query)
         sort = parameters.get("sort", "")
-        page = parameters.get("page", "1")
+        page = parse_digits(parameters.get("page", ""))
         return cls(
-            parameters.get("q", "").strip()[:200],
+            parameters.get("q", "").strip()[:MAX_QUERY_CHARACTERS],
             chosen,
             sort if sort in SORTS else "probability",
-            min(int(page), 10**6) if page.isascii() and page.isdigit() and int(page) else 1,
+            min(max(page or 1, 1), MAX_PAGE),
         )
 
     def to_query(self, **changes: Any) -> str:

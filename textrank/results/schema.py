@@ -21,6 +21,8 @@ from urllib.parse import unquote
 
 from spacy.tokens import Doc
 
+from textrank.io import parse_digits
+
 Format: TypeAlias = Literal["parquet", "jsonl"]
 Row: TypeAlias = Mapping[str, Any]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -280,7 +282,7 @@ def _year(doc: Doc) -> int | None:
     """Return the year that the reader found; None if there is none or it is not a number."""
     data = doc.user_data
     year: Any = data.get("year") or (data.get("meta") or {}).get("year")
-    return int(year) if str(year).isdigit() else None
+    return parse_digits(str(year))
 
 
 # Files

@@ -12,8 +12,8 @@ The module has three parts:
 
 from __future__ import annotations
 
-import gzip
 import json
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -27,6 +27,7 @@ from spacy.tokens import Doc, Span
 
 from textrank.candidates import document_id
 from textrank.config import NamedCorpus, load_corpus
+from textrank.io import check_utf8, iter_lines, load_json
 from textrank.io.reading import MAX_UNPACK_RATIO
 from textrank.results.schema import FORMATS, StatementRow
 from textrank.results.schema import TABLES as TABLE_COLUMNS
@@ -530,7 +531,9 @@ class Results:
         rows = self._fetch("SELECT * FROM documents WHERE document = ?", [document])
         if not rows:
             return {}
-        names = self._fetch('SELECT * FROM names WHERE document = ? ORDER BY start, "end"', [document])
+        names = self._fetch(
+            'SELECT * FROM names WHERE document = ? ORDER BY start, "end"', [document]
+        )
         statements = self._fetch(
             f"SELECT * FROM dated WHERE document = ? ORDER BY {TIE_BREAKER}", [document]
         )
@@ -725,7 +728,7 @@ def _connect(size: int = 0) -> duckdb.DuckDBPyConnection:
     It uses at most ``MAX_UNPACK_RATIO`` times that memory, or ``MIN_MEMORY_BYTES``, creates no
     temporary files, loads no extensions and does not see variables of Python.
     """
-    config = {
+    config: dict[str, Any] = {
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
         "memory_limit": f"{max(MIN_MEMORY_BYTES, MAX_UNPACK_RATIO * size) >> 20}MiB",
@@ -1024,72 +1027,137 @@ def _is_apply_output(path: Path) -> bool:
     False if the file cannot be read.
     """
     try:
-        with _open_text(path) as stream:
-            first = json.loads(stream.readline(1 << 24))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+        first = next((load_json(line, "") for _, line in iter_lines(path)), None)
+    except ValueError:
         return False
     return isinstance(first, dict) and any(key.startswith(ATTRIBUTE_PREFIX) for key in first)
 
 
-def _open_text(path: Path) -> Any:
-    """Open a UTF-8 text file for reading, compressed if its suffix is .gz."""
-    opener = gzip.open if path.suffix == ".gz" else open
-    return opener(path, "rt", encoding="utf-8")
-
-
-def _read_json_lines(path: Path) -> dict[str, list[Row]]:
+def _read_json_lines(path: Path) -> dict[str, Iterator[Row]]:
     """Return documents and statements from the output of ``textrank apply ppi``, as rows by table.
 
-    Empty lines are skipped; a line without an id is named by its number. Raises ValueError, with
-    the line, for any other content.
+    Empty lines are skipped; a line without an id is named by its number. The file is read once for
+    each table, one line at a time. Raises ValueError, with the line, for any other content.
     """
-    documents: list[Row] = []
-    statements: list[Row] = []
-    with _open_text(path) as stream:
-        for number, line in enumerate(stream, 1):
-            if not line.strip():
-                continue
-            location = f"{path}, line {number}"
-            row = _parse_line(line, location)
-            document = str(row.get("document", number))
-            documents.append({"document": document, "source": path.name, "status": "done"})
-            statements += [
-                {**_parse_pair(pair, document, path.name, location)}
-                for pair in row[PPI_ATTRIBUTE] or ()
-            ]
-    return {"documents": documents, "statements": statements}
+    name = valid_unicode(path.name)
+
+    def documents() -> Iterator[Row]:
+        for document, _, _ in _iter_apply_lines(path):
+            yield {"document": document, "source": name, "status": "done"}
+
+    def statements() -> Iterator[Row]:
+        for document, pairs, location in _iter_apply_lines(path):
+            yield from ({**_parse_pair(pair, document, name, location)} for pair in pairs)
+
+    return {"documents": documents(), "statements": statements()}
 
 
-def _parse_line(line: str, location: str) -> Row:
-    """Return one line of ``textrank apply ppi``; raise ValueError if it is anything else.
+def _iter_apply_lines(path: Path) -> Iterator[tuple[str, list[Any], str]]:
+    """Yield document id, pairs and location (file and line) of each line that is not empty.
 
-    ``location`` (file and line) is for the message.
+    Raises ValueError, with the location, for a line that ``textrank apply ppi`` does not print.
+    Pairs are not checked.
     """
-    try:
-        row = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{location}: not JSON ({error.msg}). Apply the model again.") from None
-    if not isinstance(row, dict) or not isinstance(row.get(PPI_ATTRIBUTE, 0), list | None):
-        raise ValueError(
-            f"{location}: no {PPI_ATTRIBUTE!r}. explore shows interactions, as textrank apply ppi "
-            "prints them."
-        )
-    return row
+    for number, line in iter_lines(path):
+        location = f"{path}, line {number}"
+        if not line.strip():
+            continue
+        row = load_json(check_utf8(line, location), location)
+        pairs = row.get(PPI_ATTRIBUTE, 0) if isinstance(row, dict) else 0
+        if not isinstance(pairs, list | None):
+            raise ValueError(
+                f"{location}: no {PPI_ATTRIBUTE!r}. explore shows interactions, as textrank apply "
+                "ppi prints them."
+            )
+        yield valid_unicode(str(row.get("document", number))), pairs or [], location
 
 
-def _parse_pair(pair: Mapping[str, Any], document: str, source: str, location: str) -> StatementRow:
+def valid_unicode(text: str) -> str:
+    """Return ``text`` with unpaired surrogates, which no file can hold as UTF-8, replaced by ?."""
+    return text.encode("utf-8", errors="replace").decode("utf-8")
+
+
+class _PairReader:
+    """Reader of the values of one pair; raises ValueError with its location for a wrong type."""
+
+    def __init__(self, pair: Any, location: str) -> None:
+        self.location = location
+        if not isinstance(pair, dict):
+            raise self.error(f"a pair must be an object, got {pair!r:.40}")
+        self.pair = pair
+
+    def error(self, reason: str) -> ValueError:
+        """Return the error to raise."""
+        return ValueError(f"{self.location}: {reason}. Apply the model again.")
+
+    def text(self, key: str) -> str | None:
+        """Return a text, or None if it is missing."""
+        value = self.pair.get(key)
+        if not isinstance(value, str | None):
+            raise self.error(f"{key} of a pair is not text: {value!r:.40}")
+        return None if value is None else valid_unicode(value)
+
+    def number(self, key: str) -> float | None:
+        """Return a finite number, or None if it is missing."""
+        value = self.pair.get(key)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if value is not None and not (is_number and abs(value) <= sys.float_info.max):
+            raise self.error(f"{key} of a pair is not a finite number: {value!r:.40}")
+        return None if value is None else float(value)
+
+    def flag(self, key: str) -> bool | None:
+        """Return true or false, or None if it is missing."""
+        value = self.pair.get(key)
+        if not isinstance(value, bool | None):
+            raise self.error(f"{key} of a pair is neither true nor false: {value!r:.40}")
+        return value
+
+    def two_texts(self, key: str) -> tuple[str, str]:
+        """Return two texts."""
+        value = self.pair.get(key)
+        if not (isinstance(value, list) and len(value) == 2 and _are(value, str)):
+            raise self.error(f"{key} of a pair must be two texts, got {value!r:.40}")
+        one, other = map(valid_unicode, value)
+        return one, other
+
+    def ids(self) -> tuple[str | None, str | None]:
+        """Return two identifiers; each is None if it is missing."""
+        value = self.pair.get("identifiers") or [None, None]
+        if not (isinstance(value, list) and len(value) == 2 and _are(value, str | None)):
+            raise self.error(f"identifiers of a pair must be two texts, got {value!r:.40}")
+        one, other = (id and valid_unicode(id) for id in value)
+        return one, other
+
+    def spans(self, key: str) -> list[tuple[int, int]]:
+        """Return character ranges ``(start, end)``; [] if they are missing."""
+        value = self.pair.get(key) or []
+        rows: list[Any] = value if isinstance(value, list) else [None]
+        if not all(isinstance(r, list) and len(r) == 2 and _are(r, int) for r in rows):
+            raise self.error(f"{key} of a pair must be ranges of characters, got {value!r:.40}")
+        if not all(0 <= start <= end < 1 << 53 for start, end in rows):
+            raise self.error(f"{key} of a pair has a range outside of any text: {value!r:.40}")
+        return [(start, end) for start, end in rows]
+
+
+def _are(values: Iterable[Any], type: Any) -> bool:
+    """Return whether all values are of a type; true and false are not numbers here."""
+    return all(isinstance(value, type) and not isinstance(value, bool) for value in values)
+
+
+def _parse_pair(pair: Any, document: str, source: str, location: str) -> StatementRow:
     """Return a row of ``doc._.textrank_ppi`` as a statement; missing values get their defaults.
 
-    ``location`` (file and line) is for the message of the ValueError that is raised without names
-    or spans.
+    ``location`` (file and line) begins the message of the ValueError that is raised without names
+    or spans, and for values of another type.
     """
-    try:
-        (start_a, end_a), (start_b, end_b) = pair["spans"]
-        name_a, name_b = pair["names"]
-        sentence = str(pair.get("sentence", ""))
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{location}: a pair without names or spans ({error!r}).") from None
-    id_a, id_b = pair.get("identifiers") or (None, None)
+    values = _PairReader(pair, location)
+    spans = values.spans("spans")
+    if len(spans) != 2:
+        raise values.error(f"a pair has two spans, got {len(spans)}")
+    (start_a, end_a), (start_b, end_b) = spans
+    name_a, name_b = values.two_texts("names")
+    id_a, id_b = values.ids()
+    sentence = values.text("sentence") or ""
     return {
         "document": document,
         "start_a": start_a,
@@ -1100,13 +1168,13 @@ def _parse_pair(pair: Mapping[str, Any], document: str, source: str, location: s
         "name_b": name_b,
         "id_a": id_a,
         "id_b": id_b,
-        "score": pair.get("score"),
-        "probability": pair.get("probability"),
-        "interacts": pair.get("interacts"),
-        "status": pair.get("status") or "asserted",
-        "type": pair.get("type"),
-        "direction": pair.get("direction") or "none",
-        "trigger": pair.get("trigger") or [],
+        "score": values.number("score"),
+        "probability": values.number("probability"),
+        "interacts": values.flag("interacts"),
+        "status": values.text("status") or "asserted",
+        "type": values.text("type"),
+        "direction": values.text("direction") or "none",
+        "trigger": [list(span) for span in values.spans("trigger")],
         "sentence_start": find_sentence_start(
             sentence, [name_a, name_b], [(start_a, end_a), (start_b, end_b)]
         ),
@@ -1126,6 +1194,11 @@ def find_sentence_start(
     >>> find_sentence_start("SHC binds GRB2.", ["SHC", "GRB2"], [(40, 43), (50, 54)])
     40
     """
+    if any(
+        end - start != len(name) or not name
+        for (start, end), name in zip(spans, names, strict=True)
+    ):
+        return None
     offset = sentence.find(names[0])
     while offset >= 0:
         start = spans[0][0] - offset

@@ -35,6 +35,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from textrank.config import package_versions
+from textrank.io import parse_digits
 from textrank.reports.html import template_environment as report_environment
 
 # Access control
@@ -207,9 +208,9 @@ async def _read_body(headers: Headers, receive: Receive) -> bytes | None:
     Too large is more than ``MAX_REQUEST_BYTES``, or an announced length that is not a number. Such
     a body is read up to ``MAX_DRAINED_BYTES`` but not kept.
     """
-    announced = headers.get("content-length", "0")
-    is_large = not announced.isdigit() or int(announced) > MAX_REQUEST_BYTES
-    if is_large and announced.isdigit() and int(announced) > MAX_DRAINED_BYTES:
+    announced = parse_digits(headers.get("content-length", "0"), 18)
+    is_large = announced is None or announced > MAX_REQUEST_BYTES
+    if announced is None or announced > MAX_DRAINED_BYTES:
         return None
     body, received = b"", 0
     while True:

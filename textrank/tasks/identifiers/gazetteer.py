@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textrank.features import Arrays
-from textrank.io import read_arrays, write_arrays
+from textrank.io import (
+    MAX_UNPACKED_BYTES,
+    parse_digits,
+    read_arrays,
+    read_text,
+    write_arrays,
+)
 from textrank.tasks.identifiers.names import (
     Case,
     NameVariant,
@@ -189,7 +196,7 @@ class Gazetteer:
         prefix, _, local = identifier.partition(":")
         if prefix not in self.prefixes:
             return False
-        if not local.isdigit() or len(local) > 9:
+        if parse_digits(local) is None:
             return local in self.local.values() or local in self.symbols
         numbers = self._numbers
         index = int(np.searchsorted(numbers, np.int32(local)))
@@ -736,12 +743,12 @@ def read_gazetteer_tsv(path: str | Path) -> Gazetteer:
     is not valid.
     """
     file = Path(path)
+    lines = io.StringIO(read_text(file, MAX_UNPACKED_BYTES), newline="")
     try:
-        with file.open(encoding="utf-8", newline="") as lines:
-            reader = csv.DictReader(lines, delimiter="\t")
-            _check_columns(file, reader.fieldnames or ())
-            rows = [_parse_row(row, f"{file}, line {n}") for n, row in enumerate(reader, start=2)]
-    except (OSError, UnicodeDecodeError) as error:
+        reader = csv.DictReader(lines, delimiter="\t")
+        _check_columns(file, reader.fieldnames or ())
+        rows = [_parse_row(row, f"{file}, line {n}") for n, row in enumerate(reader, start=2)]
+    except csv.Error as error:
         raise ValueError(f"{file}: not readable as a table of genes ({error}).") from error
     return build_gazetteer(dict(rows))
 
@@ -775,7 +782,7 @@ def _parse_row(
     if not (prefix and separator and local and values["symbol"]):
         raise ValueError(f"{location}: give an identifier such as ncbigene:7157, and a symbol.")
     for name in ("taxon", "hgnc"):
-        if values.get(name) and not values[name].isdigit():
+        if values.get(name) and parse_digits(values[name]) is None:
             raise ValueError(f"{location}: {name} {values[name]!r} is not a number. Correct it.")
     taxon, hgnc = int(values.get("taxon") or 0), int(values.get("hgnc") or 0)
     gene = Gene(values["identifier"], values["symbol"], taxon, hgnc, values.get("uniprot", ""))
@@ -791,7 +798,8 @@ def _local_number(gene: Gene) -> int:
     -1 if it is not a number or has more than nine digits.
     """
     local = gene.identifier.partition(":")[2]
-    return int(local) if local.isdigit() and len(local) < 10 else -1
+    number = parse_digits(local)
+    return -1 if number is None else number
 
 
 def _other_local_part(gene: Gene) -> str:
