@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -92,6 +92,13 @@ class Model:
     submodels: Mapping[str, Model] = field(default_factory=dict)  # see Task.submodel_names
     average: Vector | None = None  # mean training value of each feature; 0 for rare features
     calibration: PlattCalibration | None = None  # scores to probabilities; None: not yes or no
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields for pickle and copy, without what was computed from them on first use.
+
+        Functions that score and index are built again where they are needed.
+        """
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     # Scoring
 

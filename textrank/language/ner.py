@@ -574,12 +574,20 @@ def build_tag_network(
     layers: TagNetwork = chain(tok2vec, list2ragged(), scores)
     return Model(
         "name_tags",
-        lambda model, docs, is_train: model.layers[0](docs, is_train),
+        _forward_network,
         init=_initialize_network,
         layers=[layers],
         params={"T": None},
         dims={"nO": nO},
     )
+
+
+def _forward_network(model: TagNetwork, docs: list[Doc], is_train: bool) -> Any:
+    """Return the emission scores of Docs and the callback for their gradient.
+
+    A function of the module, because processes that spaCy starts receive the network by pickle.
+    """
+    return model.layers[0](docs, is_train)
 
 
 def _initialize_network(model: TagNetwork, X: Any = None, Y: Any = None) -> None:

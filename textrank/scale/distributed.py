@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -40,11 +39,10 @@ CONNECTION_LOST = (
     "the connection to the Dask scheduler was lost. Finished parts are kept: run the command again."
 )
 try:
-    from distributed import Client, LocalCluster, WorkerPlugin, get_worker
+    from distributed import Client, Security, WorkerPlugin, get_worker
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
-        "--dask and several --workers need Dask. Install it with: pip install "
-        "'textrank-kernels[scale]'"
+        "--dask needs Dask. Install it with: pip install 'textrank-kernels[scale]'"
     ) from error
 
 
@@ -94,14 +92,11 @@ class DaskPool:
     ----------
     client
         Client of the scheduler.
-    local
-        Cluster of this machine that was started here, or None.
     reports
         Queue of ``(slice id, Outcome)``, in the order in which slices finish.
     """
 
     client: Any
-    local: Any = None
     reports: SimpleQueue[Report] = field(default_factory=SimpleQueue)
     _futures: dict[str, Any] = field(default_factory=dict)
 
@@ -109,34 +104,26 @@ class DaskPool:
     def connect(
         cls,
         job: Mapping[str, Any],
-        workers: int,
-        address: str | None,
+        address: str,
         timeout: float,
         start_timeout: float,
     ) -> DaskPool:
         """Connect to a scheduler and start the model on each worker.
 
-        ``address`` None starts a cluster of ``workers`` processes on this machine. Raises
-        ValueError if no scheduler answers within 30 seconds.
+        An ``address`` that begins with ``tls://`` is used with TLS and the certificates of Dask's
+        configuration (``distributed.comm.tls``); an unencrypted connection is then refused. Raises
+        ValueError if no scheduler answers within 30 seconds, or the certificates are not usable.
         """
-        local = None
-        if address is None:
-            local = LocalCluster(  # type: ignore[no-untyped-call]
-                n_workers=workers,
-                threads_per_worker=1,
-                processes=True,
-                dashboard_address=None,
-                memory_limit=0,
-                silence_logs=logging.CRITICAL,
-            )
+        is_encrypted = address.startswith("tls://")
+        security = Security(require_encryption=True) if is_encrypted else None  # type: ignore[no-untyped-call]
         try:
-            client = Client(local or address, timeout=30)  # type: ignore[no-untyped-call]
-        except OSError as error:
+            client = Client(address, timeout=30, security=security)  # type: ignore[no-untyped-call]
+        except (OSError, TypeError, ValueError) as error:
             raise ValueError(
                 f"no Dask scheduler answers at {address}: {error}. Check the address."
             ) from error
         client.register_plugin(ModelPlugin(job, timeout, start_timeout), name=PLUGIN_NAME)
-        return cls(client, local)
+        return cls(client)
 
     def capacity(self) -> int:
         """Return two per thread of the cluster, which may grow and shrink."""
@@ -175,11 +162,9 @@ class DaskPool:
             raise ValueError(CONNECTION_LOST)
 
     def close(self) -> None:
-        """Disconnect, and end the cluster if it was started here."""
+        """Disconnect; the cluster stays."""
         self._futures.clear()
         self.client.close()
-        if self.local is not None:
-            self.local.close()
 
 
 # Evaluation in parts ------------------------------------------------------------------------------

@@ -364,7 +364,7 @@ def create_pool(
     job
         Values of ``Job.to_dict``.
     workers
-        Number of processes; one needs no Dask, several run on a local Dask cluster.
+        Number of processes of this machine. They talk through pipes: no port is opened.
     dask
         Address of an existing Dask scheduler, whose workers are used; ``workers`` is then ignored.
         None uses this machine.
@@ -374,12 +374,12 @@ def create_pool(
     Raises
     ------
     ModuleNotFoundError
-        If Dask is needed and not installed.
+        If ``dask`` is given and Dask is not installed.
     ValueError
         If no scheduler answers at the address.
     """
-    if dask is None and workers == 1:
+    if dask is None:
         return ProcessPool(job, workers, timeout, start_timeout=start_timeout)
     from textrank.scale.distributed import DaskPool
 
-    return DaskPool.connect(job, workers, dask, timeout, start_timeout)
+    return DaskPool.connect(job, dask, timeout, start_timeout)
