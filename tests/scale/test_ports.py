@@ -101,10 +101,9 @@ def test_a_run_with_workers_opens_no_port(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     texts = [{"id": f"d{n}", "text": "The adaptor GRB2 binds SOS1. " * 200} for n in range(40)]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, texts)))
-    command = [
-        sys.executable, "-c", "from textrank.cli import main; main()", "apply", "ppi", str(tmp_path / "a.jsonl"),
-        "--out", str(tmp_path / "out"), "--workers", "2", "--part-size", "0.02",
-    ]  # fmt: skip
+    command = [sys.executable, "-c", "from textrank.cli import main; main()", "apply", "ppi"]
+    command += [str(tmp_path / "a.jsonl"), "--out", str(tmp_path / "out"), "--part-size", "0.02"]
+    command += ["--workers", "2"]
     addresses: set[str] = set()
     most = 0
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
