@@ -224,6 +224,22 @@ def test_large_rankings_agree_with_scipy(rng):
     assert disagreement(binary, scores) == pytest.approx(1 - auc(binary, scores), abs=1e-12)
 
 
+@pytest.mark.parametrize("size", [2, 12, 200, 201, 500])
+@pytest.mark.parametrize("n_labels", [1, 2, 5, 300])
+@pytest.mark.parametrize("digits", [0, 6])
+def test_ranking_metrics_of_short_and_long_lists_are_counts_of_pairs(size, n_labels, digits):
+    rng = np.random.default_rng(size)
+    y = rng.integers(0, n_labels, size).astype(float)
+    plain = np.round(3 + rng.standard_normal(size), digits)
+    scores = plain + 1e-14 * rng.standard_normal(size)  # round-off of tied scores
+    a, b = np.sign(y[:, None] - y), np.sign(plain[:, None] - plain)
+    differ, norm = (a != 0).sum(), np.sqrt((a != 0).sum() * (b != 0).sum())
+    tau = None if norm == 0 else pytest.approx((a * b).sum() / norm, abs=1e-12)
+    assert kendall_tau_b(y, scores) == tau
+    wrong = None if differ == 0 else pytest.approx((1 - (a * b).sum() / differ) / 2, abs=1e-12)
+    assert disagreement(y, scores) == wrong
+
+
 @pytest.mark.parametrize("measure", [auc, kendall_tau_b, disagreement, average_precision, ndcg])
 def test_measures_refuse_what_is_not_a_number(measure):
     with pytest.raises(ValueError, match="scores must be finite numbers: nan at index 1"):

@@ -27,6 +27,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from textrank.features import Indices, Vector
 
+MAX_COUNTED_CLASSES = 16  # labels of up to this many values are counted class by class
+MAX_PAIRWISE_CANDIDATES = 200  # lists of up to this length are compared pair by pair
 TIE_TOLERANCE = 1e-9  # relative to the largest absolute score, or to the best quality
 
 
@@ -84,9 +86,10 @@ def merge_ties(scores: ArrayLike, axis: int = -1) -> NDArray[np.float64]:
     """
     values = np.asarray(scores, dtype=np.float64)
     if values.ndim == 1:  # the same, quicker for the short lists of a query
+        gaps = np.diff(np.sort(values))
+        if not ((gaps > 0) & (gaps <= tie_tolerance(values))).any():
+            return values  # scores are equal or far apart
         order, starts = sort_ties(values)
-        if len(starts) == len(values):
-            return values
         merged = np.empty_like(values)
         merged[order] = np.repeat(values[order[starts]], np.diff(starts, append=len(values)))
         return merged
@@ -397,7 +400,12 @@ def kendall_tau_b(y: ArrayLike, scores: ArrayLike) -> float | None:
     0.667
     """
     labels, values = _check_pair(y, scores)
-    return _tau_b(labels, merge_ties(values))
+    if len(labels) > MAX_PAIRWISE_CANDIDATES and _find_classes(labels) is None:
+        return _kendall_statistic(labels, merge_ties(values))
+    pairs = _compare_pairs(labels, values)
+    if not pairs.labelled or not pairs.scored:
+        return None
+    return float(pairs.surplus / np.sqrt(float(pairs.labelled)) / np.sqrt(float(pairs.scored)))
 
 
 def disagreement(y: ArrayLike, scores: ArrayLike) -> float | None:
@@ -409,15 +417,8 @@ def disagreement(y: ArrayLike, scores: ArrayLike) -> float | None:
     >>> round(disagreement([1, 2, 3], [0.1, 0.3, 0.2]), 3)
     0.333
     """
-    labels, values = _check_pair(y, scores)
-    pairs = _count_pairs(len(labels)) - _count_tied_pairs(labels)
-    if not pairs:
-        return None
-    values = merge_ties(values)
-    tau = _tau_b(labels, values) or 0.0
-    untied = _count_pairs(len(labels)) - _count_tied_pairs(values)
-    concordance = round(tau * np.sqrt(float(pairs)) * np.sqrt(float(untied)))
-    return float((1 - concordance / pairs) / 2)
+    pairs = _compare_pairs(*_check_pair(y, scores))
+    return float((1 - pairs.surplus / pairs.labelled) / 2) if pairs.labelled else None
 
 
 def ndcg(
@@ -558,12 +559,15 @@ def _thresholds(gains: Vector, values: Vector) -> tuple[Vector, Vector, Vector]:
     """
     order, starts = _sort_descending(values)
     ranked = values[order]
-    last = np.append(starts[1:], len(ranked)) - 1  # of each group of tied scores
-    hit = np.cumsum(gains[order], dtype=np.float64)[last]
-    thresholds = np.empty(len(last))
-    thresholds[:-1] = (ranked[last[:-1]] + ranked[starts[1:]]) / 2
-    thresholds[-1] = ranked[-1] - tie_tolerance(values)
-    return thresholds, hit, (last + 1).astype(np.float64)
+    ends = np.empty_like(starts)  # of each group of tied scores
+    ends[:-1], ends[-1] = starts[1:], len(ranked)
+    last = ends - 1
+    hit = gains[order].cumsum()[last]
+    thresholds = ranked[last]
+    thresholds[:-1] += ranked[starts[1:]]
+    thresholds[:-1] /= 2
+    thresholds[-1] -= TIE_TOLERANCE * max(abs(float(ranked[0])), abs(float(ranked[-1])))
+    return thresholds, hit, ends.astype(np.float64)
 
 
 def _sort_descending(values: Vector) -> tuple[Indices, Indices]:
@@ -572,19 +576,80 @@ def _sort_descending(values: Vector) -> tuple[Indices, Indices]:
     Starts are positions in the order; the first is 0, also without scores.
     """
     order, starts = sort_ties(values)
-    return order[::-1], np.append(0, len(order) - starts[:0:-1])
+    descending = np.zeros(max(len(starts), 1), dtype=np.intp)
+    np.subtract(len(order), starts[:0:-1], out=descending[1:])
+    return order[::-1], descending
 
 
-def _tau_b(labels: Vector, values: Vector) -> float | None:
-    """Return Kendall's tau_b of scores whose ties were merged.
+class _PairCounts(NamedTuple):
+    """Numbers of unordered pairs of candidates."""
 
-    None if labels or scores are constant, or there are fewer than two.
+    labelled: int  # with different labels
+    scored: int  # with different scores
+    surplus: int  # with labels and scores in the same order, minus those in opposite order
+
+
+def _compare_pairs(labels: Vector, scores: Vector) -> _PairCounts:
+    """Count the pairs of candidates by the order of their labels and of their scores.
+
+    Short lists, as those of a query, are compared pair by pair; long ones class by class or, if
+    there are many labels, by Kendall's statistic in O(n log n). Labels are equal where they are
+    exactly so, and scores where they are tied.
     """
-    if len(labels) < 2 or np.ptp(labels) == 0 or np.ptp(values) == 0:
+    if len(labels) <= MAX_PAIRWISE_CANDIDATES:
+        merged = merge_ties(scores)
+        label_order = np.sign(labels[:, None] - labels)
+        score_order = np.sign(merged[:, None] - merged)
+        labelled, scored = (np.count_nonzero(order) // 2 for order in (label_order, score_order))
+        return _PairCounts(labelled, scored, int(label_order.ravel() @ score_order.ravel()) // 2)
+    if (classes := _find_classes(labels)) is not None:
+        return _count_by_class(classes, labels, scores)
+    merged = merge_ties(scores)
+    labelled, scored = (
+        _count_untied_pairs(np.unique(numbers, return_counts=True)[1])
+        for numbers in (labels, merged)
+    )
+    tau = _kendall_statistic(labels, merged) or 0.0
+    surplus = round(tau * np.sqrt(float(labelled)) * np.sqrt(float(scored)))
+    return _PairCounts(labelled, scored, surplus)
+
+
+def _find_classes(labels: Vector) -> Vector | None:
+    """Return the distinct labels in ascending order; None if they are too many to count by."""
+    if len(set(labels[: 2 * MAX_COUNTED_CLASSES].tolist())) > MAX_COUNTED_CLASSES:
+        return None
+    classes = np.unique(labels)
+    return classes if len(classes) <= MAX_COUNTED_CLASSES else None
+
+
+def _count_by_class(classes: Vector, labels: Vector, scores: Vector) -> _PairCounts:
+    """Return the counts of ``_compare_pairs``, with two passes over the candidates per class.
+
+    ``classes`` are the distinct labels in ascending order.
+    """
+    order, starts = sort_ties(scores)
+    labels = labels[order]
+    ends = np.append(starts[1:], len(order))  # of the groups of tied scores
+    # Candidates of lower classes up to the end of each group; the first entry is before all groups.
+    lower = np.zeros(len(ends) + 1, dtype=np.intp)
+    labelled, surplus = 0, 0
+    for label in classes:
+        of_class = np.zeros_like(lower)
+        of_class[1:] = np.cumsum(labels == label)[ends - 1]
+        n_pairs = int(lower[-1] * of_class[-1])
+        surplus += int(np.diff(of_class) @ (lower[:-1] + lower[1:])) - n_pairs
+        labelled += n_pairs
+        lower += of_class
+    return _PairCounts(labelled, _count_untied_pairs(ends - starts), surplus)
+
+
+def _kendall_statistic(labels: Vector, scores: Vector) -> float | None:
+    """Return Kendall's tau_b of scores whose ties were merged; None if one side is constant."""
+    if len(labels) < 2 or np.ptp(labels) == 0 or np.ptp(scores) == 0:
         return None
     from scipy.stats import kendalltau  # loads slowly, and applying a model measures nothing
 
-    return float(kendalltau(labels, values, variant="b").statistic)
+    return float(kendalltau(labels, scores, variant="b", method="asymptotic").statistic)
 
 
 def _check_pair(y: ArrayLike, scores: ArrayLike) -> tuple[Vector, Vector]:
@@ -617,14 +682,10 @@ def _ratio(part: float, whole: float) -> float | None:
     return part / whole if whole else None
 
 
-def _count_pairs(n: int) -> int:
-    """Return the number of unordered pairs of ``n`` things, ``n (n - 1) / 2``."""
-    return n * (n - 1) // 2
-
-
-def _count_tied_pairs(values: Vector) -> int:
-    """Return the number of unordered pairs of exactly equal values."""
-    return sum(_count_pairs(int(count)) for count in np.unique(values, return_counts=True)[1])
+def _count_untied_pairs(sizes: Indices) -> int:
+    """Return the number of unordered pairs of things in different groups, given their sizes."""
+    n = int(sizes.sum())
+    return (n * n - int(sizes @ sizes)) // 2
 
 
 def _metrics_at(
