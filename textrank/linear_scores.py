@@ -152,12 +152,12 @@ class FeatureWeights:
         """Return the index of the weight of each (feature, question) pair, or -1.
 
         ``features`` are indices into the distinct names (``_distinct[0]``); -1 as feature or
-        question is an unknown one. Question ids must be below ``num_questions``, which is not
-        checked.
+        question is an unknown one. A question without weights gives -1, also one whose id is not
+        below ``num_questions``.
         """
-        code = np.where(
-            (features < 0) | (question_ids < 0), -1, features * self.num_questions + question_ids
-        )
+        num_questions = self.num_questions
+        is_unknown = (features < 0) | (question_ids < 0) | (question_ids >= num_questions)
+        code = np.where(is_unknown, -1, features * num_questions + question_ids)
         return self._codes.find(code.astype(np.uint64))
 
     def score(
@@ -173,8 +173,8 @@ class FeatureWeights:
             Feature rows. Equal names may occur in several columns, as long as no row has two of
             them.
         question_ids
-            (n,) question of each candidate, below ``num_questions``; -1, for an unknown question,
-            gives the score 0.
+            (n,) question of each candidate; -1, for an unknown question, and questions without
+            weights give the score 0.
         row_index
             (n,) row of ``F`` of each candidate; None means that row i belongs to candidate i.
         """

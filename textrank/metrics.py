@@ -600,7 +600,7 @@ def _compare_pairs(labels: Vector, scores: Vector) -> _PairCounts:
         merged = merge_ties(scores)
         label_order = np.sign(labels[:, None] - labels)
         score_order = np.sign(merged[:, None] - merged)
-        labelled, scored = (np.count_nonzero(order) // 2 for order in (label_order, score_order))
+        labelled, scored = (int((order != 0).sum()) // 2 for order in (label_order, score_order))
         return _PairCounts(labelled, scored, int(label_order.ravel() @ score_order.ravel()) // 2)
     if (classes := _find_classes(labels)) is not None:
         return _count_by_class(classes, labels, scores)

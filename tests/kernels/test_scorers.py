@@ -142,3 +142,12 @@ def test_a_kernel_without_features_says_so(rng):
     names = bags(rng, 3).names
     with pytest.raises(TypeError, match="Gaussian has no explicit features"):
         compile_scorer(Gaussian(), FeatureWeights.from_coef(names, np.ones(len(names))))
+
+
+def test_a_question_without_weights_gives_no_score():
+    features = Features.from_dicts([{"a": 1.0, "b": 1.0}])
+    columns = np.arange(2)
+    weights = FeatureWeights(features.names, np.zeros(2, np.intp), np.array([2.0, 3.0]), columns)
+    assert weights.find(columns, np.array([0, 0])).tolist() == [0, 1]
+    assert weights.find(columns, np.array([1, 7])).tolist() == [-1, -1]
+    assert weights.score(features, np.array([1])).products.tolist() == [0.0]

@@ -153,3 +153,19 @@ def test_copies_side_by_side_find_what_each_finds_alone(nlp, monkeypatch, at_onc
             np.testing.assert_array_equal(one.heads, other.heads)
             np.testing.assert_array_equal(one.labels, other.labels)
     assert any((a.heads != b.heads).any() for a, b in zip(found[0], found[1], strict=True))
+
+
+def test_a_network_does_not_change_when_spacy_trains_its_own(nlp):
+    parser = nlp.get_pipe("parser")
+    model = parser.model
+    names = [parser.moves.get_class_name(n) for n in range(parser.moves.n_moves)]
+    network = _parser.ParserNetwork.from_model(model, names, np.zeros(len(names), np.uint64))
+    networks = [network, network.with_upper_layers(model)]
+    before = [each.upper_bias.copy() for each in networks]
+    bias = model.layers[2].get_param("b")
+    bias += 1  # in place, as an optimizer does
+    try:
+        for each, kept in zip(networks, before, strict=True):
+            np.testing.assert_array_equal(each.upper_bias, kept)
+    finally:
+        bias -= 1

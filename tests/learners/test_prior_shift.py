@@ -55,6 +55,12 @@ def test_no_scores_are_refused(rng):
         PriorShift.fit(*draw(rng, 100, 0.5)).threshold(np.empty(0))
 
 
+def test_without_scores_the_share_is_that_of_training(rng):
+    shift = PriorShift.fit(*draw(rng, 100, 0.5))
+    assert shift.estimate(np.empty(0)) == shift.prior
+    assert shift.probabilities(np.empty(0)).shape == (0,)
+
+
 def test_the_mean_is_as_good_a_threshold_on_any_scale(rng):
     scores, y = draw(rng, 3000, 0.4)
     said = scores >= mean_threshold(scores)

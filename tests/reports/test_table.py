@@ -5,8 +5,9 @@ from __future__ import annotations
 from rich.console import Console
 
 from textrank.evaluation import Counts, Report
-from textrank.evaluation.report import classification_fold
-from textrank.reports.table import format_percent, report_table
+from textrank.evaluation.evaluate import CrossCorpus
+from textrank.evaluation.report import Fold, classification_fold
+from textrank.reports.table import cross_table, format_percent, report_table
 
 
 def show(report, **options):
@@ -34,6 +35,37 @@ def test_the_table_names_measures_marks_and_undefined_folds():
     assert "AUC" in text
     (row,) = [line for line in text.splitlines() if line.startswith("AUC ")]
     assert row.split() == ["AUC", "100.0", "0.0", "50.0–100.0", "1"]
+
+
+def cross(measures):
+    """Reports of two corpora on each other, with one fold of the given metrics each."""
+    reports = {
+        pair: Report("t", pair[1], "", {}, 1, Counts(1, 1, 1, 0), [Fold(values)])
+        for pair, values in measures.items()
+    }
+    return CrossCorpus(["a", "b"], reports, dict.fromkeys(reports, 0))
+
+
+def show_cross(measures):
+    console = Console(width=120)
+    with console.capture() as capture:
+        console.print(cross_table(cross(measures)))
+    return capture.get()
+
+
+def test_the_table_across_corpora_shows_metrics_of_any_report():
+    text = show_cross({("a", "b"): {"auc": 0.5}, ("b", "a"): {"auc": 0.25, "tau": 0.75}})
+    assert "50.0" in text
+    assert "25.0" in text
+    assert "75.0" in text
+
+
+def test_the_table_across_corpora_shows_metrics_of_a_task_of_its_own():
+    assert "12.5" in show_cross({("a", "b"): {"right": 0.125}})
+
+
+def test_the_table_across_corpora_may_be_empty():
+    assert "on all documents" in show_cross({})
 
 
 def test_percent_of_nothing_is_a_dash():

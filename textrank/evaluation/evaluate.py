@@ -167,10 +167,11 @@ class CrossCorpus:
     def mean(self, measure: str, train: str, test: str) -> float | None:
         """Return a metric of one pair; None if both are the same or it is undefined.
 
-        Raises KeyError if the reports do not have the metric ``measure``.
+        It is undefined too if the report of the pair does not have the metric ``measure``.
         """
         report = self.reports.get((train, test))
-        return None if report is None else report.measures[measure].mean
+        metric = None if report is None else report.measures.get(measure)
+        return None if metric is None else metric.mean
 
     def table(self, measure: str) -> list[list[float | None]]:
         """Return a metric of all pairs, one row per training and one column per test corpus.

@@ -50,7 +50,7 @@ class ParserNetwork:
     def from_model(
         cls, model: Any, names: Sequence[str], labels: NDArray[np.uint64]
     ) -> ParserNetwork:
-        """Copy the parameters of a spaCy parser network; ``upper_bias`` is the network's own array.
+        """Copy the parameters of a spaCy parser network.
 
         ``names`` are the class names such as ``"L-nsubj"``, whose first letter is one of S, D
         (reduce), L, R and B; ``labels`` has the label hash of each. The network must have
@@ -68,7 +68,7 @@ class ParserNetwork:
             flatten_pieces(lower.get_param("pad")[0], N_STATE_WORDS, flat),
             np.ascontiguousarray(lower.get_param("b").T).ravel(),
             np.ascontiguousarray(upper.get_param("W").T),
-            upper.get_param("b"),
+            upper.get_param("b").copy(),
             np.array(["SDLRB".index(name[0]) for name in names], dtype=np.intp),
             labels,
         )
@@ -95,7 +95,7 @@ class ParserNetwork:
     def with_upper_layers(self, model: Any) -> ParserNetwork:
         """Return a network with the bias and the upper layer that the spaCy network has now.
 
-        ``bias``, ``upper`` and ``upper_bias`` are taken from ``model``; ``lower``, ``padding``,
+        ``bias``, ``upper`` and ``upper_bias`` are copied from ``model``; ``lower``, ``padding``,
         ``moves`` and ``labels`` are shared with this network (the same arrays, not read again). So
         ``parse_ensemble`` builds the word tables of both networks once. Use it for networks that
         differ in nothing else.
@@ -103,9 +103,9 @@ class ParserNetwork:
         lower, upper = model.layers[1], model.layers[2]
         return replace(
             self,
-            bias=np.ascontiguousarray(lower.get_param("b").T).ravel(),
-            upper=np.ascontiguousarray(upper.get_param("W").T),
-            upper_bias=upper.get_param("b"),
+            bias=lower.get_param("b").T.flatten(),
+            upper=upper.get_param("W").T.copy(order="C"),
+            upper_bias=upper.get_param("b").copy(),
         )
 
     def move_penalties(self) -> Floats:  # (16, classes)

@@ -381,8 +381,10 @@ class PriorShift:
         ``scores`` (m,) are the model's raw scores of all new candidates, on the scale of
         ``heldout`` in ``fit``; this method calibrates them itself. Expectation maximisation starts
         from the share of positives in training and ends when the share changes by less than
-        ``PRIOR_TOLERANCE``. ``scores`` must not be empty: the result would be NaN.
+        ``PRIOR_TOLERANCE``. Without scores it is the share in training.
         """
+        if not len(scores):
+            return self.prior
         raw = self.calibration(scores)
         share = self.prior
         for _ in range(MAX_PRIOR_STEPS):
@@ -394,8 +396,7 @@ class PriorShift:
     def probabilities(self, scores: Vector) -> Vector:
         """Return probabilities (m,) of new candidates, corrected for their share of positives.
 
-        ``scores`` (m,) are raw scores of all new candidates, at least one: the share is estimated
-        from them.
+        ``scores`` (m,) are raw scores of all new candidates: the share is estimated from them.
         """
         return _shift_prior(self.calibration(scores), self.prior, self.estimate(scores))
 

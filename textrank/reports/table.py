@@ -211,27 +211,28 @@ def _fold_sizes(fold: Fold) -> tuple[str, str, str, str]:
     return str(fold.split), str(fold.fold), str(fold.candidates), str(fold.positives)
 
 
+CROSS_METRICS = ("auc", "f", "f_mean", "f_rate", "f_best", "tau")
+
+
 def cross_table(cross: CrossCorpus) -> RenderableType:
     """Return a table per metric, with training corpora as rows and test corpora as columns.
 
-    Shown are only auc, f, f_mean, f_rate, f_best (marked as optimistic) and tau, in this order, and
-    of these only metrics that the first report has. Cells are means in percent, a dash where both
+    Shown are those of ``CROSS_METRICS`` that a report has, in this order; if there are none, as of
+    tasks with metrics of their own, all metrics. Cells are means in percent, a dash where both
     corpora are the same or the metric is undefined. A last line says how many test documents were
-    left out for each pair because they share text with the training corpus. Needs at least one
-    report.
+    left out for each pair because they share text with the training corpus.
     """
-    metrics = next(iter(cross.reports.values())).measures
+    available = dict.fromkeys(n for report in cross.reports.values() for n in report.measures)
     parts: list[RenderableType] = []
-    for name in ("auc", "f", "f_mean", "f_rate", "f_best", "tau"):
-        if name in metrics:
-            mark = " (optimistic)" if name in OPTIMISTIC else ""
-            table = _new_table()
-            table.add_column(f"{metric_label(name)}{mark}", min_width=24)
-            for corpus in cross.corpora:
-                table.add_column(corpus, justify="right")
-            for corpus, row in zip(cross.corpora, cross.table(name), strict=True):
-                table.add_row(corpus, *map(format_percent, row))
-            parts.append(table)
+    for name in [n for n in CROSS_METRICS if n in available] or available:
+        mark = " (optimistic)" if name in OPTIMISTIC else ""
+        table = _new_table()
+        table.add_column(f"{metric_label(name)}{mark}", min_width=24)
+        for corpus in cross.corpora:
+            table.add_column(corpus, justify="right")
+        for corpus, row in zip(cross.corpora, cross.table(name), strict=True):
+            table.add_row(corpus, *map(format_percent, row))
+        parts.append(table)
     dropped = [f"{b} without {n} documents of {a}" for (a, b), n in cross.dropped.items() if n]
     parts.append(Text(f"Tested {'; '.join(dropped) or 'on all documents'}.", style="dim"))
     return Group(*parts)
