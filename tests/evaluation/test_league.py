@@ -34,7 +34,7 @@ def make_doc(name, mentions, pairs, text=TEXT):
 
 GOLD_MENTIONS = [(0, 3, "ncbigene:1"), (10, 14, "ncbigene:2"), (19, 23, "ncbigene:3")]
 GOLD_PAIRS = [
-    {"entities": ["T0", "T1"], "type": "binding", "direction": "forward"},
+    {"entities": ["T0", "T1"], "type": "binding", "direction": "a>b"},
     {"entities": ["T0", "T2"], "type": "binding"},
 ]
 
@@ -48,7 +48,7 @@ def test_counts_by_hand():
         make_doc(
             "d1",
             [(0, 3, "ncbigene:1"), (8, 14, "ncbigene:9")],  # the second name begins too early
-            [{"entities": ["T1", "T0"], "type": "activation", "direction": "backward"}],
+            [{"entities": ["T1", "T0"], "type": "activation", "direction": "b>a"}],
         )
     ]
     league = score_league(gold(), {"ours": answers})
@@ -62,7 +62,7 @@ def test_counts_by_hand():
         "pairs, relaxed": (1, 4, 1),
         "pairs of identifiers": (1, 4, 0),
         "types": (1, 4, 0),
-        "directions": (1, 2, 1),  # backward from GRB2 to SHC is forward from SHC to GRB2
+        "directions": (1, 2, 1),  # towards the first name: from SHC to GRB2, as gold says
     }
     assert league.missing == {"ours": 1}
 

@@ -59,8 +59,9 @@ class Annotation:
         for row in get_relations(doc):
             one, other = (index.get(str(entity), -1) for entity in row["entities"])
             if row.get("label", True) and one != other and min(one, other) >= 0:
-                is_directed = str(row.get("direction") or "") not in ("", "none")
-                if row.get("direction") == "backward":
+                direction = row.get("direction")
+                is_directed = direction in ("a>b", "b>a")
+                if direction == "b>a":
                     one, other = other, one
                 pairs.setdefault(
                     frozenset((one, other)),

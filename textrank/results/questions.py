@@ -1,0 +1,401 @@
+"""Grammar of short questions in English about results: ``parse_question``.
+
+A question becomes a ``Question``: what is asked for, about which names, and with which type, role
+and status of the statements. The grammar is small and documented (``GRAMMAR``); what it does not
+cover is refused with an ``UnknownQuestion``, so that a question is never answered by guessing.
+
+Names are taken as they stand; whether they occur in the results is for the caller to find out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Kind: TypeAlias = Literal[
+    "partners", "evidence", "network", "facts", "statements", "count", "document"
+]
+Role: TypeAlias = Literal["", "actor", "target"]
+MAX_NAME_WORDS = 6
+
+GRAMMAR = """\
+NAME                                  partners of a protein: GRB2, p130Cas, ncbigene:2885
+partners|interactors of NAME          also: binding partners, inhibitors, activators, regulators,
+                                      kinases, substrates, targets of NAME
+what|who|which proteins VERB NAME     VERB: binds, interacts with, inhibits, activates,
+                                      phosphorylates, regulates, degrades, modifies, ...
+what does NAME VERB                   also: what is phosphorylated by NAME
+does NAME VERB NAME                   also: is NAME inhibited by NAME; NAME and NAME; NAME, NAME
+network of NAME, NAME, NAME           facts among these proteins
+list all, top 5, strongest            facts by decreasing probability; also: top 5 partners of NAME
+negated, speculated [of NAME]         statements that are denied or only supposed
+how many statements|facts|documents|proteins; how many partners has NAME
+PMID NUMBER                           statements of a document
+SELECT ...                            SQL"""
+
+# Verb stems -> types of statements; an empty tuple stands for any type.
+_VERBS: Mapping[str, tuple[str, ...]] = {
+    "interact": (),
+    "associate": (),
+    "relate": (),
+    "bind": ("binding",),
+    "dimeri[sz]e": ("binding",),
+    "phosphorylate": ("phosphorylation",),
+    "inhibit": ("inhibition",),
+    "repress": ("inhibition",),
+    "suppress": ("inhibition",),
+    "block": ("inhibition",),
+    "down-?regulate": ("inhibition",),
+    "antagoni[sz]e": ("inhibition",),
+    "activate": ("activation",),
+    "induce": ("activation",),
+    "stimulate": ("activation",),
+    "enhance": ("activation",),
+    "up-?regulate": ("activation",),
+    "regulate": (),
+    "control": (),
+    "affect": (),
+    "modulate": (),
+    "target": (),
+    "degrade": ("degradation",),
+    "modify": ("modification",),
+    "ubiquit(?:in|yl)ate": ("modification",),
+    "acetylate": ("modification",),
+    "methylate": ("modification",),
+    "sumoylate": ("modification",),
+    "dephosphorylate": ("modification",),
+    "cleave": ("modification",),
+}
+_UNDIRECTED = ("interact", "associate", "relate", "bind", "dimeri[sz]e")
+# Nouns of "NOUN of NAME" -> types and the role of NAME.
+_NOUNS: Mapping[str, tuple[tuple[str, ...], Role]] = {
+    r"(?:interaction |protein )?partners?": ((), ""),
+    r"interactors?|neighbou?rs?|interactions?|facts|relations?|statements?": ((), ""),
+    r"binding partners?|binders?|ligands?|receptors?": (("binding",), ""),
+    r"kinases?": (("phosphorylation",), "target"),
+    r"substrates?": (("phosphorylation",), "actor"),
+    r"targets?": ((), "actor"),
+    r"regulators?": ((), "target"),
+    r"inhibitors?|repressors?|suppressors?|antagonists?": (("inhibition",), "target"),
+    r"activators?|inducers?|stimulators?": (("activation",), "target"),
+}
+_STATUS_WORDS: Mapping[str, str] = {
+    r"negated|negative|denied|refuted|not interacting": "negated",
+    r"speculated|speculative|supposed|hypothetical|possible|suggested": "speculated",
+}
+_COUNTED: Mapping[str, str] = {
+    "statements?|sentences?|rows?": "statements",
+    "facts?|pairs?|interactions?|relations?": "facts",
+    "documents?|papers?|abstracts?|articles?|texts?": "documents",
+    "proteins?|genes?|names?|entities": "names",
+}
+# Words that no name of a protein contains; a slot with one of them was not understood.
+_NOT_NAMES = frozenset(
+    """a an the this that these those what which who whom whose why how when where is are was were
+    be do does did has have had can could will would should may might must of in on for from into
+    than then there here me my you your it its they them please all any some every everything
+    between among about not no""".split()
+)
+
+
+class UnknownQuestion(ValueError):
+    """A question that the grammar does not cover; the message says what can be asked."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked for; see ``GRAMMAR``."""
+
+    kind: Kind
+    names: tuple[str, ...] = ()  # names of proteins, or the id of a document
+    types: tuple[str, ...] = ()  # types of statements; empty: any
+    role: Role = ""  # of the first name in directed statements; empty: either
+    status: str = ""  # negated or speculated; empty: asserted ones
+    limit: int | None = None  # number of rows asked for
+    counted: str = ""  # of a count: statements, facts, documents, names or partners
+
+
+def parse_question(text: str) -> Question:
+    """Return what a question asks for.
+
+    White space, case of the words around names, and a final question mark do not matter.
+
+    >>> parse_question("what inhibits TP53?")
+    Question(kind='partners', names=('TP53',), types=('inhibition',), role='target', status='', limit=None, counted='')
+    >>> parse_question("GRB2 and SOS1").names
+    ('GRB2', 'SOS1')
+
+    Raises
+    ------
+    UnknownQuestion
+        If the grammar does not cover the question.
+    """
+    words = re.sub(r"\s+", " ", text.strip()).rstrip("?!. ").strip()
+    words = re.sub(r"(?i)^(?:please )?(?:can you |could you )?", "", words)
+    for rule in (
+        _parse_count,
+        _parse_document,
+        _parse_network,
+        _parse_status,
+        _parse_list,
+        _parse_noun,
+        _parse_yes_or_no,
+        _parse_verb,
+        _parse_pair,
+        _parse_name,
+    ):
+        question = rule(words)
+        if question is not None:
+            return question
+    raise UnknownQuestion(_describe_unknown(text))
+
+
+def _describe_unknown(text: str) -> str:
+    """Return the message for a question that was not understood: examples of what can be asked."""
+    shown = re.sub(r"\s+", " ", text.strip())
+    return (
+        f'the question {shown!r:.80} was not understood. Try "what inhibits TP53", "does GRB2 '
+        'bind SOS1", "partners of GRB2", "top 5", "how many statements", "PMID 12345678" or SQL '
+        "(SELECT ...); `textrank query --help` has the grammar."
+    )
+
+
+def _is_name(text: str) -> bool:
+    """Return whether a text can be the name of a protein: few words, none of them a function word.
+
+    A single word is always one, unless it is a function word.
+    """
+    words = text.split()
+    return 0 < len(words) <= MAX_NAME_WORDS and not any(
+        word.lower().strip(",") in _NOT_NAMES for word in words
+    )
+
+
+def _clean_name(text: str) -> str:
+    """Return a name without quotes and without "protein" or "gene" around it."""
+    name = text.strip().strip("\"'").strip()
+    name = re.sub(r"(?i)^(?:the )?(?:(?:protein|gene) )?", "", name)
+    return re.sub(r"(?i) (?:protein|gene)$", "", name).strip()
+
+
+def _make(
+    kind: Kind,
+    *names: str,
+    types: tuple[str, ...] = (),
+    role: Role = "",
+    status: str = "",
+    limit: int | None = None,
+    counted: str = "",
+) -> Question | None:
+    """Return a Question with cleaned names; None if one of them cannot be a name."""
+    cleaned = tuple(map(_clean_name, names))
+    if not all(map(_is_name, cleaned)):
+        return None
+    return Question(kind, cleaned, types, role, status, limit, counted)
+
+
+def _match(pattern: str, words: str) -> re.Match[str] | None:
+    """Return the match of a pattern with the whole text, ignoring case."""
+    return re.fullmatch(f"(?i){pattern}", words)
+
+
+def _parse_count(words: str) -> Question | None:
+    """Parse "how many statements are there" and "how many partners has GRB2"."""
+    match = _match(r"(?:how many|(?:the )?number of|count(?: of)?|count all) (\w+)(.*)", words)
+    if not match:
+        return None
+    rest = match[2].strip()
+    rest = re.sub(r"(?i)^(?:are|is) (?:there|stored)(?: in all)?$|^in all$|^exist$", "", rest)
+    about = _match(
+        r"(?:does |do |has |have |of |with |about |for |involve )?(.+?)(?: have| has)?", rest
+    )
+    if re.fullmatch("(?i)partners?|interactors?|interactions?|facts?", match[1]) and rest and about:
+        return _make("count", about[1], counted="partners")
+    if rest:
+        return None
+    for pattern, counted in _COUNTED.items():
+        if _match(pattern, match[1]):
+            return Question("count", counted=counted)
+    return None
+
+
+def _parse_document(words: str) -> Question | None:
+    """Parse "PMID 123" and "statements in PMID:123"; a number of 5 to 9 digits alone too."""
+    match = _match(
+        r"(?:(?:list |show )?(?:all )?(?:statements?|interactions?|facts) (?:in|of|from) )?"
+        r"(?:(?:the )?(?:document|paper|abstract|article) )?(?:(?:pmid|pubmed)[ :]*)(\d{1,9})",
+        words,
+    ) or _match(r"(\d{5,9})", words)
+    if match:
+        return Question("document", (match[1],))
+    match = _match(
+        r"(?:(?:statements?|interactions?|facts) (?:in|of|from) )?"
+        r"(?:the )?(?:document|paper|abstract|article) (\S+)",
+        words,
+    )
+    return Question("document", (match[1],)) if match else None
+
+
+def _split_names(text: str) -> list[str]:
+    """Split a list of names at commas and "and", or at blanks if there are neither."""
+    parts = re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+", text)
+    return [part for part in (parts if len(parts) > 1 else text.split()) if part]
+
+
+def _parse_network(words: str) -> Question | None:
+    """Parse "network of A, B and C"."""
+    match = _match(
+        r"(?:the )?(?:network|graph|interactions)(?: of| between| among)?[: ]+(.+)", words
+    )
+    if not match or words.lower().startswith("interactions of"):
+        return None
+    names = _split_names(match[1])
+    is_network = not words.lower().startswith("interactions")
+    return _make("network", *names) if is_network or len(names) > 2 else None
+
+
+def _parse_status(words: str) -> Question | None:
+    """Parse "negated", "which interactions are denied", "speculated interactions of GRB2"."""
+    for pattern, status in _STATUS_WORDS.items():
+        nouns = r"(?:statements?|interactions?|facts|relations?|evidence)"
+        match = _match(
+            rf"(?:(?:list|show|which|what)(?: all)? )?(?:{pattern})(?: {nouns})?"
+            r"(?: (?:of|about|for|with) (.+))?",
+            words,
+        ) or _match(
+            rf"(?:which|what) {nouns}(?: (?:of|about) (.+))? (?:is|are) (?:{pattern})", words
+        )
+        if match:
+            names = [match[1]] if match[1] else []
+            return _make("statements", *names, status=status)
+    return None
+
+
+def _parse_list(words: str) -> Question | None:
+    """Parse "list all", "top 5", "the 10 strongest interactions", "top 3 partners of GRB2"."""
+    lead = r"(?:(?:list|show|give|print|display)(?: me)? )?(?:the )?"
+    objects = r"(?: (?:statements?|interactions?|facts|pairs|relations?|results?))?"
+    if _match(rf"(?:list|show|give me|print|display) (?:all|everything){objects}", words) or _match(
+        r"(?:all|everything|all facts|all interactions)", words
+    ):
+        return Question("facts")
+    sizes = (
+        r"(?:top (\d{1,6})|(\d{1,6}) (?:strongest|best|likeliest|most probable)|strongest|best|top)"
+    )
+    match = _match(rf"{lead}{sizes}{objects}", words)
+    if match:
+        return Question("facts", limit=_to_int(match[1] or match[2]))
+    match = _match(rf"{lead}{sizes} ((?:\w+ )?\w+ of .+)", words)
+    if match and (inner := _parse_noun(match[3])):
+        return Question(**{**vars(inner), "limit": _to_int(match[1] or match[2])})
+    match = _match(
+        r"(?:list|show|tell|give)(?: me)?(?: all| everything| more| something)? (?:about|on) (.+)",
+        words,
+    ) or _match(r"(?:everything|all) (?:about|on|of) (.+)", words)
+    return _make("partners", match[1]) if match else None
+
+
+def _to_int(text: str | None) -> int | None:
+    """Return a number of rows; None if there is none."""
+    return int(text) if text else None
+
+
+def _parse_noun(words: str) -> Question | None:
+    """Parse "inhibitors of MDM2", "show me all interactions of GRB2"."""
+    for pattern, (types, role) in _NOUNS.items():
+        match = _match(
+            r"(?:(?:list|show|give|find|what are|which are|who are)(?: me)? )?(?:all )?(?:the )?"
+            rf"(?:known )?(?:{pattern}) (?:of|for) (.+)",
+            words,
+        )
+        if match:
+            return _make("partners", match[1], types=types, role=role)
+    return None
+
+
+def _verb_forms() -> list[tuple[str, str, str, tuple[str, ...], bool]]:
+    """Return patterns of each verb: active form, infinitive, participle, its types, if directed."""
+    forms = []
+    for stem, types in _VERBS.items():
+        base, e = (stem[:-1], "e") if stem.endswith("e") else (stem, "")
+        if stem == "modify":
+            active, participle = "modif(?:y|ies)", "modified"
+        elif stem == "bind":
+            active, participle = "binds?", "bound"
+        else:
+            active, participle = f"{base}{e}s?", f"{base}(?:{base[-1]})?ed"
+        after = r"(?: (?:with|to))?" if stem in _UNDIRECTED else ""
+        forms.append((active + after, stem + after, participle, types, stem not in _UNDIRECTED))
+    return forms
+
+
+_FORMS = _verb_forms()
+_THINGS = (
+    r"(?:what|who|(?:which|what) (?:\w+ )?(?:proteins?|genes?|kinases?|factors?|molecules?|things?|"
+    r"partners?|receptors?|ligands?|phosphatases?|enzymes?))"
+)
+
+
+def _parse_verb(words: str) -> Question | None:
+    """Parse "what inhibits TP53", "what does TP53 inhibit", "what is phosphorylated by AKT1"."""
+    for active, infinitive, participle, types, is_directed in _FORMS:
+        target: Role = "target" if is_directed else ""
+        actor: Role = "actor" if is_directed else ""
+        if match := _match(rf"{_THINGS} (?:directly )?(?:can )?{active} (.+)", words):
+            return _make("partners", match[1], types=types, role=target)
+        if match := _match(rf"{_THINGS} (?:does|do|can) (.+?) {infinitive}", words):
+            return _make("partners", match[1], types=types, role=actor)
+        if match := _match(rf"{_THINGS} (?:is|are|gets?) {participle} (?:by|to) (.+)", words):
+            return _make("partners", match[1], types=types, role=actor)
+    return None
+
+
+def _parse_yes_or_no(words: str) -> Question | None:
+    """Parse "does GRB2 bind SOS1", "is TP53 inhibited by MDM2", "GRB2 binds SOS1"."""
+    lead = r"(?:(?:is there (?:any )?)?(?:evidence|proof) (?:that|for|of) )"
+    rest = re.sub(f"(?i)^{lead}", "", words)
+    for active, infinitive, participle, types, is_directed in _FORMS:
+        role: Role = "actor" if is_directed else ""
+        both = _match(rf"(?:do|does|can) (.+?) and (.+?) {infinitive}(?: each other)?", rest)
+        both = both or _match(
+            rf"how (?:do|are) (.+?) and (.+?) (?:{infinitive}|{participle})", rest
+        )
+        if both:
+            return _make("evidence", both[1], both[2], types=types)
+        if match := _match(rf"(?:does|do|can|did|may) (.+?) {infinitive} (.+)", rest):
+            return _make("evidence", match[1], match[2], types=types, role=role)
+        if match := _match(rf"(?:is|are|was) (.+?) {participle} (?:by|to) (.+)", rest):
+            return _make("evidence", match[2], match[1], types=types, role=role)
+        if (match := _match(rf"(.+?) {active} (.+)", rest)) and (
+            question := _make("evidence", match[1], match[2], types=types, role=role)
+        ):
+            return question
+    return None
+
+
+def _parse_pair(words: str) -> Question | None:
+    """Parse "GRB2 and SOS1", "GRB2, SOS1", "evidence for GRB2 and SOS1", "GRB2 SOS1"."""
+    lead = (
+        r"(?:(?:is there )?(?:any )?(?:evidence|relations?|relationship|interactions?|link|links|"
+        r"statements?|connection)(?: (?:for|between|of|about|linking))? )"
+    )
+    rest = re.sub(f"(?i)^(?:what is the |show |list )?{lead}", "", words)
+    for separator in (r"\s*,\s*", r" and ", r" -+ ", r" with ", r" vs\.? ", r"--+"):
+        parts = re.split(f"(?i){separator}", rest)
+        if len(parts) == 2:
+            return _make("evidence", *parts)
+    parts = rest.split()
+    is_symbol: Callable[[str], bool] = lambda part: any(c.isupper() or c.isdigit() for c in part)  # noqa: E731
+    if len(parts) == 2 and all(map(is_symbol, parts)):
+        return _make("evidence", *parts)
+    return None
+
+
+def _parse_name(words: str) -> Question | None:
+    """Parse a bare name: one word, or a few of which one has a capital, a digit or a hyphen."""
+    parts = words.split()
+    if len(parts) > 1 and not re.search(r"[A-Z0-9-]", words[1:]) and len(parts) > 3:
+        return None
+    return _make("partners", words) if words else None
