@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from textrank.results.questions import UnknownQuestion, parse_question
+from textrank.results.questions import UnknownQuestionError, parse_question
 
 TABLE = Path(__file__).with_name("questions.tsv")
 ROWS = [
@@ -20,7 +20,7 @@ ROWS = [
 def test_table(row):
     text, kind, names, types, role, status, limit = (*row, *[""] * 7)[:7]
     if kind == "refused":
-        with pytest.raises(UnknownQuestion, match="not understood"):
+        with pytest.raises(UnknownQuestionError, match="not understood"):
             parse_question(text)
         return
     question = parse_question(text)
@@ -34,5 +34,5 @@ def test_table(row):
 
 def test_empty_and_long_questions_are_refused():
     for text in ("", "  ?", "word " * 50, "is", "what"):
-        with pytest.raises(UnknownQuestion):
+        with pytest.raises(UnknownQuestionError):
             parse_question(text)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from textrank.cli.query import answer_question
 from textrank.results import store
+from textrank.results.questions import UnknownQuestionError, answer_question
 from textrank.results.schema import TABLES, write_part
 from textrank.results.store import Filter, Results
 
@@ -210,12 +210,52 @@ def test_a_folder_that_is_no_result_is_named(tmp_path: Path) -> None:
         ("evidence for GRB2, SOS1", "statements", 2),
         ("strongest", "pairs", 2),
         ("network GRB2, SOS1, Ash", "pairs", 1),
-        ("SELECT count(*) FROM names", "sql", 1),
+        ("negated", "statements", 1),
+        ("how many documents", "count", 1),
+        ("document 2", "statements", 2),
     ],
 )
 def test_questions_in_words(found: Results, question: str, kind: str, count: int) -> None:
-    asked, rows = answer_question(found, question, Filter(), 20)
-    assert (asked, len(rows)) == (kind, count)
+    answer = answer_question(found, question, Filter())
+    assert (answer.kind, len(answer.rows)) == (kind, count)
+
+
+def test_unknown_names_and_documents_are_refused_with_similar_ones(found: Results) -> None:
+    with pytest.raises(UnknownQuestionError, match=r"no statement mentions 'GRB22'.*mean GRB2"):
+        answer_question(found, "partners of GRB22", Filter())
+    with pytest.raises(UnknownQuestionError, match="no document '7777777'"):
+        answer_question(found, "PMID 7777777", Filter())
+
+
+def test_what_is_left_out_is_said(found: Results) -> None:
+    assert "below the threshold" in answer_question(found, "partners of GRB2", Filter()).note
+    answer = answer_question(found, "does GRB2 inhibit SOS1", Filter())
+    assert "No likely inhibition statement about GRB2 and SOS1" in answer.note
+    assert len(answer.rows) == 2
+
+
+def test_roles_restrict_directed_statements(tmp_path: Path) -> None:
+    directed = {
+        **ONE,
+        "statements": [
+            statement("1", "MDM2", "TP53", 0.9, type="inhibition", direction="a>b"),
+            statement("1", "TP53", "BCL2", 0.9, type="inhibition", direction="a>b"),
+            statement("2", "AKT1", "MDM2", 0.9, type="activation", direction="a>b"),
+            statement("2", "TP53", "CBL", 0.9, type="inhibition", direction="b>a"),
+        ],
+    }
+    results = result(tmp_path, directed)
+    names = {
+        question: sorted(row["name"] for row in answer_question(results, question, Filter()).rows)
+        for question in ("what inhibits TP53", "what does TP53 inhibit", "regulators of MDM2")
+    }
+    assert names == {
+        "what inhibits TP53": ["CBL", "MDM2"],
+        "what does TP53 inhibit": ["BCL2"],
+        "regulators of MDM2": ["AKT1"],
+    }
+    assert len(answer_question(results, "does MDM2 inhibit TP53", Filter()).rows) == 1
+    assert "No likely" in answer_question(results, "does TP53 inhibit MDM2", Filter()).note
 
 
 def test_wrong_filters_are_named() -> None:

@@ -17,22 +17,17 @@ from textrank.cli.app import refuse_ignored
 
 if TYPE_CHECKING:
     from textrank.results.schema import Row
-    from textrank.results.store import Filter, Results
+    from textrank.results.store import Results
 
 SHOWN_COLUMNS = {
     "statements": "document year name_a name_b probability status type direction sentence",
     "partners": "name id statements documents probability best types first_year last_year",
     "pairs": "name_a name_b id_a id_b statements documents probability best types",
 }
-PARTNERS_QUESTION = re.compile(
-    r"(?i)who\s+(?:\w+\s+)*?(?:interacts?|binds?)(?:\s+(?:with|to))?\s+(.+)"
-)
-PAIR_QUESTION = re.compile(
-    r"(?i)(?:evidence\s+(?:for\s+)?)?(.+?)\s*(?:\s(?:and|--|with|-)\s|,)\s*(.+)"
-)
 QUESTION_HELP = (
-    'For example "who interacts with GRB2", "GRB2 and SOS1", "strongest", '
-    '"network GRB2, SOS1, SHC1", or SQL that begins with SELECT.'
+    'For example "what inhibits TP53", "does GRB2 bind SOS1", "partners of GRB2", "top 5", '
+    '"PMID 12345678", or SQL that begins with SELECT. The whole grammar is on the page '
+    '"Ask questions" of the documentation.'
 )
 
 
@@ -54,12 +49,15 @@ def command(
         str | None, typer.Option(help="Year of publication: 1999, 1999-2005, 1999- or -2005.")
     ] = None,
     species: Annotated[str | None, typer.Option(help="NCBI taxon, e.g. 9606.")] = None,
-    limit: Annotated[int, typer.Option(help="Largest number of rows.")] = 20,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Largest number of rows; by default 20.")
+    ] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print one JSON object per row.")] = False,
     csv_: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
 ) -> None:
     """Search a result: partners, evidence, strongest statements, networks."""
     from textrank.results import store
+    from textrank.results.questions import Answer, answer_question
     from textrank.results.store import Filter
 
     if _is_sql(question):
@@ -69,8 +67,14 @@ def command(
         refuse_ignored(context, ("csv_",), "with --json", "leave out --json")
     row_filter = Filter(type, status, probability, parse_years(year), species)
     with closing(store.open_results(folder)) as results:
-        kind, rows = answer_question(results, question, row_filter, limit)
-    _print_rows(kind, rows, "json" if json_ else "csv" if csv_ else "table")
+        _check_type(results, type)
+        if _is_sql(question):
+            answer = Answer("sql", results.sql(_normalise_question(question)))
+        else:
+            answer = answer_question(results, question, row_filter, limit)
+    _print_rows(answer.kind, answer.rows, "json" if json_ else "csv" if csv_ else "table")
+    if answer.note:
+        typer.echo(answer.note, err=True)
 
 
 def parse_years(text: str | None) -> tuple[int | None, int | None]:
@@ -90,41 +94,15 @@ def parse_years(text: str | None) -> tuple[int | None, int | None]:
     return (int(first) if first else None, int(last or (0 if dash else first)) or None)
 
 
-def answer_question(
-    results: Results, question: str, where: Filter, limit: int
-) -> tuple[str, Sequence[Row]]:
-    """Return the kind of answer ("partners", "statements", "pairs" or "sql") and its rows.
+def _check_type(results: Results, type_: str | None) -> None:
+    """Raise ValueError for a type that no statement has and that is none of ``TYPES``."""
+    from textrank.results.questions import TYPES
 
-    Raises ValueError if the question is empty.
-
-    Parameters
-    ----------
-    results
-        Result folder to search.
-    question
-        Short question or SQL; other text is taken as a name whose partners are wanted.
-    where
-        Filter of the rows; not used for SQL.
-    limit
-        Largest number of rows; not used for SQL.
-    """
-    from textrank.results.store import Filter
-
-    text = _normalise_question(question)
-    if _is_sql(question):
-        return "sql", results.sql(text)
-    if names := re.match(r"(?i)network(?:\s+of)?[\s:]+(.+)", text):
-        return "pairs", results.network(_split_names(names[1]), where=where)[:limit]
-    if re.match(r"(?i)(strongest|best)\b", text):
-        return "pairs", results.strongest(limit, where=where)
-    if name := PARTNERS_QUESTION.match(text):
-        return "partners", results.partners(name[1], where=where, limit=limit)
-    if pair := PAIR_QUESTION.fullmatch(text):
-        pair_filter = where if where != Filter() else None
-        return "statements", results.evidence(pair[1], pair[2], where=pair_filter, limit=limit)
-    if not text:
-        raise ValueError(f"the question is empty. {QUESTION_HELP}")
-    return "partners", results.partners(text, where=where, limit=limit)
+    if type_ is None or type_ in TYPES:
+        return
+    stored = [row["type"] for row in results.sql("SELECT DISTINCT type FROM statements")]
+    if type_ not in stored:
+        raise ValueError(f"--type {type_}: no such type. Choose one of {', '.join(TYPES)}.")
 
 
 def _normalise_question(question: str) -> str:
@@ -141,12 +119,6 @@ def _is_sql(question: str) -> bool:
         re.match(r"(?i)(select|with|from|describe|summarize)\b", _normalise_question(question))
         is not None
     )
-
-
-def _split_names(text: str) -> list[str]:
-    """Split names at commas, or at white space if there is no comma; empty ones are dropped."""
-    parts = text.split(",") if "," in text else text.split()
-    return [part.strip() for part in parts if part.strip()]
 
 
 def _print_rows(kind: str, rows: Sequence[Row], form: str) -> None:

@@ -2,17 +2,21 @@
 
 A question becomes a ``Question``: what is asked for, about which names, and with which type, role
 and status of the statements. The grammar is small and documented (``GRAMMAR``); what it does not
-cover is refused with an ``UnknownQuestion``, so that a question is never answered by guessing.
+cover is refused with an ``UnknownQuestionError``, so that a question is never answered by guessing.
 
-Names are taken as they stand; whether they occur in the results is for the caller to find out.
+``answer_question`` looks the answer up in a result folder. A name that no statement has is refused
+too, with names that are spelt similarly.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from textrank.results.store import Filter, Results
 
 Kind: TypeAlias = Literal[
     "partners", "evidence", "network", "facts", "statements", "count", "document"
@@ -92,15 +96,25 @@ _COUNTED: Mapping[str, str] = {
     "proteins?|genes?|names?|entities": "names",
 }
 # Words that no name of a protein contains; a slot with one of them was not understood.
-_NOT_NAMES = frozenset(
-    """a an the this that these those what which who whom whose why how when where is are was were
-    be do does did has have had can could will would should may might must of in on for from into
-    than then there here me my you your it its they them please all any some every everything
-    between among about not no""".split()
+_FUNCTION_WORDS = (
+    "a an the this that these those what which who whom whose why how when where is are was "
+    "were be do does did has have had can could will would should may might must of in on for "
+    "from into than then there here me my you your it its they them please all any some every "
+    "everything between among about not no "
+)
+_NOT_NAMES = frozenset(_FUNCTION_WORDS.split())
+TYPES = (
+    "binding",
+    "phosphorylation",
+    "modification",
+    "degradation",
+    "activation",
+    "inhibition",
+    "regulation",
 )
 
 
-class UnknownQuestion(ValueError):
+class UnknownQuestionError(ValueError):
     """A question that the grammar does not cover; the message says what can be asked."""
 
 
@@ -122,14 +136,15 @@ def parse_question(text: str) -> Question:
 
     White space, case of the words around names, and a final question mark do not matter.
 
-    >>> parse_question("what inhibits TP53?")
-    Question(kind='partners', names=('TP53',), types=('inhibition',), role='target', status='', limit=None, counted='')
+    >>> question = parse_question("what inhibits TP53?")
+    >>> question.kind, question.names, question.types, question.role
+    ('partners', ('TP53',), ('inhibition',), 'target')
     >>> parse_question("GRB2 and SOS1").names
     ('GRB2', 'SOS1')
 
     Raises
     ------
-    UnknownQuestion
+    UnknownQuestionError
         If the grammar does not cover the question.
     """
     words = re.sub(r"\s+", " ", text.strip()).rstrip("?!. ").strip()
@@ -149,7 +164,7 @@ def parse_question(text: str) -> Question:
         question = rule(words)
         if question is not None:
             return question
-    raise UnknownQuestion(_describe_unknown(text))
+    raise UnknownQuestionError(_describe_unknown(text))
 
 
 def _describe_unknown(text: str) -> str:
@@ -387,8 +402,7 @@ def _parse_pair(words: str) -> Question | None:
         if len(parts) == 2:
             return _make("evidence", *parts)
     parts = rest.split()
-    is_symbol: Callable[[str], bool] = lambda part: any(c.isupper() or c.isdigit() for c in part)  # noqa: E731
-    if len(parts) == 2 and all(map(is_symbol, parts)):
+    if len(parts) == 2 and all(re.search(r"[A-Z0-9]", part) for part in parts):
         return _make("evidence", *parts)
     return None
 
@@ -399,3 +413,155 @@ def _parse_name(words: str) -> Question | None:
     if len(parts) > 1 and not re.search(r"[A-Z0-9-]", words[1:]) and len(parts) > 3:
         return None
     return _make("partners", words) if words else None
+
+
+# Answers ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Rows that answer a question, and a remark on what they leave out."""
+
+    kind: str  # partners, statements, pairs, count or sql
+    rows: Sequence[Mapping[str, Any]]
+    note: str = ""  # sentence for the reader; empty if there is nothing to add
+
+
+def answer_question(results: Results, text: str, where: Filter, limit: int | None = None) -> Answer:
+    """Answer a question about a result folder.
+
+    Parameters
+    ----------
+    results
+        Result folder to search.
+    text
+        Question by the grammar, see ``GRAMMAR``.
+    where
+        Filter of the statements. Type and status of the question are used where it has none.
+    limit
+        Largest number of rows; None takes that of the question, by default 20.
+
+    Raises
+    ------
+    UnknownQuestionError
+        If the question is not understood, or a name or document does not occur in the results.
+    """
+    question = parse_question(text)
+    if question.kind == "document":
+        return _answer_document(results, question)
+    for name in question.names:
+        _require_known(results, name)
+    where = _add_to_filter(where, question)
+    rows_wanted = limit or question.limit or DEFAULT_ROWS
+    if question.kind == "count":
+        return _answer_count(results, question, where)
+    if question.kind == "statements":
+        name = question.names[0] if question.names else None
+        rows = results.statements(name, where=where, limit=rows_wanted)
+        return Answer("statements", rows, _describe_rest(results, name, None, where, len(rows)))
+    if question.kind == "evidence":
+        return _answer_evidence(results, question, where, rows_wanted)
+    if question.kind == "network":
+        return Answer("pairs", results.network(question.names, where=where)[:rows_wanted])
+    if question.kind == "facts":
+        rows = results.strongest(rows_wanted, where=where)
+        return Answer("pairs", rows, _describe_rest(results, None, None, where, None))
+    (name,) = question.names
+    rows = results.partners(name, where=where, role=question.role, limit=rows_wanted)
+    return Answer("partners", rows, _describe_rest(results, name, None, where, None))
+
+
+DEFAULT_ROWS = 20
+
+
+def _require_known(results: Results, name: str) -> None:
+    """Raise UnknownQuestionError, with similar names, if no statement has a name or identifier."""
+    if results.is_known(name):
+        return
+    similar = results.suggest(name)
+    hint = f" Did you mean {' or '.join(similar)}?" if similar else ""
+    raise UnknownQuestionError(f"no statement mentions {name!r}.{hint}")
+
+
+def _add_to_filter(where: Filter, question: Question) -> Filter:
+    """Return the filter with type and status of the question, where it does not set them."""
+    changes: dict[str, Any] = {}
+    if question.types and where.type is None:
+        changes["type"] = question.types[0]
+    if question.status and where.status is None:
+        changes["status"] = question.status
+    return replace(where, **changes)
+
+
+def _answer_document(results: Results, question: Question) -> Answer:
+    """Return all statements of a document, in text order; its id may lack the prefix "PMID"."""
+    (number,) = question.names
+    for key in (number, f"PMID{number}", f"PMID:{number}", f"pmid:{number}", f"PMC{number}"):
+        if document := results.document(key):
+            return Answer("statements", document["statements"])
+    raise UnknownQuestionError(
+        f'the results have no document {number!r}. "SELECT document FROM documents" lists them.'
+    )
+
+
+def _answer_count(results: Results, question: Question, where: Filter) -> Answer:
+    """Return one row with the number that was asked for, under its name."""
+    counted = question.counted
+    if counted == "partners":
+        rows = results.partners(question.names[0], where=where, limit=None)
+        return Answer("count", [{"partners": len(rows)}])
+    if counted == "facts":
+        return Answer("count", [{"facts": len(results.facts(where=where))}])
+    if counted == "statements":
+        likely = results.count(where=where)
+        return Answer("count", [{"statements": results.counts()["statements"], "likely": likely}])
+    if counted == "names":
+        row = results.sql(
+            "SELECT count(DISTINCT key) AS names FROM (SELECT key_a AS key FROM keyed UNION ALL "
+            "SELECT key_b FROM keyed)"
+        )
+        return Answer("count", row)
+    return Answer("count", [{counted: results.counts()[counted]}])
+
+
+def _answer_evidence(results: Results, question: Question, where: Filter, limit: int) -> Answer:
+    """Return the statements about two names, with a remark on those of another kind.
+
+    Without any filter, negated and improbable statements are shown too. If nothing fits the type
+    and direction of the question, all statements about the two names are shown instead, with a
+    remark.
+    """
+    one, other = question.names
+    is_filtered = where != type(where)()
+    rows = results.evidence(
+        one, other, where=where if is_filtered else None, role=question.role, limit=limit
+    )
+    if rows:
+        return Answer("statements", rows)
+    rows = results.evidence(one, other, limit=limit)
+    asked = question.types[0] if question.types else "such a"
+    note = f"No likely {asked} statement about {one} and {other}"
+    rest = "; all statements about the two follow." if rows else ", nor any other."
+    return Answer("statements", rows, note + rest)
+
+
+def _describe_rest(
+    results: Results, name: str | None, other: str | None, where: Filter, shown: int | None
+) -> str:
+    """Return how many more statements there are: beyond the limit, and below the threshold.
+
+    ``shown`` is the number of statements shown; None if facts are shown, which cannot be compared.
+    """
+    parts = []
+    likely = results.count(name, other, where=where)
+    if shown is not None and likely > shown:
+        parts.append(f"{likely - shown} more statements: raise --limit")
+    if where.wants_interactions:
+        unlikely = replace(where, interacts=False)
+        count = results.count(name, other, where=unlikely)
+        if count:
+            parts.append(
+                f"{count} statements are below the threshold, negated or speculated: ask with "
+                "--status or --probability"
+            )
+    return "; ".join(parts)

@@ -343,6 +343,18 @@ class Filter:
 NO_FILTER = Filter()
 
 
+def _direction_condition(role: str) -> str:
+    """Return an SQL condition on ``keyed``: the name acts ("actor") or is acted upon ("target").
+
+    It takes the keys of the name twice as parameters.
+    """
+    first, second = ("a>b", "b>a") if role == "actor" else ("b>a", "a>b")
+    return (
+        f"((list_contains(?, key_a) AND direction = '{first}') OR "
+        f"(list_contains(?, key_b) AND direction = '{second}'))"
+    )
+
+
 def open_results(folder: str | Path) -> Results:
     """Open a folder that ``textrank apply --out`` wrote; ValueError if it is not such a folder."""
     return Results(Path(folder))
@@ -485,17 +497,25 @@ class Results:
         return self.facts(where=where, limit=limit)
 
     def partners(
-        self, name: str, *, where: Filter = NO_FILTER, limit: int | None = 50
+        self,
+        name: str,
+        *,
+        where: Filter = NO_FILTER,
+        role: str = "",
+        limit: int | None = 50,
     ) -> list[Row]:
         """Return the facts about a name by decreasing probability.
 
-        A row has the partner's ``name`` and ``id`` and the values of the fact (``FactRow``); a
-        partner occurs twice if the name stands for two entities.
+        ``role`` restricts the evidence to directed statements in which the name is the "actor" or
+        the "target"; empty takes all. A row has the partner's ``name`` and ``id`` and the values of
+        the fact (``FactRow``); a partner occurs twice if the name stands for two entities.
         """
         keys = self._entity_keys(name)
-        facts = self._facts(
-            where, ["(list_contains(?, a) OR list_contains(?, b))"], [keys, keys], limit=limit
-        )
+        texts, values = ["(list_contains(?, a) OR list_contains(?, b))"], [keys, keys]
+        if role:
+            texts.append(_direction_condition(role))
+            values += [keys, keys]
+        facts = self._facts(where, texts, values, limit=limit)
         rows = []
         for fact in facts:
             values: Row = {**fact}
@@ -504,14 +524,24 @@ class Results:
         return rows
 
     def evidence(
-        self, name: str, other: str, *, where: Filter | None = None, limit: int | None = 100
+        self,
+        name: str,
+        other: str,
+        *,
+        where: Filter | None = None,
+        role: str = "",
+        limit: int | None = 100,
     ) -> list[Row]:
         """Return the statements about two names by decreasing probability.
 
         Columns are those of ``statements``. ``where`` None, the default, is no filter: also
-        negated, speculated and improbable ones.
+        negated, speculated and improbable ones. ``role`` restricts them to directed statements in
+        which ``name`` is the "actor" or the "target"; empty takes all.
         """
         texts, values = self._conditions(name, other, where)
+        if role:
+            keys = self._entity_keys(name)
+            texts, values = [*texts, _direction_condition(role)], [*values, keys, keys]
         return self._fetch(
             f"SELECT {_STATEMENT_COLUMNS} FROM keyed {_where(texts)} "
             f"ORDER BY {ORDERS['probability']}, {TIE_BREAKER} LIMIT ?",
@@ -542,6 +572,28 @@ class Results:
     def errors(self) -> list[Row]:
         """Return the documents that could not be read or judged, with the reason, by source."""
         return self._fetch("SELECT * FROM errors ORDER BY source, document")
+
+    def is_known(self, name: str) -> bool:
+        """Return whether a statement has a name spelt so, or with this identifier."""
+        return bool(self._entity_keys(name))
+
+    def suggest(self, name: str, limit: int = 3) -> list[str]:
+        """Return names of the results that are spelt similarly, the most similar first; maybe none.
+
+        Names that contain the letters of ``name``, or are contained in them, come first, by their
+        number of statements.
+        """
+        letters = normalized_name("?")
+        rows = self._fetch(
+            f"""SELECT name, sum(times) AS times,
+                contains(letters, {letters}) OR contains({letters}, letters) AS is_part,
+                jaro_winkler_similarity(letters, {letters}) AS likeness
+            FROM ({spellings("keyed")}) WHERE length(letters) > 1 GROUP BY name, letters
+            HAVING is_part OR likeness > 0.85
+            ORDER BY is_part DESC, likeness DESC, times DESC, name LIMIT ?""",
+            [name, name, name, limit],
+        )
+        return [row["name"] for row in rows]
 
     def _facts(
         self,
