@@ -1,11 +1,27 @@
 """Grammar of short questions in English about results: ``parse_question``.
 
 A question becomes a ``Question``: what is asked for, about which names, and with which type, role
-and status of the statements. The grammar is small and documented (``GRAMMAR``); what it does not
-cover is refused with an ``UnknownQuestionError``, so that a question is never answered by guessing.
+and status of the statements. The grammar is small; what it does not cover is refused with an
+``UnknownQuestionError``, so that a question is never answered by guessing.
 
 ``answer_question`` looks the answer up in a result folder. A name that no statement has is refused
 too, with names that are spelt similarly.
+
+Grammar::
+
+    NAME                                  partners of a protein: GRB2, p130Cas, ncbigene:2885
+    partners|interactors of NAME          also: binding partners, inhibitors, activators,
+                                          regulators, kinases, substrates, targets of NAME
+    what|who|which proteins VERB NAME     VERB: binds, interacts with, inhibits, activates,
+                                          phosphorylates, regulates, degrades, modifies, ...
+    what does NAME VERB                   also: what is phosphorylated by NAME
+    does NAME VERB NAME                   also: is NAME inhibited by NAME; NAME and NAME; NAME, NAME
+    network of NAME, NAME, NAME           facts among these proteins
+    list all, top 5, strongest            facts by decreasing probability; top 5 partners of NAME
+    negated, speculated [of NAME]         statements that are denied or only supposed
+    how many statements|facts|documents|proteins; how many partners has NAME
+    PMID NUMBER                           statements of a document
+    SELECT ...                            SQL
 """
 
 from __future__ import annotations
@@ -23,21 +39,6 @@ Kind: TypeAlias = Literal[
 ]
 Role: TypeAlias = Literal["", "actor", "target"]
 MAX_NAME_WORDS = 6
-
-GRAMMAR = """\
-NAME                                  partners of a protein: GRB2, p130Cas, ncbigene:2885
-partners|interactors of NAME          also: binding partners, inhibitors, activators, regulators,
-                                      kinases, substrates, targets of NAME
-what|who|which proteins VERB NAME     VERB: binds, interacts with, inhibits, activates,
-                                      phosphorylates, regulates, degrades, modifies, ...
-what does NAME VERB                   also: what is phosphorylated by NAME
-does NAME VERB NAME                   also: is NAME inhibited by NAME; NAME and NAME; NAME, NAME
-network of NAME, NAME, NAME           facts among these proteins
-list all, top 5, strongest            facts by decreasing probability; also: top 5 partners of NAME
-negated, speculated [of NAME]         statements that are denied or only supposed
-how many statements|facts|documents|proteins; how many partners has NAME
-PMID NUMBER                           statements of a document
-SELECT ...                            SQL"""
 
 # Verb stems -> types of statements; an empty tuple stands for any type.
 _VERBS: Mapping[str, tuple[str, ...]] = {
@@ -120,7 +121,7 @@ class UnknownQuestionError(ValueError):
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked for; see ``GRAMMAR``."""
+    """What is asked for; the grammar is at the top of this module."""
 
     kind: Kind
     names: tuple[str, ...] = ()  # names of proteins, or the id of a document
@@ -173,7 +174,7 @@ def _describe_unknown(text: str) -> str:
     return (
         f'the question {shown!r:.80} was not understood. Try "what inhibits TP53", "does GRB2 '
         'bind SOS1", "partners of GRB2", "top 5", "how many statements", "PMID 12345678" or SQL '
-        "(SELECT ...); `textrank query --help` has the grammar."
+        "(SELECT ...)."
     )
 
 
@@ -435,7 +436,7 @@ def answer_question(results: Results, text: str, where: Filter, limit: int | Non
     results
         Result folder to search.
     text
-        Question by the grammar, see ``GRAMMAR``.
+        Question by the grammar of this module.
     where
         Filter of the statements. Type and status of the question are used where it has none.
     limit
