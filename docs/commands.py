@@ -1,7 +1,7 @@
 """Write docs/commands.md from the help and output of commands.
 
 ``python docs/commands.py`` writes the whole page, ``python docs/commands.py league audit`` only the
-sections of these commands.
+sections of these commands. Examples of query need the results of apply: name both.
 """
 
 from __future__ import annotations
