@@ -450,14 +450,14 @@ def answer_question(results: Results, text: str, where: Filter, limit: int | Non
     question = parse_question(text)
     if question.kind == "document":
         return _answer_document(results, question)
-    for name in question.names:
-        _require_known(results, name)
+    for mentioned in question.names:
+        _require_known(results, mentioned)
     where = _add_to_filter(where, question)
     rows_wanted = limit or question.limit or DEFAULT_ROWS
     if question.kind == "count":
         return _answer_count(results, question, where)
+    name = question.names[0] if question.names else None
     if question.kind == "statements":
-        name = question.names[0] if question.names else None
         rows = results.statements(name, where=where, limit=rows_wanted)
         return Answer("statements", rows, _describe_rest(results, name, None, where, len(rows)))
     if question.kind == "evidence":
@@ -465,11 +465,12 @@ def answer_question(results: Results, text: str, where: Filter, limit: int | Non
     if question.kind == "network":
         return Answer("pairs", results.network(question.names, where=where)[:rows_wanted])
     if question.kind == "facts":
-        rows = results.strongest(rows_wanted, where=where)
-        return Answer("pairs", rows, _describe_rest(results, None, None, where, None))
-    (name,) = question.names
-    rows = results.partners(name, where=where, role=question.role, limit=rows_wanted)
-    return Answer("partners", rows, _describe_rest(results, name, None, where, None))
+        facts = results.strongest(rows_wanted, where=where)
+        return Answer("pairs", facts, _describe_rest(results, None, None, where, None))
+    partners = results.partners(
+        question.names[0], where=where, role=question.role, limit=rows_wanted
+    )
+    return Answer("partners", partners, _describe_rest(results, name, None, where, None))
 
 
 DEFAULT_ROWS = 20

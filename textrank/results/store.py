@@ -513,14 +513,13 @@ class Results:
         keys = self._entity_keys(name)
         texts, values = ["(list_contains(?, a) OR list_contains(?, b))"], [keys, keys]
         if role:
-            texts.append(_direction_condition(role))
-            values += [keys, keys]
+            texts, values = [*texts, _direction_condition(role)], [*values, keys, keys]
         facts = self._facts(where, texts, values, limit=limit)
         rows = []
         for fact in facts:
-            values: Row = {**fact}
+            row: Row = {**fact}
             side = "b" if fact["a"] in keys else "a"
-            rows.append({"name": values[f"name_{side}"], "id": values[f"id_{side}"], **values})
+            rows.append({"name": row[f"name_{side}"], "id": row[f"id_{side}"], **row})
         return rows
 
     def evidence(
