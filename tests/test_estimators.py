@@ -176,19 +176,56 @@ def test_ranking_by_query_beats_regression_where_queries_differ_in_level(rng):
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 @pytest.mark.parametrize("cost", ["magnitude", "sign", "bound"])
-def test_preferences_are_held_out_one_by_one(rng, kernel, cost):
+def test_a_sample_is_held_out_with_its_preferences(rng, kernel, cost):
     X = rng.standard_normal((12, 3))
-    pairs = rng.permutation(12).reshape(-1, 2)
-    pairs = np.vstack([pairs, rng.permutation(12).reshape(-1, 2)])
-    size = rng.uniform(0.5, 2, len(pairs))
-    preferences = np.column_stack([pairs, size])
+    pairs = np.vstack([rng.permutation(12).reshape(-1, 2) for _ in range(3)])
+    preferences = np.column_stack([pairs, rng.uniform(0.5, 2, len(pairs))])
     model = RankRLS(alphas=[0.7], kernel=kernel, cost=cost).fit(X, preferences=preferences)
-    assert model.heldout_.shape == (1, len(pairs))
-    for out in range(len(pairs)):
-        rest = np.delete(preferences, out, axis=0)
+    assert model.heldout_.shape == (1, 12)
+    for out in range(12):
+        rest = preferences[(pairs != out).all(axis=1)]
         scores = RankRLS(alphas=[0.7], kernel=kernel, cost=cost).fit(X, preferences=rest).predict(X)
-        gap = scores[pairs[out, 0]] - scores[pairs[out, 1]]
-        assert model.heldout_[0, out] == pytest.approx(gap, abs=1e-9)
+        assert model.heldout_[0, out] == pytest.approx(scores[out], abs=1e-9)
+
+
+def test_copies_of_a_sample_are_held_out_together(rng):
+    X = rng.standard_normal((6, 2))[[0, 1, 2, 3, 4, 5, 0]]
+    pairs = np.array([[0, 1], [6, 2], [3, 4], [5, 1]])
+    model = RankRLS(alphas=[0.7]).fit(X, preferences=pairs)
+    rest = RankRLS(alphas=[0.7]).fit(X, preferences=pairs[2:])
+    np.testing.assert_allclose(model.heldout_[0, [0, 6]], rest.predict(X[[0, 6]]), atol=1e-9)
+    apart = RankRLS(alphas=[0.7]).fit(X, preferences=pairs, groups=np.arange(7))
+    assert abs(apart.heldout_[0, 0] - model.heldout_[0, 0]) > 1e-3
+
+
+def test_several_outputs_have_their_own_alpha(rng):
+    X = rng.standard_normal((40, 4))
+    Y = np.column_stack([X[:, 0], rng.standard_normal(40)])
+    model = RankRLS().fit(X, Y)
+    assert model.alpha_.shape == (2,)
+    assert model.predict(X).shape == (40, 2)
+    for k in range(2):
+        one = RankRLS().fit(X, Y[:, k])
+        assert one.alpha_ == model.alpha_[k]
+        np.testing.assert_allclose(one.predict(X), model.predict(X)[:, k], atol=1e-9)
+        np.testing.assert_allclose(one.heldout_, model.heldout_[:, :, k], atol=1e-9)
+
+
+def test_groups_are_held_out_of_a_global_ranking(rng):
+    X, y, groups = rng.standard_normal((20, 3)), rng.standard_normal(20), np.arange(20) // 5
+    model = RankRLS(alphas=[0.7]).fit(X, y, groups=groups)
+    rest = groups != 2
+    expected = RankRLS(alphas=[0.7]).fit(X[rest], y[rest]).predict(X[~rest])
+    np.testing.assert_allclose(model.heldout_[0, ~rest], expected, atol=1e-9)
+
+
+def test_ranksvm_learns_from_preferences(rng):
+    X = rng.standard_normal((30, 3))
+    pairs = np.array([rng.choice(30, 2, replace=False) for _ in range(80)])
+    pairs = np.where((X[pairs[:, 0], 0] > X[pairs[:, 1], 0])[:, None], pairs, pairs[:, ::-1])
+    for settings in ({}, {"loss": "squared_hinge"}, {"kernel": "rbf", "size": 12}):
+        model = RankSVM(**settings).fit(X, preferences=pairs)
+        assert model.score(X, preferences=pairs) > 0.8
 
 
 @pytest.mark.parametrize(

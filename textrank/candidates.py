@@ -65,6 +65,9 @@ class Candidate:
     question: str = ""  # which of several questions it belongs to: a word, a set, an attribute
     answer: str = ""  # the answer it stands for, whether right or wrong; empty: yes
     group: str = ""  # documents that are held out together; by default the document
+    # Comparisons it takes part in: their keys, each with the magnitude by which it was preferred,
+    # negative if the other one was. None: candidates are not compared with one another.
+    comparisons: tuple[tuple[str, float], ...] | None = None
 
     def __post_init__(self) -> None:
         if not self.group:
@@ -130,6 +133,77 @@ class DocumentContext:
 
 
 @dataclass(frozen=True, eq=False)
+class PreferenceGraph:
+    """Preferences between n candidates: pairs of rows with a magnitude, any number per pair.
+
+    Raises ValueError unless every pair is of two different rows and every magnitude is positive
+    and finite.
+
+    >>> graph = PreferenceGraph(np.array([[0, 1], [2, 1]]), np.array([1.0, 0.5]))
+    >>> graph.take(np.array([1, 2])).pairs  # the preference over the row that is left out is lost
+    array([[1, 0]])
+    """
+
+    pairs: Indices  # (l, 2) rows of the preferred and of the other candidate
+    magnitudes: Vector  # (l,) positive
+    queries: Indices | None = None  # (l,) query of each preference; None: all of one query
+
+    def __post_init__(self) -> None:
+        l = len(self.pairs)  # noqa: E741
+        sizes = (l, len(self.magnitudes), l if self.queries is None else len(self.queries))
+        if np.shape(self.pairs) != (l, 2) or len(set(sizes)) > 1:
+            raise ValueError(
+                f"preferences are pairs of rows (l, 2) with l magnitudes, got "
+                f"{np.shape(self.pairs)} and {np.shape(self.magnitudes)}"
+            )
+        if l and (self.pairs[:, 0] == self.pairs[:, 1]).any():
+            row = int(np.argmax(self.pairs[:, 0] == self.pairs[:, 1]))
+            raise ValueError(f"preference {row} compares row {self.pairs[row, 0]} with itself")
+        if not (np.isfinite(self.magnitudes) & (self.magnitudes > 0)).all():
+            wrong = ~(np.isfinite(self.magnitudes) & (self.magnitudes > 0))
+            raise ValueError(
+                f"preference {int(np.argmax(wrong))} has magnitude {self.magnitudes[wrong][0]:g}. "
+                "Magnitudes must be positive and finite."
+            )
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @classmethod
+    def from_candidates(cls, candidates: Sequence[Candidate]) -> PreferenceGraph | None:
+        """Match the comparisons of candidates by their keys; None if no candidate has any field.
+
+        A comparison whose other candidate is missing is left out. Preferences are in the order of
+        their first candidate. Queries are those of the preferred candidates.
+        """
+        if all(candidate.comparisons is None for candidate in candidates):
+            return None
+        first: dict[str, tuple[int, float]] = {}
+        rows: list[tuple[int, int, float]] = []
+        for row, candidate in enumerate(candidates):
+            for key, magnitude in candidate.comparisons or ():
+                if key not in first:
+                    first[key] = (row, magnitude)
+                    continue
+                other, of_other = first.pop(key)
+                better, worse = (row, other) if magnitude > 0 else (other, row)
+                rows.append((better, worse, abs(of_other)))
+        queries = number_keys([candidates[better].query for better, _, _ in rows])
+        pairs = np.array([row[:2] for row in rows], dtype=np.intp).reshape(-1, 2)
+        return cls(pairs, np.array([row[2] for row in rows], dtype=np.float64), queries)
+
+    def take(self, index: Indices) -> PreferenceGraph:
+        """Return the preferences among the rows at ``index``, renumbered to positions in it."""
+        size = int(max(self.pairs.max(initial=-1), np.max(index, initial=-1))) + 1
+        position = np.full(size, -1, dtype=np.intp)
+        position[index] = np.arange(len(index))
+        pairs = position[self.pairs]
+        kept = (pairs >= 0).all(axis=1)
+        queries = None if self.queries is None else self.queries[kept]
+        return PreferenceGraph(pairs[kept], self.magnitudes[kept], queries)
+
+
+@dataclass(frozen=True, eq=False)
 class Targets:
     """Labels, groups, queries and weights of n candidates, for learners.
 
@@ -145,12 +219,17 @@ class Targets:
     queries: Indices  # (n,) number of the query whose candidates are ranked together
     context: DocumentContext | None = None  # for learners with a second stage
     weights: Vector | None = None  # (n,) positive factors of the squared errors; None: all 1
+    preferences: PreferenceGraph | None = None  # rankers learn from these instead of labels
 
     def __post_init__(self) -> None:
         sizes = {len(self.y), len(self.groups), len(self.queries)}
         sizes |= set() if self.weights is None else {len(self.weights)}
         if len(sizes) != 1:
             raise ValueError(f"y, groups, queries and weights differ in length: {sorted(sizes)}")
+        if self.preferences is not None and self.preferences.pairs.max(initial=-1) >= len(self.y):
+            raise ValueError(
+                f"preferences name row {self.preferences.pairs.max()} of {len(self.y)} candidates"
+            )
 
     def __len__(self) -> int:
         return len(self.y)
@@ -174,16 +253,21 @@ class Targets:
             # Queries of different documents may have the same name.
             number_keys([(c.document, c.query) for c in candidates]),
             DocumentContext.from_candidates(candidates),
+            preferences=PreferenceGraph.from_candidates(candidates),
         )
 
     def take(self, index: Indices) -> Targets:
         """Return the targets of the candidates at ``index``, in that order.
 
-        Groups and queries keep their numbers, so they need not be consecutive any more.
+        Groups and queries keep their numbers, so they need not be consecutive any more. Preferences
+        over candidates that are left out are dropped.
         """
         context = None if self.context is None else self.context.take(index)
         weights = None if self.weights is None else self.weights[index]
-        return Targets(self.y[index], self.groups[index], self.queries[index], context, weights)
+        graph = None if self.preferences is None else self.preferences.take(index)
+        return Targets(
+            self.y[index], self.groups[index], self.queries[index], context, weights, graph
+        )
 
 
 def number_keys(keys: Sequence[Hashable]) -> Indices:

@@ -21,6 +21,7 @@ features, p of outputs and a of alphas.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -39,21 +40,23 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from textrank.candidates import Targets
+from textrank.candidates import PreferenceGraph, Targets
 from textrank.features import FeatureNames, Features, Matrix, Vector, count_rows
 from textrank.learners import g2p, rankrls, ranksvm
 from textrank.learners.base import (
     check_alphas,
     check_gram,
     check_magnitude,
+    choose_alpha,
     concordance,
+    preference_concordance,
     rows_by_group,
     score_alphas,
 )
 from textrank.learners.calibration import fit_temperature
 from textrank.learners.multiclass import check_code, decode, one_vs_all_code, solve_code
-from textrank.learners.rankrls import Cost, preference_incidence
-from textrank.learners.rls import RLSSolution, rls_path, solve_rls
+from textrank.learners.preferences import Cost
+from textrank.learners.rls import RLSSolution, solve_rls
 from textrank.linalg import gram, is_gram_accurate
 from textrank.metrics import choose_largest, merge_ties
 from textrank.protocols import Kernel
@@ -503,18 +506,28 @@ def _check_weights(sample_weight: Any, X: Any) -> Vector | None:
 class _Ranker(KernelMachine):
     """Base class of RankRLS and RankSVM: scores, and agreement with the labels as quality."""
 
-    def predict(self, X: Any) -> Vector:
-        """Return the scores of new samples, (m,); higher is better."""
-        return self._scores(X)[:, 0]
+    _flat: bool  # whether labels were (n,), not (n, outputs)
 
-    def score(self, X: Any, y: Any, queries: Any = None) -> float:
-        """Return the share of differently labelled pairs in the right order, averaged over queries.
+    def predict(self, X: Any) -> Matrix:
+        """Return the scores of new samples, (m,) or (m, outputs); higher is better."""
+        scores = self._scores(X)
+        return scores[:, 0] if self._flat else scores
 
-        ``queries`` has the query of each sample; None: all are one query. Ties in scores count one
-        half; queries without different labels are left out. Raises ValueError if no query has
-        different labels.
+    def score(self, X: Any, y: Any = None, queries: Any = None, preferences: Any = None) -> float:
+        """Return the share of pairs in the right order; ties in scores count one half.
+
+        Pairs are the rows of ``preferences`` (better, worse[, magnitude]), or those with different
+        labels ``y``, averaged over queries. ``queries`` has the query of each sample; None: all are
+        one query. Queries without different labels are left out. Raises ValueError if there are no
+        pairs, or both labels and preferences are given.
         """
-        scores, labels = merge_ties(self.predict(X)), np.asarray(y, dtype=np.float64)
+        scores = merge_ties(self.predict(X))
+        if preferences is not None:
+            if y is not None or queries is not None:
+                raise ValueError("give either preferences or labels (y, queries), not both")
+            graph = _parse_preferences(preferences, len(scores))
+            return float(preference_concordance(scores[None], graph)[0])
+        labels = np.asarray(y, dtype=np.float64)
         rows = [np.arange(len(labels))] if queries is None else rows_by_group(queries, len(labels))
         shares = [concordance(scores[None, part], labels[part])[0] for part in rows]
         if np.isnan(shares).all():
@@ -523,39 +536,58 @@ class _Ranker(KernelMachine):
             )
         return float(np.nanmean(shares))
 
-    def _fit(self, learner: Any, X: Any, y: Any, queries: Any) -> None:
-        """Fit a learner of this library on labels, within queries if they are given.
+    def _targets(self, X: Any, y: Any, queries: Any, groups: Any, preferences: Any) -> Targets:
+        """Return the targets of ``fit`` for validated samples; ``y`` is (n,) or (n, outputs).
 
-        Sets ``alpha_``, ``heldout_`` and the model. Whole queries are held out; without queries
-        (None) all samples are ranked together and each is held out on its own. Raises ValueError
-        for fewer than two samples.
+        Groups are those given; by default whole queries or, without queries, single samples, for
+        preferences together with their copies. Raises ValueError for fewer than two samples.
         """
-        X, y = self._validate(X, y, y_numeric=True)
-        n = len(y)
+        n = count_rows(X)
         if n < 2:
             raise ValueError(f"n_samples={n}: ranking compares samples, so it needs at least two")
-        # Without queries all samples are ranked together, and each is held out on its own.
         query = np.zeros(n, dtype=np.intp) if queries is None else _number_queries(queries, n)
-        documents = np.arange(n) if queries is None else query
-        data, dual = self._training_data(X)
-        targets = Targets(np.asarray(y, dtype=np.float64), documents, query)
-        fit = learner.fit(data if dual else _name_features(data), targets)
-        self.alpha_, self.heldout_ = fit.alpha, fit.heldout
-        self._store_model(X, fit.coef[:, None], dual=dual)
+        graph = None if preferences is None else _parse_preferences(preferences, n)
+        if groups is not None:
+            rows_by_group(groups, n, name="groups")
+            unit = np.unique(np.asarray(groups), return_inverse=True)[1]
+        elif graph is not None:
+            unit = _number_equal_rows(X, n)
+        else:
+            unit = np.arange(n) if queries is None else query
+        if graph is not None:
+            return Targets(np.zeros(n), unit, query, preferences=graph)
+        return Targets(np.asarray(y, dtype=np.float64), unit, query)
+
+    def _check_targets(self, y: Any, queries: Any, preferences: Any) -> None:
+        """Raise ValueError unless either labels, maybe with queries, or preferences are given."""
+        if preferences is not None and (y is not None or queries is not None):
+            raise ValueError("give either preferences or labels (y, queries), not both")
+        if preferences is None and y is None:
+            raise ValueError(
+                "requires y to be passed, but the target y is None; pass y or preferences"
+            )
 
 
 class RankRLS(_Ranker):
-    """Regularised least squares on preferences, with alpha chosen by exact leave-query-out.
+    """Regularised least squares on preferences, with alpha chosen by exact hold-out.
 
-    ``fit(X, y, queries=...)`` ranks within queries, without them globally, every sample held out
-    on its own. ``fit(X, preferences=...)`` takes rows (better, worse) or (better, worse,
-    magnitude) instead of labels; each preference is then held out on its own, and ``heldout_``
-    is (alphas, preferences), the predicted differences.
+    ``fit(X, y, queries=...)`` ranks within queries, which are held out whole; without queries it
+    ranks globally, every sample held out on its own. ``fit(X, preferences=...)`` takes rows
+    (better, worse) or (better, worse, magnitude) instead of labels; a sample is then held out with
+    all its preferences. ``groups`` in ``fit`` says which samples are held out together instead.
 
     >>> X, y = np.array([[0.0], [1.0], [0.0], [2.0]]), [1.0, 2.0, 7.0, 9.0]
     >>> scores = RankRLS(alphas=[1.0]).fit(X, y, queries=[0, 0, 1, 1]).predict(X)
     >>> bool(scores[1] > scores[0]), bool(scores[3] > scores[2])
     (True, True)
+    >>> RankRLS(alphas=[1.0]).fit(X, preferences=[[1, 0], [3, 2]]).score(X, y)
+    0.75
+
+    Attributes
+    ----------
+    alpha_ : chosen alpha; an array with one per output if y has several.
+    heldout_ : (alphas, samples) or (alphas, samples, outputs), each sample scored without its
+        group.
     """
 
     def __init__(
@@ -586,61 +618,51 @@ class RankRLS(_Ranker):
         y: Any = None,
         queries: Any = None,
         preferences: Any = None,
+        groups: Any = None,
     ) -> RankRLS:
         """Fit the model from labels ``y``, or from ``preferences`` between rows; returns self.
 
-        ``queries`` has the query of each row, with labels only; None ranks all rows together.
-        Raises ValueError if both labels and preferences, or neither, are given.
+        ``y`` is (n,) or (n, outputs); alpha is chosen for each output by held-out disagreement, of
+        equals the largest. ``queries`` has the query of each row, with labels only; None ranks all
+        rows together. ``groups`` has the group of each row; groups are held out together and must
+        hold whole queries. Raises ValueError if both labels and preferences, or neither, are given.
         """
-        if preferences is not None:
-            if y is not None or queries is not None:
-                raise ValueError("give either preferences or labels (y, queries), not both")
-            return self._fit_preferences(X, np.asarray(preferences, dtype=np.float64))
-        if y is None:
-            raise ValueError(
-                "requires y to be passed, but the target y is None; pass y or preferences"
-            )
+        self._check_targets(y, queries, preferences)
         learner = rankrls.RankRLS(
             alphas=self._check_alphas(),
             cost=self.cost,
             ties=self.ties,
             normalised=self.normalised,
-            scope="global" if queries is None else "query",
+            scope="global" if queries is None and preferences is None else "query",
         )
-        self._fit(learner, X, y, queries)
-        return self
-
-    def _fit_preferences(self, X: Any, preferences: Matrix) -> RankRLS:
-        """Fit the model on preferences (m, 2 or 3), see the class; returns self.
-
-        Alpha has the smallest weighted squared error of held-out differences, of equals the
-        largest.
-        """
-        alphas = self._check_alphas()
-        X = self._validate(X)
-        n = count_rows(X)
-        pairs, z, w = _parse_preferences(preferences, n, self.cost, self.normalised)
+        if preferences is not None:
+            X = self._validate(X)
+        else:
+            X, y = self._validate(X, y, multi_output=True, y_numeric=True)
+        self._flat = np.ndim(y) < 2
+        Y = np.zeros((count_rows(X), 1)) if y is None else np.asarray(y, dtype=np.float64)
+        Y = Y.reshape(len(Y), -1)
+        targets = self._targets(X, Y[:, 0], queries, groups, preferences)
         data, dual = self._training_data(X)
-        M = preference_incidence(pairs, n)
-        differences = M @ (M @ data).T if dual else M @ data
-        A, heldout = rls_path(
-            np.asarray(differences) if dual else differences,
-            z[:, None],
-            np.array(alphas),
-            rows_by_group(np.arange(len(pairs)), len(pairs)),
-            weights=w,
-            dual=dual,
-        )
-        error = ((heldout[:, :, 0] - z) ** 2) @ w
-        chosen = choose_largest(-error, alphas)
-        self.alpha_ = alphas[chosen]
-        self.heldout_ = heldout[:, :, 0]
-        self._store_model(X, M.T @ A[chosen] if dual else A[chosen], dual=dual)
+        A, heldout = learner.solve(data if dual else _name_features(data), Y, targets)
+        chosen = [
+            choose_alpha(
+                heldout[:, :, k], replace(targets, y=Y[:, k]), "disagreement", learner.alphas
+            )
+            for k in range(Y.shape[1])
+        ]
+        self.alpha_ = learner.alphas[chosen[0]] if self._flat else np.array(learner.alphas)[chosen]
+        self.heldout_ = heldout[:, :, 0] if self._flat else heldout
+        coef = np.column_stack([A[a, :, k] for k, a in enumerate(chosen)])
+        self._store_model(X, coef, dual=dual)
         return self
 
 
 class RankSVM(_Ranker):
-    """Linear or kernel RankSVM with squared hinge loss; alpha chosen by folds of queries.
+    """Linear or kernel RankSVM; alpha chosen by folds of queries.
+
+    Labels, queries, preferences and groups are those of ``RankRLS``; ``y`` is (n,). ``loss`` is
+    ``hinge`` or ``squared_hinge``, ``size`` the number of basis samples of a kernel.
 
     >>> X, y = np.array([[0.0], [1.0], [0.0], [2.0]]), [1.0, 2.0, 7.0, 9.0]
     >>> scores = RankSVM(alphas=[1.0], folds=2).fit(X, y, queries=[0, 0, 1, 1]).predict(X)
@@ -648,31 +670,56 @@ class RankSVM(_Ranker):
     (True, True)
     """
 
+    _flat = True
+
     def __init__(
         self,
         alphas: Sequence[float] = (0.01, 0.1, 1.0, 10.0, 100.0),
         kernel: AnyKernel = "linear",
         *,
+        loss: ranksvm.Loss = "hinge",
+        size: int | None = None,
         folds: int = 5,
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
-        """Set the parameters; nothing is computed."""
+        """Set the parameters, see ``textrank.learners.ranksvm.RankSVM``; nothing is computed."""
         self.alphas = alphas
         self.kernel = kernel
+        self.loss = loss
+        self.size = size
         self.folds = folds
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
 
-    def fit(self, X: Any, y: Any, queries: Any = None) -> RankSVM:
-        """Fit the model from labels, within queries if they are given; returns self.
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        queries: Any = None,
+        preferences: Any = None,
+        groups: Any = None,
+    ) -> RankSVM:
+        """Fit the model from labels, or from ``preferences`` between rows; returns self.
 
         ``queries`` has the query of each row; None ranks all rows together, and folds are then of
-        single rows.
+        single rows. ``groups`` has the group of each row, to be kept in one fold. Raises ValueError
+        if both labels and preferences, or neither, are given.
         """
-        self._fit(ranksvm.RankSVM(alphas=self._check_alphas(), folds=self.folds), X, y, queries)
+        self._check_targets(y, queries, preferences)
+        alphas = self._check_alphas()
+        learner = ranksvm.RankSVM(alphas=alphas, folds=self.folds, loss=self.loss, size=self.size)
+        if preferences is not None:
+            X = self._validate(X)
+        else:
+            X, y = self._validate(X, y, y_numeric=True)
+        targets = self._targets(X, y, queries, groups, preferences)
+        data, dual = self._training_data(X)
+        fit = learner.fit(data if dual else _name_features(data), targets)
+        self.alpha_, self.heldout_ = fit.alpha, fit.heldout
+        self._store_model(X, fit.coef[:, None], dual=dual)
         return self
 
 
@@ -692,32 +739,25 @@ def _name_features(X: Any) -> Features:
     )
 
 
-def _parse_preferences(
-    preferences: Matrix, n: int, cost: Cost, normalised: bool
-) -> tuple[NDArray[np.intp], Vector, Vector]:
-    """Return pairs (m, 2), target differences (m,) and weights (m,) of m preferences.
+def _parse_preferences(preferences: Any, n: int) -> PreferenceGraph:
+    """Return preferences (l, 2 or 3), rows (better, worse[, magnitude]), as a graph of n samples.
 
-    A pair is (better row, worse row) of n. The magnitude is 1 if there is no third column. The cost
-    ``"sign"`` makes all targets 1, ``"bound"`` weights by ``1 / magnitude²``; ``normalised``
-    divides weights by m. Raises ValueError for rows that are not (better, worse[, magnitude]) of
-    two different samples, and without rows.
+    The magnitude is 1 if there is no third column. Raises ValueError for rows that are not of two
+    different samples, for magnitudes that are not positive, and without rows.
     """
-    if preferences.ndim != 2 or preferences.shape[1] not in (2, 3) or not len(preferences):
+    rows = np.asarray(preferences, dtype=np.float64)
+    if rows.ndim != 2 or rows.shape[1] not in (2, 3) or not len(rows):
         raise ValueError(
-            f"preferences must be rows (better, worse[, magnitude]), got shape {preferences.shape}"
+            f"preferences must be rows (better, worse[, magnitude]), got shape {rows.shape}"
         )
-    pairs = preferences[:, :2].astype(np.intp)
-    if (pairs != preferences[:, :2]).any() or pairs.min() < 0 or pairs.max() >= n:
+    with np.errstate(invalid="ignore"):
+        pairs = rows[:, :2].astype(np.intp)
+    if (pairs != rows[:, :2]).any() or pairs.min() < 0 or pairs.max() >= n:
         raise ValueError(f"preferences must name rows 0 .. {n - 1} of X")
-    magnitude = preferences[:, 2] if preferences.shape[1] == 3 else np.ones(len(pairs))
-    if (magnitude <= 0).any() or (pairs[:, 0] == pairs[:, 1]).any():
+    magnitude = rows[:, 2] if rows.shape[1] == 3 else np.ones(len(pairs))
+    if not (np.isfinite(magnitude) & (magnitude > 0)).all() or (pairs[:, 0] == pairs[:, 1]).any():
         raise ValueError("a preference is between two different rows, with a positive magnitude")
-    weight = 1 / magnitude**2 if cost == "bound" else np.ones(len(pairs))
-    return (
-        pairs,
-        (np.ones(len(pairs)) if cost == "sign" else magnitude),
-        (weight / len(pairs) if normalised else weight),
-    )
+    return PreferenceGraph(pairs, magnitude)
 
 
 class G2P(TransformerMixin, KernelMachine):

@@ -10,10 +10,11 @@ import pytest
 import scipy.sparse as sp
 from sklearn.svm import LinearSVC
 
-from tests.benchmarks.ratios import labels, measure, table
+from tests.benchmarks.ratios import gaussian, labels, measure, table
+from textrank.candidates import PreferenceGraph, Targets
 from textrank.learners.base import rows_by_group
-from textrank.learners.rankrls import QueryCentring
-from textrank.learners.ranksvm import RankSVM, _Problem
+from textrank.learners.rankrls import QueryCentring, RankRLS
+from textrank.learners.ranksvm import LabelPairs, RankSVM, _Problem
 from textrank.learners.reduced import ReducedCoordinates, heldout_without_basis
 from textrank.linalg import solve_krylov_path
 
@@ -151,10 +152,11 @@ def test_ranksvm_against_explicit_pairs_and_its_growth():
     quick = []
     for _ in range(5):
         start = time.process_time()
-        ours = RankSVM(alphas=[alpha]).coefs(X, y, np.zeros(2000, int))[0]
+        svm = RankSVM(alphas=[alpha], loss="squared_hinge")
+        ours = svm.coefs(X, y, np.zeros(2000, int))[0]
         quick.append(time.process_time() - start)
-    inner = _Problem.from_labels(X, y, np.zeros(2000, int))
-    best, found = (inner.loss(w, alpha)[0] for w in (theirs.coef_[0], ours))
+    inner = _Problem(X, X.T, LabelPairs.from_labels(y, np.zeros(2000, int)))
+    best, found = (inner.squared_loss(w, alpha)[0] for w in (theirs.coef_[0], ours))
     ratio = slow / np.median(quick)
     print(f"\nRankSVM, 2000 candidates, {len(i)} pairs: LinearSVC takes {ratio:.0f} times as long;")
     print(f"objective over theirs: {found / best - 1:+.1e}")
@@ -163,10 +165,66 @@ def test_ranksvm_against_explicit_pairs_and_its_growth():
     for n in sizes:
         X, y = problem(n)
         start = time.process_time()
-        RankSVM(alphas=[alpha * n / 2000]).coefs(X, y, np.zeros(n, int))
+        svm = RankSVM(alphas=[alpha * n / 2000], loss="squared_hinge")
+        svm.coefs(X, y, np.zeros(n, int))
         times.append(time.process_time() - start)
     slope = np.polyfit(np.log(sizes), np.log(times), 1)[0]
     print(f"growth from 4000 to 64 000: exponent {slope:.2f}")
     assert found <= best * (1 + 1e-6)
     assert ratio > 100
     assert slope < 1.3
+
+
+def test_a_ranksvm_step_hardly_depends_on_the_number_of_levels():
+    """One step of the bundle method: scores, loss, subgradient, and its product with the data."""
+    rng = np.random.default_rng(0)
+    n, d, each = 80_000, 20_000, 100
+    indices = rng.integers(0, d, n * each, dtype=np.int32)
+    X = sp.csr_array((np.ones(n * each), indices, np.arange(0, n * each + 1, each)), shape=(n, d))
+    T, w = sp.csr_array(X.T), rng.standard_normal(d) / 10
+    steps = {}
+    for levels in (2, 50, 1000, 50_000):
+        y = rng.integers(0, levels, n).astype(float)
+        pairs = LabelPairs.from_labels(y, np.zeros(n, dtype=np.intp))
+        pairs.hinge(np.zeros(n))  # prepares the levels
+
+        def step(pairs=pairs):
+            T @ pairs.hinge(X @ w)[1]
+
+        steps[f"{levels} levels"] = step
+    title = "RankSVM step, 80 000 candidates with 100 non-zeros each"
+    table(title, measure(steps, repeats=15), "2 levels", {"50000 levels": 2.0})
+
+
+def test_preferences_cost_as_much_as_scored_candidates():
+    n, alphas = 1200, tuple(2.0 ** np.arange(-5, 5))
+    K, y = gaussian(n)
+    rng = np.random.default_rng(0)
+    pairs = rng.integers(0, n, (20 * n, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    pairs = np.where((y[pairs[:, 0]] > y[pairs[:, 1]])[:, None], pairs, pairs[:, ::-1])
+    graph = PreferenceGraph(pairs, np.abs(y[pairs[:, 0]] - y[pairs[:, 1]]))
+    one = np.zeros(n, dtype=np.intp)
+    scored, compared = Targets(y, one, one), Targets(y, one, one, preferences=graph)
+    learner = RankRLS(alphas=alphas)
+    candidates = {
+        "scored candidates": lambda: learner.coefs(K, scored),
+        f"{len(graph)} preferences": lambda: learner.coefs(K, compared),
+    }
+    title = f"RankRLS, {n} candidates, {len(alphas)} alphas"
+    bars = {f"{len(graph)} preferences": 1.2}
+    table(title, measure(candidates), "scored candidates", bars)
+
+
+def test_a_reduced_set_makes_kernel_ranksvm_cheap():
+    n = 1500
+    K, y = gaussian(n)
+    query = np.zeros(n, dtype=np.intp)
+    targets = Targets(y, np.arange(n) % 5, query)
+    whole, reduced = (RankSVM(alphas=[30.0 * n], size=size) for size in (None, 150))
+    candidates = {
+        "all candidates": lambda: whole.path(K, targets),
+        "basis of 150": lambda: reduced.path(K, targets),
+    }
+    title = "Kernel RankSVM with 5 folds"
+    table(title, measure(candidates, repeats=3), "all candidates", {"basis of 150": 0.3})

@@ -16,7 +16,6 @@ from textrank.learners.rankrls import (
     PreferenceLaplacian,
     QueryCentring,
     RankRLS,
-    preference_incidence,
 )
 
 SETTINGS = st.fixed_dictionaries(
@@ -180,11 +179,6 @@ def test_what_is_kept_is_the_root_without_its_null_space(rng, query):
         np.testing.assert_allclose(B @ B.T, np.eye(len(kept)), atol=1e-12)
         np.testing.assert_allclose(B.T @ kept, root, atol=1e-12)
         assert len(kept) == np.linalg.matrix_rank(root)
-
-
-def test_incidence_has_a_row_for_every_preference():
-    M = preference_incidence(np.array([[0, 2], [1, 2]]), 3).toarray()
-    np.testing.assert_array_equal(M, [[1, 0, -1], [0, 1, -1]])
 
 
 def test_a_query_in_two_documents_is_refused():

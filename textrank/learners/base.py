@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol, TypeAlias, get_args
 import numpy as np
 import scipy.sparse as sp
 
-from textrank.candidates import DocumentContext, Targets
+from textrank.candidates import DocumentContext, PreferenceGraph, Targets
 from textrank.features import Features, Indices, Matrix, SparseMatrix, Vector
 from textrank.linalg import not_psd_error
 from textrank.metrics import (
@@ -172,10 +172,13 @@ def choose_alpha(
 def score_alphas(heldout: Matrix, targets: Targets, select: SelectionMetric) -> Vector:
     """Return the metric of the held-out scores at each alpha (alphas,); larger is better.
 
-    Squared error is negated, and disagreement is returned as the share of rightly ordered pairs.
+    Squared error is negated, and disagreement is returned as the share of rightly ordered pairs:
+    the mean over queries, or over all given preferences if the targets have a preference graph.
     Raises ValueError if the labels leave the metric undefined at every alpha.
     """
     y = targets.y
+    if select == "disagreement" and targets.preferences is not None:
+        return preference_concordance(heldout, targets.preferences)
     if select == "disagreement":
         return _mean_concordance(heldout, y, rows_by_group(targets.queries, len(y), name="queries"))
     if select == "squared_error":
@@ -207,6 +210,21 @@ def concordance(scores: Matrix, y: Vector) -> Vector:  # (a, h), (h,) -> (a,)
     scores = merge_ties(scores)
     right = np.sign(scores[:, i] - scores[:, j]) @ order
     return np.asarray(0.5 + 0.5 * right / np.abs(order).sum())
+
+
+def preference_concordance(scores: Matrix, graph: PreferenceGraph) -> Vector:  # (a, n) -> (a,)
+    """Return the share of preferences that scores (a, n) order rightly, per row; ties count half.
+
+    Raises ValueError if there are no preferences.
+    """
+    if not len(graph):
+        raise ValueError(
+            "no preference between two candidates is left, so disagreement cannot choose alpha. "
+            "Give more preferences."
+        )
+    better, worse = graph.pairs.T
+    scores = merge_ties(scores)
+    return np.asarray(0.5 + 0.5 * np.sign(scores[:, better] - scores[:, worse]).mean(axis=1))
 
 
 def _mean_concordance(heldout: Matrix, y: Vector, queries: list[Indices]) -> Vector:

@@ -341,30 +341,36 @@ def nested_by_retraining(
     return results
 
 
-def heldout_by_folds(
-    coefs: Callable[[Matrix | SparseMatrix, Vector, Indices], Matrix],
-    X: Matrix | SparseMatrix,
-    y: Vector,
-    targets: Targets,
-    count: int,
-) -> Matrix:  # (a, n)
-    """Return held-out scores (a, n) of a learner without a closed form, by folds of groups.
+def assign_folds(targets: Targets, count: int) -> list[Indices]:
+    """Return the rows of each fold for a learner without a closed form of held-out scores.
 
-    ``count`` is the number of folds. ``coefs(X, y, queries)`` trains on rows of ``X`` (n, d) and
-    returns the feature weights (a, d) at every alpha. The groups of ``targets``, sorted, are dealt
-    out to the folds in turn; there are fewer folds if there are fewer groups. Raises ValueError if
-    all candidates are in one group.
+    The groups of ``targets``, sorted, are dealt out to ``count`` folds in turn; there are fewer
+    folds if there are fewer groups. Raises ValueError if all candidates are in one group.
     """
     document = np.unique(targets.groups, return_inverse=True)[1]
     if not document.any():
         raise ValueError("all candidates are of one document: nothing can be held out")
     folds = document % min(count, int(document.max()) + 1)
+    return [np.flatnonzero(folds == fold) for fold in range(int(folds.max()) + 1)]
+
+
+def heldout_by_folds(
+    coefs: Callable[[Matrix | SparseMatrix, Targets], Matrix],
+    X: Matrix | SparseMatrix,
+    targets: Targets,
+    count: int,
+) -> Matrix:  # (a, n)
+    """Return held-out scores (a, n) of a learner without a closed form, by folds of groups.
+
+    ``count`` is the number of folds, see ``assign_folds``. ``coefs(X, targets)`` trains on rows of
+    ``X`` (n, d) and returns the feature weights (a, d) at every alpha.
+    """
     parts = []
-    for fold in range(int(folds.max()) + 1):
-        rest, out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-        W = coefs(X[rest], y[rest], targets.queries[rest])
+    for out in assign_folds(targets, count):
+        rest = np.setdiff1d(np.arange(len(targets)), out)
+        W = coefs(X[rest], targets.take(rest))
         parts.append((out, np.asarray((X[out] @ W.T).T)))
-    heldout = np.empty((len(parts[0][1]), len(y)))
+    heldout = np.empty((len(parts[0][1]), len(targets)))
     for out, scores in parts:
         heldout[:, out] = scores
     return heldout

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Literal, Protocol, TypeAlias, get_args
+from typing import Literal, Protocol, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -48,9 +48,15 @@ from textrank.learners.holdout import (
     solve_regular,
     weights_with_bias,
 )
+from textrank.learners.preferences import (
+    Cost,
+    PreferenceProblem,
+    WeightedGraph,
+    heldout_differences,
+    preference_path,
+    weigh_edges,
+)
 from textrank.linalg import Spectrum, decompose_features, gram, is_gram_accurate, to_dense
-
-Cost: TypeAlias = Literal["magnitude", "sign", "bound"]
 
 
 class Preferences(Protocol):
@@ -285,16 +291,6 @@ class PreferenceLaplacian:
         return inverse, np.hstack(nulls)
 
 
-def preference_incidence(pairs: Indices, n: int) -> SparseMatrix:  # (l, 2) -> (l, n)
-    """Return a sparse matrix with one row per preference: 1 at the better, -1 at the worse one.
-
-    ``pairs`` (l, 2) are the numbers of the better and the worse candidate.
-    """
-    l = np.arange(len(pairs))  # noqa: E741
-    cells = np.repeat([1.0, -1.0], len(pairs)), (np.tile(l, 2), pairs.T.ravel())
-    return sp.csr_array(cells, shape=(len(pairs), n))
-
-
 def _block(y: Vector, cost: Cost, normalised: bool) -> tuple[Matrix, Matrix]:
     """Return the Laplacian (h, h) of the preferences of one query, and their pulls (h, 1).
 
@@ -312,6 +308,53 @@ def _block(y: Vector, cost: Cost, normalised: bool) -> tuple[Matrix, Matrix]:
         weight /= differ.sum() / 2
     L = np.diag(weight.sum(axis=1)) - weight
     return L, (weight * goal).sum(axis=1)[:, None]
+
+
+def _level_operator(
+    y: Vector, query: Indices, cost: Cost, normalised: bool
+) -> tuple[Callable[[Vector], Vector], Vector]:
+    """Return ``u -> L u`` and the pull (n,) of the preferences between different labels of a query.
+
+    ``query`` (n,) is numbered from 0. The weight of a pair depends on its two labels alone, so that
+    sums over the candidates of each label suffice: O(n) per product, and for the cost ``bound``
+    the square of the number of different labels of a query, which are stored.
+    """
+    keys, level = np.unique(np.column_stack([query, y]), axis=0, return_inverse=True)
+    level = level.ravel()
+    of_level = keys[:, 0].astype(np.intp)
+    size = np.bincount(level).astype(np.float64)
+    total = np.bincount(query).astype(np.float64)
+    pairs = (total**2 - np.bincount(of_level, size**2)) / 2
+    scale = 1.0 / np.maximum(pairs, 1.0)[query] if normalised else np.ones(len(y))
+
+    if cost == "bound":
+        tables = []
+        for labels in np.split(keys[:, 1], np.flatnonzero(np.diff(of_level)) + 1):
+            gap = labels[:, None] - labels
+            tables.append(np.divide(1.0, gap, out=np.zeros_like(gap), where=gap != 0))
+        inverse_gaps = sp.csr_array(sp.block_diag(tables))
+        weights = inverse_gaps.multiply(inverse_gaps).tocsr()
+        degree = (weights @ size)[level]
+        pull = (inverse_gaps @ size)[level]
+
+        def apply_bound(u: Vector) -> Vector:
+            sums = np.bincount(level, u, minlength=len(size))
+            return np.asarray(scale * (degree * u - (weights @ sums)[level]))
+
+        return apply_bound, scale * pull
+
+    degree = total[query] - size[level]
+
+    def apply_equal(u: Vector) -> Vector:
+        sums = np.bincount(query, u)[query] - np.bincount(level, u, minlength=len(size))[level]
+        return np.asarray(scale * (degree * u - sums))
+
+    if cost == "magnitude":
+        return apply_equal, apply_equal(y)
+    ahead = np.cumsum(size) - size  # candidates of lower labels, of all queries before too
+    start = (np.cumsum(total) - total)[of_level]
+    lower = (ahead - start)[level]
+    return apply_equal, scale * (2 * lower + size[level] - total[query])
 
 
 def _zero_round_off(w: Vector) -> Vector:
@@ -448,6 +491,10 @@ class RankRLS:
     One eigendecomposition of the symmetric ``R K R``, ``R`` the root of the Laplacian of the
     preferences, serves every alpha. Held out are whole documents, which hold whole queries.
 
+    If the targets have a preference graph (``Targets.preferences``), the sum runs over its
+    preferences instead, and labels and queries are not used; ``scope`` must be ``query`` and
+    ``ties`` true then. A document is held out with all its preferences.
+
     Pahikkala, Tsivtsivadze, Airola, Järvinen and Boberg (2009), Machine Learning 75.
 
     >>> K = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 2.0]])
@@ -490,18 +537,40 @@ class RankRLS:
         and, within queries, for a query that reaches into two groups.
         """
         check_unweighted(targets, "rankrls.v1")
+        A, heldout = self.solve(data, targets.y, targets)
+        return RegularizationPath(tuple(self.alphas), A[:, :, 0], heldout[:, :, 0])
+
+    def solve(
+        self, data: Matrix | Features, y: Vector | Matrix, targets: Targets
+    ) -> tuple[Matrix, Matrix]:  # (a, n, p) or (a, d, p), (a, n, p)
+        """Return coefficients or feature weights, and held-out scores, of several outputs at once.
+
+        ``y`` (n, p), or (n,) for one output, replaces the labels of ``targets``, whose groups and
+        queries all outputs share. With the cost ``magnitude`` and ties, one decomposition serves
+        all outputs; other costs decompose once for each. With a preference graph there is one
+        output, and ``y`` is not used. Raises ValueError as ``path`` does.
+        """
         matrix, dual = check_data(data)
+        alphas = np.array(self.alphas)
+        if targets.preferences is not None:
+            graph = self.weigh(targets)
+            A, heldout = preference_path(matrix, graph, alphas, targets.groups, dual=dual)
+            return A[:, :, None], heldout[:, :, None]
         targets = self._scoped(targets)
-        Y = check_targets(targets.y, matrix.shape[0])
+        Y = check_targets(y, matrix.shape[0])
         groups = rows_by_group(targets.groups, len(Y), name="documents")
         if self.scope == "query":
             _check_queries(targets.queries, targets.groups)
-            A, heldout = rank_path(
-                matrix, Y, self.preferences(targets), np.array(self.alphas), groups, dual=dual
-            )
-        else:
-            A, heldout = self._global_path(matrix, Y, groups, dual)
-        return RegularizationPath(tuple(self.alphas), A[:, :, 0], heldout[:, :, 0])
+        shared = self.cost == "magnitude" and self.ties
+        parts = []
+        for columns in [Y] if shared else [Y[:, [k]] for k in range(Y.shape[1])]:
+            if self.scope == "query":
+                preferences = self.preferences(replace(targets, y=columns[:, 0]))
+                parts.append(rank_path(matrix, columns, preferences, alphas, groups, dual=dual))
+            else:
+                parts.append(self._global_path(matrix, columns, groups, dual))
+        A, heldout = (np.concatenate(arrays, axis=2) for arrays in zip(*parts, strict=True))
+        return A, heldout
 
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
@@ -509,10 +578,12 @@ class RankRLS:
         """Return test scores and inner held-out scores of every partition into folds, in order.
 
         A partition is the fold number of each candidate (n,); ValueError if a group is in two
-        folds. Within queries one inverse per alpha serves all, as for RLS. A global ranking, or few
-        features, train once per fold.
+        folds. Within queries one inverse per alpha serves all, as for RLS. A global ranking, a
+        preference graph, or few features, train once per fold.
         """
         matrix, dual = check_data(data)
+        if targets.preferences is not None:
+            return nested_by_retraining(self, data, targets, partitions)
         if self.scope == "global" or (not dual and 3 * matrix.shape[1] < len(targets)):
             return nested_by_retraining(self, data, targets, partitions)
         # Preferences multiply squares by the size of a query at most.
@@ -532,10 +603,58 @@ class RankRLS:
     def coefs(self, data: Matrix | Features, targets: Targets) -> Matrix:  # (a, n) or (a, d)
         """Return coefficients, or feature weights, at every alpha; nothing is held out."""
         matrix, dual = check_data(data)
+        if targets.preferences is not None:
+            alphas = np.array(self.alphas)
+            return preference_path(matrix, self.weigh(targets), alphas, None, dual=dual)[0]
         targets = self._scoped(targets)
         Y = check_targets(targets.y, matrix.shape[0])
         A, _ = rank_path(matrix, Y, self.preferences(targets), np.array(self.alphas), [], dual=dual)
         return A[:, :, 0]
+
+    def weigh(self, targets: Targets) -> WeightedGraph:
+        """Return the edges of the targets' preference graph, weighted by ``cost``.
+
+        Raises ValueError for settings that have no effect on given preferences, and if there is
+        no preference.
+        """
+        graph = targets.preferences
+        if graph is None or not len(graph):
+            raise ValueError("no preference between two training candidates: nothing can be learnt")
+        if self.scope != "query" or not self.ties:
+            raise ValueError(
+                "scope and ties choose pairs of labelled candidates. With given preferences leave "
+                'them at scope = "query" and ties = true.'
+            )
+        return weigh_edges(graph, len(targets), self.cost, normalised=self.normalised)
+
+    def operator(self, targets: Targets) -> tuple[Callable[[Vector], Vector], Vector]:
+        """Return the Laplacian as a function ``u -> L u`` of a vector (n,), and the pull (n,).
+
+        For conjugate gradients: nothing of size n x n is formed. Raises ValueError as ``weigh``
+        does.
+        """
+        if targets.preferences is not None:
+            graph = self.weigh(targets)
+            return lambda u: np.asarray(graph.laplacian @ u), graph.pull
+        targets = self._scoped(targets)
+        y = check_targets(targets.y, len(targets))[:, 0]
+        query = np.unique(targets.queries, return_inverse=True)[1]
+        if self.cost == "magnitude" and self.ties:
+            apply_laplacian = QueryCentring(query, self.normalised).laplacian()
+            return apply_laplacian, apply_laplacian(y)
+        return _level_operator(y, query, self.cost, self.normalised)
+
+    def leave_both_out(self, data: Matrix | Features, targets: Targets, alpha: float) -> Vector:
+        """Return the predicted difference (l,) of each given preference, both sides held out.
+
+        The model is trained without the groups of the two candidates and all their preferences.
+        Raises ValueError if the targets have no preference graph.
+        """
+        matrix, dual = check_data(data)
+        edges = self.weigh(targets)
+        problem = PreferenceProblem.from_data(matrix, edges, alpha, dual=dual)
+        assert targets.preferences is not None  # checked by weigh
+        return heldout_differences(problem, targets.preferences, alpha, targets.groups)
 
     def preferences(self, targets: Targets) -> Preferences:
         """Return the preferences that these settings derive from labels and queries.
@@ -552,16 +671,17 @@ class RankRLS:
         """Return the targets, with one query for all candidates if the scope is global."""
         if self.scope == "query":
             return targets
-        return Targets(targets.y, targets.groups, np.zeros(len(targets), dtype=np.intp))
+        return replace(targets, queries=np.zeros(len(targets), dtype=np.intp))
 
     def _global_path(
         self, matrix: Matrix | SparseMatrix, Y: Matrix, groups: Sequence[Indices], dual: bool
     ) -> tuple[Matrix, Matrix]:
         """Return coefficients and held-out scores of a global ranking at every alpha.
 
-        ``matrix`` is a Gram matrix (``dual``) or features, ``Y`` (n, 1) labels, ``groups`` the rows
-        held out together. Coefficients are (a, n, 1), or (a, d, 1) for features; held-out scores
-        (a, n, 1). Closed form for the cost ``magnitude`` with ties, else one training per group.
+        ``matrix`` is a Gram matrix (``dual``) or features, ``Y`` (n, p) labels, ``groups`` the rows
+        held out together, of any size. Coefficients are (a, n, p), or (a, d, p) for features;
+        held-out scores (a, n, p). Closed form for the cost ``magnitude`` with ties, else one
+        training per group and a single output.
         """
         one = np.zeros(len(Y), dtype=np.intp)
         alphas = np.array(self.alphas)

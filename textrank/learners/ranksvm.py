@@ -1,7 +1,9 @@
-"""RankSVM: squared hinge loss on all preferred pairs, in O(n log n) per step.
+"""RankSVM: hinge loss on all preferred pairs by a bundle method, or squared hinge loss.
 
-``RankSVM`` is the learner, ``_Problem`` its loss and gradient, and ``_Merge`` one merge of the
-bottom-up merge sort by label that finds the candidates in each margin.
+``RankSVM`` is the learner. The sum of the loss over pairs is that of ``LabelPairs`` (all pairs of a
+query with different labels, O(n log n)) or ``EdgePairs`` (given preferences, O(n + l)).
+``minimise_bundle`` solves the hinge loss; ``_Merge`` is one merge of the bottom-up merge sort by
+label that finds the sums of scores which the squared hinge loss needs.
 """
 
 from __future__ import annotations
@@ -9,15 +11,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import minimize
 
 from textrank._ragged import run_starts
-from textrank.candidates import Targets
+from textrank.candidates import PreferenceGraph, Targets
 from textrank.features import Features, Indices, Matrix, SparseMatrix, Vector
+from textrank.learners._margins import MarginCounts, stable_order
 from textrank.learners.base import (
     Fit,
     NestedScores,
@@ -31,37 +34,81 @@ from textrank.learners.base import (
     check_unweighted,
     choose_alpha,
 )
-from textrank.learners.holdout import heldout_by_folds, nested_by_retraining
+from textrank.learners.holdout import assign_folds, nested_by_retraining
+from textrank.learners.reduced import ReducedCoordinates, sample_stratified
+
+Loss: TypeAlias = Literal["hinge", "squared_hinge"]
+DEFAULT_TOLERANCES = {"hinge": 1e-3, "squared_hinge": 1e-7}
+SEARCH_STEPS = 8  # bisections of a line search of the bundle method, each one sum over pairs
+STEP_SHARE = 0.1  # how far beyond the best point the next plane is drawn
+MAX_IDLE_STEPS = 50  # after which a plane that is not in use is dropped
+PIVOT_TOLERANCE = 1e-10
 
 
 @dataclass(frozen=True)
 class RankSVM:
-    """Ranking support vector machine with squared hinge loss, the baseline of RankRLS.
+    """Ranking support vector machine, the baseline of RankRLS.
 
-    Minimises ``alpha ||f||^2 + sum max(0, 1 - f(x_h) + f(x_j))^2`` over pairs of a query with
-    ``y_h > y_j``. The sums over pairs need, for each candidate, only the count and the sum of
-    scores of those in its margin; merging the candidates by label finds them in O(n log n) steps
-    per doubling of the number of different labels. A Gram matrix goes through its empirical kernel
-    map. Held-out scores come from ``folds`` trainings, groups kept whole.
+    Minimises ``alpha ||f||^2 + sum max(0, 1 - f(x_h) + f(x_j))`` over pairs of a query with
+    ``y_h > y_j``, or over the pairs of a preference graph (``Targets.preferences``), whose
+    magnitudes are not used. ``loss="squared_hinge"`` squares the terms of the sum: another
+    objective, with other solutions.
+
+    Hinge loss is minimised by a bundle method with a line search. A step needs, for each candidate,
+    the number of pairs in its margin, which are counted in O(n log n) however many labels differ
+    (Airola, Pahikkala and Salakoski 2011, Pattern Recognition Letters 32; Teo et al. 2010, JMLR 11;
+    Franc and Sonnenburg 2009, JMLR 10 for the line search). Squared hinge loss is minimised by
+    L-BFGS and needs sums of scores, in O(n log n) per doubling of the number of different labels.
+
+    A Gram matrix goes through its empirical kernel map: that of all candidates, or with ``size``
+    that of a sampled basis. Held-out scores come from ``folds`` trainings, groups kept whole; a
+    held-out group takes its basis vectors with it.
 
     >>> from textrank.features import FeatureNames
     >>> F = Features(sp.csr_array(np.array([[1.0], [0.0]])), FeatureNames.from_iterable("a"))
     >>> both = np.zeros(2, dtype=np.intp)
-    >>> svm = RankSVM(alphas=[1.0])
-    >>> svm.coefs(F.values, np.array([1.0, 0.0]), both).round(6)
+    >>> RankSVM(alphas=[1.0]).coefs(F.values, np.array([1.0, 0.0]), both).round(6)
     array([[0.5]])
+
+    Parameters
+    ----------
+    alphas
+        Regularisation values to choose from.
+    select
+        Metric of the held-out scores by which alpha is chosen.
+    folds
+        Number of folds of groups for held-out scores.
+    loss
+        ``hinge`` or ``squared_hinge``.
+    size
+        Number of basis candidates of a kernel, sampled evenly over groups; None takes all. A
+        basis is refused for features, which need none.
+    tolerance
+        For hinge loss the largest gap between the objective and its lower bound, relative to the
+        objective; for squared hinge loss that of the gradient. None: 1e-3 and 1e-7.
+    iterations
+        Largest number of steps at an alpha.
+    seed
+        Of the random numbers that draw the basis.
     """
 
     alphas: Sequence[float] = (0.25, 0.5, 1.0, 2.0, 4.0)
     select: SelectionMetric = "disagreement"
     folds: int = 5
-    tolerance: float = 1e-7
+    tolerance: float | None = None
     iterations: int = 1000
+    loss: Loss = "hinge"
+    size: int | None = None
+    seed: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
         check_metric(self.select)
-        if self.folds < 2 or self.iterations < 1 or not self.tolerance > 0:
+        if self.loss not in get_args(Loss):
+            raise ValueError(f"loss must be one of {', '.join(get_args(Loss))}, got {self.loss!r}")
+        if self.size is not None and self.size < 1:
+            raise ValueError(f"size must be at least 1, or None for all, got {self.size}")
+        if self.folds < 2 or self.iterations < 1 or not (self.tolerance or 1.0) > 0:
             raise ValueError(
                 "folds must be at least 2, iterations at least 1 and tolerance positive, "
                 f"got {self.folds}, {self.iterations} and {self.tolerance}"
@@ -84,11 +131,18 @@ class RankSVM:
         and if all candidates are in one group.
         """
         check_unweighted(targets, "ranksvm.v1")
-        X, back = _to_features(data)
-        y = check_targets(targets.y, X.shape[0])[:, 0]
-        heldout = heldout_by_folds(self.coefs, X, y, targets, self.folds)
-        W = self.coefs(X, y, targets.queries)
-        return RegularizationPath(tuple(self.alphas), W if back is None else W @ back.T, heldout)
+        coordinates = self._map(data, targets)
+        X = check_features(data) if isinstance(data, Features) else coordinates.H
+        check_targets(targets.y, X.shape[0])
+        heldout = np.empty((len(self.alphas), len(targets)))
+        for out in assign_folds(targets, self.folds):
+            rest = np.setdiff1d(np.arange(len(targets)), out)
+            inner = X if coordinates is None else coordinates.without_rows(out)
+            W = self._weights(inner[rest], targets.take(rest))
+            heldout[:, out] = np.asarray((inner[out] @ W.T).T)
+        W = self._weights(X, targets)
+        coefs = W if coordinates is None else coordinates.to_full_coefs(W)
+        return RegularizationPath(tuple(self.alphas), coefs, heldout)
 
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
@@ -106,53 +160,111 @@ class RankSVM:
         ``X`` is (n, d), ``y`` (n,) labels, ``queries`` (n,) the query of each candidate. Each alpha
         starts from the weights of the next larger one.
         """
-        problem = _Problem.from_labels(X, y, queries)
+        return self._weights(X, Targets(y, queries, queries))
+
+    def _weights(self, X: Matrix | SparseMatrix, targets: Targets) -> Matrix:  # (a, d)
+        """Return feature weights (a, d) at every alpha for labels or a preference graph."""
+        pairs: Pairs
+        if targets.preferences is None:
+            pairs = LabelPairs.from_labels(targets.y, targets.queries)
+        else:
+            pairs = EdgePairs(targets.preferences, len(targets))
+        transposed = sp.csr_array(X.T) if sp.issparse(X) else np.ascontiguousarray(X.T)
+        problem = _Problem(X, transposed, pairs)
         W = np.zeros((len(self.alphas), X.shape[1]))
         w = np.zeros(X.shape[1])
+        tolerance = self.tolerance or DEFAULT_TOLERANCES[self.loss]
+        minimise_loss = minimise_bundle if self.loss == "hinge" else minimise_squared
         for a in np.argsort(self.alphas)[::-1]:
-            w = W[a] = self._minimise(problem, w, self.alphas[a])
+            if pairs.number:
+                w = minimise_loss(problem, w, self.alphas[a], tolerance, self.iterations)
+            W[a] = w
         return W
 
-    def _minimise(self, problem: _Problem, start: Vector, alpha: float) -> Vector:
-        """Return the feature weights (d,) at one alpha, by L-BFGS from ``start``."""
-        # The scale makes tolerances mean the same at any number of pairs.
-        scale = 1.0 / max(problem.pairs, 1.0)
+    def _map(self, data: Matrix | Features, targets: Targets) -> Any:
+        """Return the coordinates of the basis of a Gram matrix; None for features.
 
-        def objective(w: Vector) -> tuple[float, Vector]:
-            value, gradient = problem.loss(w, alpha)
-            return value * scale, gradient * scale
+        Raises ValueError for features with a basis size.
+        """
+        if isinstance(data, Features):
+            if self.size is not None:
+                raise ValueError(
+                    "ranksvm.v1: size samples a basis for a kernel without features. Leave it out."
+                )
+            return None
+        K = check_gram(data)
+        basis = np.arange(len(K))
+        if self.size is not None and self.size < len(K):
+            rng = np.random.default_rng(self.seed)
+            basis = np.sort(sample_stratified(targets.groups, self.size, rng))
+        return ReducedCoordinates.from_columns(K[:, basis], basis)
 
-        result = minimize(
-            objective,
-            start,
-            jac=True,
-            method="L-BFGS-B",
-            options={
-                "maxiter": self.iterations,
-                "ftol": 1e-15,
-                "gtol": self.tolerance * min(1.0, max(alpha * scale, 1e-3)),
-                "maxcor": 20,
-            },
-        )
-        return np.asarray(result.x)
+
+# Pairs --------------------------------------------------------------------------------------------
+
+
+class Pairs(Protocol):
+    """Pairs of a better and a worse candidate, and the sum of a loss over them."""
+
+    @property
+    def number(self) -> float:
+        """Number of pairs."""
+
+    def hinge(self, scores: Vector) -> tuple[float, Vector]:
+        """Return the sum of ``max(0, 1 - s_h + s_j)`` at scores (n,), and a subgradient (n,)."""
+
+    def squared_hinge(self, scores: Vector) -> tuple[float, Vector]:
+        """Return the sum of ``max(0, 1 - s_h + s_j)^2`` at scores (n,), and its gradient (n,)."""
 
 
 @dataclass(frozen=True, eq=False)
-class _Problem:
-    """Features with labels numbered so that candidates of different queries never form a pair."""
+class EdgePairs:
+    """The pairs of a preference graph on ``n`` candidates, one term for each preference."""
 
-    X: Matrix | SparseMatrix  # (n, d)
-    T: Matrix | SparseMatrix  # (d, n) transposed
+    graph: PreferenceGraph
+    n: int
+
+    @property
+    def number(self) -> float:
+        """Number of preferences."""
+        return float(len(self.graph))
+
+    def hinge(self, scores: Vector) -> tuple[float, Vector]:
+        """Return the sum of ``max(0, 1 - s_h + s_j)`` at scores (n,), and a subgradient (n,)."""
+        margin = self._margins(scores)
+        return float(margin.sum()), self._gradient(-(margin > 0).astype(np.float64))
+
+    def squared_hinge(self, scores: Vector) -> tuple[float, Vector]:
+        """Return the sum of ``max(0, 1 - s_h + s_j)^2`` at scores (n,), and its gradient (n,)."""
+        margin = self._margins(scores)
+        return float(margin @ margin), self._gradient(-2.0 * margin)
+
+    def _margins(self, scores: Vector) -> Vector:
+        """Return ``max(0, 1 - s_h + s_j)`` of each preference, (l,)."""
+        better, worse = self.graph.pairs.T
+        return np.maximum(1.0 - scores[better] + scores[worse], 0.0)
+
+    def _gradient(self, slopes: Vector) -> Vector:
+        """Return the gradient (n,) for slopes (l,) in the difference of each preference."""
+        better, worse = self.graph.pairs.T
+        up = np.bincount(better, slopes, minlength=self.n)
+        return np.asarray(up - np.bincount(worse, slopes, minlength=self.n))
+
+
+@dataclass(frozen=True, eq=False)
+class LabelPairs:
+    """All pairs of a query with different labels, never listed: labels are numbered as levels."""
+
     level: Indices  # (n,) query times span, plus the rank of the label in its query
     query: Indices  # (n,)
     span: int  # a power of two: how many levels a query may have
-    pairs: float  # number of pairs of a query with different labels
+    number: float  # number of pairs of a query with different labels
 
     @classmethod
-    def from_labels(cls, X: Matrix | SparseMatrix, y: Vector, queries: Indices) -> _Problem:
+    def from_labels(cls, y: Vector, queries: Indices) -> LabelPairs:
         """Number the labels (n,) within each query in ascending order; equal labels share a number.
 
-        ``X`` (n, d) are features, ``queries`` (n,) any numbers of queries.
+        ``queries`` (n,) are any numbers of queries.
         """
         query = np.unique(queries, return_inverse=True)[1]
         order = np.lexsort((y, query))
@@ -163,10 +275,37 @@ class _Problem:
         rank[order] = count - count[np.flatnonzero(fresh)][query[order]]
         span = 1 << int(rank.max()).bit_length()
         level = query * span + rank
-        sizes, levels = (np.bincount(k).astype(np.float64) for k in (query, level))
+        sizes = np.bincount(query).astype(np.float64)
+        levels = np.unique(level, return_counts=True)[1].astype(np.float64)
         pairs = 0.5 * float((sizes**2).sum() - (levels**2).sum())
-        T = sp.csr_array(X.T) if sp.issparse(X) else np.ascontiguousarray(X.T)
-        return cls(X, T, level, query, span, pairs)
+        return cls(level, query, span, pairs)
+
+    def hinge(self, scores: Vector) -> tuple[float, Vector]:
+        """Return the sum of ``max(0, 1 - s_h + s_j)`` at scores (n,), and a subgradient (n,).
+
+        With ``c`` better and ``d`` worse candidates in the margin of each, the sum is
+        ``sum (c - d) s + c``, and ``c - d`` is a subgradient.
+        """
+        shifted = scores
+        if self.query.max() > 0:
+            # Scores of different queries are moved apart, farther than any margin.
+            shifted = scores + self.query * (float(np.ptp(scores)) + 2.0)
+        better, worse = self._counts.count(shifted)
+        slope = (better - worse).astype(np.float64)
+        return float(slope @ scores + better.sum()), slope
+
+    @cached_property
+    def _counts(self) -> MarginCounts:
+        """Counter of margins; levels of a higher query are above all those of a lower one."""
+        return MarginCounts.from_levels(np.unique(self.level, return_inverse=True)[1])
+
+    def squared_hinge(self, scores: Vector) -> tuple[float, Vector]:
+        """Return the sum of ``max(0, 1 - s_h + s_j)^2`` at scores (n,), and its gradient (n,)."""
+        below, above = self.margins(scores)
+        count, total, squares = below
+        u = 1.0 - scores
+        value = float((count * u * u + 2 * u * total + squares).sum())
+        return value, -2 * (count * u + total) + 2 * (above[0] * (1.0 + scores) - above[1])
 
     @cached_property
     def merges(self) -> list[_Merge]:
@@ -174,16 +313,6 @@ class _Problem:
         return [
             _Merge.from_blocks(self.level >> step) for step in range(self.span.bit_length() - 1)
         ]
-
-    def loss(self, w: Vector, alpha: float) -> tuple[float, Vector]:
-        """Return the objective (sum over pairs plus penalty) and its gradient at ``w`` (d,)."""
-        s = np.asarray(self.X @ w)
-        below, above = self.margins(s)
-        count, total, squares = below
-        u = 1.0 - s
-        value = float((count * u * u + 2 * u * total + squares).sum())
-        slope = -2 * (count * u + total) + 2 * (above[0] * (1.0 + s) - above[1])
-        return value + alpha * float(w @ w), self.T @ slope + 2 * alpha * w
 
     def margins(self, s: Vector) -> tuple[Matrix, Matrix]:  # (3, n), (3, n)
         """Return count, sum and sum of squares of the scores in the margin of each candidate.
@@ -195,13 +324,13 @@ class _Problem:
         """
         order = np.argsort(s)
         if self.query.max() > 0:
-            order = order[_stable_order(self.query[order])]
+            order = order[stable_order(self.query[order])]
         t, level = s[order], self.level[order]
         width = float(np.ptp(s)) + 4.0  # scores of neighbouring blocks stay apart
         below, above = np.zeros((3, len(s))), np.zeros((3, len(s)))
         low = float(s.min())
         for step, merge in enumerate(self.merges):
-            by_block = _stable_order(level >> step)  # keeps the scores of a block ascending
+            by_block = stable_order(level >> step)  # keeps the scores of a block ascending
             merge.add(t, by_block, width, low, below, above)
         into_below, into_above = np.empty_like(below), np.empty_like(above)
         into_below[:, order], into_above[:, order] = below, above
@@ -262,21 +391,190 @@ class _Merge:
         above[:, order[self.left]] += sums[:, margin] - sums[:, first]
 
 
-def _stable_order(block: Indices) -> Indices:
-    """Return the stable sorting order of numbers from 0 on; by radix sort if they are small."""
-    small = block.astype(np.uint16) if block.max(initial=0) < 1 << 16 else block
-    return np.argsort(small, kind="stable")
+# Solvers ------------------------------------------------------------------------------------------
 
 
-def _to_features(data: Any) -> tuple[Matrix | SparseMatrix, Matrix | None]:
-    """Return features and None, or the empirical kernel map of a Gram matrix and the way back.
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """Features of the candidates and the pairs over which the loss is summed."""
 
-    The map (n, r) has the Gram matrix as its inner products. The way back (n, r) turns weights of
-    the map into coefficients of candidates: ``back @ w``.
+    X: Matrix | SparseMatrix  # (n, d)
+    T: Matrix | SparseMatrix  # (d, n) transposed
+    pairs: Pairs
+
+    def score(self, w: Vector) -> Vector:
+        """Return the scores (n,) of feature weights (d,)."""
+        return np.asarray(self.X @ w)
+
+    def squared_loss(self, w: Vector, alpha: float) -> tuple[float, Vector]:
+        """Return squared hinge loss with its penalty, and the gradient, at ``w`` (d,)."""
+        value, slope = self.pairs.squared_hinge(self.score(w))
+        return value + alpha * float(w @ w), self.T @ slope + 2 * alpha * w
+
+
+def minimise_squared(
+    problem: _Problem, start: Vector, alpha: float, tolerance: float, iterations: int
+) -> Vector:
+    """Return the feature weights (d,) of squared hinge loss at one alpha, by L-BFGS."""
+    # The scale makes tolerances mean the same at any number of pairs.
+    scale = 1.0 / problem.pairs.number
+
+    def objective(w: Vector) -> tuple[float, Vector]:
+        value, gradient = problem.squared_loss(w, alpha)
+        return value * scale, gradient * scale
+
+    result = minimize(
+        objective,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        options={
+            "maxiter": iterations,
+            "ftol": 1e-15,
+            "gtol": tolerance * min(1.0, max(alpha * scale, 1e-3)),
+            "maxcor": 20,
+        },
+    )
+    return np.asarray(result.x)
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """Feature weights with their scores, objective, and the subgradient of the loss by score."""
+
+    w: Vector  # (d,)
+    scores: Vector  # (n,)
+    loss: float  # mean over pairs
+    value: float  # loss plus penalty
+    slope: Vector  # (n,) divided by the number of pairs
+
+
+def minimise_bundle(
+    problem: _Problem, start: Vector, alpha: float, tolerance: float, iterations: int
+) -> Vector:
+    """Return feature weights (d,) of hinge loss at one alpha, to a relative gap of ``tolerance``.
+
+    The loss is bounded below by planes, each its linearisation at a point. The minimum of penalty
+    plus largest plane is a lower bound of the objective; a line search from the best point so far
+    towards it gives the next best one. Stops after ``iterations`` at the latest.
     """
-    if isinstance(data, Features):
-        return check_features(data), None
-    w, Q = np.linalg.eigh(check_gram(data))
-    keep = w > w[-1] * len(w) * np.finfo(np.float64).eps
-    root = np.sqrt(w[keep])
-    return Q[:, keep] * root, Q[:, keep] / root
+    number = problem.pairs.number
+    penalty = alpha / number
+
+    def evaluate(w: Vector, scores: Vector) -> _Point:
+        loss, slope = problem.pairs.hinge(scores)
+        loss, slope = loss / number, slope / number
+        return _Point(w, scores, loss, loss + penalty * float(w @ w), slope)
+
+    point = best = evaluate(start, problem.score(start))
+    planes = _Planes.empty(len(start))
+    for _ in range(iterations):
+        planes = planes.add(np.asarray(problem.T @ point.slope), point)
+        planes, w, bound = planes.minimise(penalty)
+        if best.value - bound <= tolerance * best.value:
+            break
+        scores = problem.score(w)
+        step, towards = w - best.w, scores - best.scores
+        low, high = 0.0, 1.0
+        for _ in range(SEARCH_STEPS):  # the slope along the line rises
+            share = 0.5 * (low + high)
+            slope = problem.pairs.hinge(best.scores + share * towards)[1] @ towards / number
+            if slope + 2 * penalty * float((best.w + share * step) @ step) > 0:
+                high = share
+            else:
+                low = share
+        if low:
+            reached = evaluate(best.w + low * step, best.scores + low * towards)
+            best = min(best, reached, key=lambda p: p.value)
+        step, towards = w - best.w, scores - best.scores
+        point = evaluate(best.w + STEP_SHARE * step, best.scores + STEP_SHARE * towards)
+        best = min(best, point, key=lambda p: p.value)
+    return best.w
+
+
+@dataclass(frozen=True, eq=False)
+class _Planes:
+    """Lower bounds ``normals w + offsets`` of the loss, and the mixture of them in use."""
+
+    normals: Matrix  # (t, d)
+    offsets: Vector  # (t,)
+    products: Matrix  # (t, t) inner products of the normals
+    shares: Vector  # (t,) not negative, sum 1
+    idle: Indices  # (t,) steps since the share was last positive
+
+    @classmethod
+    def empty(cls, d: int) -> _Planes:
+        """Return no planes in ``d`` dimensions."""
+        none = np.empty(0)
+        return cls(np.empty((0, d)), none, np.empty((0, 0)), none, np.empty(0, dtype=np.intp))
+
+    def add(self, normal: Vector, point: _Point) -> _Planes:
+        """Return the planes with the linearisation at ``point``, whose normal (d,) is given.
+
+        Planes that have not been in use for long are dropped.
+        """
+        keep = self.idle < MAX_IDLE_STEPS
+        normals = np.vstack([self.normals[keep], normal])
+        cross = normals @ normal
+        products = np.empty((len(cross), len(cross)))
+        products[:-1, :-1] = self.products[np.ix_(keep, keep)]
+        products[-1] = products[:, -1] = cross
+        return _Planes(
+            normals,
+            np.append(self.offsets[keep], point.loss - float(normal @ point.w)),
+            products,
+            np.append(self.shares[keep], 0.0 if keep.any() else 1.0),
+            np.append(self.idle[keep], np.intp(0)),
+        )
+
+    def minimise(self, penalty: float) -> tuple[_Planes, Vector, float]:
+        """Return the planes with new shares, the minimiser (d,), and the minimum it reaches.
+
+        The minimum of ``penalty w'w`` plus the largest plane is ``w = -normals' b / (2 penalty)``
+        for the shares ``b`` that maximise the dual.
+        """
+        shares = maximise_on_simplex(self.products / (2 * penalty), self.offsets, self.shares)
+        w = -(shares @ self.normals) / (2 * penalty)
+        bound = float(self.offsets @ shares) - penalty * float(w @ w)
+        idle = np.where(shares > 0, 0, self.idle + 1)
+        return _Planes(self.normals, self.offsets, self.products, shares, idle), w, bound
+
+
+def maximise_on_simplex(H: Matrix, b: Vector, start: Vector) -> Vector:
+    """Return ``x`` that maximises ``b'x - x'H x / 2`` over ``x >= 0``, ``sum x = 1``.
+
+    ``H`` (t, t) is positive semi-definite, ``start`` (t,) a feasible point. Active set method: the
+    system of the positive entries is solved exactly; an entry that would become negative leaves
+    them, one that would gain most enters.
+    """
+    t = len(b)
+    ridge = 1e-13 * max(float(H.diagonal().max()), 1e-300)  # equal planes
+    x = start.copy()
+    active = np.flatnonzero(x > 0).tolist()
+    for _ in range(20 * t + 20):
+        m = len(active)
+        system = np.ones((m + 1, m + 1))
+        system[:m, :m] = H[np.ix_(active, active)]
+        system.flat[: m * (m + 2) : m + 2] += ridge
+        system[m, m] = 0.0
+        solved = np.linalg.solve(system, np.append(b[active], 1.0))
+        target, level = solved[:m], float(solved[m])
+        if (target >= 0).all():
+            x = np.zeros(t)
+            x[active] = target
+            gain = b - H @ x - level
+            gain[active] = -np.inf
+            enters = int(gain.argmax())
+            if gain[enters] <= PIVOT_TOLERANCE * (np.abs(b).max() + abs(level)):
+                break
+            active.append(enters)
+            continue
+        current = x[active]
+        share = np.divide(current, current - target, out=np.ones(m), where=target < 0)
+        leaves = int(share.argmin())
+        moved = np.maximum(current + share[leaves] * (target - current), 0.0)
+        moved[leaves] = 0.0
+        x = np.zeros(t)
+        x[active] = moved / moved.sum()
+        del active[leaves]
+    return x

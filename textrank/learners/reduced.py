@@ -38,8 +38,9 @@ from textrank.learners.base import (
 )
 from textrank.learners.holdout import heldout_by_folds, nested_by_retraining
 from textrank.learners.influence import GroupChanges
-from textrank.learners.rankrls import QueryCentring
-from textrank.linalg import solve_krylov_path, to_dense
+from textrank.learners.preferences import Cost
+from textrank.learners.rankrls import QueryCentring, RankRLS
+from textrank.linalg import solve_krylov, to_dense
 
 Sampling = Literal["uniform", "stratified", "balanced", "leverage"]
 MAX_BATCH_NUMBERS = 1 << 21  # floats in one batch of held-out groups, 16 MB
@@ -220,7 +221,7 @@ class ReducedRLS:
         if self.sampling == "uniform":
             chosen = rng.choice(n, self.size, replace=False)
         elif self.sampling == "stratified":
-            chosen = _sample_stratified(targets.groups, self.size, rng)
+            chosen = sample_stratified(targets.groups, self.size, rng)
         elif self.sampling == "balanced":
             chosen = sample_balanced(targets.y, self.size, rng)
         elif K is None:
@@ -262,7 +263,7 @@ def sample_by_leverage(K: Matrix, size: int, alpha: float, rng: np.random.Genera
     return rng.choice(n, size, replace=False, p=leverage / leverage.sum())
 
 
-def _sample_stratified(groups: Indices, size: int, rng: np.random.Generator) -> Indices:
+def sample_stratified(groups: Indices, size: int, rng: np.random.Generator) -> Indices:
     """Draw ``size`` row numbers evenly over groups: round by round one row of every group.
 
     ``groups`` (n,) is the group of each row. Rows are drawn without replacement; in the last round
@@ -338,6 +339,34 @@ class ReducedCoordinates:
         """Return the coefficients of the basis for solutions in these coordinates."""
         return np.asarray(np.einsum("rb,arp->abp", self.pinv, solutions, optimize=True))
 
+    def to_full_coefs(self, W: Matrix) -> Matrix:  # (a, r) -> (a, n)
+        """Return coefficients of all candidates, zero off the basis, for solutions (a, r)."""
+        coefs = np.zeros((len(W), len(self.H)))
+        coefs[:, self.basis] = W @ self.pinv
+        return coefs
+
+    def without_rows(self, rows: Indices) -> Matrix:  # (n, r - e)
+        """Return coordinates of all candidates on the basis without those of ``rows``.
+
+        Functions of the remaining basis have their norm as Euclidean length again. The removed
+        basis vectors bind the coordinates by ``e`` linear conditions, and Householder reflections
+        turn these onto the first ``e`` axes, which are dropped: O(n r e), the cost of Theorem 1 of
+        Airola, Pahikkala and Salakoski (2011), whose map differs by a rotation. A basis of all
+        candidates is returned unchanged, as a learner finds the same solution with it.
+        """
+        if len(self.basis) == len(self.H):
+            return self.H
+        (positions,) = self.basis_by_group([rows])
+        E = _removal_conditions(self.pinv.T, self.null, positions)
+        if not len(E):
+            return self.H
+        reflectors, tau, _, _ = sla.lapack.dgeqrf(np.asfortranarray(E.T))
+        H = np.asfortranarray(self.H)
+        rotated, _, failed = sla.lapack.dormqr("R", "N", reflectors, tau, H, 64 * len(H))
+        if failed:
+            raise ValueError("the basis cannot be reduced: its kernel values are not finite")
+        return np.ascontiguousarray(rotated[:, len(E) :])
+
     def basis_by_group(self, groups: Sequence[Indices]) -> list[Indices]:
         """Return for each group of rows the positions in ``basis`` of its basis vectors."""
         position = np.full(len(self.H), -1)
@@ -380,7 +409,7 @@ def heldout_without_basis(
     g = 1.0 / (problem.d[:, None] + alphas)  # (r, a)
     Z = problem.trained.T @ problem.target  # (r, p)
     heldout = np.full((len(alphas), *problem.target.shape), np.nan)
-    conditions = [_removal_conditions(problem, positions) for positions in removed]
+    conditions = [_removal_conditions(problem.P, problem.null, positions) for positions in removed]
     sizes = np.array([(len(group), len(E)) for group, E in zip(groups, conditions, strict=True)])
     for h, e in np.unique(sizes, axis=0):
         if h == 0:
@@ -450,35 +479,53 @@ def _score_groups(
     return np.asarray(scored[..., e:] - scored[..., :e] @ z)
 
 
-def _removal_conditions(problem: DiagonalRidge, positions: Indices) -> Matrix:  # (e, r)
+def _removal_conditions(P: Matrix, null: Matrix, positions: Indices) -> Matrix:  # (e, r)
     """Return rows (e, r) to which the functions without these basis vectors are orthogonal.
 
-    ``positions`` are those of the removed vectors in the basis. ``e`` is their number, or less if
-    other basis vectors span the same functions.
+    ``P`` (b, r) has the values that are zero without each basis vector, ``null`` (b, b - r) the
+    null space of the Gram matrix of the basis, ``positions`` are those of the removed vectors.
+    ``e`` is their number, or less if other basis vectors span the same functions.
     """
-    E = problem.P[positions]
-    if not len(positions) or not problem.null.shape[1]:
+    E = P[positions]
+    if not len(positions) or not null.shape[1]:
         return E
     # a null vector with weight on removed basis vectors means that the others replace them
-    U, s, _ = np.linalg.svd(problem.null[positions], full_matrices=True)
+    U, s, _ = np.linalg.svd(null[positions], full_matrices=True)
     rank = int((s > 1e-8).sum())
     return np.asarray(U[:, rank:].T @ E)
 
 
 @dataclass(frozen=True)
 class SparseRLS:
-    """RLS, or RankRLS with all pairs of a query, by conjugate gradients on sparse features.
+    """RLS, or RankRLS of any cost, by conjugate gradients on sparse features.
 
-    ``rank`` is ``none`` for RLS, ``query`` or ``global`` for RankRLS (cost ``magnitude``). For data
-    too large for a Gram matrix: time and memory grow with the number of non-zeros and of
-    iterations, and a whole path of alphas costs little more than its smallest. Held-out scores come
-    from ``folds`` trainings, groups kept whole.
+    For data too large for a Gram matrix: time and memory grow with the number of non-zeros and of
+    iterations, and a whole path of alphas costs little more than its smallest. A ranker adds O(n)
+    per iteration, for the cost ``bound`` the square of the number of different labels of a query,
+    and for a preference graph the number of preferences. Held-out scores come from ``folds``
+    trainings, groups kept whole.
 
     >>> from textrank.features import FeatureNames
     >>> X = Features(sp.csr_array(np.eye(4)), FeatureNames.from_iterable("abcd"))
     >>> targets = Targets(np.array([1.0, -1.0, 1.0, -1.0]), np.arange(4), np.arange(4))
     >>> SparseRLS(alphas=[1.0], folds=2).fit(X, targets).coef
     array([ 0.5, -0.5,  0.5, -0.5])
+
+    Parameters
+    ----------
+    alphas
+        Regularisation values to choose from.
+    select
+        Metric of the held-out scores by which alpha is chosen.
+    rank
+        ``none`` for RLS; ``query`` or ``global`` for RankRLS with pairs of a query or all pairs.
+        With a preference graph (``Targets.preferences``) ``query`` takes its preferences.
+    folds
+        Number of folds of groups for held-out scores.
+    tolerance, iterations
+        Of conjugate gradients: size of the residual relative to the first, and largest number.
+    cost, ties, normalised
+        Those of ``RankRLS``; they need a ``rank``.
     """
 
     alphas: Sequence[float] = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -487,12 +534,23 @@ class SparseRLS:
     folds: int = 5
     tolerance: float = 1e-6
     iterations: int = 2000
+    cost: Cost = "magnitude"
+    ties: bool = True
+    normalised: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
         check_metric(self.select)
         if self.rank not in ("none", "query", "global"):
             raise ValueError(f"rank must be none, query or global, got {self.rank!r}")
+        if self.rank == "none" and (self.cost, self.ties, self.normalised) != (
+            *("magnitude", True),
+            False,
+        ):
+            raise ValueError(
+                'cost, ties and normalised are settings of a ranker. Set rank = "query" or '
+                '"global", or leave them out.'
+            )
         if self.folds < 2 or self.iterations < 1 or not 0 < self.tolerance < 1:
             raise ValueError(
                 "folds must be at least 2, iterations at least 1 and tolerance between 0 and 1, "
@@ -515,9 +573,9 @@ class SparseRLS:
         """
         check_unweighted(targets, "sparse_rls.v1")
         X = _check_sparse(data)
-        y = check_targets(targets.y, X.shape[0])[:, 0]
-        heldout = heldout_by_folds(self.coefs, X, y, targets, self.folds)
-        return RegularizationPath(tuple(self.alphas), self.coefs(X, y, targets.queries), heldout)
+        check_targets(targets.y, X.shape[0])
+        heldout = heldout_by_folds(self.weights, X, targets, self.folds)
+        return RegularizationPath(tuple(self.alphas), self.weights(X, targets), heldout)
 
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
@@ -535,25 +593,43 @@ class SparseRLS:
         ``X`` is (n, d), ``y`` (n,) labels; ``queries`` (n,) is used only if ``rank`` is ``query``.
         Raises ValueError if ``iterations`` are not enough for ``tolerance``.
         """
-        return solve_krylov_path(
-            X,
-            y,
+        return self.weights(X, Targets(y, queries, queries))
+
+    def weights(self, X: Matrix | SparseMatrix, targets: Targets) -> Matrix:  # (a, d)
+        """Return feature weights (a, d) at every alpha for features (n, d), nothing held out.
+
+        Raises ValueError if ``iterations`` are not enough for ``tolerance``.
+        """
+        transposed = sp.csr_array(X.T)
+        apply_laplacian, pull = self._operator(targets)
+
+        def product(w: Vector) -> Vector:
+            """Return ``X'L X w``."""
+            return np.asarray(transposed @ apply_laplacian(np.asarray(X @ w)))
+
+        return solve_krylov(
+            product,
+            np.asarray(transposed @ pull),
             np.array(self.alphas),
-            laplacian=self._laplacian(queries),
             tolerance=self.tolerance,
             max_iterations=self.iterations,
         )
 
-    def _laplacian(self, queries: Indices) -> Callable[[Vector], Vector] | None:
-        """Return a function ``u -> L u`` of a vector (n,) for the preferences of ``rank``.
+    def _operator(self, targets: Targets) -> tuple[Callable[[Vector], Vector], Vector]:
+        """Return a function ``u -> L u`` of a vector (n,), and the pull (n,) of the targets.
 
-        ``L`` is the Laplacian of all pairs of a query, or of all candidates; None for plain RLS.
+        ``L`` is the Laplacian of the preferences; the identity, and the labels, for plain RLS.
         """
         if self.rank == "none":
-            return None
-        if self.rank == "global":
-            return lambda u: (u - u.mean()) * len(u)
-        return QueryCentring(np.unique(queries, return_inverse=True)[1]).laplacian()
+            return lambda u: u, targets.y
+        ranker = RankRLS(
+            self.alphas,
+            scope=self.rank,
+            cost=self.cost,
+            ties=self.ties,
+            normalised=self.normalised,
+        )
+        return ranker.operator(targets)
 
 
 def _check_sparse(data: Any) -> SparseMatrix:
