@@ -439,7 +439,7 @@ def reduced_changes(
     t = g[:, None] * Z
     changes = np.empty((len(problem.P), len(groups)))
     for k, (rows, positions) in enumerate(zip(groups, removed, strict=True)):
-        T, E = problem.trained[rows], _removal_conditions(problem, positions)
+        T, E = problem.trained[rows], _removal_conditions(problem.P, problem.null, positions)
         right = np.concatenate([E.T, Z - T.T @ problem.target[rows, :1]], axis=1)
         Tg = T * g
         inner = np.linalg.solve(np.eye(len(rows)) - Tg @ T.T, Tg @ right)
