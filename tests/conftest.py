@@ -63,9 +63,11 @@ def share_shipped_models() -> Iterator[None]:
     shipped = shipped_folder("models").resolve()
     load_once = cache(original)
 
-    def from_disk(path: str | Path) -> Model:
+    def from_disk(path: str | Path, *, trusted: bool = False) -> Model:
         folder = Path(path).resolve()
-        return load_once(folder) if folder.is_relative_to(shipped) else original(path)
+        if folder.is_relative_to(shipped):
+            return load_once(folder, trusted=True)
+        return original(path, trusted=trusted)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Model, "from_disk", staticmethod(from_disk))

@@ -17,9 +17,11 @@ import inspect
 import json
 import platform
 import re
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -199,9 +201,82 @@ def read_config(path: Path) -> Config:
         raise ValueError(f"{path}: not a readable cfg: {reason:.500}") from error
 
 
-def resolve_block(path: Path, section: str) -> Any:
-    """Build the object that a section of a trusted cfg file, such as a model's, describes.
+MODEL_FILE_PREFIX = "model:"  # before the name of a file in the folder of a model
+MODEL_ROLES = ("pipelines", "tasks", "representations", "transformations", "kernels", "learners")
 
+
+def _map_files(block: Any, map_value: Callable[[str, str, Any, Sequence[Any]], Any]) -> Any:
+    """Return a copy of nested blocks with the values of all ``file_settings`` mapped.
+
+    ``map_value(class name, setting, value, shipped values)`` returns the new value. Raises
+    ValueError for a block of a role that a model cannot have.
+    """
+    if isinstance(block, list | tuple):
+        return [_map_files(item, map_value) for item in block]
+    if not isinstance(block, Mapping):
+        return block
+    roles = [key for key in block if isinstance(key, str) and key.startswith("@")]
+    if any(role[1:] not in MODEL_ROLES for role in roles):
+        raise ValueError(f"{roles[0]} = {block[roles[0]]!r:.40} cannot be part of a model.")
+    names = [block[role] for role in roles]
+    cls = registry.get(roles[0][1:], names[0]) if roles and isinstance(names[0], str) else None
+    shipped = getattr(cls, "file_settings", {})
+    return {
+        key: map_value(str(names[0]), key, value, shipped[key])
+        if key in shipped
+        else _map_files(value, map_value)
+        for key, value in block.items()
+    }
+
+
+def _find_model_file(
+    cfg: Path, name: str, setting: str, value: Any, shipped: Sequence[Any], *, trusted: bool
+) -> Any:
+    """Return the value of a setting that names a file, for a model whose cfg is ``cfg``.
+
+    A file of the model's folder is given by its absolute path. Raises ValueError for any file that
+    is neither shipped nor in this folder, unless ``trusted``.
+    """
+    is_model_file = isinstance(value, str) and value.startswith(MODEL_FILE_PREFIX)
+    if value is None or value in shipped or isinstance(value, Mapping):
+        return value
+    if trusted and not is_model_file:
+        return value
+    if is_model_file:
+        file = cfg.parent / value.removeprefix(MODEL_FILE_PREFIX)
+        if file.parent == cfg.parent and file.is_file() and (trusted or not file.is_symlink()):
+            return str(file.absolute())
+    raise ValueError(
+        f"{name}: {setting} = {value!r:.80} names a file outside of the model. A model may use "
+        "shipped files and files of its own folder. If you trust it, load it with "
+        "load_model(path, trusted=True)."
+    )
+
+
+def write_model_config(pipeline: Pipeline, folder: Path) -> None:
+    """Write the ``config.cfg`` of a model, and copy the files that its settings name beside it.
+
+    Files that are shipped are not copied, nor folders and lists of files.
+    """
+    copies: list[str] = []
+
+    def copy(_: str, __: str, value: Any, shipped: Sequence[Any]) -> Any:
+        """Copy the file that ``value`` names and return its name in the folder."""
+        if not isinstance(value, str) or value in shipped or not Path(value).is_file():
+            return value
+        copies.append(f"file-{len(copies) + 1}-{Path(value).name}")
+        shutil.copyfile(value, folder / copies[-1])
+        return f"{MODEL_FILE_PREFIX}{copies[-1]}"
+
+    block = _map_files(to_config(pipeline), copy)
+    Config({"pipeline": block}).to_disk(folder / "config.cfg")
+
+
+def resolve_block(path: Path, section: str, *, trusted: bool = False) -> Any:
+    """Build the object that a section of a model's cfg file describes.
+
+    Settings that name files (``file_settings`` of their class) may name shipped ones and files of
+    the model's folder; others are refused unless ``trusted``. Readers of corpora are refused.
     Raises ValueError with the name of the file if the section is missing or cannot be built. Faster
     than ``resolve_section``, which has better messages.
     """
@@ -209,10 +284,20 @@ def resolve_block(path: Path, section: str) -> Any:
     if not isinstance(config.get(section), dict):
         raise ValueError(f"{path}: no section [{section}]. Add it.")
     try:
-        return registry.resolve(config)[section]
+        block = _map_files(config[section], partial(_find_model_file, path, trusted=trusted))
+        return registry.resolve(Config({section: block}))[section]
     except RecursionError:
         raise ValueError(f"{path}: blocks are nested too deeply. Flatten them.") from None
-    except (ConfigValidationError, catalogue.RegistryError, ValueError, TypeError) as error:
+    except (
+        ConfigValidationError,
+        catalogue.RegistryError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        LookupError,
+        ArithmeticError,
+        OSError,
+    ) as error:
         reason = _one_line(error)
         missing = re.search(r"find '(.+?)' in registry", reason)
         if missing is not None:
@@ -556,11 +641,11 @@ def _reader_paths(reader: Any) -> list[Path]:
     return [Path(path)] if isinstance(path, str) else []
 
 
-def load_model(name: str | Path) -> Model:
+def load_model(name: str | Path, *, trusted: bool = False) -> Model:
     """Load a shipped model by name, or one by the path of its folder.
 
-    A shipped model has precedence over a folder of that name. Raises as ``Model.from_disk`` if
-    there is neither.
+    A shipped model has precedence over a folder of that name. ``trusted`` is as in
+    ``Model.from_disk``, which also says what is raised.
 
     >>> load_model("ppi").pipeline.task.name
     'ppi'
@@ -568,7 +653,9 @@ def load_model(name: str | Path) -> Model:
     from textrank.model import Model
 
     shipped = _shipped("models", str(name), "meta.json")
-    return Model.from_disk(shipped.parent if shipped else Path(name))
+    if shipped:
+        return Model.from_disk(shipped.parent, trusted=True)
+    return Model.from_disk(Path(name), trusted=trusted)
 
 
 def pipeline_names() -> list[str]:

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
-from confection import Config
 from numpy.typing import NDArray
 from spacy.tokens import Doc
 
@@ -32,7 +31,7 @@ from textrank.candidates import (
     doc_cache,
     document_id,
 )
-from textrank.config import package_versions, resolve_block, to_config
+from textrank.config import package_versions, resolve_block, write_model_config
 from textrank.explanation import ScoredBatch, mean_row, rank_contributions, subtract_mean
 from textrank.features import FeatureNames, Features, Matrix, Vector, count_rows, take_rows
 from textrank.io import (
@@ -428,28 +427,45 @@ class Model:
         Feature weights of exactly zero are left out.
         """
         with atomic_model_folder(path) as folder:
-            Config({"pipeline": to_config(self.pipeline)}).to_disk(folder / "config.cfg")
+            write_model_config(self.pipeline, folder)
             write_arrays(folder / "arrays.npz", self._to_arrays())
             write_manifest(folder, self._to_meta())
             for name, model in self.submodels.items():
                 model.to_disk(folder / name)
 
     @classmethod
-    def from_disk(cls, path: str | Path) -> Model:
+    def from_disk(cls, path: str | Path, *, trusted: bool = False) -> Model:
         """Read a model that ``to_disk`` wrote.
 
-        Raises ValueError, with the name of the file, if a file is missing, damaged or was written
-        by a newer version.
+        Parameters
+        ----------
+        path
+            Folder of the model.
+        trusted
+            Whether the model may name files and spaCy pipelines outside of its folder, and contain
+            symbolic links. Loading a pipeline can run code. By default it may name shipped ones
+            only, so that a model from a stranger can do nothing but compute.
+
+        Raises
+        ------
+        ValueError
+            With the name of the file, if a file is missing, damaged, or was written by a newer
+            version, or if the model names what it may not.
         """
-        folder = Path(path)
-        meta = verify_manifest(folder, needed=("config.cfg", "arrays.npz"))
+        return cls._from_disk(Path(path), trusted, submodel=False)
+
+    @classmethod
+    def _from_disk(cls, folder: Path, trusted: bool, *, submodel: bool) -> Model:
+        """Read a model as ``from_disk`` does; a ``submodel`` has no submodels itself."""
+        needed = ("config.cfg", "arrays.npz")
+        meta = verify_manifest(folder, needed=needed, follow_links=trusted)
         if meta.get("format") not in READABLE_VERSIONS:
             raise ValueError(
                 f"{folder}: model format {meta.get('format')!r:.20}, but this textrank reads "
                 f"{FORMAT_VERSION}. Install the version that wrote it, or train again."
             )
         try:
-            return cls._from_folder(folder, meta)
+            return cls._from_folder(folder, meta, trusted, submodel=submodel)
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             if str(folder) in str(error):
                 raise
@@ -502,13 +518,18 @@ class Model:
         }
 
     @classmethod
-    def _from_folder(cls, folder: Path, meta: Mapping[str, Any]) -> Model:
+    def _from_folder(
+        cls, folder: Path, meta: Mapping[str, Any], trusted: bool, *, submodel: bool
+    ) -> Model:
         """Build the model, with submodels, from files whose checksums were verified.
 
-        ``meta`` is the content of ``meta.json``. Submodels without a folder are left out. Raises
-        various errors on inconsistent files, which ``from_disk`` turns into ValueError.
+        ``meta`` is the content of ``meta.json``. Submodels without a folder are left out; those of
+        a ``submodel`` are refused. Raises various errors on inconsistent files, which ``from_disk``
+        turns into ValueError.
         """
-        pipeline = resolve_block(folder / "config.cfg", "pipeline")
+        pipeline = resolve_block(folder / "config.cfg", "pipeline", trusted=trusted)
+        if not trusted:
+            pipeline = replace(pipeline, task=pipeline.task.without_trust())
         arrays = read_arrays(folder / "arrays.npz")
         name_arrays = {
             key.removeprefix("names/"): array
@@ -523,10 +544,11 @@ class Model:
         _check_sizes(folder, coef, names, support, heldout, labels)
         alpha = _read_finite(meta, "alpha")  # held-out scores are stored for this alpha only
         stage = DocumentContextWeights.from_arrays(arrays)
+        present = [n for n in pipeline.task.submodel_names if (folder / n / META_FILE).is_file()]
+        if present and submodel:
+            raise ValueError(f"{folder / present[0]}: a submodel has no submodels. Remove it.")
         submodels = {
-            name: cls.from_disk(folder / name)
-            for name in pipeline.task.submodel_names
-            if (folder / name / META_FILE).is_file()
+            name: cls._from_disk(folder / name, trusted, submodel=True) for name in present
         }
         return cls(
             pipeline,

@@ -517,6 +517,14 @@ class Task(Protocol):
         """Return the task for another spaCy pipeline, by name or path, if it parses itself."""
         return self
 
+    def without_trust(self) -> Self:
+        """Return the task for a model from a stranger: using it never loads what is not shipped.
+
+        The default names nothing that could be loaded. What a user sets afterwards
+        (``with_parser``, ``--set``) is trusted.
+        """
+        return self
+
     def check_export(self, kind: str, path: Path) -> None:
         """Raise ValueError if ``export`` could not write a file of this name; default: never."""
         return

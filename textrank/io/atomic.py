@@ -579,7 +579,9 @@ def write_manifest(
     (folder / META_FILE).write_text(text + "\n", encoding="utf-8")
 
 
-def verify_manifest(path: str | Path, needed: tuple[str, ...] = ()) -> dict[str, Any]:
+def verify_manifest(
+    path: str | Path, needed: tuple[str, ...] = (), *, follow_links: bool = True
+) -> dict[str, Any]:
     """Return the ``meta.json`` of a folder after checking the checksum of every file it lists.
 
     Parameters
@@ -589,18 +591,22 @@ def verify_manifest(path: str | Path, needed: tuple[str, ...] = ()) -> dict[str,
         first.
     needed
         Names of files that must be listed.
+    follow_links
+        Whether entries of the folder may be symbolic links. The folder itself may be one.
 
     Raises
     ------
     ValueError
-        If a file is missing or changed, or if the checksum of ``meta.json`` itself differs (format
-        1 has none).
+        If a file is missing or changed, is a symbolic link and those are not followed, or if the
+        checksum of ``meta.json`` itself differs (format 1 has none).
     """
     folder = Path(path)
     if not folder.exists():
         recover_interrupted_write(folder)
     if not folder.is_dir():
         raise ValueError(f"{folder}: no such model folder. `textrank info` lists the shipped ones.")
+    if not follow_links:
+        _refuse_links(folder)
     if not (folder / META_FILE).is_file():
         raise ValueError(f"{folder}: no {META_FILE}, so this is not a model. Train one.")
     meta = load_json(read_text(folder / META_FILE), str(folder / META_FILE))
@@ -615,6 +621,19 @@ def verify_manifest(path: str | Path, needed: tuple[str, ...] = ()) -> dict[str,
         if files.get(name) != file_checksum(file):
             raise ValueError(f"{file}: damaged, its checksum differs. Restore the model.")
     return dict(meta)
+
+
+def _refuse_links(folder: Path) -> None:
+    """Raise ValueError if a folder has an entry that is neither a regular file nor a folder.
+
+    Links can lead to files of the reader or back to the folder; pipes and devices never end.
+    """
+    for entry in sorted(folder.iterdir()):
+        if entry.is_symlink() or not (entry.is_file() or entry.is_dir()):
+            raise ValueError(
+                f"{entry}: a link, pipe or device, which a model must not contain. Replace it by "
+                "the file, or load the model with trusted=True."
+            )
 
 
 def _verify_meta_checksum(meta: Mapping[str, Any], file: Path) -> None:

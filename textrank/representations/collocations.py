@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,6 +28,7 @@ from textrank.linear_scores import TemplateFeatures
 from textrank.progress import track
 from textrank.representations.contexts import DocTokens, TextCache
 
+SHIPPED_LEXICONS = ("english",)
 OUTSIDE = "<>"  # stands for a token beyond the sentence or the document
 
 
@@ -238,6 +239,7 @@ class Tags:
     """
 
     lexicon: Mapping[str, Sequence[str]] | str | None = None
+    file_settings: ClassVar[Mapping[str, Sequence[Any]]] = {"lexicon": SHIPPED_LEXICONS}
     weight: float = 0.7
     mixed: bool = True
 

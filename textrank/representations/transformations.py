@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,7 +31,7 @@ from sklearn.utils.extmath import randomized_svd
 from textrank.features import FeatureNames, Features, Indices, Matrix, SparseMatrix, Vector
 from textrank.graphs import Contexts, PositionTransformation, pivoted_cholesky
 from textrank.io import MAX_UNPACKED_BYTES, check_utf8, iter_lines, open_bytes, read_arrays
-from textrank.representations.collocations import load_lexicon
+from textrank.representations.collocations import SHIPPED_LEXICONS, load_lexicon
 from textrank.representations.contexts import stemmer
 
 # Distance at which each bin begins: the first twelve words alone, then ever wider.
@@ -555,6 +555,7 @@ class SharedTag:
 
     tags: Mapping[str, str] | str
     unknown: Literal["none", "ending"] = "none"
+    file_settings: ClassVar[Mapping[str, Sequence[Any]]] = {"tags": SHIPPED_LEXICONS}
 
     def __post_init__(self) -> None:
         """Raise ValueError for another ``unknown`` or a lexicon that cannot be read."""
@@ -716,6 +717,7 @@ class WordVectorFile:
     """
 
     path: str
+    file_settings: ClassVar[Mapping[str, Sequence[Any]]] = {"path": ()}
 
     def __post_init__(self) -> None:
         """Raise ValueError if there is no file of this name."""

@@ -79,6 +79,7 @@ class Identifiers(Task):
     temperature: float = 1.0
     overwrite: bool = False
     name: ClassVar[str] = "identifiers"
+    file_settings: ClassVar[Mapping[str, Sequence[Any]]] = {"tables": ("",), "own": ([],)}
     required_pipes: ClassVar[tuple[str, ...] | None] = ()  # tokens are enough
     required_pipes_raw: ClassVar[tuple[str, ...]] = ("genes",)
     is_ranking: ClassVar[bool] = True

@@ -27,7 +27,7 @@ from spacy.tokens import Doc, Span
 
 from textrank.language._parser import ArcArrays as Arcs
 from textrank.language.alignment import arcs_to_tokens
-from textrank.language.load import load_nlp, model_path
+from textrank.language.load import SHIPPED_PIPELINE, load_nlp, model_path
 from textrank.language.syntax import WordParser, upper_layer_params
 
 BACKWARD_PARSER = "en_textrank_mirror"  # shipped parser that reads sentences backwards
@@ -105,6 +105,7 @@ class PerturbedParser:
         of one are the copies that found it, the unperturbed parser included, so that they add up to
         ``copies + 1``.
         """
+        _check_trust(self.name)
         nlp = _load_pipeline(self.name)
         docs = [_copy_sentence(sentence, nlp, self.backwards) for sentence in sentences]
         upstream = nlp.pipe_names[: nlp.pipe_names.index("parser")]
@@ -238,6 +239,21 @@ def _copy_sentence(sentence: Span, nlp: Language, backwards: bool) -> Doc:
         return Doc(nlp.vocab, words=words[::-1], sent_starts=starts)
     spaces = [bool(token.whitespace_) for token in sentence]
     return Doc(nlp.vocab, words=words, spaces=spaces, sent_starts=starts)
+
+
+class UntrustedName(str):
+    """Name of a spaCy pipeline that comes from a model file and not from the user."""
+
+    __slots__ = ()
+
+
+def _check_trust(name: str) -> None:
+    """Raise ValueError for an ``UntrustedName`` that is not shipped: loading it could run code."""
+    if isinstance(name, UntrustedName) and name not in ("", SHIPPED_PIPELINE, BACKWARD_PARSER):
+        raise ValueError(
+            f"the model names the spaCy pipeline {name[:80]!r}, which is not shipped with textrank "
+            "and could run code. If you trust it, name it yourself: --nlp PIPELINE."
+        )
 
 
 @lru_cache(maxsize=4)

@@ -29,6 +29,7 @@ from textrank.tasks.parse_ranking.parsers import (
     NoiseLayers,
     Parse,
     PerturbedParser,
+    UntrustedName,
     find_spanning_tree,
 )
 
@@ -238,6 +239,10 @@ class ParseRanking(Task):
         ``language`` is a pipeline by name or path.
         """
         return replace(self, parser=language, mirror="")
+
+    def without_trust(self) -> ParseRanking:
+        """Return a copy that refuses, when it parses, to load a pipeline that is not shipped."""
+        return replace(self, parser=UntrustedName(self.parser), mirror=UntrustedName(self.mirror))
 
     def _uses_document_parses(self, doc: Doc) -> bool:
         """Return whether to use the parses in ``doc.user_data["parses"]``.
