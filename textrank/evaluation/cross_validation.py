@@ -57,6 +57,7 @@ from textrank.learners.holdout import (
     solve_blocks,
     stack_groups_by_size,
 )
+from textrank.learners.rankrls import RankRLS
 from textrank.learners.rls import RLS
 from textrank.learners.selection import nested_scores_of_kernels, stack_alphas
 from textrank.linalg import gram, inverse
@@ -265,21 +266,49 @@ def _compare_kernels(
 def _leave_pair_out_fold(pipeline: Pipeline, dataset: Dataset) -> Fold:
     """Return the leave-pair-out AUC at the alpha that leave-group-out chooses, as one fold.
 
-    Raises ValueError unless the learner is RLS without class weights.
+    With a preference graph it is the share of preferences in the right order, the groups of both
+    candidates held out. Raises ValueError unless the learner is RLS without class weights, or
+    RankRLS on preferences or with a global scope and the cost ``magnitude`` with ties.
     """
-    learner, name = pipeline.learner, "leave-pair-out"
-    if not isinstance(learner, RLS) or learner.positive_weight != 1.0:
-        raise ValueError(f"{name} needs the learner RLS without class weights, not {learner}")
-    data = require_single_kernel(dataset.data, name)
-    K = gram(data.values) if isinstance(data, Features) else np.asarray(data)
-    alpha = learner.fit(K, dataset.targets).alpha
-    y = dataset.targets.y
+    learner, targets = pipeline.learner, dataset.targets
+    data = require_single_kernel(dataset.data, "leave-pair-out")
+    y = targets.y
+    if isinstance(learner, RankRLS) and targets.preferences is not None:
+        alpha = learner.fit(data, targets).alpha
+        gaps = learner.leave_both_out(data, targets, alpha)
+        gaps[np.abs(gaps) <= TIE_TOLERANCE * np.abs(gaps).max()] = 0.0
+        share = float(0.5 + 0.5 * np.sign(gaps).mean())
+        measures: dict[str, float | None] = {
+            "pairwise_accuracy": share,
+            "disagreement": 1.0 - share,
+        }
+    elif _ranks_globally(learner) or (isinstance(learner, RLS) and learner.positive_weight == 1.0):
+        K = gram(data.values) if isinstance(data, Features) else np.asarray(data)
+        alpha = learner.fit(K, targets).alpha
+        rank = isinstance(learner, RankRLS)
+        measures = {"auc": group_pair_auc(K, y, targets.groups, alpha, rank=rank)}
+    else:
+        raise ValueError(
+            "leave-pair-out needs RLS without class weights, or RankRLS on preferences or with "
+            f'scope = "global", cost = "magnitude" and ties, not {learner}'
+        )
     return Fold(
-        {"auc": group_pair_auc(K, y, dataset.targets.groups, alpha)},
+        measures,
         documents=dataset.documents,
         candidates=len(y),
         positives=int((y > 0).sum()),
         chosen={"alpha": alpha},
+    )
+
+
+def _ranks_globally(learner: Any) -> bool:
+    """Return whether a learner is RankRLS on all pairs of candidates, with a closed form."""
+    return (
+        isinstance(learner, RankRLS)
+        and learner.scope == "global"
+        and learner.cost == "magnitude"
+        and learner.ties
+        and not learner.normalised
     )
 
 
@@ -593,7 +622,9 @@ def _backtrack(previous: Mapping[int, tuple[int, Edge] | None], token: int) -> l
 MAX_BLOCK_ELEMENTS = 1 << 22  # elements of stacked blocks that are in memory at once
 
 
-def group_pair_auc(K: Matrix, y: Vector, groups: Indices, alpha: float) -> float | None:
+def group_pair_auc(
+    K: Matrix, y: Vector, groups: Indices, alpha: float, *, rank: bool = False
+) -> float | None:
     """Return the share of (positive, negative) pairs in the right order, ties counted one half.
 
     Both candidates are scored by the RLS model of all groups but theirs, ``f_U = y_U - G_UU^-1
@@ -611,18 +642,29 @@ def group_pair_auc(K: Matrix, y: Vector, groups: Indices, alpha: float) -> float
         Number of the group of each candidate, (n,).
     alpha
         Regularisation, greater than 0.
+    rank
+        Use global RankRLS with all pairs instead of RLS. Its regularisation depends on the number
+        of training candidates, so that there is one inverse per size of two groups.
     """
-    G = inverse(np.asarray(K, dtype=np.float64), alpha)
-    a = (G @ y)[:, None]
+    inverses: dict[int, tuple[Matrix, Matrix]] = {}
+
+    def train_without(size: int) -> tuple[Matrix, Matrix]:
+        """Return the inverse (n, n) and coefficients (n, 1) for ``size`` held-out candidates."""
+        key = size if rank else 0
+        if key not in inverses:
+            G = _inverse_and_bias(np.asarray(K, dtype=np.float64), alpha, rank, held_out=size)[0]
+            inverses[key] = G, (G @ y)[:, None]
+        return inverses[key]
+
     rows = rows_by_group(groups, len(y), name="groups")
     won = pairs = 0.0
     for index in stack_groups_by_size(rows):  # pairs inside one group
-        f = _score_without(G, a, y, index)
+        f = _score_without(*train_without(index.shape[1]), y, index)
         counts = _count_won(f, f, y[index], y[index])
         won, pairs = won + counts[0], pairs + counts[1]
     for first, second in _pairs_of_groups(list(stack_groups_by_size(rows))):
         U = np.hstack([first, second])
-        f = _score_without(G, a, y, U)
+        f = _score_without(*train_without(U.shape[1]), y, U)
         size = first.shape[1]
         for one, other in ((slice(size), slice(size, None)), (slice(size, None), slice(size))):
             counts = _count_won(f[:, one], f[:, other], y[U][:, one], y[U][:, other])
@@ -739,18 +781,20 @@ def leave_pair_out_auc(
     return values if np.ndim(y) == 2 else values[:, 0]
 
 
-def _inverse_and_bias(K: Matrix, alpha: float, rank: bool) -> tuple[Matrix, Vector | None]:
+def _inverse_and_bias(
+    K: Matrix, alpha: float, rank: bool, *, held_out: int = 2
+) -> tuple[Matrix, Vector | None]:
     """Return the inverse ``G`` (n, n), and for a ranker the weights ``v`` (n,) of its bias.
 
-    For a ranker the unpenalised bias is projected out of ``G``, and alpha is divided by n - 2. The
-    bias of the model of all candidates is ``v'y``; that of the model without a pair is ``v'y`` with
-    the two labels replaced by their scores with bias. ``v`` follows from ``K G = I - 1 v' - alpha
-    G``; as a quotient of sums over the inverse it would lose half its digits. ``v`` is None for RLS
-    (``rank`` false).
+    For a ranker the unpenalised bias is projected out of ``G``, and alpha is divided by n minus the
+    number of ``held_out`` candidates. The bias of the model of all candidates is ``v'y``; that of
+    the model without a pair is ``v'y`` with the two labels replaced by their scores with bias.
+    ``v`` follows from ``K G = I - 1 v' - alpha G``; as a quotient of sums over the inverse it would
+    lose half its digits. ``v`` is None for RLS (``rank`` false).
     """
     if not rank:
         return inverse(K, alpha), None
-    G = inverse(K, alpha / max(len(K) - 2, 1))
+    G = inverse(K, alpha / max(len(K) - held_out, 1))
     u = G.sum(axis=1)
     G -= np.outer(u, u) / u.sum()
     return G, (1.0 - K.sum(axis=0) @ G) / len(K)

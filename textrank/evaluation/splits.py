@@ -158,7 +158,8 @@ class LeavePairOut:
     """Every positive against every negative, the groups of both held out.
 
     Gives an AUC that is nearly unbiased on small corpora, where that of folds is coarse. Works with
-    RLS only, see ``textrank.evaluation.cross_validation``.
+    RLS and RankRLS, see ``textrank.evaluation.cross_validation``; of given preferences both sides
+    are held out.
     """
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:

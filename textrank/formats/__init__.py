@@ -50,7 +50,13 @@ if TYPE_CHECKING:
     )
     from textrank.formats.ppi_xml import PPIXML, write_ppi_xml
     from textrank.formats.pubmed import HTML, JATS, Medline, PubMedXML
-    from textrank.formats.research import Letor, Reuters, Senseval, read_letor_arrays
+    from textrank.formats.research import (
+        Letor,
+        PreferenceTable,
+        Reuters,
+        Senseval,
+        read_letor_arrays,
+    )
     from textrank.formats.standoff import BioNLP, Brat, write_brat
 
 _MODULES = {
@@ -76,6 +82,7 @@ _MODULES = {
     "READERS": "detection",
     "ReadOptions": "base",
     "Record": "base",
+    "PreferenceTable": "research",
     "Reuters": "research",
     "Senseval": "research",
     "WRITERS": "detection",
@@ -122,6 +129,7 @@ __all__ = [
     "Medline",
     "Mention",
     "PlainText",
+    "PreferenceTable",
     "PubMedXML",
     "PubTator",
     "ReadOptions",

@@ -38,6 +38,7 @@ READERS: Mapping[str, str] = {
     "columns": "columns:Columns",
     "html": "pubmed:HTML",
     "letor": "research:Letor",
+    "preferences": "research:PreferenceTable",
     "reuters": "research:Reuters",
     "senseval": "research:Senseval",
 }
@@ -80,7 +81,15 @@ SUFFIXES: Mapping[str, str] = {
     ".pos": "senseval",
     ".zip": "senseval",
 }
-SNIFFED_SUFFIXES = (".xml", ".json", ".jsonl", ".ndjson", ".txt", ".tsv")  # of several formats
+SNIFFED_SUFFIXES = (
+    ".xml",
+    ".json",
+    ".jsonl",
+    ".ndjson",
+    ".txt",
+    ".tsv",
+    ".csv",
+)  # of several formats
 XML_ROOTS: Mapping[str, str] = {  # root element -> format
     "collection": "bioc_xml",
     "corpus": "ppi_xml",
@@ -241,6 +250,8 @@ def _format_of_content(path: Path, beginning: str, suffix: str) -> str:
     root = re.match(r"(?:<[?!][^>]*>\s*)*<([\w-]+)", start)
     if root and root[1] in XML_ROOTS:
         return XML_ROOTS[root[1]]
+    if _is_preferences(start, suffix):
+        return "preferences"
     if start[:1] in ("{", "[") and suffix != ".txt":
         is_bioc = re.search(r'"(passages|documents|PubTator3)"\s*:', beginning)
         return "bioc_json" if is_bioc else "json_lines"
@@ -254,13 +265,28 @@ def _format_of_content(path: Path, beginning: str, suffix: str) -> str:
         return "text"
     if re.match(r"(#[^\n]*\n)*1(-\d+)?\t([^\t\n]*\t){8}[^\t\n]*(\n|$)", start):
         return "conllu"
-    if suffix == ".tsv":
+    if suffix in (".tsv", ".csv"):
         return "columns"
     raise ValueError(
         f"{path}: the format is not recognised. Known suffixes: {', '.join(SUFFIXES)}, each also "
         f"with .gz; an XML file begins with one of {', '.join(XML_ROOTS)}. Or name one of "
         f"{', '.join(READERS)}."
     )
+
+
+def _is_preferences(start: str, suffix: str) -> bool:
+    """Return whether a file begins like preferences.
+
+    That is a table with columns ``better`` and ``worse``, JSON lines with these keys, or a JSON
+    object with a list of preferences or of items.
+    """
+    line = start.partition("\n")[0]
+    if suffix in (".csv", ".tsv"):
+        columns = {cell.strip().strip('"') for cell in re.split(r"[,;\t]", line)}
+        return {"better", "worse"} <= columns
+    if suffix in (".jsonl", ".ndjson"):
+        return all(re.search(rf'"{side}"\s*:', line) for side in ("better", "worse"))
+    return suffix == ".json" and bool(re.match(r'\{\s*"(items|preferences)"\s*:', start))
 
 
 def _read_beginning(path: Path) -> str:

@@ -1,10 +1,11 @@
-"""Corpora of the research literature: LETOR (ranking), Reuters-21578 and Senseval-2."""
+"""Research corpora: LETOR (ranking), preferences, Reuters-21578 and Senseval-2."""
 
 from __future__ import annotations
 
+import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import unescape
 from itertools import groupby
@@ -28,7 +29,9 @@ from textrank.io import (
     iter_lines,
     iter_tar_files,
     iter_zip_files,
+    load_json,
     read_bytes,
+    read_json,
     replace_long_references,
 )
 
@@ -181,7 +184,7 @@ def _parse_judged(line: str, location: str) -> JudgedDocument:
         ) from None
 
 
-def _parse_finite(text: str) -> float:
+def _parse_finite(text: Any) -> float:
     """Return a number; raise ValueError if the text is not one, or it is infinite or NaN."""
     value = float(text)
     if not np.isfinite(value):
@@ -202,6 +205,246 @@ def _judged_to_dict(judged: JudgedDocument) -> dict[str, Any]:
     """
     row = {"relevance": judged.relevance, "features": dict(judged.features)}
     return {"id": judged.id, **row} if judged.id else row
+
+
+# Preferences --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PreferenceTable(FileReader):
+    """Items with preferences between them, one Doc per item.
+
+    A CSV or TSV file has the columns ``better`` and ``worse``, and maybe ``magnitude`` (1 if
+    missing) and ``query``. Their cells are the ids of items in the file ``NAME.items.csv`` beside
+    it, with a column ``id`` and either ``text`` or numbers as features; without that file the cells
+    are the texts themselves. JSON lines have one preference per line with the same keys, whose
+    items are texts or ``{"id", "text"}`` or ``{"id", "features"}``. A JSON file is ``{"items":
+    [...], "preferences": [{"better": id, "worse": id, "magnitude": 2}]}``.
+
+    ``doc.user_data["item"]`` has the features of an item, ``doc.user_data["comparisons"]`` pairs of
+    the key of a comparison and its magnitude, negative for the item that was not preferred. Items
+    of a query share an origin, so that they are held out together.
+
+    Attributes
+    ----------
+    path
+        File to read, plain or gzip.
+    items
+        File of the items of a table; empty for ``NAME.items.csv`` beside it, if it exists.
+    limit
+        Largest number of bytes of a line, or of a JSON file.
+    """
+
+    path: str
+    items: str = ""
+    limit: int = MAX_ITEM_BYTES
+
+    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+        """Iterate over the items in order of appearance, one Doc each, analysed by ``nlp``.
+
+        The text of an item without text is its id. Raises ValueError for a malformed preference, an
+        item that is not listed, or an item that is compared with itself.
+        """
+        return build_docs(
+            self._collect().values(),
+            lambda item: item.record(self.path),
+            nlp,
+            path=self.path,
+            cut=False,
+            skip_bad=False,
+            item_filter=item_filter,
+        )
+
+    def _collect(self) -> dict[str, _Item]:
+        """Return all items by id, with their comparisons."""
+        items: dict[str, _Item] = {}
+        is_closed = False  # whether preferences may only name listed items
+        for row in self._listed_items():
+            item = _parse_item(row.value, row.location)
+            is_closed = True
+            if item.id in items:
+                raise ValueError(f"{row.location}: item {item.id!r} is listed twice")
+            items[item.id] = item
+        for number, row in enumerate(self._preferences()):
+            value = row.value
+            if not isinstance(value, Mapping) or not {"better", "worse"} <= set(value):
+                raise ValueError(
+                    f"{row.location}: a preference needs better and worse, got {value!r:.60}"
+                )
+            magnitude = _parse_magnitude(value.get("magnitude"), row.location)
+            sides = []
+            for side, sign in (("better", 1.0), ("worse", -1.0)):
+                item = _parse_item(value[side], row.location)
+                if is_closed and item.id not in items:
+                    raise ValueError(
+                        f"{row.location}: item {item.id!r} is not among the {len(items)} items. "
+                        "Add it to the items, or correct its id."
+                    )
+                item = items.setdefault(item.id, item)
+                item.comparisons.append((f"{self.path}#{number}", sign * magnitude))
+                item.query = item.query or str(value.get("query") or "")
+                sides.append(item.id)
+            if sides[0] == sides[1]:
+                raise ValueError(f"{row.location}: {sides[0]!r:.60} is compared with itself")
+        if not items:
+            raise ValueError(f"{self.path}: no preferences in it. Write better and worse.")
+        return items
+
+    def _listed_items(self) -> Iterator[_Located]:
+        """Iterate over the items of the JSON file, or of the table of items."""
+        if self._is_json:
+            yield from self._json_list("items")
+            return
+        beside = Path(self.items or _items_path(self.path))
+        if self.items or (_is_table(self.path) and beside.is_file()):
+            for number, cells in _iter_cells(str(beside), self.limit, ("id",)):
+                location = f"{beside}, line {number}"
+                text = cells.get("text")
+                features = {k: v for k, v in cells.items() if k not in ("id", "text", "query")}
+                value: dict[str, Any] = {"id": cells["id"], "query": cells.get("query")}
+                yield _Located(
+                    value | ({"features": features} if text is None else {"text": text}), location
+                )
+
+    def _preferences(self) -> Iterator[_Located]:
+        """Iterate over the preferences in file order."""
+        if self._is_json:
+            yield from self._json_list("preferences")
+        elif _is_table(self.path):
+            for number, cells in _iter_cells(self.path, self.limit, ("better", "worse")):
+                yield _Located(cells, f"{self.path}, line {number}")
+        else:
+            for number, line in iter_lines(self.path, self.limit):
+                location = f"{self.path}, line {number}"
+                if line.strip():
+                    yield _Located(load_json(check_utf8(line, location), location), location)
+
+    def _json_list(self, key: str) -> Iterator[_Located]:
+        """Iterate over a list of the JSON file."""
+        value = read_json(self.path, max(self.limit, MAX_UNPACKED_BYTES))
+        rows = value.get(key, []) if isinstance(value, Mapping) else None
+        if not isinstance(rows, list):
+            raise ValueError(
+                f'{self.path}: expected {{"items": [...], "preferences": [...]}} with lists'
+            )
+        for number, row in enumerate(rows):
+            yield _Located(row, f"{self.path}, {key}[{number}]")
+
+    @property
+    def _is_json(self) -> bool:
+        """Whether the file is one JSON object, and not lines."""
+        return Path(self.path.removesuffix(".gz")).suffix.lower() == ".json"
+
+
+@dataclass(frozen=True)
+class _Located:
+    """A parsed value and its place for messages."""
+
+    value: Any
+    location: str
+
+
+@dataclass
+class _Item:
+    """An item of a preference file; comparisons are added while the file is read."""
+
+    id: str
+    text: str
+    features: Mapping[str, float] | None
+    query: str
+    comparisons: list[tuple[str, float]]
+
+    def record(self, path: str) -> Record:
+        """Return the Record of the item."""
+        data: dict[str, Any] = {"comparisons": self.comparisons}
+        if self.features is not None:
+            data["item"] = {"features": dict(self.features)}
+        if self.query:
+            data |= {"origin": f"query {self.query}", "query": self.query}
+        return Record(self.id, self.text or self.id, path, mentions=[], data=data)
+
+
+def _parse_item(value: Any, location: str) -> _Item:
+    """Return an item from a text, which is then its id too, or from a mapping.
+
+    Raises ValueError, beginning with ``location``, for anything else and for features that are not
+    finite numbers.
+    """
+    if isinstance(value, str) and value.strip():
+        return _Item(value, value, None, "", [])
+    name = value.get("id", value.get("text")) if isinstance(value, Mapping) else None
+    if not isinstance(value, Mapping) or not isinstance(name, str | int) or name == "":
+        raise ValueError(
+            f"{location}: {value!r:.60} is not an item. Write a text, or an object with id and "
+            "text or features."
+        )
+    features = value.get("features")
+    try:
+        numbers = None if features is None else {k: _parse_finite(v) for k, v in features.items()}
+    except (AttributeError, TypeError, ValueError):
+        raise ValueError(
+            f"{location}: features of item {name!r} must be finite numbers by name, got "
+            f"{features!r:.60}"
+        ) from None
+    return _Item(
+        str(name), str(value.get("text") or ""), numbers, str(value.get("query") or ""), []
+    )
+
+
+def _parse_magnitude(value: Any, location: str) -> float:
+    """Return a magnitude, 1 for None or an empty cell; raise ValueError unless it is positive."""
+    if value is None or value == "":
+        return 1.0
+    try:
+        magnitude = _parse_finite(value)
+    except (TypeError, ValueError):
+        magnitude = 0.0
+    if magnitude <= 0:
+        raise ValueError(f"{location}: magnitude {value!r:.40} is not a positive number")
+    return magnitude
+
+
+def _is_table(path: str) -> bool:
+    """Return whether a preference file is CSV or TSV by its suffix."""
+    return Path(path.removesuffix(".gz")).suffix.lower() in (".csv", ".tsv")
+
+
+def _items_path(path: str) -> str:
+    """Return the file of items beside a table: ``NAME.items.csv`` for ``NAME.csv``."""
+    name = Path(path.removesuffix(".gz"))
+    return str(name.with_name(f"{name.stem}.items{name.suffix}"))
+
+
+def _iter_cells(
+    path: str, limit: int, required: Sequence[str]
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Iterate over line numbers and cells by column of a CSV or TSV file; blank lines are skipped.
+
+    Raises ValueError if a ``required`` column is missing, a row has another number of cells, or the
+    file is not UTF-8.
+    """
+    lines = iter_lines(path, limit)
+    header = check_utf8(next(lines, (1, ""))[1], f"{path}, line 1").removeprefix("\ufeff")
+    separator = "\t" if "\t" in header else ";" if header.count(";") > header.count(",") else ","
+    names = [name.strip() for name in next(csv.reader([header], delimiter=separator), [])]
+    missing = [name for name in required if name not in names]
+    if missing:
+        raise ValueError(
+            f"{path}, line 1: no column {missing[0]!r} among {', '.join(names) or 'none'}"
+        )
+    reader = csv.reader((check_utf8(line, path) + "\n" for _, line in lines), delimiter=separator)
+    try:
+        for cells in reader:
+            number = reader.line_num + 1
+            if len(cells) not in (0, len(names)):
+                raise ValueError(
+                    f"{path}, line {number}: {len(cells)} cells, but {len(names)} columns. Quote "
+                    "cells that hold the separator."
+                )
+            if cells:
+                yield number, dict(zip(names, cells, strict=True))
+    except csv.Error as error:
+        raise ValueError(f"{path}: {error}. Quote cells that hold quotes or lines.") from None
 
 
 # Reuters-21578 ------------------------------------------------------------------------------------

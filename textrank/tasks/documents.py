@@ -1,4 +1,8 @@
-"""Tasks about whole documents: ``Categorise`` assigns topics, ``Retrieve`` ranks search results."""
+"""Tasks about whole documents.
+
+``Categorise`` assigns topics, ``Retrieve`` ranks search results, ``Preferences`` ranks items that
+were compared with one another.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +18,10 @@ import numpy as np
 from scipy.special import expit
 from spacy.tokens import Doc
 
-from textrank.candidates import Candidate, document_id
+from textrank.candidates import Candidate, PreferenceGraph, document_id
 from textrank.features import Vector
 from textrank.language.alignment import word_doc
+from textrank.learners.base import preference_concordance
 from textrank.metrics import (
     auc,
     decide,
@@ -28,7 +33,7 @@ from textrank.metrics import (
 from textrank.protocols import Task
 from textrank.tasks.base import Scored
 
-for _extension in ("textrank_categorise", "textrank_retrieve"):
+for _extension in ("textrank_categorise", "textrank_retrieve", "textrank_preferences"):
     if not Doc.has_extension(_extension):
         Doc.set_extension(_extension, default=None)
 _WORD_PATTERN = re.compile(r"[^\W_]+")
@@ -234,6 +239,74 @@ class Retrieve(Task):
         metrics["pairwise_accuracy"] = None if disagreement is None else 1.0 - disagreement
         metrics["map"] = mean_average_precision(y, scores, queries).mean
         return metrics
+
+
+@dataclass(frozen=True)
+class Preferences(Task):
+    """Items that were compared with one another; the answer is a score by which to order them.
+
+    A Doc is an item, as ``PreferenceTable`` reads them. Its features are those of
+    ``doc.user_data["item"]["features"]``, else the frequencies of its words, of unit length. The
+    label of a candidate is by how much it was preferred in total; rankers learn from the
+    comparisons themselves.
+    """
+
+    name: ClassVar[str] = "preferences"
+    required_pipes: ClassVar[tuple[str, ...]] = ()
+    required_pipes_raw: ClassVar[tuple[str, ...]] = ()
+    is_ranking: ClassVar[bool] = True
+
+    def candidates(self, doc: Doc) -> list[Candidate]:
+        """Return the item as one candidate, without label if it was never compared."""
+        comparisons = doc.user_data.get("comparisons")
+        pairs = None if comparisons is None else tuple((str(k), float(m)) for k, m in comparisons)
+        return [
+            Candidate(
+                doc,
+                (doc[:],),
+                document_id(doc),
+                str(doc.user_data.get("query", "")),
+                None if pairs is None else sum(magnitude for _, magnitude in pairs),
+                _item_features(doc),
+                comparisons=pairs,
+            )
+        ]
+
+    def threshold(self, y: Vector, heldout: Vector) -> None:
+        """Return None: items are compared, not answered with yes or no."""
+        return None
+
+    def annotate(self, doc: Doc, scored: Scored) -> Doc:
+        """Write ``[{"id", "score"}]`` to ``doc._.textrank_preferences``; higher is better.
+
+        Returns the Doc, changed in place.
+        """
+        doc._.textrank_preferences = [
+            {"id": document_id(doc), "score": float(score)} for score in scored.scores
+        ]
+        return doc
+
+    def measures(self, scored: Scored) -> dict[str, float | None]:
+        """Return ``pairwise_accuracy`` and ``disagreement`` over the preferences among candidates.
+
+        Both items of such a preference are in the test fold. Ties count one half. None without
+        preferences.
+        """
+        graph = PreferenceGraph.from_candidates(scored.candidates)
+        if graph is None or not len(graph):
+            return {"pairwise_accuracy": None, "disagreement": None}
+        share = float(preference_concordance(np.asarray(scored.scores)[None], graph)[0])
+        return {"pairwise_accuracy": share, "disagreement": 1.0 - share}
+
+
+def _item_features(doc: Doc) -> dict[str, float]:
+    """Return the features of an item, or its word frequencies scaled to unit length."""
+    item = doc.user_data.get("item")
+    if isinstance(item, Mapping) and "features" in item:
+        return {str(name): float(value) for name, value in item["features"].items()}
+    counts = Counter(_WORD_PATTERN.findall(doc.text.lower()))
+    norm = sum(count**2 for count in counts.values()) ** 0.5
+    return {word: count / norm for word, count in counts.items()}
 
 
 def listed_documents(doc: Doc) -> list[Mapping[str, Any]]:
