@@ -1,4 +1,7 @@
-"""Every interface gives the answers of ``model(nlp(text))``: same candidates, offsets, numbers."""
+"""Every interface gives the answers of ``model(nlp(text))``: same candidates, offsets, numbers.
+
+The last part trains a small model and compares cfg, component, estimator and commands with Python.
+"""
 
 from __future__ import annotations
 
@@ -13,24 +16,42 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
 import textrank.component  # noqa: F401 - an installed textrank is found by its entry points
-from textrank import load_model, load_nlp
+from textrank import (
+    Model,
+    Pipeline,
+    cross_validate,
+    dump_pipeline,
+    load_corpus,
+    load_model,
+    load_nlp,
+    load_pipeline,
+)
 from textrank.candidates import get_answers
+from textrank.cli import main
 from textrank.cli._apply_out import WorkerOptions, apply_to_folder
-from textrank.cli.app import CommonOptions
+from textrank.cli.app import CommonOptions, run
 from textrank.cli.apply import apply_model
 from textrank.cli.curate import _make_curation
 from textrank.cli.explain import explain_model
+from textrank.estimators import RLSClassifier
+from textrank.features import Vector
+from textrank.kernels.algebra import Normalized
+from textrank.kernels.graphs import AllPathsGraph
 from textrank.language.long_docs import tokenize
-from textrank.model import Model
+from textrank.learners.rls import RLS
+from textrank.reports.table import write_report
 from textrank.results.schema import answer_rows, name_rows, read_rows
 from textrank.results.store import STORE_TABLES, open_store
 from textrank.scale.job import Job
 from textrank.scale.worker import load_analysis
 from textrank.tasks.ppi.facts import aggregate_facts
+from textrank.tasks.ppi.graphs import DependencyGraph
+from textrank.tasks.ppi.task import PPI
 
 TOLERANCE = 1e-9
 SENTENCE = "SHC binds to GRB2 in vitro."
@@ -96,11 +117,8 @@ TEXTS = {
     "contractions": "p53 can't bind MDM2 and doesn't activate BAX. ATM cannot phosphorylate CHK2.",
 }
 TASKS = ("gene_protein", "spelling", "parse_ranking", "identifiers")
-# Shorter inputs where a task takes long over each sentence.
-SHORT = ("sentence", "abstract", "layout", "empty", "white", "windows", "unicode", "spelling")
-# A parse is found by copies of a parser with noise on their weights. Where two moves have nearly
-# the same score, round-off of a float32 product may change the vote of one copy of 34.
-ONE_VOTE = 0.05
+SAMPLE = Path(__file__).parents[1] / "corpora" / "sample-ppi"
+PIPELINE = Pipeline(PPI(), DependencyGraph(), Normalized(AllPathsGraph()), RLS([0.5]))
 Rows = dict[str, list[dict[str, Any]]]  # answers by document
 
 
@@ -340,37 +358,140 @@ def test_a_long_text_in_pieces(
     assert_same(get_answers(doc, "ppi"), expected["article"])
 
 
-@pytest.mark.parametrize("task", TASKS)
-def test_other_tasks(task: str, nlp: Language, tmp_path: Path) -> None:
-    source = tmp_path / "texts.jsonl"
-    write_texts(source, SHORT)
-    texts = [TEXTS[name] for name in SHORT]
-    model = model_of(task)
-    expected = {name: rows_of(model(nlp(TEXTS[name])), task) for name in SHORT}
-    assert any(expected.values())
-    tolerance = ONE_VOTE if task == "parse_ranking" else TOLERANCE
-    piped = zip(SHORT, model.pipe(nlp.pipe(texts)), strict=True)
-    assert_same({name: rows_of(doc, task) for name, doc in piped}, expected, tolerance=tolerance)
+@pytest.fixture(scope="module", params=TASKS)
+def answers(request: pytest.FixtureRequest, nlp: Language) -> tuple[str, Rows]:
+    """A task other than ``ppi``, and its answers for one text after the other in Python."""
+    task = request.param
+    rows = {
+        name: list(get_answers(model_of(task)(nlp(text)), task) or ())
+        for name, text in TEXTS.items()
+    }
+    assert any(rows.values())
+    assert not rows["empty"]
+    return task, rows
+
+
+def test_other_tasks_in_python_and_by_command(
+    answers: tuple[str, Rows], nlp: Language, source: Path
+) -> None:
+    task, expected = answers
+    assert_same(from_docs(model_of(task).pipe(nlp.pipe(TEXTS.values())), task), expected)
     rows = apply_model(task, [str(source)])
-    found = {row["document"]: comparable(row[f"textrank_{task}"], task) for row in rows}
-    assert_same(found, expected, tolerance=tolerance)
+    assert_same({row["document"]: row[f"textrank_{task}"] for row in rows}, expected)
     analysis = load_analysis(Job(task, ""))
-    docs = analysis([tokenize(analysis.nlp, text) for text in texts])
-    for name, doc in zip(SHORT, docs, strict=True):
-        rows = [json.loads(row["answer"]) for row in answer_rows(doc, name, "", task)]
-        wanted = json.loads(json.dumps(expected[name]))
-        assert_same(comparable(rows, task), wanted, name, tolerance=tolerance)
+    docs = analysis([tokenize(analysis.nlp, text) for text in TEXTS.values()])
+    assert_answers(
+        [
+            row
+            for name, doc in zip(TEXTS, docs, strict=True)
+            for row in answer_rows(doc, name, "", task)
+        ],
+        expected,
+    )
 
 
-def rows_of(doc: Doc, task: str) -> list[dict[str, Any]]:
-    return comparable(get_answers(doc, task), task)
+def test_components_of_other_tasks(answers: tuple[str, Rows]) -> None:
+    task, expected = answers
+    component = load_nlp()
+    component.add_pipe(f"textrank_{task}")
+    assert_same(from_docs(map(component, TEXTS.values()), task), expected)
+    assert_same(from_docs(component.pipe(TEXTS.values(), batch_size=5), task), expected)
+    docs = list(component.pipe(TEXTS.values(), n_process=2, batch_size=4))
+    assert_same(from_docs(docs, task), expected)
+    kept = DocBin(store_user_data=True, docs=docs).to_bytes()
+    assert_same(from_docs(DocBin().from_bytes(kept).get_docs(component.vocab), task), expected)
 
 
-def comparable(rows: Iterable[Mapping[str, Any]] | None, task: str) -> list[dict[str, Any]]:
-    """All that is said; of ranked parses the sentence and the best score, see ``ONE_VOTE``."""
-    if task != "parse_ranking":
-        return [dict(row) for row in rows or ()]
-    return [
-        {**{key: row[key] for key in ("sentence", "words")}, "best": row["parses"][0]["score"]}
-        for row in rows or ()
-    ]
+@pytest.mark.slow  # starts twelve processes
+@pytest.mark.parametrize("workers", [1, 2])
+def test_tables_of_other_tasks(
+    answers: tuple[str, Rows], source: Path, tmp_path: Path, workers: int
+) -> None:
+    task, expected = answers
+    who = WorkerOptions(workers, size=4000)  # several parts
+    summary = apply_to_folder(task, [str(source)], tmp_path, format="jsonl", workers=who)
+    assert not summary.errors
+    assert_answers(read_rows(tmp_path, "names", "jsonl"), expected)
+
+
+def assert_answers(rows: Iterable[Mapping[str, Any]], expected: Rows) -> None:
+    """Compare rows of a table of answers, which are written as JSON beside their offsets."""
+    found: Rows = {name: [] for name in TEXTS}
+    for row in rows:
+        answer = json.loads(row["answer"])
+        assert [row["start"], row["end"]] == list(answer.get("span") or (None, None))
+        found[row["document"]].append(answer)
+    assert_same(found, json.loads(json.dumps(expected)))
+
+
+@pytest.fixture(scope="module")
+def sample() -> list[Doc]:
+    return list(load_corpus(SAMPLE)(spacy.blank("en")))
+
+
+@pytest.fixture(scope="module")
+def trained(sample: list[Doc]) -> Model:
+    return PIPELINE.fit(sample)
+
+
+@pytest.fixture(scope="module")
+def scores(trained: Model, sample: list[Doc]) -> Vector:
+    """What Python gives, which the other interfaces must give too."""
+    return trained.score([c for doc in sample for c in PIPELINE.task.candidates(doc)])
+
+
+def test_cfg_of_a_trained_model(sample: list[Doc], scores: Vector, tmp_path: Path) -> None:
+    (tmp_path / "pipeline.cfg").write_text(dump_pipeline(PIPELINE))
+    pipeline = load_pipeline(tmp_path / "pipeline.cfg")
+    candidates = [c for doc in sample for c in pipeline.task.candidates(doc)]
+    np.testing.assert_allclose(pipeline.fit(sample).score(candidates), scores, atol=1e-12)
+
+
+def test_component_of_a_trained_model(
+    trained: Model, sample: list[Doc], scores: Vector, tmp_path: Path
+) -> None:
+    trained.to_disk(tmp_path / "model")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("textrank_ppi", config={"model": None}).from_disk(tmp_path / "model")
+    found = [row["score"] for doc in nlp.pipe(sample) for row in doc._.textrank_ppi]
+    np.testing.assert_allclose(found, scores, atol=1e-12)
+
+
+def test_estimator_of_a_trained_model(sample: list[Doc], scores: Vector) -> None:
+    dataset = PIPELINE.prepare(sample)
+    K = PIPELINE.kernel(dataset.X)
+    estimator = RLSClassifier(alphas=[0.5], kernel="precomputed", fit_intercept=False)
+    estimator.fit(K, dataset.targets.y, groups=dataset.targets.groups)
+    np.testing.assert_allclose(estimator.decision_function(K), scores, atol=1e-9)
+
+
+def test_command_with_a_trained_model(
+    trained: Model, scores: Vector, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trained.to_disk(tmp_path / "model")
+    before, sys.argv = sys.argv, ["textrank", "apply", str(tmp_path / "model"), str(SAMPLE)]
+    try:
+        with pytest.raises(SystemExit, match="0"):
+            main()
+    finally:
+        sys.argv = before
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    found = [pair["score"] for row in rows for pair in row["textrank_ppi"]]
+    np.testing.assert_allclose(found, scores, atol=1e-12)
+
+
+def test_the_run_command_gives_the_report_of_cross_validate(
+    sample: list[Doc], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pipeline.cfg").write_text(dump_pipeline(PIPELINE))
+    report = tmp_path / "report.json"
+    words = ["run", str(tmp_path / "pipeline.cfg"), str(SAMPLE), "--folds", "3", "--seed", "2"]
+    assert run([*words, "--json", str(report)]) == 0
+    expected = cross_validate(
+        PIPELINE, sample, folds=3, seed=2, corpus=SAMPLE.name, title="pipeline"
+    )
+    write_report(expected, tmp_path / "expected.json")
+    found, wanted = (json.loads(p.read_text()) for p in (report, tmp_path / "expected.json"))
+    assert found.pop("seconds")
+    wanted.pop("seconds")
+    assert found == wanted

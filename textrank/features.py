@@ -39,6 +39,8 @@ Arrays: TypeAlias = dict[str, NDArray[np.generic]]  # by key, as saved in a mode
 NamedValues: TypeAlias = Mapping[str, float] | Mapping[tuple[str, ...], float]
 T = TypeVar("T")
 
+# Word in the name of the feature that all candidates of a question have.
+CONSTANT_FEATURE = "constant"
 UNKNOWN_WORD = -2  # number of a word that is not in the vocabulary
 MAX_INT32 = np.iinfo(np.int32).max
 MIN_SLOTS_PER_CODE = 4  # size of the slot table of a HashIndex, relative to its codes

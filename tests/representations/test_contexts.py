@@ -12,7 +12,7 @@ from textrank.candidates import Candidate
 from textrank.features import take_rows
 from textrank.graphs import Contexts
 from textrank.representations import contexts as word_positions
-from textrank.representations.contexts import WordPositions
+from textrank.representations.contexts import WordPositions, apply_form
 
 WORDS = ["The", "IL-2", "gene", ",", "binding", "to", "NF-kappa", "B", ",", "was", "expressed", "."]
 WORDS += ["It", "bound", "the", "gene", "."]
@@ -87,6 +87,13 @@ def test_lemmas_come_from_the_doc_and_their_absence_is_an_error(make_doc):
     assert pairs(Candidate(doc, (doc[0:1],), "d0"), form="lemma") == [("bind", 1)]
     with pytest.raises(ValueError, match=r"'d0' has no lemmas.*lemmatizer"):
         pairs(Candidate(bare, (bare[0:1],), "d0"), form="lemma")
+
+
+@pytest.mark.parametrize(
+    ("form", "word"), [("raw", "Bound"), ("lower", "bound"), ("porter", "bound"), ("lemma", "bind")]
+)
+def test_only_the_form_lemma_reads_the_lemma(form, word):
+    assert apply_form("Bound", "bind", form) == word
 
 
 def test_a_vocabulary_limits_what_is_told_but_not_the_positions(candidate):

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from textrank._ragged import lengths
 from textrank.features import (
+    CONSTANT_FEATURE,
     FeatureNames,
     Features,
     GramAlternatives,
@@ -782,9 +783,6 @@ class EachView:
         """
         views = list(X.views if isinstance(X, MultiView) else X[0])
         return Sum({view: OnView(view, self.kernel) for view in views}, weights=self.weights)
-
-
-CONSTANT_FEATURE = "constant"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from textrank.candidates import Targets
-from textrank.features import Features, Indices, Matrix, SparseMatrix, Vector
+from textrank.features import CONSTANT_FEATURE, Features, Indices, Matrix, SparseMatrix, Vector
 from textrank.learners.base import (
     NestedScores,
     RegularizationPath,
@@ -34,7 +34,6 @@ from textrank.learners.rls import RLS, rls_path
 from textrank.linalg import gram
 from textrank.progress import track
 
-CONSTANT = "constant"  # last part of the name of the feature that all candidates of a question have
 MIN_SPREAD = 1e-12  # scores that vary less say nothing about the label
 
 
@@ -212,17 +211,19 @@ class _QuestionData:
     def from_rows(cls, data: Features, rows: Indices, minimum: int) -> _QuestionData:
         """Select features that at least ``minimum`` of the rows (or all) have.
 
-        Raises ValueError if the rows share no feature whose name ends with ``CONSTANT``.
+        Raises ValueError if the rows share no feature whose name ends with ``CONSTANT_FEATURE``.
         """
         X = data.values if len(rows) == len(data) else data.values[rows]
         counts = np.bincount(X.indices, minlength=X.shape[1])
         everywhere = np.flatnonzero(counts == len(rows))
-        constant = next((int(c) for c in everywhere if data.names[int(c)][-1] == CONSTANT), -1)
+        constant = next(
+            (int(c) for c in everywhere if data.names[int(c)][-1] == CONSTANT_FEATURE), -1
+        )
         if constant < 0:
             raise ValueError(
                 f"the {len(rows)} candidates of {data.names[int(X.indices[0])][0]!r} share no "
-                f"feature {CONSTANT!r} to hold the offset of their log-odds. Use the kernel "
-                "blocks.v1."
+                f"feature {CONSTANT_FEATURE!r} to hold the offset of their log-odds. Use the "
+                "kernel blocks.v1."
             )
         columns = np.flatnonzero(counts >= min(minimum, len(rows)))
         value = float(X.data[X.indices == constant][0])

@@ -181,14 +181,14 @@ def _has_letters(text: str) -> bool:
 def apply_form(text: str, lemma: str | None, form: str) -> str:
     """Return a token's text in one of ``TOKEN_FORMS``.
 
-    "raw" is unchanged, "porter" and "snowball" are stems of the lower-case text, "lower" and
-    "lemma" the lemma in lower case, or the text if ``lemma`` is None or empty.
+    "raw" is unchanged, "lower" is in lower case, "porter" and "snowball" are stems of the
+    lower-case text, and "lemma" is ``lemma`` in lower case, or the text if it is None or empty.
     """
     if form == "raw":
         return text
     if form in ("porter", "snowball"):
         return stem(text.lower(), form)
-    return (lemma or text).lower()
+    return (lemma or text).lower() if form == "lemma" else text.lower()
 
 
 @lru_cache(maxsize=1 << 14)

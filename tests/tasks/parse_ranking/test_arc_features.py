@@ -150,3 +150,14 @@ def test_support_together_is_support_by_plain_means(make_doc):
         assert found["attachment", "parser 1"] == pytest.approx(heads[:, 0].mean(), rel=1e-6)
         assert found["votes", "parser 2"] == 0.75
         assert found["spanning", "parser 2"] == known["spans"][2]
+
+
+def test_lower_case_words_do_not_depend_on_lemmas(make_doc):
+    words, heads, labels = ["p53", "Binds", "DNA"], [1, 1, 1], ["nsubj", "ROOT", "dobj"]
+    plain = make_doc(words, heads=heads, deps=labels)
+    lemmatized = Doc(
+        plain.vocab, words=words, heads=heads, deps=labels, lemmas=["p53", "bind", "dna"]
+    )
+    lemmatized.user_data.update(plain.user_data)
+    names = [set(ArcFeatures()([Candidate(doc, (), "d0")]).names) for doc in (plain, lemmatized)]
+    assert names[0] == names[1]

@@ -19,13 +19,14 @@ from spacy.tokens import Doc, Span
 
 from textrank._ragged import lengths
 from textrank.candidates import Candidate, label_key
-from textrank.features import FeatureNames, Features, Indices, Matrix, Vector
-from textrank.kernels.views import CONSTANT_FEATURE, PerQuestionKernel
+from textrank.features import CONSTANT_FEATURE, FeatureNames, Features, Indices, Matrix, Vector
+from textrank.kernels.views import PerQuestionKernel
 from textrank.language.alignment import SourceText, original_offsets
 from textrank.metrics import argmax_first, choose_first
 from textrank.protocols import Representation
 from textrank.tasks.base import AnsweredQuestion, ChoiceTask, Scored, group_by_question
 from textrank.tasks.ppi._trees import PairTrees, pair_trees
+from textrank.tasks.ppi.facts import REVERSED_DIRECTION
 from textrank.tasks.ppi.pairs import FeatureExtractor, PairBatch, analyze_pairs
 from textrank.tasks.ppi.sentences import Parse
 from textrank.tasks.ppi.statement_features import EntityFactExtractor, EntityFacts
@@ -54,7 +55,6 @@ LABELS: Mapping[str, tuple[str, ...]] = {
 }
 # For metrics of five coarse types.
 COARSE_TYPES = {"phosphorylation": "modification", "degradation": "modification"}
-REVERSED_DIRECTION = {"a>b": "b>a", "b>a": "a>b"}
 STATUS_PROBABILITY_GRID = np.arange(0.05, 0.76, 0.01)  # candidate thresholds
 if not Doc.has_extension("textrank_ppi_statement"):
     Doc.set_extension("textrank_ppi_statement", default=None)
