@@ -106,14 +106,15 @@ class PerturbedParser:
         ``copies + 1``.
         """
         _check_trust(self.name)
-        nlp = _load_pipeline(self.name)
+        name = str(self.name)  # caches keep an UntrustedName apart from the same plain string
+        nlp = _load_pipeline(name)
         docs = [_copy_sentence(sentence, nlp, self.backwards) for sentence in sentences]
         upstream = nlp.pipe_names[: nlp.pipe_names.index("parser")]
         with nlp.select_pipes(enable=upstream):
             docs = list(nlp.pipe(docs, batch_size=BATCH_SENTENCES))
         strings = nlp.vocab.strings
         tags = [tuple(strings[tag] for tag in doc.to_array(TAG).tolist()) for doc in docs]
-        param_sets = _draw_params(self.name, self.sigma, self.copies, self.seed, self.layers)
+        param_sets = _draw_params(name, self.sigma, self.copies, self.seed, self.layers)
         unperturbed, *perturbed = _parse_with_params(nlp, docs, [{}, *param_sets])
         parses_by_sentence = []
         for i, first in enumerate(unperturbed):
