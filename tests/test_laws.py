@@ -83,6 +83,7 @@ KERNELS = {
 LEARNERS = {
     "blockwise.v1": None,  # on features of questions
     "document_stage.v1": None,  # on candidates of texts
+    "g2p.v1": {"alphas": [0.5, 2.0], "neighbours": None},
     "rankrls.v1": {"alphas": [0.5, 2.0]},
     "ranksvm.v1": {},
     "reduced_rls.v1": {"alphas": [0.5, 2.0]},

@@ -101,6 +101,7 @@ CATALOG: Mapping[str, Mapping[str, str]] = {
     "learners": {
         "blockwise.v1": "textrank.learners.per_question:PerQuestionLearner",
         "document_stage.v1": "textrank.learners.document_context:DocumentContextLearner",
+        "g2p.v1": "textrank.learners.g2p:EmbeddingRLS",
         "rankrls.v1": "textrank.learners.rankrls:RankRLS",
         "ranksvm.v1": "textrank.learners.ranksvm:RankSVM",
         "reduced_rls.v1": "textrank.learners.reduced:ReducedRLS",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         PriorShift,
     )
     from textrank.learners.document_context import DocumentContextLearner, DocumentContextWeights
-    from textrank.learners.g2p import G2P
+    from textrank.learners.g2p import G2P, EmbeddingRLS
     from textrank.learners.online import OnlineRLS, UpdatableRLS
     from textrank.learners.per_question import PerQuestionLearner
     from textrank.learners.rankrls import RankRLS
@@ -33,6 +33,7 @@ _HOMES = {
     "ConformalPredictor": "calibration",
     "DocumentContextLearner": "document_context",
     "DocumentContextWeights": "document_context",
+    "EmbeddingRLS": "g2p",
     "Fit": "base",
     "G2P": "g2p",
     "GreedyFeatures": "selection",
@@ -58,6 +59,7 @@ __all__ = [
     "ConformalPredictor",
     "DocumentContextLearner",
     "DocumentContextWeights",
+    "EmbeddingRLS",
     "Fit",
     "GreedyFeatures",
     "IsotonicCalibration",

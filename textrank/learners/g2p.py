@@ -2,6 +2,8 @@
 
 ``G2P`` computes the projection from similarities and class similarities; ``class_matrix``,
 ``average_similarities``, ``to_similarities`` and ``neighbour_indicator`` prepare its inputs.
+``EmbeddingRLS`` is a learner of pipelines: RLS on the embedding, stored as one coefficient per
+training candidate or feature.
 """
 
 from __future__ import annotations
@@ -13,8 +15,23 @@ from typing import Any, Literal
 import numpy as np
 import scipy.linalg as sla
 
-from textrank.features import Matrix, Vector
-from textrank.learners.base import check_magnitude, check_targets
+from textrank.candidates import Targets
+from textrank.features import Features, Indices, Matrix, Vector
+from textrank.learners.base import (
+    Fit,
+    NestedScores,
+    RegularizationPath,
+    SelectionMetric,
+    check_alphas,
+    check_features,
+    check_magnitude,
+    check_metric,
+    check_targets,
+    check_unweighted,
+    choose_alpha,
+)
+from textrank.learners.holdout import nested_by_retraining
+from textrank.linalg import gram
 
 
 @dataclass(frozen=True)
@@ -26,9 +43,10 @@ class G2P:
     and ``N`` the indicator of ``neighbours`` nearest ones, either way or ``mutual``. New
     candidates map to ``S_new P``. With ``neighbours`` None only the classes count (``S_Y``
     alone). ``size`` fixes the dimension; else it is the smallest with a ``share`` of the squared
-    eigenvalues. O(n^3) once.
+    eigenvalues. O(n^2 r + r^3) once, for n candidates and r prototypes (all n by default).
 
-    Mu et al. (2012), Computational Intelligence 28.
+    Mu, Miwa, Tsujii and Ananiadou (2012), Discovering robust embeddings in (dis)similarity space
+    for high-dimensional linguistic features, Computational Intelligence.
 
     >>> S, classes = np.eye(4) + 0.5, np.kron(np.eye(2), np.ones((2, 2)))  # two of each class
     >>> G2P(size=1, neighbours=None).fit(S, classes).shape
@@ -51,13 +69,15 @@ class G2P:
         if not 0 < self.share <= 1:
             raise ValueError(f"share must be above 0 and at most 1, got {self.share}")
 
-    def fit(self, S: Matrix, classes: Matrix) -> Matrix:  # (n, n), (n, n) -> (n, k)
-        """Return the projection ``P`` (n, k) for similarities and class similarities, both (n, n).
+    def fit(
+        self, S: Matrix, classes: Matrix, prototypes: Indices | None = None
+    ) -> Matrix:  # (n, n), (n, n) -> (r, k)
+        """Return the projection ``P`` (r, k) for similarities and class similarities, both (n, n).
 
         Class similarities are those of ``class_matrix``. Columns are ordered by falling eigenvalue.
-        New candidates map to ``S_new @ P``, with ``S_new`` (m, n) their similarities to the
-        training candidates. Raises ValueError if the shapes differ or ``S`` is not square and
-        finite.
+        ``prototypes`` (r,) are the candidates whose similarities are embedded; None for all n. New
+        candidates map to ``S_new @ P``, with ``S_new`` (m, r) their similarities to the prototypes.
+        Raises ValueError if the shapes differ or ``S`` is not square and finite.
         """
         S = check_similarity(S)
         weights = np.array(classes, dtype=np.float64)
@@ -66,9 +86,10 @@ class G2P:
         if self.neighbours is not None:
             weights *= S * neighbour_indicator(S, self.neighbours, mutual=self.mutual)
         weights = (weights + weights.T) / 2
-        inside = S.T @ S
-        inside.flat[:: len(S) + 1] += self.alpha
-        values, P = sla.eigh(S.T @ weights @ S, inside)
+        R = S if prototypes is None else S[:, prototypes]
+        inside = R.T @ R
+        inside.flat[:: len(inside) + 1] += self.alpha
+        values, P = sla.eigh(R.T @ weights @ R, inside)
         values, P = values[::-1], P[:, ::-1]
         return np.ascontiguousarray(P[:, : self._dimension(values)])
 
@@ -80,6 +101,138 @@ class G2P:
         if square[-1] == 0:
             return 1
         return int(np.searchsorted(square, self.share * square[-1] * (1 - 1e-12)) + 1)
+
+
+@dataclass(frozen=True)
+class EmbeddingRLS:
+    """RLS on the G2P embedding of the similarities between training candidates.
+
+    The similarities are those of the pipeline's kernel, such as a weighted sum of several. The
+    embedding ``Z = S P / s`` (mean squared length 1) and the weights ``w = (Z'Z + ridge I)^-1 Z'y``
+    collapse to one coefficient per prototype, ``a = P w / s``, and with a feature map to one weight
+    per feature, ``X'a``: prediction does not depend on the dimension of the embedding, nor on the
+    number of training candidates. The embedding sees labels, so held-out scores come from training
+    again without each of ``folds`` sets of groups.
+
+    >>> from textrank.candidates import Targets
+    >>> y = np.array([1.0, -1.0, 1.0, -1.0])
+    >>> S, groups = np.outer(y, y) + 2 * np.eye(4), np.array([0, 0, 1, 1])
+    >>> learner = EmbeddingRLS(alphas=[1.0], neighbours=None, folds=2)
+    >>> np.sign(learner.fit(S, Targets(y, groups, groups)).predict(S)).tolist()
+    [1.0, -1.0, 1.0, -1.0]
+
+    Parameters
+    ----------
+    alphas
+        Regularisation of the embedding (``G2P.alpha``); the best held-out scores choose.
+    neighbours, mutual, size, share
+        As in ``G2P``. ``neighbours`` below 1 is a share of the training candidates, at least 15.
+    ridge
+        Regularisation of RLS on the embedding.
+    prototypes
+        Number of training candidates, drawn at random, whose similarities are embedded; None for
+        all.
+    select
+        Metric of the held-out scores that chooses alpha.
+    folds
+        Number of trainings for held-out scores.
+    seed
+        Seed of the prototypes.
+    """
+
+    alphas: Sequence[float] = (0.1, 1.0, 10.0)
+    neighbours: float | None = 0.25
+    mutual: bool = False
+    size: int | None = None
+    share: float = 0.9
+    ridge: float = 1.0
+    prototypes: int | None = None
+    select: SelectionMetric = "auc"
+    folds: int = 3
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for settings outside their range."""
+        object.__setattr__(self, "alphas", check_alphas(self.alphas))
+        check_metric(self.select)
+        if self.neighbours is not None and not self.neighbours > 0:
+            raise ValueError(f"neighbours must be above 0 or None, got {self.neighbours}")
+        if self.folds < 2 or not (np.isfinite(self.ridge) and self.ridge > 0):
+            raise ValueError(
+                f"folds must be at least 2 and ridge positive, got {self.folds} and {self.ridge}"
+            )
+        if self.prototypes is not None and self.prototypes < 1:
+            raise ValueError(f"prototypes must be at least 1 or None, got {self.prototypes}")
+        self._embedding(self.alphas[0], 2)
+
+    def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
+        """Train at every alpha and return the fit with the best held-out scores by ``select``.
+
+        Raises ValueError for sample weights, and if all candidates are in one group.
+        """
+        path = self.path(data, targets)
+        return path.select(choose_alpha(path.heldout, targets, self.select, path.alphas))
+
+    def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
+        """Return coefficients (alphas, n), or feature weights (alphas, d), and held-out scores.
+
+        Labels above 0 are of one class, all others of the other. Raises ValueError as ``fit`` does.
+        """
+        check_unweighted(targets, "g2p.v1")
+        groups = np.unique(targets.groups, return_inverse=True)[1]
+        if not groups.any():
+            raise ValueError("all candidates are of one document: nothing can be held out")
+        y = check_targets(targets.y, len(data))[:, 0]
+        S = gram(check_features(data)) if isinstance(data, Features) else check_similarity(data)
+        folds = groups % min(self.folds, int(groups.max()) + 1)
+        heldout = np.empty((len(self.alphas), len(y)))
+        for fold in np.unique(folds):
+            rest, out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+            coefs = self._coefs(S[np.ix_(rest, rest)], y[rest])
+            heldout[:, out] = coefs @ S[np.ix_(rest, out)]
+        coefs = self._coefs(S, y)
+        if isinstance(data, Features):
+            coefs = np.asarray(coefs @ data.values)
+        return RegularizationPath(tuple(self.alphas), coefs, heldout)
+
+    def nested(
+        self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
+    ) -> list[NestedScores]:
+        """Return test scores and inner held-out scores of every partition into folds, in order.
+
+        A partition is the fold number of each candidate (n,). Raises ValueError if a group is in
+        two folds.
+        """
+        return nested_by_retraining(self, data, targets, partitions)
+
+    def _embedding(self, alpha: float, n: int) -> G2P:
+        """Return the embedding of n candidates at this alpha."""
+        count = self.neighbours
+        if count is not None:
+            count = int(count) if count >= 1 else max(int(count * n), 15)
+        return G2P(alpha, count, self.mutual, self.size, self.share)
+
+    def _coefs(self, S: Matrix, y: Vector) -> Matrix:  # (alphas, n)
+        """Return one coefficient per candidate at every alpha, 0 for those that are no prototypes.
+
+        ``S`` (n, n) are similarities, ``y`` (n,) labels.
+        """
+        n = len(y)
+        columns = np.arange(n)
+        if self.prototypes is not None and self.prototypes < n:
+            rng = np.random.default_rng(self.seed)
+            columns = np.sort(rng.choice(n, self.prototypes, replace=False))
+        classes = class_matrix(np.where(y > 0, 1.0, -1.0)[:, None], "binary")
+        coefs = np.zeros((len(self.alphas), n))
+        for a, alpha in enumerate(self.alphas):
+            P = self._embedding(alpha, n).fit(S, classes, columns)
+            Z = S[:, columns] @ P
+            scale = float(np.sqrt((Z**2).sum(axis=1).mean())) or 1.0
+            Z /= scale
+            inside = Z.T @ Z
+            inside.flat[:: len(inside) + 1] += self.ridge
+            coefs[a, columns] = P @ sla.solve(inside, Z.T @ y, assume_a="pos") / scale
+        return coefs
 
 
 def class_matrix(Y: Matrix, kind: Literal["binary", "single", "multi"]) -> Matrix:  # (n, n)
