@@ -457,6 +457,7 @@ JNLPBA = "jnlpba/train.jsonl.gz"
 SENSEVAL = "text/senseval.zip"
 BROWN = "text/brown.zip"
 CRAFT = "treebanks/craft-dev.conllu.gz"
+GENIA = "treebanks/genia-sd-dev.conllu.gz"
 Sample = tuple[Matrix, Vector]
 
 
@@ -570,11 +571,11 @@ def sample_treebank(path: Path, number: int) -> str:
     """Return CoNLL-U text with at most ``number`` evenly spread sentences of every document.
 
     Only sentences of 5 to 40 words are taken, in file order. Each begins with its "# newdoc id"
-    line.
+    line. A document begins with such a line or with another "# pmid" than before.
     """
     name, sentences_by_document = "", dict[str, list[str]]()
     for block in read_text(path, MAX_UNPACKED_BYTES).split("\n\n"):
-        match = re.search(r"^# newdoc id = (.*)$", block, re.MULTILINE)
+        match = re.search(r"^# (?:newdoc id|pmid) = (.*)$", block, re.MULTILINE)
         name = match[1] if match else name
         if 5 <= len(re.findall(r"^\d+\t", block, re.MULTILINE)) <= 40:
             sentence = re.sub(r"^# new.*\n", "", block.strip("\n"), flags=re.MULTILINE)

@@ -1,4 +1,7 @@
-"""Parse ranking: locality kernels with and without positions, and the costs of RankRLS."""
+"""Parse ranking: locality kernels, single features, a graph kernel, and the costs of RankRLS.
+
+Kernels are summed over the views of a parse and not scaled to unit length, as in the publications.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import spacy
 
 from textrank.config import load_corpus, load_pipeline
-from textrank.evaluation import cross_validate_dataset
-from textrank.evaluation.splits import LeakyFolds, LeaveDocumentOut
-from textrank.features import Matrix
-from textrank.kernels.algebra import Normalized
+from textrank.evaluation import Report, cross_validate_dataset
+from textrank.evaluation.splits import LeakyFolds, LeaveDocumentOut, make_splitter
+from textrank.evaluation.statistics import wilcoxon_signed_ranks
+from textrank.features import Matrix, MultiView
+from textrank.kernels.graphs import AllPathsGraph
 from textrank.kernels.sequences import (
     LocalityConvolution,
     LocalityImproved,
@@ -25,25 +30,46 @@ from textrank.kernels.sequences import (
 from textrank.kernels.views import EachView
 from textrank.learners.rankrls import RankRLS
 from textrank.learners.rls import RLS
+from textrank.metrics import kendall_tau_b
 from textrank.pipeline import Dataset, Pipeline
 from textrank.protocols import Splitter
-from textrank.reproduce.base import CRAFT, Cells, Experiment, Figure, RunSettings, sample_treebank
+from textrank.reproduce.base import (
+    CRAFT,
+    GENIA,
+    Cells,
+    Experiment,
+    Figure,
+    RunSettings,
+    sample_treebank,
+)
+from textrank.tasks.parse_ranking.features import SEQUENCE_TYPES, ParseGraph
 
 POSITION_MODES = {"all ones": "any", "Gaussian": "gaussian", "identity": "same"}
-ALPHAS = (0.0625, 0.5, 4.0, 32.0)
+ALPHAS = (0.25, 1.0, 4.0, 16.0, 64.0, 256.0, 1024.0)
+KERNELS: dict[str, Any] = {
+    "LC (13)": LocalityConvolution(theta=0.3),
+    "locality-improved (16)": LocalityImproved(),
+    "spectrum (19)": SpectrumKernel(2),
+}
+TREEBANKS = {"CRAFT": CRAFT, "GENIA": GENIA}
 
 
 @cache
-def prepare_parses(settings: RunSettings) -> tuple[Pipeline, Dataset]:
-    """Return the pipeline and dataset of noisy parses of CRAFT sentences (cached by settings).
+def prepare_parses(settings: RunSettings, treebank: str = "CRAFT") -> tuple[Pipeline, Dataset]:
+    """Return the pipeline and dataset of noisy parses of a treebank (cached by arguments).
 
     Candidates are the distinct parses of a parser and of eight noisy copies of it, for at most 30
-    sentences per article, or 150 in the full version. Do not change the result: all tables of a run
-    share it.
+    sentences per article of CRAFT, or 150 in the full version, and two or eight per abstract of
+    GENIA, whose labels are not compared because its scheme differs from the parser's. Do not change
+    the result: all tables of a run share it.
     """
-    pipeline = load_pipeline("parse_ranking-lc", {"task.copies": 8, "task.seed": settings.seed})
-    pipeline = replace(pipeline, kernel=Normalized(EachView(SpectrumKernel(2))))
-    text = sample_treebank(settings.file(CRAFT), 150 if settings.full else 30)
+    overrides: dict[str, Any] = {"task.copies": 8, "task.seed": settings.seed}
+    number = {"CRAFT": (30, 150), "GENIA": (2, 8)}[treebank][settings.full]
+    if treebank == "GENIA":
+        overrides["task.labelled"] = False
+    pipeline = load_pipeline("parse_ranking-lc", overrides)
+    pipeline = replace(pipeline, kernel=EachView(SpectrumKernel(2)))
+    text = sample_treebank(settings.file(TREEBANKS[treebank]), number)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "part.conllu"
         path.write_text(text, encoding="utf-8")
@@ -65,18 +91,50 @@ def run_positions(settings: RunSettings) -> Cells:
 
 
 def run_validation(settings: RunSettings) -> Cells:
-    """Compute tau_b of RLS and RankRLS (columns) with three kinds of kernels (rows)."""
-    kernels: dict[str, Any] = {
-        "LC (13)": LocalityConvolution(theta=0.3),
-        "locality-improved (16)": LocalityImproved(),
-        "spectrum (19)": SpectrumKernel(2),
-    }
+    """Compute tau_b of RLS and RankRLS with three kernels and a graph kernel, on two treebanks.
+
+    Columns with "p" are Wilcoxon's signed-ranks test over sentences: the kernel of the row against
+    LC, both with RLS.
+    """
+    cells: dict[str, dict[str, Figure]] = {}
+    for treebank in TREEBANKS:
+        prefix = "" if treebank == "CRAFT" else f"{treebank}, "
+        grams = {row: _gram(settings, kernel, treebank) for row, kernel in KERNELS.items()}
+        grams["graph kernel of 2006"] = _graph_gram(settings, treebank)
+        lc_tau: dict[tuple[str, str], float] = {}
+        for row, K in grams.items():
+            rls = _report(settings, K, _make_rls(), treebank=treebank)
+            rank = _report(settings, K, RankRLS(alphas=ALPHAS), treebank=treebank)
+            tau = _tau_by_sentence(rls)
+            lc_tau = lc_tau or tau
+            p = wilcoxon_signed_ranks([lc_tau[s] for s in tau], list(tau.values())).p
+            cells[prefix + row] = {
+                "RLS": _summarise(rls, "tau"),
+                "RankRLS": _summarise(rank, "tau"),
+            }
+            if tau is not lc_tau and p is not None:
+                cells[prefix + row]["RLS, p against LC"] = Figure(round(p, 6))
+    return cells
+
+
+def run_features(settings: RunSettings) -> Cells:
+    """Compute tau_b of RLS with each type of feature alone: counted, and with the LC kernel.
+
+    One row per sequence of a parse, and one of all together.
+    """
+    _, dataset = prepare_parses(settings)
+    views = dataset.X
+    if not isinstance(views, MultiView):
+        raise TypeError("parses must be represented by several views")
     cells = {}
-    for row, kernel in kernels.items():
-        K = _gram(settings, kernel)
-        cells[row] = {
-            "RLS": _cross_validated(settings, K, _make_rls(), "tau"),
-            "RankRLS": _cross_validated(settings, K, RankRLS(alphas=ALPHAS), "tau"),
+    for row, names in {**{t: [t] for t in SEQUENCE_TYPES}, "all": list(SEQUENCE_TYPES)}.items():
+        X = MultiView({name: views.view(name) for name in names})
+        cells[row.replace("_", " ")] = {
+            column: _cross_validated(settings, EachView(kernel)(X), _make_rls(), "tau")
+            for column, kernel in {
+                "counted": SpectrumKernel(1),
+                "LC": LocalityConvolution(theta=0.3),
+            }.items()
         }
     return cells
 
@@ -95,6 +153,37 @@ def run_costs(settings: RunSettings) -> Cells:
     all_pairs = RankRLS(alphas=ALPHAS, scope="global")
     cells["RankRLS (21)"]["all pairs"] = _cross_validated(settings, K, all_pairs, "disagreement")
     cells["RLS"] = {"all pairs": _cross_validated(settings, K, _make_rls(), "disagreement")}
+    return cells
+
+
+def run_leave_out(settings: RunSettings) -> Cells:
+    """Compute tau_b along alpha by leave-one-out, leave-sentence-out and leave-article-out.
+
+    One row per alpha of RLS, one column per unit that is held out. Closed-form hold-out of all
+    parses: tau_b is that of the held-out scores.
+    """
+    K = _gram(settings, LocalityConvolution(theta=0.3))
+    _, dataset = prepare_parses(settings)
+    targets = dataset.targets
+    sentences = np.array([f"{c.document} {c.query}" for c in dataset.candidates])
+    units = {
+        "parses": np.arange(len(K)),
+        "sentences": np.unique(sentences, return_inverse=True)[1],
+        "articles": targets.groups,
+    }
+    cells: dict[str, dict[str, Figure]] = {}
+    for column, groups in units.items():
+        path = RLS(alphas=ALPHAS, select="disagreement").path(K, replace(targets, groups=groups))
+        for alpha, scores in zip(path.alphas, path.heldout, strict=True):
+            taus = [
+                tau
+                for s in np.unique(sentences)
+                if (tau := kendall_tau_b(targets.y[sentences == s], scores[sentences == s]))
+                is not None
+            ]
+            cells.setdefault(f"alpha {alpha:g}", {})[column] = Figure(
+                round(float(np.mean(taus)), 6)
+            )
     return cells
 
 
@@ -118,34 +207,64 @@ def _make_rls() -> RLS:
     return RLS(alphas=ALPHAS, select="disagreement")
 
 
-def _gram(settings: RunSettings, kernel: Any) -> Matrix:
-    """Return the normalised Gram matrix of a kernel on the n parses, shape (n, n).
+def _gram(settings: RunSettings, kernel: Any, treebank: str = "CRAFT") -> Matrix:
+    """Return the Gram matrix of a kernel on the n parses, shape (n, n), not scaled.
 
     The kernel is applied to each view of a parse and summed.
     """
-    _, dataset = prepare_parses(settings)
-    return Normalized(EachView(kernel))(dataset.X)
+    _, dataset = prepare_parses(settings, treebank)
+    return EachView(kernel)(dataset.X)
+
+
+def _graph_gram(settings: RunSettings, treebank: str) -> Matrix:
+    """Return the Gram matrix (n, n) of the pipeline ``parse_ranking-graph`` on the n parses."""
+    _, dataset = prepare_parses(settings, treebank)
+    return AllPathsGraph(combine="sum", directed=False)(ParseGraph()(dataset.candidates))
+
+
+def _report(
+    settings: RunSettings,
+    K: Matrix,
+    learner: Any,
+    splitter: Splitter | None = None,
+    treebank: str = "CRAFT",
+) -> Report:
+    """Return the report of cross-validation with a Gram matrix of all parses.
+
+    ``splitter`` None holds out one article of CRAFT at a time, or a seventh of GENIA's abstracts.
+    """
+    pipeline, dataset = prepare_parses(settings, treebank)
+    default = LeaveDocumentOut() if treebank == "CRAFT" else make_splitter(folds=7)
+    chosen = replace(pipeline, learner=learner)
+    return cross_validate_dataset(chosen, replace(dataset, data=K), splitter or default)
+
+
+def _summarise(report: Report, measure: str) -> Figure:
+    """Return mean and standard deviation of a metric over the folds that define it."""
+    return Figure.from_values([v for f in report.folds if (v := f.measures[measure]) is not None])
 
 
 def _cross_validated(
     settings: RunSettings, K: Matrix, learner: Any, measure: str, splitter: Splitter | None = None
 ) -> Figure:
-    """Return mean and standard deviation of a metric over folds.
+    """Return mean and standard deviation of a metric over folds of CRAFT, see ``_report``."""
+    return _summarise(_report(settings, K, learner, splitter), measure)
 
-    ``K`` is the Gram matrix of all parses, ``measure`` the key of a metric of the task.
-    ``splitter`` None holds out one article at a time. Folds in which the metric is undefined are
-    left out.
-    """
-    pipeline, dataset = prepare_parses(settings)
-    chosen = replace(pipeline, learner=learner)
-    report = cross_validate_dataset(
-        chosen, replace(dataset, data=K), splitter or LeaveDocumentOut()
-    )
-    return Figure.from_values([v for f in report.folds if (v := f.measures[measure]) is not None])
+
+def _tau_by_sentence(report: Report) -> dict[tuple[str, str], float]:
+    """Return tau_b of each sentence, by document and query; undefined ones are left out."""
+    rows: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for decision in report.decisions:
+        key = (decision.document, decision.query)
+        rows.setdefault(key, []).append((decision.label, decision.score))
+    taus = {key: kendall_tau_b(*map(np.array, zip(*r, strict=True))) for key, r in rows.items()}
+    return {key: tau for key, tau in taus.items() if tau is not None}
 
 
 EXPERIMENTS = (
     Experiment("locality-positions", run_positions, files=(CRAFT,)),
-    Experiment("locality-validation", run_validation, files=(CRAFT,)),
+    Experiment("locality-validation", run_validation, files=(CRAFT, GENIA)),
+    Experiment("parse-features", run_features, files=(CRAFT,)),
     Experiment("parse-costs", run_costs, files=(CRAFT,)),
+    Experiment("leave-cluster-out", run_leave_out, files=(CRAFT,)),
 )

@@ -10,6 +10,7 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from textrank.tasks.parse_ranking.features import ParseSequences
 from textrank.tasks.parse_ranking.parsers import LinkGrammar, align_words, build_tree
 from textrank.tasks.parse_ranking.task import ParseRanking
 
@@ -130,11 +131,53 @@ def test_the_task_ranks_linkages_and_compares_them_without_labels(tmp_path, monk
     doc.user_data["gold"] = [gold, other]
     task = ParseRanking(source="link_grammar", labelled=False)
     found = task.candidates(doc)
-    assert [c.label for c in found][:2] == [1.0, pytest.approx(1 / 6)]
-    assert found[0].doc.user_data["attached"] == 7
+    # Five of six links are right, and one is missing; then two of three, and four are missing.
+    assert [c.label for c in found] == [pytest.approx(10 / 12), pytest.approx(4 / 9)]
+    assert found[0].doc.user_data["attached"] == 6
+    directed = ParseRanking(source="link_grammar", labelled=False, directed=True).candidates(doc)
+    assert [c.label for c in directed] == [1.0, pytest.approx(1 / 6)]
+    assert directed[0].doc.user_data["attached"] == 7
     assert task.unreachable(doc, []) == 1
     strict = ParseRanking(source="link_grammar").candidates(doc)
     assert strict[0].label == 0.0
+
+
+LINKS = [[0, 1, "Ss"], [1, 2, "Op"], [1, 4, "MVp"], [2, 4, "Mp"], [3, 4, "Xd"], [4, 5, "Xc"]]
+
+
+def test_identical_linkages_score_one_whatever_the_root_of_their_trees(tmp_path, monkeypatch):
+    """As trees they differ: another root turns arcs round, and a cycle loses a link."""
+    fake(tmp_path, TWO)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    doc = nlp("He saw dogs (here).")
+    heads, labels = [1, 2, 2, 4, 2, 4, 2], ["Ss", "Op", "ROOT", "Xd", "Mp", "Xc", "null"]
+    gold = {"parse": "gold", "start": 0, "heads": heads, "labels": labels, "links": LINKS}
+    doc.user_data["gold"] = [gold]
+    first, second = ParseRanking(source="link_grammar").candidates(doc)
+    assert first.label == 1.0
+    assert first.doc.user_data["dependencies"] == LINKS
+    assert first.doc.user_data["attached"] == 6  # all but the full stop, which has no link
+    # Linkage 2 has the links (1, 2, Ss), (0, 1, D), (2, 4, MVp): none is right.
+    assert second.label == 0.0
+    directed = ParseRanking(source="link_grammar", directed=True).candidates(doc)
+    assert 0 < directed[0].label < 1
+    doc.user_data["gold"] = [{**gold, "links": [[0, 99, "Ss"]]}]
+    with pytest.raises(ValueError, match=r"a link of parse 'gold' .* leaves its sentence of 7"):
+        ParseRanking(source="link_grammar").candidates(doc)
+
+
+def test_links_that_close_a_cycle_are_kept_and_reach_the_sequences(tmp_path, monkeypatch):
+    (parses,) = LinkGrammar(fake(tmp_path, TWO))(sentences("He saw dogs (here)."))
+    assert [list(link) for link in parses[0].links] == LINKS
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    doc = nlp("He saw dogs (here).")
+    (candidate, _) = ParseRanking(source="link_grammar").candidates(doc)
+    types = ParseSequences(types=["link_type"])([candidate]).view("link_type")
+    assert types.symbols() == ["Ss", "Op", "MVp", "Mp", "Xd", "Xc"]
 
 
 @needs_program

@@ -46,6 +46,7 @@ class Parse:
     tags: tuple[str, ...]
     votes: int  # number of parser copies that found it
     is_first_choice: bool  # whether the parser without noise found it
+    links: tuple[Link, ...] = ()  # all links of a linkage, left word first, sorted; none for a tree
 
     def reverse(self) -> Parse:
         """Return the same tree over the words in reverse order."""
@@ -325,10 +326,10 @@ class LinkGrammar:
 
     A linkage has neither heads nor a root and may have cycles. The root is the word that the left
     wall marks as the main verb, else the first word it marks. Every other word is attached to the
-    next word on the shortest path to the root; links that only close a cycle are dropped. Labels
-    are link types (``Ss``, ``Os``, ``MVp``); words that no link reaches are attached to the root as
-    ``null``. These are not spaCy's labels: compare such parses with gold trees of the same kind, or
-    without labels.
+    next word on the shortest path to the root; links that only close a cycle are not in the tree,
+    but ``Parse.links`` has all of them. Labels are link types (``Ss``, ``Os``, ``MVp``); words that
+    no link reaches are attached to the root as ``null``. These are not spaCy's labels: compare such
+    parses with gold linkages, or without labels.
 
     Sentences whose words cannot be aligned with those of link-parser have no parse.
 
@@ -356,10 +357,11 @@ class LinkGrammar:
     def __call__(self, sentences: Sequence[Span]) -> list[list[Parse]]:
         """Return the distinct parses of each sentence, link-parser's first choice first.
 
-        One list per sentence, in order; ``votes`` of a parse is its number of linkages, tags are
-        those of the sentence. The list is empty if link-parser finds no linkage, the words cannot
-        be aligned, or the sentence is blank or begins with one of ``COMMAND_PREFIXES``. Raises
-        FileNotFoundError if the program is not installed, OSError if it fails.
+        One list per sentence, in order; linkages are the same if their trees and links are.
+        ``votes`` of a parse is its number of linkages, tags are those of the sentence. The list is
+        empty if link-parser finds no linkage, the words cannot be aligned, or the sentence is blank
+        or begins with one of ``COMMAND_PREFIXES``. Raises FileNotFoundError if the program is not
+        installed, OSError if it fails.
         """
         lines = [" ".join(_sentence_words(sentence)) for sentence in sentences]
         parsed_indices = [
@@ -437,19 +439,24 @@ def _read_parses(block: str, sentence: Span, limit: int) -> list[Parse]:
     aligned are skipped.
     """
     tags = tuple(token.tag_ for token in sentence)
-    trees: Counter[LabelledHeads] = Counter()
-    for linkage in list(_LINKAGE.finditer(block))[:limit]:
-        tree = _read_tree(linkage[1].replace("\n", ""), linkage[2], sentence)
-        if tree is not None:
-            trees[tree] += 1  # insertion order is that of the output
-    first = next(iter(trees), None)
+    linkages: Counter[tuple[LabelledHeads, tuple[Link, ...]]] = Counter()
+    for printed in list(_LINKAGE.finditer(block))[:limit]:
+        linkage = _read_linkage(printed[1].replace("\n", ""), printed[2], sentence)
+        if linkage is not None:
+            linkages[linkage] += 1  # insertion order is that of the output
+    first = next(iter(linkages), None)
     return [
-        Parse(*tree, tags, votes, is_first_choice=tree == first) for tree, votes in trees.items()
+        Parse(*linkage[0], tags, votes, linkage == first, linkage[1])
+        for linkage, votes in linkages.items()
     ]
 
 
-def _read_tree(printed_words: str, printed_links: str, sentence: Span) -> LabelledHeads | None:
-    """Return the tree of a printed linkage; None if its words cannot be aligned.
+def _read_linkage(
+    printed_words: str, printed_links: str, sentence: Span
+) -> tuple[LabelledHeads, tuple[Link, ...]] | None:
+    """Return tree and links of a printed linkage; None if its words cannot be aligned.
+
+    Links are those between different tokens, without walls, each once, left token first, sorted.
 
     ``printed_words`` are "(LEFT-WALL)(word)...", ``printed_links`` are "[left right height (type)]"
     items with word numbers, in which the left wall is 0.
@@ -465,15 +472,17 @@ def _read_tree(printed_words: str, printed_links: str, sentence: Span) -> Labell
         (int(left), int(right), kind)
         for left, right, kind in _PRINTED_LINK.findall(printed_links.replace("\n", ""))
     ]
-    return build_tree(
-        [
-            (token_of_word[a], token_of_word[b], k)
-            for a, b, k in links
-            if a in token_of_word and b in token_of_word
-        ],
+    token_links = [
+        (token_of_word[a], token_of_word[b], k)
+        for a, b, k in links
+        if a in token_of_word and b in token_of_word
+    ]
+    tree = build_tree(
+        token_links,
         [(token_of_word[b], k) for a, b, k in links if a == 0 and b in token_of_word],
         len(sentence),
     )
+    return tree, tuple(sorted({(min(a, b), max(a, b), k) for a, b, k in token_links if a != b}))
 
 
 def align_words(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None:

@@ -56,11 +56,24 @@ class CandidateParse:
     votes_by_parser: Sequence[float] = ()  # that share among the copies of each parser
     # Whether it is the spanning tree of the votes: of all parsers together, then of each.
     is_spanning: Sequence[bool] = ()
+    # All links (word, word, type) of a linkage, left word first; none for a tree.
+    links: Sequence[Arc] = ()
 
     def arcs(self) -> set[Arc]:
         """Return all arcs as (head, dependent, label); a root has none."""
         arcs = zip(self.heads, self.labels, strict=True)
         return {(head, i, label) for i, (head, label) in enumerate(arcs) if head != i}
+
+    def undirected_links(self) -> set[Arc]:
+        """Return all links as (left word, right word, type): those given, else those of the arcs.
+
+        >>> one = CandidateParse("a", [1, 1], ["Ss", "ROOT"], ["", ""])
+        >>> other = CandidateParse("b", [0, 0], ["ROOT", "Ss"], ["", ""])
+        >>> one.undirected_links() == other.undirected_links()
+        True
+        """
+        links = self.links or self.arcs()
+        return {(min(a, b), max(a, b), label) for a, b, label in links}
 
 
 SentenceParses: TypeAlias = list[tuple[Span, list[CandidateParse]]]
@@ -94,6 +107,10 @@ class ParseRanking(Task):
     labelled
         Whether arc labels count in the comparison with the gold tree. Use False if parses and gold
         trees have different label sets, as Link Grammar and most treebanks do.
+    directed
+        Whether the direction of arcs counts in that comparison. None: it does, except for Link
+        Grammar, whose links have no direction and may form cycles: linkages are compared as sets of
+        links, and a gold linkage may have ``links`` besides ``heads``.
     """
 
     source: Source = "auto"
@@ -105,6 +122,7 @@ class ParseRanking(Task):
     mirror: str = ""
     linkages: int = 20
     labelled: bool = True
+    directed: bool | None = None
     name: ClassVar[str] = "parse_ranking"
     required_pipes: ClassVar[tuple[str, ...]] = ()  # tokens and sentences are enough
     required_pipes_raw: ClassVar[tuple[str, ...]] = ("parser",)  # for sentence boundaries
@@ -164,8 +182,13 @@ class ParseRanking(Task):
                 label = None
                 if gold_parse is not None:
                     compared = self._drop_labels(parse)
-                    label = arc_f1(compared.arcs(), gold_parse.arcs())
-                    parse_doc.user_data["attached"] = count_correct_arcs(compared, gold_parse)
+                    if self._compares_links:
+                        label = arc_f1(compared.undirected_links(), gold_parse.undirected_links())
+                        attached = count_correct_links(compared, gold_parse)
+                    else:
+                        label = arc_f1(compared.arcs(), gold_parse.arcs())
+                        attached = count_correct_arcs(compared, gold_parse)
+                    parse_doc.user_data["attached"] = attached
                 candidates.append(Candidate(parse_doc, (), document, query, label))
         return candidates
 
@@ -257,9 +280,17 @@ class ParseRanking(Task):
             )
         return has_parses and self.source in ("auto", "given")
 
+    @property
+    def _compares_links(self) -> bool:
+        """Whether parses are compared with gold trees as sets of links without direction."""
+        return self.source == "link_grammar" if self.directed is None else not self.directed
+
     def _drop_labels(self, parse: CandidateParse) -> CandidateParse:
         """Return the parse itself if ``labelled``, else a copy with empty labels."""
-        return parse if self.labelled else replace(parse, labels=[""] * len(parse.labels))
+        if self.labelled:
+            return parse
+        links = [(a, b, "") for a, b, _ in parse.links]
+        return replace(parse, labels=[""] * len(parse.labels), links=links)
 
     def _collect_parses(self, docs: Sequence[Doc]) -> list[SentenceParses]:
         """Return the sentences of each Doc with their parses, given or generated.
@@ -295,6 +326,9 @@ class ParseRanking(Task):
         """Return the pooled parses of each sentence; empty if the first parser finds none."""
         if not sentences:
             return []
+        if self.source == "link_grammar":
+            (parser,) = self._make_parsers()
+            return [_linkage_candidates(parses) for parses in parser(sentences)]
         parses = zip(*(parser(sentences) for parser in self._make_parsers()), strict=True)
         return [
             pool_parses(parses_of_sentence) if parses_of_sentence[0] else []
@@ -334,6 +368,8 @@ def _make_docs(
             tagged_docs[tags] = _tag_sentence(doc, sentence, tags)
         parse_doc = tagged_docs[tags].copy()
         _set_arcs(parse_doc, parse.heads, parse.labels)
+        if parse.links:  # for sequences of all links, also those outside the tree
+            parse_doc.user_data["dependencies"] = [list(link) for link in parse.links]
         parse_doc.user_data[PARSE_INFO_KEY] = ParseInfo(
             name=parse.name,
             start=sentence.start,
@@ -419,7 +455,8 @@ def _read_parse(row: Mapping[str, Any], sentence: Span) -> CandidateParse:
     """Return the parse of a row; raise ValueError if it does not fit the sentence.
 
     A row has ``parse`` (its name), ``heads`` (token indices of the Doc), ``labels`` and optionally
-    ``tags``, by default those of the sentence.
+    ``tags``, by default those of the sentence, and ``links``, lists of two token indices and a
+    type, for a linkage.
     """
     heads = [int(head) - sentence.start for head in row["heads"]]
     size = len(sentence)
@@ -430,7 +467,18 @@ def _read_parse(row: Mapping[str, Any], sentence: Span) -> CandidateParse:
             "token index of the Doc."
         )
     tags = row.get("tags") or [token.tag_ for token in sentence]
-    return CandidateParse(str(row["parse"]), heads, list(row["labels"]), list(tags))
+    links = [
+        (int(a) - sentence.start, int(b) - sentence.start, str(kind))
+        for a, b, kind in row.get("links", ())
+    ]
+    if any(not 0 <= word < size for a, b, _ in links for word in (a, b)):
+        raise ValueError(
+            f"a link of parse {row['parse']!r} of document {document_id(sentence.doc)!r} leaves "
+            f"its sentence of {size} words at token {sentence.start}. Give token indices."
+        )
+    return CandidateParse(
+        str(row["parse"]), heads, list(row["labels"]), list(tags), links=sorted(links)
+    )
 
 
 def _group_by_query(candidates: Sequence[Candidate]) -> list[list[int]]:
@@ -538,6 +586,40 @@ def count_correct_arcs(parse: CandidateParse, gold: CandidateParse) -> int:
         head == gold_head and (head == i or label == gold_label)
         for i, (head, gold_head, label, gold_label) in enumerate(rows)
     )
+
+
+def count_correct_links(parse: CandidateParse, gold: CandidateParse) -> int:
+    """Return how many words have a link to their gold head, in either direction, of the gold label.
+
+    Roots of the gold tree count as correct.
+    """
+    links = parse.undirected_links()
+    arcs = enumerate(zip(gold.heads, gold.labels, strict=True))
+    return sum(
+        head == i or (min(i, head), max(i, head), label) in links for i, (head, label) in arcs
+    )
+
+
+def _linkage_candidates(parses: Sequence[Parse]) -> list[CandidateParse]:
+    """Return the linkages of a sentence as candidates, in order, with their shares of the votes.
+
+    No spanning trees are added: they are not linkages of the grammar.
+    """
+    total = sum(parse.votes for parse in parses)
+    return [
+        CandidateParse(
+            str(number),
+            parse.heads,
+            parse.labels,
+            parse.tags,
+            parse.votes / total,
+            parse.is_first_choice,
+            [parse.votes / total],
+            [False, False],
+            parse.links,
+        )
+        for number, parse in enumerate(parses)
+    ]
 
 
 @dataclass(frozen=True, eq=False)
