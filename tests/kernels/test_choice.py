@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from spacy.tokens import Doc
 
 from textrank.config import dump_pipeline, load_pipeline
 from textrank.evaluation import cross_validate
+from textrank.evaluation.evaluate import _score_dataset
 from textrank.evaluation.splits import make_folds
 from textrank.features import Features, GramAlternatives, take_rows
 from textrank.io import pack_arrays, unpack_arrays
@@ -212,6 +214,17 @@ def test_model_keeps_what_was_chosen_and_learnt(pipeline, docs, tmp_path: Path):
         np.testing.assert_allclose(again.score(candidates), model.score(candidates), atol=1e-12)
     positions = model.pipeline.kernel.kernel.kernels["words"].kernel.kernel.positions
     assert isinstance(positions.of, PositionTable)
+
+
+def test_models_are_tested_across_corpora_with_their_own_kernel(pipeline, docs):
+    """The test corpus was prepared with other choices and learnt parts, which must not be used."""
+    learnt = list(expand_choices(pipeline.kernel).values())[2]
+    for kernel in (pipeline.kernel, learnt):
+        configured = replace(pipeline, kernel=kernel)
+        dataset = configured.prepare(docs[8:])
+        model = configured.fit(docs[:8])
+        expected = model.score(dataset.candidates)
+        np.testing.assert_allclose(_score_dataset(model, dataset), expected, atol=1e-9)
 
 
 def test_alternatives_of_features_are_cut_and_stored_like_matrices():

@@ -172,6 +172,7 @@ def run_pipeline(
     from textrank.evaluation.statistics import permutation_p
     from textrank.evaluation.sweep import learning_curve
     from textrank.pipeline import Clock
+    from textrank.protocols import learns_from_inputs
 
     configured = set_parser(load_pipeline(pipeline, dict(map(parse_setting, settings))), nlp)
     source = options.load_corpus(corpus)
@@ -184,6 +185,11 @@ def run_pipeline(
     dataset = configured.prepare(docs, clock)
     titles: Any = {"corpus": source.name, "title": Path(pipeline).stem}
     report = cross_validate_dataset(configured, dataset, splitter, **titles, clock=clock)
+    if (permutations or learning) and learns_from_inputs(configured.kernel):
+        raise ValueError(
+            "--permutations and --learning-curve need a kernel that does not learn from its "
+            "inputs. Leave them out, or choose another kernel with --set."
+        )
     if permutations:
         split = splitter.split(dataset.candidates, dataset.targets)
         with clock.step("permutations"):

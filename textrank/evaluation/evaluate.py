@@ -27,6 +27,7 @@ from textrank.evaluation.statistics import bootstrap_intervals
 from textrank.features import Features, Indices, Vector
 from textrank.language.alignment import original_doc
 from textrank.learners.calibration import expected_threshold, mean_threshold
+from textrank.linalg import features_of
 from textrank.metrics import (
     Queries,
     best_threshold,
@@ -257,11 +258,15 @@ def _test_model(model: Model, dataset: Dataset, drop: set[int], documents: int) 
 def _score_dataset(model: Model, dataset: Dataset) -> Vector:
     """Return the scores of all candidates of a prepared dataset, (n,), in order.
 
-    Its candidates are not represented again.
+    Its candidates are not represented again. Kernel values of the dataset are used only if they
+    come from the model's kernel: not if training chose the kernel or learnt parts of it.
     """
     context = dataset.targets.context
-    if model.names is not None and isinstance(dataset.data, Features):
-        return model.fit.predict(dataset.data.align_to(model.names), context)
+    if model.names is not None:
+        data = dataset.data
+        if not isinstance(data, Features) or dataset.kernel is not None:
+            data = features_of(model.pipeline.kernel, dataset.X)
+        return model.fit.predict(data.align_to(model.names), context)
     return model.fit.predict(model.pipeline.kernel(dataset.X, model.support), context)
 
 

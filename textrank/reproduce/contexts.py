@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import spacy
 from sklearn.naive_bayes import BernoulliNB
+from spacy.tokens import Doc
 
 from textrank.candidates import Candidate, Targets, dedup_groups
 from textrank.config import load_corpus, load_pipeline
@@ -24,7 +25,7 @@ from textrank.linalg import gram, solve_krylov_path
 from textrank.metrics import auc
 from textrank.representations.collocations import Collocations
 from textrank.representations.contexts import WordPositions
-from textrank.representations.transformations import Bag, Sided, Weighting
+from textrank.representations.transformations import Bag, LogScale, Sided, Weighting
 from textrank.reproduce.base import (
     BROWN,
     JNLPBA,
@@ -37,17 +38,46 @@ from textrank.reproduce.base import (
 )
 from textrank.tasks.gene_protein import GeneProtein
 
-POSITIONS_KEY = "kernel.kernel.kernels.words.kernel.kernel.positions"
+WORDS_KEY = "kernel.kernel.kernels.words.kernel.kernel"
+CONTEXT_SPAN = 30  # words on either side, the same for all variants
 BAG = {"@transformations": "bag.v1"}
+STRICT = {"@transformations": "strict.v1"}
+# Every position is a bin of its own, so that similarities equal their formulas.
+EXACT = {"bins": list(range(1, CONTEXT_SPAN + 1)), "tolerance": 0.001}
+SMOOTH = {"@transformations": "smooth.v1", "theta": 1.0, **EXACT}
+SCALE_FREE = {"@transformations": "scale_free.v1", "theta": 3.0, **EXACT}
 SIDED = {"@transformations": "sided.v1", "across": 0.5, "of": BAG}
-WEIGHTED = {"@transformations": "weighting.v1", "decay": 1.0, "base": 0.1}
-POSITION_VARIANTS: Mapping[str, tuple[Mapping[str, Any], int]] = {  # transformation, span
-    "bag of words": (BAG, 30),
-    "strict positions": ({"@transformations": "strict.v1"}, 5),
-    "smooth positions": ({"@transformations": "smooth.v1"}, 5),
-    "contextual weighting": (WEIGHTED | {"of": BAG}, 30),
-    "side-aware weighting": (WEIGHTED | {"of": SIDED}, 30),
+SHARED_TAG = {
+    "@transformations": "mixture.v1",
+    "weights": {"equal": 1.0, "tag": 0.2},
+    "parts": {
+        "equal": {"@transformations": "equal_words.v1"},
+        "tag": {"@transformations": "shared_tag.v1", "tags": "english", "unknown": "ending"},
+    },
 }
+
+
+def _weighted(positions: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a similarity of positions with weights ``1/d + 0.1`` of the distance d."""
+    return {"@transformations": "weighting.v1", "decay": 1.0, "base": 0.1, "of": positions}
+
+
+# Similarities of positions and of words; None for equal words only.
+VARIANTS: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any] | None]] = {
+    "bag of words": (BAG, None),
+    "contextual weighting": (_weighted(BAG), None),
+    "strict positions": (STRICT, None),
+    "smooth positions": (SMOOTH, None),
+    "weighted strict positions": (_weighted(STRICT), None),
+    "weighted smooth positions": (_weighted(SMOOTH), None),
+    "scale-free positions": (SCALE_FREE, None),
+    "weighted scale-free positions": (_weighted(SCALE_FREE), None),
+    "contextual weighting, shared tags": (_weighted(BAG), SHARED_TAG),
+    "weighted scale-free positions, shared tags": (_weighted(SCALE_FREE), SHARED_TAG),
+    "side-aware weighting": (_weighted(SIDED), None),
+}
+WITH_COLLOCATIONS = ("side-aware weighting", "weighted scale-free positions, shared tags")
+DISTANCES = ((1, 1), (2, 2), (3, 3), (4, 5), (6, 10), (11, 20), (21, 50), (51, 100), (101, 999))
 
 
 def read_names(settings: RunSettings, most: int) -> tuple[list[Candidate], list[str]]:
@@ -78,6 +108,9 @@ def run_gene_protein(settings: RunSettings) -> Cells:
     bag = Normalized(Positional(Bag()), "zero").features(near_words)
     weighted = Positional(Weighting(1.5, 0.025)).features(all_words)
     sided = Positional(Weighting(1.5, 0.05, of=Sided(0.5))).features(all_words)
+    kept = WordPositions()(candidates)
+    scale_free = Weighting(1.0, 0.025, of=LogScale(1.0, tolerance=1e-3))
+    smooth = Normalized(Positional(scale_free), "zero").features(kept)
     combined = Features.hstack(
         {
             "words": Normalized(Linear(), "zero").features(sided),
@@ -97,6 +130,7 @@ def run_gene_protein(settings: RunSettings) -> Cells:
                 "contextual weighting": _score_rls(
                     Normalized(Linear(), "zero").features(weighted).values, y, train, test, 8.0
                 ),
+                "weighted scale-free positions": _score_rls(smooth.values, y, train, test, 4.0),
                 "side-aware weighting and collocations": _score_rls(
                     combined.values, y, train, test, 4.0
                 ),
@@ -104,6 +138,52 @@ def run_gene_protein(settings: RunSettings) -> Cells:
             for method, method_scores in scores.items():
                 values.setdefault(method, []).append(auc(y[test], method_scores) or 0.0)
     return {method: {"AUC": Figure.from_values(areas)} for method, areas in values.items()}
+
+
+def run_sense_distances(settings: RunSettings) -> Cells:
+    """Compute how often the word at a distance from a name is in a name of the same kind.
+
+    One row per range of distances, in words; columns "same sense" and "opposite sense" are shares
+    of the words at these distances, over all names. Uses 500 abstracts, 2000 in the full version.
+    """
+    corpus = load_corpus(settings.file(JNLPBA))
+    docs = list(islice(corpus(spacy.blank("en")), 2000 if settings.full else 500))
+    counts = np.zeros((len(DISTANCES), 3))
+    starts = np.array([low for low, _ in DISTANCES])
+    for doc in docs:
+        kinds = _kinds_of_words(doc)
+        for place in np.flatnonzero(kinds):
+            distance = np.abs(np.arange(len(kinds)) - place)
+            row = np.searchsorted(starts, distance, side="right") - 1  # -1 for the name itself
+            same = kinds * kinds[place]
+            for column, cell in enumerate((same > 0, same < 0, same < np.inf)):
+                counts[:, column] += np.bincount(row[cell & (row >= 0)], minlength=len(DISTANCES))
+    labels = [f"{a}" if a == b else f"{a}–{b}" for a, b in DISTANCES]
+    shares = counts[:, :2] / np.maximum(counts[:, 2:], 1)
+    columns = ("same sense", "opposite sense")
+    return {
+        label: {c: Figure(round(float(v), 6)) for c, v in zip(columns, row, strict=True)}
+        for label, row in zip(labels, shares, strict=True)
+    }
+
+
+def _kinds_of_words(doc: Doc) -> Vector:
+    """Return the label of each word of a Doc in text order: 1 or -1 of a name, 0 of another word.
+
+    A name is one word, whatever its length; tokens without a letter or digit are left out.
+    """
+    labels = {c.spans[0].start: c for c in GeneProtein().candidates(doc) if c.label is not None}
+    kinds, token = [], 0
+    while token < len(doc):
+        name = labels.get(token)
+        if name is not None:
+            kinds.append(name.label or 0.0)
+            token = name.spans[0].end
+            continue
+        if any(character.isalnum() for character in doc[token].text):
+            kinds.append(0.0)
+        token += 1
+    return np.array(kinds)
 
 
 def run_gene_protein_kernels(settings: RunSettings) -> Cells:
@@ -161,24 +241,28 @@ def run_spelling(settings: RunSettings) -> Cells:
 def _compare_positions(
     pipeline: str, docs: list[Any], weights: Mapping[str, float], more: Mapping[str, float]
 ) -> Cells:
-    """Return the accuracy of a pipeline with each variant of positions, then with collocations.
+    """Return the accuracy of a pipeline with each variant, then of some with collocations.
 
-    ``pipeline`` is the name of a shipped cfg. One row per entry of ``POSITION_VARIANTS``, computed
-    with the kernel ``weights``; a last row uses the last variant with ``more`` merged into the
-    weights. Columns are those of ``_accuracy``. Alpha is fixed to 1.
+    ``pipeline`` is the name of a shipped cfg. One row per entry of ``VARIANTS``, all with the same
+    context, computed with the kernel ``weights``; further rows use the variants
+    ``WITH_COLLOCATIONS`` with ``more`` merged into the weights. Columns are those of ``_accuracy``.
+    Words are lower-case, so that their tags are known. Alpha is chosen inside the training part.
     """
     cells: dict[str, dict[str, Figure]] = {}
-    for name, (positions, span) in POSITION_VARIANTS.items():
+    rows = [(name, name, weights) for name in VARIANTS]
+    rows += [(f"{name}, collocations", name, {**weights, **more}) for name in WITH_COLLOCATIONS]
+    for row, name, row_weights in rows:
+        positions, words = VARIANTS[name]
+        kernel = {"@kernels": "positional.v1", "positions": positions}
         settings = {
-            POSITIONS_KEY: positions,
-            "representation.representations.words.span": span,
-            "kernel.kernel.weights": dict(weights),
-            "learner.learner.alphas": [1.0],
-            "learner.learner.folds": 2,
+            WORDS_KEY: kernel if words is None else {**kernel, "words": words},
+            "representation.representations.words.span": CONTEXT_SPAN,
+            "representation.representations.words.form": "lower",
+            "kernel.kernel.weights": dict(row_weights),
+            "learner.learner.alphas": [0.3, 1.0, 3.0],
+            "learner.learner.folds": 3,
         }
-        cells[name] = _accuracy(pipeline, docs, settings)
-    settings["kernel.kernel.weights"] = {**weights, **more}
-    cells["side-aware weighting and collocations"] = _accuracy(pipeline, docs, settings)
+        cells[row] = _accuracy(pipeline, docs, settings)
     return cells
 
 
@@ -248,8 +332,9 @@ def _auc_of_halves(K: Matrix, targets: Targets, partitions: list[Indices]) -> li
 
 
 EXPERIMENTS = (
-    Experiment("gene-protein", run_gene_protein, files=(JNLPBA,)),
+    Experiment("gene-protein", run_gene_protein, files=(JNLPBA,), revision=2),
     Experiment("gene-protein-kernels", run_gene_protein_kernels, files=(JNLPBA,)),
-    Experiment("word-senses", run_word_senses, files=(SENSEVAL,)),
-    Experiment("spelling", run_spelling, files=(BROWN,)),
+    Experiment("sense-distances", run_sense_distances, files=(JNLPBA,)),
+    Experiment("word-senses", run_word_senses, files=(SENSEVAL,), revision=2),
+    Experiment("spelling", run_spelling, files=(BROWN,), revision=2),
 )

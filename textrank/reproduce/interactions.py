@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
-import numpy as np
 import spacy
 from spacy.tokens import Doc
 
 from textrank.config import load_corpus, load_pipeline
 from textrank.evaluation import cross_validate, cross_validate_dataset
 from textrank.evaluation.evaluate import cross_corpora
-from textrank.evaluation.splits import LeakyFolds, make_folds, make_splitter
-from textrank.features import Indices, Matrix, Vector, require_single_kernel
+from textrank.evaluation.splits import LeakyFolds, make_splitter
+from textrank.evaluation.statistics import wilcoxon_signed_ranks
 from textrank.io import MAX_UNPACKED_BYTES, read_json
-from textrank.learners.g2p import G2P, class_matrix
 from textrank.learners.rls import RLS
-from textrank.linalg import gram
-from textrank.metrics import auc, best_threshold, choose_largest, decide, precision_recall_f
-from textrank.reproduce.base import (
-    CRAFT,
-    Cells,
-    Experiment,
-    Figure,
-    RunSettings,
-    independent_targets,
-    to_features,
-)
+from textrank.pipeline import Pipeline
+from textrank.protocols import expand_choices
+from textrank.reproduce.base import CRAFT, Cells, Experiment, Figure, RunSettings
 from textrank.reproduce.parses import measure_leak
 
 CORPORA = ("AImed", "BioInfer", "IEPA", "LLL")
@@ -38,16 +30,21 @@ SHORT_STEP = {
     "IEPA": 1,
     "LLL": 1,
 }  # take every n-th document in the short version
+EMBEDDED_CORPORA = ("AImed", "IEPA", "LLL")
+EMBEDDED_STEP = {"AImed": 6, "IEPA": 1, "LLL": 1}  # likewise, for embeddings
+EMBEDDED_FILES = tuple(f"ppi/{name}.xml.gz" for name in EMBEDDED_CORPORA)
 METRIC_NAMES = {"auc": "AUC", "f": "F", "f_best": "F, best threshold", "f_rate": "F, share known"}
 
 
-def read_documents(settings: RunSettings, name: str) -> list[Doc]:
+def read_documents(
+    settings: RunSettings, name: str, steps: Mapping[str, int] = SHORT_STEP
+) -> list[Doc]:
     """Return the documents of a corpus of ``CORPORA``, in file order.
 
-    In the short version only every ``SHORT_STEP``-th, beginning at an offset given by the seed.
+    In the short version only every n-th, n of ``steps``, beginning at an offset given by the seed.
     """
     docs = list(load_corpus(settings.file(f"ppi/{name}.xml.gz"))(spacy.blank("en")))
-    return docs if settings.full else docs[settings.seed % SHORT_STEP[name] :: SHORT_STEP[name]]
+    return docs if settings.full else docs[settings.seed % steps[name] :: steps[name]]
 
 
 def run_within(settings: RunSettings) -> Cells:
@@ -111,97 +108,80 @@ def run_leaks(settings: RunSettings) -> Cells:
 
 
 def run_embedding(settings: RunSettings) -> Cells:
-    """Compute F and AUC of G2P embeddings of all-paths similarities, and of the similarities.
+    """Compute F and AUC of G2P embeddings of one and of combined similarities, and without G2P.
 
-    One row per corpus (IEPA, LLL), one column per method and metric, over five of the ten given
-    folds; all ten in the full version.
+    One row per corpus, one column per method and metric, over five folds of two given ones each, or
+    the ten given folds in the full version. The column with "p" tests the AUC of G2P against that
+    of RLS on the same kernel by Wilcoxon's signed ranks over folds.
     """
     cells: dict[str, dict[str, Figure]] = {}
     table = read_json(settings.file("ppi/folds.json"), MAX_UNPACKED_BYTES)
-    pipeline = load_pipeline("ppi-apg")
-    for name in ("IEPA", "LLL"):
-        dataset = pipeline.prepare(read_documents(settings, name))
-        data = require_single_kernel(dataset.data, "this table")
-        S = gram(data.values) if not isinstance(data, np.ndarray) else data
-        names = [c.group for c in dataset.candidates]
-        folds = np.array([table[name][d] for d in names])
-        values: dict[str, list[float]] = {}
-        for fold in range(10 if settings.full else 5):
-            train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-            inner = make_folds([names[i] for i in train], 3, settings.seed)
-            for method, f, area in _iter_methods(S, dataset.targets.y, train, test, inner):
-                values.setdefault(f"{method}, F", []).append(f)
-                values.setdefault(f"{method}, AUC", []).append(area)
-        cells[name] = {
-            column: Figure.from_values(column_values) for column, column_values in values.items()
-        }
+    pipeline = load_pipeline("ppi-g2p")
+    for name in EMBEDDED_CORPORA:
+        docs = read_documents(settings, name, EMBEDDED_STEP)
+        count = 10 if settings.full else 5
+        splitter = make_splitter(folds={doc: fold % count for doc, fold in table[name].items()})
+        areas: dict[str, list[float]] = {}
+        row: dict[str, Figure] = {}
+        for method, (kernel, learner) in _embedding_methods(pipeline).items():
+            chosen = replace(pipeline, kernel=kernel, learner=learner)
+            report = cross_validate_dataset(chosen, chosen.prepare(docs), splitter)
+            for key, label in (("f", "F"), ("auc", "AUC")):
+                values = [v for f in report.folds if (v := f.measures[key]) is not None]
+                row[f"{method}, {label}"] = Figure.from_values(values)
+            areas[method] = [f.measures["auc"] or 0.0 for f in report.folds]
+        p = wilcoxon_signed_ranks(areas["G2P"], areas["kernel RLS"]).p
+        row["AUC, p of G2P against RLS"] = Figure(round(p or 1.0, 6))
+        cells[name] = row
     return cells
 
 
-def _iter_methods(
-    S: Matrix, y: Vector, train: Indices, test: Indices, inner: Indices
-) -> Iterator[tuple[str, float, float]]:
-    """Iterate over method, F and AUC on the test rows, settings chosen by inner folds.
+def run_embedding_across(settings: RunSettings) -> Cells:
+    """Compute F and AUC of ``ppi-g2p`` trained on one corpus, or on all others, tested on another.
 
-    ``S`` is the similarity of all candidates, shape (n, n), ``y`` their labels; ``train`` and
-    ``test`` are row numbers, ``inner`` the inner fold of each training row. Alpha of G2P and the
-    threshold are chosen on inner held-out scores. Undefined metrics count as 0.
+    One row per ordered pair of corpora, "train → test", and "others → test" for one embedding of
+    the other corpora together.
     """
-    for method in ("G2P", "similarity features", "kernel RLS"):
-        settings = (0.1, 1.0, 10.0) if method == "G2P" else (1.0,)
-        candidates = [(_inner_scores(method, a, S, y, train, inner), a) for a in settings]
-        areas = [auc(y[train], inner_scores) or 0.0 for inner_scores, _ in candidates]
-        best_inner, alpha = candidates[choose_largest(areas, settings)]
-        scores = _scores(method, alpha, S, y, train, test)
-        decided = decide(scores, best_threshold(y[train], best_inner) or 0.0)
-        yield method, precision_recall_f(y[test], decided).f or 0.0, auc(y[test], scores) or 0.0
+    docs = {name: read_documents(settings, name, EMBEDDED_STEP) for name in EMBEDDED_CORPORA}
+    pipeline = load_pipeline("ppi-g2p")
+    reports = dict(cross_corpora(pipeline, docs).reports)
+    for name in EMBEDDED_CORPORA:
+        others = [doc for other, part in docs.items() if other != name for doc in part]
+        crossed = cross_corpora(pipeline, {"others": others, name: docs[name]})
+        reports["others", name] = crossed.reports["others", name]
+    return {
+        f"{train} → {test}": {
+            label: Figure(value)
+            for key, label in (("auc", "AUC"), ("f", "F"))
+            if (value := report.measures[key].mean) is not None
+        }
+        for (train, test), report in reports.items()
+    }
 
 
-def _inner_scores(
-    method: str, alpha: float, S: Matrix, y: Vector, train: Indices, inner: Indices
-) -> Vector:
-    """Return cross-validated scores of the training rows, shape (len(train),).
+def _embedding_methods(pipeline: Pipeline) -> dict[str, tuple[Any, Any]]:
+    """Return kernel and learner of each method, by name.
 
-    ``inner`` has the fold of each training row; ``alpha`` is the setting of G2P. Other arguments
-    are as in ``_scores``.
+    "G2P" embeds the all-paths kernel, "G2P, combined" the sum of three similarities; "similarity
+    features" is RLS on the similarities to training pairs (no embedding, ``S S'`` as kernel), and
+    "kernel RLS" uses the all-paths kernel as a kernel.
     """
-    held_out = np.zeros(len(train))
-    for fold in np.unique(inner):
-        rest, out = train[inner != fold], train[inner == fold]
-        held_out[inner == fold] = _scores(method, alpha, S, y, rest, out)
-    return held_out
-
-
-def _scores(
-    method: str, alpha: float, S: Matrix, y: Vector, train: Indices, test: Indices
-) -> Vector:
-    """Return test scores of RLS on the G2P embedding, the similarity features or the kernel.
-
-    ``S`` is the similarity of all candidates, shape (n, n); ``train`` and ``test`` are row numbers.
-    ``method`` is "kernel RLS", "G2P" or any other name for similarity features; ``alpha`` is used
-    by G2P only. RLS chooses its own alpha by leave-one-out. The result has shape (len(test),).
-    """
-    train_part, test_part = S[np.ix_(train, train)], S[np.ix_(test, train)]
-    learner = RLS(alphas=(0.25, 1.0, 4.0))
-    if method == "kernel RLS":
-        return learner.fit(train_part, independent_targets(y[train])).predict(test_part)
-    if method == "G2P":
-        P = G2P(alpha=alpha, neighbours=max(len(train) // 4, 15)).fit(
-            train_part, class_matrix(y[train][:, None], "binary")
-        )
-        train_part, test_part = train_part @ P, test_part @ P
-        scale = np.sqrt((train_part**2).sum(axis=1).mean()) or 1.0
-        train_part, test_part = train_part / scale, test_part / scale
-    return learner.fit(to_features(train_part), independent_targets(y[train])).predict(
-        to_features(test_part)
-    )
+    kernels = expand_choices(pipeline.kernel)
+    rls = RLS(alphas=(0.25, 1.0, 4.0))
+    return {
+        "G2P": (kernels["graph"], pipeline.learner),
+        "G2P, combined": (kernels["combined"], pipeline.learner),
+        "kernel RLS": (kernels["graph"], rls),
+        "kernel RLS, combined": (kernels["combined"], rls),
+    }
 
 
 EXPERIMENTS = (
     Experiment("ppi-within", run_within, files=(*CORPUS_FILES, "ppi/folds.json")),
     Experiment("ppi-across", run_across, files=CORPUS_FILES),
-    Experiment("leaks", run_leaks, files=(CORPUS_FILES[0], CORPUS_FILES[2], CRAFT)),
+    Experiment("leaks", run_leaks, files=(CORPUS_FILES[0], CORPUS_FILES[2], CRAFT), revision=2),
     Experiment(
-        "embedding-ppi", run_embedding, files=(CORPUS_FILES[2], CORPUS_FILES[3], "ppi/folds.json")
+        "embedding-ppi", run_embedding, files=(*EMBEDDED_FILES, "ppi/folds.json"), revision=2
     ),
+    Experiment("embedding-across", run_embedding_across, files=EMBEDDED_FILES),
 )
