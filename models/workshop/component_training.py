@@ -15,6 +15,7 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Adam, Optimizer, fix_random_seed
 from workshop.evidence import EvidenceSettings, NamedText, train_evidence, with_variants
+from workshop.name_kinds import KindDoc, train_kinds
 from workshop.networks import (
     Settings,
     add_for_training,
@@ -68,6 +69,7 @@ def train_names(
     settings: Settings,
     watch: Watch,
     *,
+    kinds: Sequence[KindDoc] = (),
     evidence: EvidenceSettings = EVIDENCE,
 ) -> dict[str, bytes]:
     """What the recognizers of names learn by turns on one network, each from its own corpus.
@@ -75,7 +77,7 @@ def train_names(
     ``words`` has the arrays of the table of words. The network also learns the parts of speech of
     the sentences ``tagged``, for what they teach about words. Evidence is learned apart from it,
     joined to it, and learned anew with what both find in the sentences ``unlabelled``; the proteins
-    learn once more, from both.
+    learn once more, from both. Last, the recogniser of kinds learns from the abstracts ``kinds``.
     """
     fix_random_seed(settings.seed)
     nlp = blank_nlp()
@@ -107,6 +109,7 @@ def train_names(
         watch(f"evidence of {name}")
     join_evidence(nlp, learned)
     teach(nlp, texts, unlabelled, evidence, watch)
+    _learn_kinds(nlp, kinds, watch)
     return {name: own for name, own in state_of(nlp).items() if name != "tags"}
 
 
@@ -116,10 +119,12 @@ def extend_names(
     unlabelled: Sequence[NamedText],
     settings: Settings,
     watch: Watch,
+    *,
+    kinds: Sequence[KindDoc] = (),
 ) -> dict[str, bytes]:
     """What ``train_names`` gives, with network, genes and types as they are in ``state``.
 
-    Only what stands beside the network learns: evidence, and the scores of proteins.
+    Only what stands beside the network learns: evidence, and the scores of proteins and kinds.
     """
     nlp = blank_nlp()
     add_names(nlp, settings)
@@ -129,7 +134,15 @@ def extend_names(
     use_numpy_products(nlp)
     texts = {name: [named_text(doc) for doc in own.train] for name, own in corpora.items()}
     teach(nlp, texts, unlabelled, EVIDENCE, watch)
+    _learn_kinds(nlp, kinds, watch)
     return state_of(nlp)
+
+
+def _learn_kinds(nlp: Language, kinds: Sequence[KindDoc], watch: Watch) -> None:
+    """Train the recogniser of kinds if there are abstracts to learn from."""
+    if kinds:
+        train_kinds(nlp, kinds)
+        watch("kinds")
 
 
 def teach(
@@ -194,6 +207,11 @@ def join_evidence(
     network.model.attrs["evidence"] = [
         WeightTable.from_weights(own).pack() for own, _ in learned.values()
     ]
+    rest = network.model.get_dim("nO") - network.model.attrs["shape"]["width"]
+    rest -= sum(weights.shape[1] for weights, _ in learned.values())
+    if rest:  # columns of recognisers that learn later
+        empty = WeightTable.from_weights(np.zeros((1, rest))).pack()
+        network.model.attrs["evidence"].append(empty)
     first = network.model.attrs["shape"]["width"]
     for name, (weights, steps) in learned.items():
         recognizer: Any = nlp.get_pipe(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
@@ -11,9 +12,11 @@ from typing import Any
 from defusedxml import ElementTree
 from spacy.language import Language
 from spacy.tokens import Doc
+from workshop.networks import OPTIONAL
 from workshop.prepare import PPI_CORPORA, NameDocs, Treebank, runs
 from workshop.treebanks import Sentence, lines_of
 
+from textrank.language.name_kinds import FAMILY, GENE
 from textrank.language.ner import ENTITIES_KEY, PROTEINS_KEY
 from textrank.language.segmentation import BioTokenizer
 
@@ -169,6 +172,7 @@ def score_genes(nlp: Language, docs: Sequence[Doc]) -> Scores:
     for each name that is given.
     """
     pairs, right, found, given = [], 0, 0, 0
+    nlp.enable_pipe("genes")
     with nlp.select_pipes(enable=["names_tok2vec", "genes"]):
         for doc, answer in zip(docs, nlp.pipe(doc.text for doc in docs), strict=True):
             before = list(accumulate((not c.isspace() for c in doc.text), initial=0))
@@ -179,6 +183,7 @@ def score_genes(nlp: Language, docs: Sequence[Doc]) -> Scores:
             pairs.append((gold, names))
             right += _accepted(names, gold, doc.user_data["accepted"])
             found, given = found + len(names), given + len(gold)
+    nlp.disable_pipe("genes")
     return {
         "p": round(right / max(found, 1), 4),
         "r": round(right / max(given, 1), 4),
@@ -235,22 +240,33 @@ def _f(right: int, given: int, found: int) -> float:
 
 
 def score_ppi_names(nlp: Language, data: Path, corpus: str) -> Scores:
-    """F of the names of an interaction corpus, sentence by sentence, in both groups of names.
+    """F of the names of an interaction corpus, sentence by sentence, of three recognisers.
 
-    A name overlaps if it shares a character with one of the other side; exact ones are equal.
+    ``kinds`` counts genes, families and complexes, ``kinds_gene`` genes alone. A name overlaps if
+    it shares a character with one of the other side; exact ones are equal.
     """
     rows = list(_mentions(data / "ppi" / f"{corpus}.xml.gz"))
+    answers: dict[str, list[set[Place]]] = defaultdict(list)
+    for name, key in (("genes", ENTITIES_KEY), (PROTEINS_KEY, PROTEINS_KEY), ("kinds", "")):
+        nlp.enable_pipe(name)
+        with nlp.select_pipes(enable=["names_tok2vec", name]):
+            for doc in nlp.pipe(text for text, _ in rows):
+                spans = doc.spans[key or ENTITIES_KEY]
+                if key:
+                    answers[key].append({(s.start_char, s.end_char) for s in spans})
+                    continue
+                for label, kept in (("kinds", (GENE, FAMILY)), ("kinds_gene", (GENE,))):
+                    answers[label].append(
+                        {(s.start_char, s.end_char) for s in spans if s.label_ in kept}
+                    )
+    for name in OPTIONAL:
+        nlp.disable_pipe(name)
     scores = {}
-    nlp.enable_pipe(PROTEINS_KEY)
-    with nlp.select_pipes(enable=["names_tok2vec", "genes", PROTEINS_KEY]):
-        docs = list(nlp.pipe(text for text, _ in rows))
-    nlp.disable_pipe(PROTEINS_KEY)
-    for key in (ENTITIES_KEY, PROTEINS_KEY):
+    for key, names_of_rows in answers.items():
         pairs = [
-            ({(first, last + 1) for first, last in gold},
-             {(span.start_char, span.end_char) for span in doc.spans[key]})
-            for (_, gold), doc in zip(rows, docs, strict=True)
-        ]  # fmt: skip
+            ({(first, last + 1) for first, last in gold}, names)
+            for (_, gold), names in zip(rows, names_of_rows, strict=True)
+        ]
         found = sum(_touching(names, gold) for gold, names in pairs)
         met = sum(_touching(gold, names) for gold, names in pairs)
         p = found / max(sum(len(names) for _, names in pairs), 1)

@@ -131,16 +131,24 @@ def joins(words: Sequence[str], spaces: Sequence[bool]) -> Array:
     return join_codes(np.array(spaces, dtype=bool), opens, closes)
 
 
-def tags_of(text: NamedText, labels: Sequence[str]) -> Array:
-    """Return the BILUO tag number of each word, 0 outside of names."""
-    tags = np.zeros(len(text.words), dtype=np.int64)
+def allowed_of(text: NamedText, labels: Sequence[str]) -> Array:
+    """Return the (words, tags) mask of the BILUO tags that the names of a text allow.
+
+    A label such as ``GENE|FAMILY`` allows the tags of each of its parts; outside of names only tag
+    0 is allowed. Tags are numbered as in ``textrank.language.ner``.
+    """
+    allowed = np.zeros((len(text.words), 4 * len(labels) + 1), dtype=np.bool_)
+    allowed[:, 0] = True
     for start, end, label in text.names:
-        first = 4 * labels.index(label)
-        if end - start == 1:
-            tags[start] = first + 4
-        else:
-            tags[start], tags[start + 1 : end - 1], tags[end - 1] = first + 1, first + 2, first + 3
-    return tags
+        allowed[start:end, 0] = False
+        for part in label.split("|"):
+            first = 4 * labels.index(part)
+            if end - start == 1:
+                allowed[start, first + 4] = True
+            else:
+                allowed[start, first + 1] = allowed[end - 1, first + 3] = True
+                allowed[start + 1 : end - 1, first + 2] = True
+    return allowed
 
 
 def train_evidence(
@@ -152,7 +160,7 @@ def train_evidence(
     """Weights (rows, tags) and transitions (tags + 1, tags + 1) for names of these labels."""
     everything = with_variants(texts, settings)
     rows = rows_of(everything, table, settings.bits)
-    tags = np.concatenate([tags_of(text, labels) for text in everything])
+    allowed = np.concatenate([allowed_of(text, labels) for text in everything])
     legal = legal_transitions(len(labels))
     size = legal.shape[0] - 1
     weights = np.zeros((1 << settings.bits, size), dtype=np.float32)
@@ -163,7 +171,7 @@ def train_evidence(
     for epoch in range(settings.epochs):
         rate = settings.rate * (1 - epoch / settings.epochs)
         order = draw.permutation(len(everything))
-        _epoch(rows.templates, rows.pieces, rows.starts, rows.bounds, order, tags, weights,
+        _epoch(rows.templates, rows.pieces, rows.starts, rows.bounds, order, allowed, weights,
                squares, steps, step_squares, legal, rate, settings.decay, settings.dropout,
                settings.seed + epoch)  # fmt: skip
         if epoch >= settings.epochs // 2:
@@ -190,11 +198,11 @@ def _emissions(templates: Array, pieces: Array, starts: Array, weights: Array) -
 
 
 @njit(cache=True)
-def marginals(scores: Array, steps: Array, tags: Array, found: Array, pairs: Array) -> None:
+def marginals(scores: Array, steps: Array, allowed: Array, found: Array, pairs: Array) -> None:
     """Write marginal probabilities of tags to ``found`` and add those of tag pairs to ``pairs``.
 
-    Scores are (n, tags), ``steps`` (tags + 1, tags + 1) transitions. With ``tags`` (n,) only these
-    tags are allowed; empty allows all.
+    Scores are (n, tags), ``steps`` (tags + 1, tags + 1) transitions. ``allowed`` (n, tags) is the
+    mask of tags that are allowed; without rows it allows all.
     """
     n, size = scores.shape
     step = np.exp(steps)
@@ -202,8 +210,8 @@ def marginals(scores: Array, steps: Array, tags: Array, found: Array, pairs: Arr
     for i in range(n):
         top = scores[i].max()
         for t in range(size):
-            allowed = len(tags) == 0 or tags[i] == t
-            weights[i, t] = np.exp(scores[i, t] - top) * (1.0 if allowed else 1e-60) + 1e-100
+            factor = 1.0 if len(allowed) == 0 or allowed[i, t] else 1e-60
+            weights[i, t] = np.exp(scores[i, t] - top) * factor + 1e-100
     ahead, behind, scale = np.empty((n, size)), np.empty((n, size)), np.empty(n)
     for i in range(n):
         for t in range(size):
@@ -237,7 +245,7 @@ def marginals(scores: Array, steps: Array, tags: Array, found: Array, pairs: Arr
 
 @njit(cache=True, fastmath=True)
 def _epoch(
-    templates: Array, pieces: Array, starts: Array, bounds: Array, order: Array, tags: Array,
+    templates: Array, pieces: Array, starts: Array, bounds: Array, order: Array, allowed: Array,
     weights: Array, squares: Array, steps: Array, step_squares: Array, legal: Array,
     rate: float, decay: float, dropout: float, seed: int,
 ) -> None:  # fmt: skip
@@ -260,8 +268,8 @@ def _epoch(
                     scores[i, t] += weights[row, t]
         free, given = np.zeros((n, size)), np.zeros((n, size))
         pairs, given_pairs = np.zeros_like(steps), np.zeros_like(steps)
-        marginals(scores, steps, tags[:0], free, pairs)
-        marginals(scores, steps, tags[first : first + n], given, given_pairs)
+        marginals(scores, steps, allowed[:0], free, pairs)
+        marginals(scores, steps, allowed[first : first + n], given, given_pairs)
         free -= given
         for i in range(n):
             if np.abs(free[i]).max() <= 1e-3:

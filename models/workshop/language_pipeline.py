@@ -24,6 +24,8 @@ from workshop.component_training import (
     train_syntax,
 )
 from workshop.evaluate import evaluate
+from workshop.name_kinds import FILES as KIND_FILES
+from workshop.name_kinds import read_kinds
 from workshop.networks import Settings, add_names, add_syntax, assemble, blank_nlp, state_of
 from workshop.prepare import (
     EVENTS,
@@ -42,7 +44,7 @@ from workshop.word_table import SPECIES, build_table
 from textrank.language.load import SHIPPED_PIPELINE
 
 SYNTAX = Settings(epochs=6)
-NAMES = Settings(epochs=7, words=800, dropout=0.3, rows=4000, vectors=64, evidence=26)
+NAMES = Settings(epochs=7, words=800, dropout=0.3, rows=4000, vectors=64, evidence=39)
 UNLABELLED = 24_000  # sentences of PubMed that evidence learns from
 FILES = (
     *(f"treebanks/craft-{part}.conllu.gz" for part in ("train", "dev")),
@@ -52,6 +54,7 @@ FILES = (
     *(f"ner/bc2gm-{part}.tsv.gz" for part in ("train", "devel")),
     *(f"ner/bc2gm-{part}-alternatives.tar.gz" for part in ("train", "devel")),
     *(f"events/{name}.tar.gz" for name in EVENTS),
+    *KIND_FILES.values(),
     *(f"ids/ncbi-{species}.tsv.gz" for species in SPECIES),
     "ids/famplex-grounding_map.csv.gz",
     "pubmed/mixed-00000.jsonl.gz",
@@ -65,6 +68,9 @@ SOURCES = [
     {"name": "BC2GM, train part", "license": "CC BY 4.0", "author": "Smith et al. 2008"},
     {"name": "BioNLP-ST 2013 GE (names)", "license": "CC BY 3.0", "author": "Kim et al. 2013"},
     {"name": "BioNLP-ST 2011 EPI (names)", "license": "CC BY 3.0", "author": "Ohta et al. 2011"},
+    {"name": "NLM-Gene, train part", "license": "CC0", "author": "Islamaj et al. 2021"},
+    {"name": "GNormPlus, train part", "license": "public domain", "author": "Wei et al. 2015"},
+    {"name": "BioRED, train part (names)", "license": "public domain", "author": "Luo et al. 2022"},
     {"name": "NCBI Gene (symbols)", "license": "public domain", "author": "NCBI"},
     {"name": "FamPlex (families)", "license": "CC0", "author": "Bachman et al. 2018"},
     {"name": "spacy-lookups-data (lemmas)", "license": "MIT", "author": "Explosion"},
@@ -174,14 +180,16 @@ def _syntax(data: Path, settings: Settings | None) -> tuple[Syntax | None, Treeb
 def _names(data: Path, settings: Settings, keep: Path | None) -> dict[str, bytes]:
     corpora = read_names(data)
     unlabelled = pubmed_sentences(data, UNLABELLED, settings.seed)
+    kinds = read_kinds(data, blank_nlp().vocab)
     if keep is not None:
         kept = read_recognizers(keep, settings)
-        return extend_names(kept, corpora, unlabelled, settings, _say("names"))
+        return extend_names(kept, corpora, unlabelled, settings, _say("names"), kinds=kinds)
     texts = [
         [t.text for t in doc if not t.is_space] for own in corpora.values() for doc in own.train
     ]
     table = build_table(data, texts, settings.vectors, settings.seed)
-    return train_names(corpora, craft_train(data), table, unlabelled, settings, _say("names"))
+    tagged = craft_train(data)
+    return train_names(corpora, tagged, table, unlabelled, settings, _say("names"), kinds=kinds)
 
 
 def _say(what: str) -> Callable[[str], None]:

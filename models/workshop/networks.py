@@ -14,6 +14,8 @@ from textrank.language.load import register_components
 from textrank.language.morphology import add_morphology
 from textrank.language.ner import PROTEINS_KEY
 
+OPTIONAL = ("genes", PROTEINS_KEY)  # components for those who ask for them
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -76,7 +78,8 @@ def add_names(nlp: Language, settings: Settings) -> None:
 
     Their corpora disagree on what a name is, so each has its own, and they share what they know
     of words: the one for genes learns from BC2GM, the one for five types from JNLPBA, the one for
-    proteins under their narrowest names from the event corpora.
+    proteins under their narrowest names from the event corpora, the one for kinds of gene names
+    from NLM-Gene, GNormPlus and BioRED.
     """
     network = {
         "@architectures": "textrank.NameNetwork.v1",
@@ -92,6 +95,7 @@ def add_names(nlp: Language, settings: Settings) -> None:
         "@architectures": "textrank.NameTags.v1",
         "tok2vec": _listener(settings, "names_tok2vec"),
     }
+    nlp.add_pipe("textrank_kinds", name="kinds", config={"model": tags})
     nlp.add_pipe("textrank_genes", name="genes", config={"model": tags})
     nlp.add_pipe("textrank_names", name="ner", config={"model": tags})
     narrow = {"model": tags, "key": PROTEINS_KEY, "narrow": True}
@@ -157,5 +161,6 @@ def assemble(
         component.from_bytes(learned, exclude=["vocab"])
         for label in getattr(component, "labels", ()):
             nlp.vocab.strings.add(label)
-    nlp.disable_pipe(PROTEINS_KEY)  # for those who ask for it
+    for name in OPTIONAL:
+        nlp.disable_pipe(name)
     return use_numpy_products(nlp)

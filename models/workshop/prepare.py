@@ -83,7 +83,7 @@ def craft_train(data: Path) -> list[Sentence]:
     """Sentences of CRAFT's train part, but for those that something is scored on."""
     folder = data / "treebanks"
     dev = ("".join(s.words) for s in read_conllu(folder / "craft-dev.conllu.gz"))
-    kept, seen = _kept_for_scoring(data), _Seen(dev)
+    kept, seen = kept_for_scoring(data), _Seen(dev)
     craft = read_conllu(folder / "craft-train.conllu.gz")
     return [s for s in craft if s not in seen and s not in kept]
 
@@ -209,7 +209,7 @@ def read_jnlpba(data: Path, vocab: Vocab) -> NameDocs:
     """
     folder = data / "treebanks"
     treebank = set(_abstracts(folder)) - left_out_abstracts(folder)
-    seen = _kept_for_scoring(data)
+    seen = kept_for_scoring(data)
     trained = _Seen(" ".join(words) for words, _ in bc2gm_sentences(data, "train"))
     tokenize = BioTokenizer(vocab)
     train, left_out = [], []
@@ -234,7 +234,7 @@ def read_bc2gm(data: Path, vocab: Vocab) -> NameDocs:
     A left-out Doc has the places of its names in ``user_data``, as characters without white space:
     those given, and the others that the official score accepts.
     """
-    seen = _kept_for_scoring(data)
+    seen = kept_for_scoring(data)
     train = [doc for doc in _bc2gm_docs(data, "train", vocab) if doc.text not in seen]
     return NameDocs(train, list(_bc2gm_docs(data, "devel", vocab)))
 
@@ -276,7 +276,7 @@ def _places_of(lines: str) -> dict[str, set[tuple[int, int]]]:
 
 def read_events(data: Path, vocab: Vocab) -> NameDocs:
     """Proteins of the event corpora with free licences; all train, none is scored."""
-    seen, tokenize = _kept_for_scoring(data), BioTokenizer(vocab)
+    seen, tokenize = kept_for_scoring(data), BioTokenizer(vocab)
     docs = []
     for corpus in EVENTS:
         files = _members(data / "events" / f"{corpus}.tar.gz")
@@ -294,7 +294,7 @@ def read_events(data: Path, vocab: Vocab) -> NameDocs:
     return NameDocs(docs, [])
 
 
-def _kept_for_scoring(data: Path) -> _Seen:
+def kept_for_scoring(data: Path) -> _Seen:
     """Return the sentences that no training data may contain."""
     devel = (" ".join(words) for words, _ in bc2gm_sentences(data, "devel"))
     return _Seen([*ppi_sentences(data), *devel])

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
-from workshop.evidence import NamedText, marginals, tags_of
+from workshop.evidence import NamedText, allowed_of, marginals
 
 from textrank.language.ner import legal_transitions
 
@@ -49,7 +49,7 @@ def train_narrow(nlp: Language, texts: Sequence[NamedText], settings: HeadSettin
     proteins: Any = nlp.get_pipe("proteins")
     docs = [Doc(nlp.vocab, words=list(t.words), spaces=list(t.spaces)) for t in texts]
     vectors = [x for at in range(0, len(docs), 32) for x in network.predict(docs[at : at + 32])]
-    weights, steps = learn(vectors, [tags_of(text, [LABEL]) for text in texts], settings)
+    weights, steps = learn(vectors, [allowed_of(text, [LABEL]) for text in texts], settings)
     if not proteins.labels:
         proteins.initialize(lambda: [Example(docs[0], docs[0])], nlp=nlp, labels=[LABEL])
     own, wide = (_scores(component) for component in (proteins, genes))
@@ -65,17 +65,18 @@ def _scores(component: Any) -> Any:
 
 
 def learn(
-    vectors: Sequence[Array], tags: Sequence[Array], settings: HeadSettings
+    vectors: Sequence[Array], allowed: Sequence[Array], settings: HeadSettings
 ) -> tuple[Array, Array]:
     """Weights (numbers of a vector + 1, tags) and transitions of a linear conditional random field.
 
-    By Adam; what is given are the averages over the second half of all epochs.
+    By Adam; what is given are the averages over the second half of all epochs. ``allowed`` has the
+    mask of ``allowed_of`` for each text.
     """
     draw = np.random.default_rng(settings.seed)
     scale = np.append(np.concatenate(vectors).std(axis=0) + 1e-6, 1.0)
-    legal = legal_transitions(1)
+    legal = legal_transitions((allowed[0].shape[1] - 1) // 4)
     learned = [np.zeros((len(scale), len(legal) - 1)), np.where(legal, 0.0, -1e30)]
-    allowed = [np.ones(learned[0].shape, dtype=bool), legal]
+    trained = [np.ones(learned[0].shape, dtype=bool), legal]
     means = [[np.zeros_like(own) for own in learned] for _ in _FORGET]
     sums, kept, step = [np.zeros_like(own) for own in learned], 0, 0
     steps = settings.epochs * -(-len(vectors) // settings.texts)
@@ -86,20 +87,22 @@ def learn(
             X = np.concatenate([vectors[i] for i in batch])
             X = np.hstack([X, np.ones((len(X), 1))]) / scale
             X *= (draw.random(X.shape) >= settings.dropout) / (1 - settings.dropout)
-            slopes = _slopes(X, [tags[i] for i in batch], learned, settings.decay)
+            slopes = _slopes(X, [allowed[i] for i in batch], learned, settings.decay)
             step += 1
             rate = settings.rate * (1 - step / (steps + 1))
-            for own, may, slope, *moments in zip(learned, allowed, slopes, *means, strict=True):
+            for own, may, slope, *moments in zip(learned, trained, slopes, *means, strict=True):
                 _adam(own, may, slope, moments, step, rate)
             if epoch >= settings.epochs // 2:
                 sums, kept = [a + b for a, b in zip(sums, learned, strict=True)], kept + 1
     return sums[0] / kept / scale[:, None], np.where(legal, sums[1] / kept, 0.0)
 
 
-def _slopes(X: Array, tags: Sequence[Array], learned: Sequence[Array], decay: float) -> list[Array]:
-    bounds = np.append(0, np.cumsum([len(own) for own in tags]))
+def _slopes(
+    X: Array, allowed: Sequence[Array], learned: Sequence[Array], decay: float
+) -> list[Array]:
+    bounds = np.append(0, np.cumsum([len(own) for own in allowed]))
     weights, steps = learned
-    slopes, pairs = _differences(X @ weights, steps, np.concatenate(tags), bounds)
+    slopes, pairs = _differences(X @ weights, steps, np.concatenate(allowed), bounds)
     return [X.T @ slopes / len(X) + decay * weights, pairs / len(X)]
 
 
@@ -116,7 +119,7 @@ def _adam(
 
 
 @njit(cache=True)
-def _differences(scores: Array, steps: Array, tags: Array, bounds: Array) -> tuple[Array, Array]:
+def _differences(scores: Array, steps: Array, allowed: Array, bounds: Array) -> tuple[Array, Array]:
     """Expected tags, and pairs of them, less the given ones."""
     found, pairs = np.zeros_like(scores), np.zeros_like(steps)
     for text in range(len(bounds) - 1):
@@ -125,8 +128,8 @@ def _differences(scores: Array, steps: Array, tags: Array, bounds: Array) -> tup
             continue
         free, given = np.zeros((b - a, scores.shape[1])), np.zeros((b - a, scores.shape[1]))
         given_pairs = np.zeros_like(steps)
-        marginals(scores[a:b], steps, tags[:0], free, pairs)
-        marginals(scores[a:b], steps, tags[a:b], given, given_pairs)
+        marginals(scores[a:b], steps, allowed[:0], free, pairs)
+        marginals(scores[a:b], steps, allowed[a:b], given, given_pairs)
         found[a:b] = free - given
         pairs -= given_pairs
     return found, pairs

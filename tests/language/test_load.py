@@ -56,6 +56,7 @@ def test_spacy_loads_it_by_its_path():
     ("only", "run"),
     [
         (["parser"], ["sentences", "tok2vec", "parser"]),
+        (["kinds"], ["sentences", "names_tok2vec", "kinds"]),
         (["genes"], ["sentences", "names_tok2vec", "genes"]),
         (["proteins"], ["sentences", "names_tok2vec", "proteins"]),
         (["morphology"], ["sentences", "tok2vec", "tagger", "parser", "morphology"]),

@@ -11,10 +11,10 @@ from spacy.tokens import Doc
 from workshop.evidence import (
     EvidenceSettings,
     NamedText,
+    allowed_of,
     cut_short,
     emissions,
     marginals,
-    tags_of,
     train_evidence,
     with_variants,
 )
@@ -42,7 +42,7 @@ def test_what_was_learned_tells_names_from_other_words(learned):
     texts, weights, _ = learned
     for text in texts:
         found = emissions([text], empty_word_table(4), weights).argmax(axis=1)
-        assert found.tolist() == tags_of(text, ["GENE"]).tolist()
+        assert found.tolist() == allowed_of(text, ["GENE"]).argmax(axis=1).tolist()
 
 
 def test_the_network_sums_the_same_weights(learned):
@@ -65,10 +65,16 @@ def test_marginals_are_those_of_the_pipelines_field():
     steps = np.where(legal, rng.normal(size=legal.shape), -1e30)
     scores = rng.normal(size=(6, 5))
     found, pairs = np.zeros((6, 5)), np.zeros(legal.shape)
-    marginals(scores, steps, np.zeros(0, dtype=np.int64), found, pairs)
+    marginals(scores, steps, np.zeros((0, 5), dtype=bool), found, pairs)
     expected = compute_marginals(scores, np.where(legal, steps, -np.inf), [6])
     np.testing.assert_allclose(found, expected.tag_marginals, atol=1e-9)
     np.testing.assert_allclose(np.where(legal, pairs, 0), expected.transition_counts, atol=1e-9)
+
+
+def test_a_label_of_several_kinds_allows_the_tags_of_each():
+    text = NamedText(["p53", "binds", "TNF", "receptor"], [True] * 4, [(0, 1, "A|B"), (2, 4, "B")])
+    allowed = allowed_of(text, ["A", "B"])
+    assert [np.flatnonzero(row).tolist() for row in allowed] == [[4, 8], [0], [5], [7]]
 
 
 @pytest.mark.parametrize("seed", range(5))

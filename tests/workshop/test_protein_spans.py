@@ -19,7 +19,8 @@ def test_what_vectors_tell_of_tags_is_learned():
     draw = np.random.default_rng(1)
     tags = [np.array([0, 4, 0, 1, 2, 3, 0]), np.array([0, 1, 3, 0]), np.array([4])] * 10
     vectors = [np.eye(5)[own] + 0.1 * draw.standard_normal((len(own), 5)) for own in tags]
-    weights, steps = learn(vectors, tags, HeadSettings(epochs=60, rate=0.1, texts=4))
+    allowed = [np.eye(5, dtype=bool)[own] for own in tags]
+    weights, steps = learn(vectors, allowed, HeadSettings(epochs=60, rate=0.1, texts=4))
     assert weights.shape == (6, 5)
     scores = np.vstack(vectors) @ weights[:-1] + weights[-1]
     legal = np.where(legal_transitions(1), steps, -np.inf)

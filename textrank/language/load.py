@@ -19,6 +19,7 @@ from textrank.io import shipped_folder
 from textrank.language._encoder import fast_products
 from textrank.language._ner_network import build_word_network
 from textrank.language.morphology import Morphology
+from textrank.language.name_kinds import KindRecognizer
 from textrank.language.ner import GeneRecognizer, NameRecognizer, build_tag_network
 from textrank.language.segmentation import SentenceSplitter, bio_tokenizer
 from textrank.language.syntax import WordParser, WordTagger, WordTok2Vec
@@ -32,8 +33,9 @@ _DEPENDENCIES: dict[str, tuple[str, ...]] = {
     "morphology": ("tagger", "parser"),
     "lemmatizer": ("tagger", "morphologizer", "attribute_ruler"),
     "attribute_ruler": ("tagger",),
-    "identifiers": ("genes",),
-    # spaCy does not register a disabled listener with its network, so this one is listed.
+    "identifiers": ("kinds",),
+    # spaCy does not register a disabled listener with its network, so these are listed.
+    "genes": ("names_tok2vec",),
     "proteins": ("names_tok2vec",),
 }
 _ALWAYS_ENABLED = ("sentences",)  # cheap, and every task needs sentence boundaries
@@ -55,8 +57,9 @@ def register_components() -> tuple[type, ...]:
     registry.architectures.register("textrank.NameNetwork.v1", func=build_word_network)
     registry.architectures.register("textrank.NameTags.v1", func=build_tag_network)
     registry.callbacks.register("textrank.fast_products.v1", func=fast_products)
-    networks = (WordTok2Vec, WordTagger, WordParser, GeneRecognizer, NameRecognizer)
-    return (SentenceSplitter, Morphology, *networks)
+    networks = (WordTok2Vec, WordTagger, WordParser)
+    recognizers = (KindRecognizer, GeneRecognizer, NameRecognizer)
+    return (SentenceSplitter, Morphology, *networks, *recognizers)
 
 
 def load_nlp(

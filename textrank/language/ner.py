@@ -37,7 +37,7 @@ from thinc.api import Linear, Model, chain, list2ragged, with_array
 from thinc.types import Floats2d, Ragged
 
 from textrank.language._encoder import single_thread_blas
-from textrank.language.abbreviations import find_abbreviations
+from textrank.language.abbreviations import AbbreviationPair, find_abbreviations
 from textrank.language.alignment import (
     NormalizedWords,
     get_word_texts,
@@ -365,25 +365,32 @@ _EDGE_PUNCTUATION = frozenset(
 )
 
 
-def fix_spans(doc: Doc, spans: Sequence[TokenRange]) -> list[TokenRange]:
+def fix_spans(
+    doc: Doc,
+    spans: Sequence[TokenRange],
+    abbreviations: Sequence[AbbreviationPair] | None = None,
+) -> list[TokenRange]:
     """Clean up predicted spans by rules and add missed ones; return them sorted.
 
     ``spans`` and the result are token ranges (start, exclusive end); the result does not overlap.
     Spans lose punctuation at their edges and unbalanced brackets, and are dropped if no letter or
     digit is left or if they overlap an earlier one. An abbreviation follows its long form: it is
     added if that is a name, and removed everywhere if that clearly is not. A name that is predicted
-    at least as often as it is missed is added wherever it occurs. The Doc is not changed. Linear in
-    the length of the text.
+    at least as often as it is missed is added wherever it occurs. ``abbreviations`` are those of
+    ``find_abbreviations``, which is called if they are None. The Doc is not changed. Linear in the
+    length of the text.
     """
-    words = _WordSpans(doc)
+    words = WordSpans(doc)
     fixed = {clean for span in spans if (clean := words.clean_span(*span)) is not None}
     fixed = words.drop_overlaps(fixed)
-    fixed = _apply_abbreviations(doc, words, fixed)
+    if abbreviations is None:
+        abbreviations = find_abbreviations(doc)
+    fixed = _apply_abbreviations(words, fixed, abbreviations)
     fixed |= words.find_missed(fixed)
     return sorted(fixed)
 
 
-class _WordSpans:
+class WordSpans:
     """Transliterated words of a Doc, addressed by token ranges.
 
     Words are the tokens that are not white space or markup. ``token_indices`` holds the token of
@@ -517,15 +524,16 @@ def trim_span(doc: Doc, start: int, end: int) -> TokenRange:
     return start + first, start + last
 
 
-def _apply_abbreviations(doc: Doc, words: _WordSpans, spans: set[TokenRange]) -> set[TokenRange]:
+def _apply_abbreviations(
+    words: WordSpans, spans: set[TokenRange], abbreviations: Sequence[AbbreviationPair]
+) -> set[TokenRange]:
     """Return the spans with short forms of names added and short forms of other things removed.
 
-    Long and short forms come from ``find_abbreviations``. The short form where it is defined is
-    added if its long form is a span and no span overlaps it. All spans with the words of the short
-    form are removed if its long form overlaps no span and does not end like a gene
-    (``_GENE_LIKE_ENDING``).
+    The short form where it is defined is added if its long form is a span and no span overlaps it.
+    All spans with the words of the short form are removed if its long form overlaps no span and
+    does not end like a gene (``_GENE_LIKE_ENDING``).
     """
-    for short, long in find_abbreviations(doc):
+    for short, long in abbreviations:
         short_span, key = (short.start, short.end), words.words_of(short.start, short.end)
         if _is_named(long, spans):
             if not any(start < short_span[1] and short_span[0] < end for start, end in spans):
@@ -672,9 +680,9 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
             scores = self._scores(docs, normalized).astype(np.float64)
         best_tags = decode_tags(scores, self._transitions(), list(chain_iterables(*paragraphs)))
         tags_by_doc = np.split(best_tags, np.cumsum(lengths)[:-1])
-        spans_by_doc = [_tags_to_spans(tags, self.labels) for tags in tags_by_doc]
+        spans_by_doc = [tags_to_spans(tags, self.labels) for tags in tags_by_doc]
         return [
-            _map_to_tokens(*one, spans)
+            map_to_tokens(*one, spans)
             for one, spans in zip(docs_and_words, spans_by_doc, strict=True)
         ]
 
@@ -794,7 +802,7 @@ def _keep_span(_: Doc, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _tags_to_spans(tags: Ints, labels: Sequence[str]) -> list[LabelledSpan]:
+def tags_to_spans(tags: Ints, labels: Sequence[str]) -> list[LabelledSpan]:
     """Convert the BILOU tags of a text, shape (words,), to labelled ranges of words, in text order.
 
     ``labels[k]`` is the name of label ``k``. The tag sequence must be legal.
@@ -811,7 +819,7 @@ def _tags_to_spans(tags: Ints, labels: Sequence[str]) -> list[LabelledSpan]:
     ]
 
 
-def _map_to_tokens(
+def map_to_tokens(
     doc: Doc, normalized: NormalizedWords | None, spans: list[LabelledSpan]
 ) -> list[LabelledSpan]:
     """Convert ranges of words to ranges of tokens of the Doc.

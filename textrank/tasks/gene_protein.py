@@ -17,7 +17,9 @@ from textrank.tasks.base import AnsweredQuestion, ChoiceTask, Question, candidat
 if not Doc.has_extension("textrank_gene_protein"):
     Doc.set_extension("textrank_gene_protein", default=None)
 
-UNDECIDED_LABELS = ("", "gene", "Gene", "GENE", "GGP", "GeneOrGeneProduct", "gene_or_gene_product")
+UNDECIDED_LABELS = (
+    *("", "gene", "Gene", "GENE", "FAMILY", "GGP", "GeneOrGeneProduct", "gene_or_gene_product"),
+)
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class GeneProtein(ChoiceTask):
     entities: str = "entities"
     name: ClassVar[str] = "gene_protein"
     required_pipes: ClassVar[tuple[str, ...]] = ()  # words and sentences are enough
-    required_pipes_raw: ClassVar[tuple[str, ...]] = ("genes",)
+    required_pipes_raw: ClassVar[tuple[str, ...]] = ("kinds",)
     is_ranking: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

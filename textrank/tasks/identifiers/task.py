@@ -81,7 +81,7 @@ class Identifiers(Task):
     name: ClassVar[str] = "identifiers"
     file_settings: ClassVar[Mapping[str, Sequence[Any]]] = {"tables": ("",), "own": ([],)}
     required_pipes: ClassVar[tuple[str, ...] | None] = ()  # tokens are enough
-    required_pipes_raw: ClassVar[tuple[str, ...]] = ("genes",)
+    required_pipes_raw: ClassVar[tuple[str, ...]] = ("kinds",)
     is_ranking: ClassVar[bool] = True
     raw_text_unit: ClassVar[Literal["pairs", "documents"] | None] = "documents"
 

@@ -44,7 +44,19 @@ if not Doc.has_extension("textrank_ppi"):
 
 MAX_SENTENCE_TOKENS = 1000  # of sentences in which pairs are judged: graphs take the square of it
 MAX_PAIR_TOKENS_SQUARED = 100_000_000  # pairs times tokens squared of a sentence; about a minute
-NON_PROTEIN_LABELS = frozenset({"drug", "chemical", "disease", "species", "cell_line", "cell_type"})
+NON_PROTEIN_LABELS = frozenset(
+    {
+        "drug",
+        "chemical",
+        "disease",
+        "species",
+        "cell",
+        "cell_line",
+        "cell_type",
+        "variant",
+        "domain",
+    }
+)
 DEFAULT_ATTRIBUTES = {"status": "asserted", "type": "regulation", "direction": "none"}
 
 
@@ -61,7 +73,7 @@ class PPI(Task):
         Span group with the entities; a Doc without it gets one made from ``doc.ents``.
     labels
         Labels of the entities to pair. Empty means all but NON_PROTEIN_LABELS (drug, chemical,
-        disease, species, cell line, cell type).
+        disease, species, cell, cell line, cell type, variant, domain).
     level
         Probability from which a pair interacts. (Metrics are at the threshold that training chose.)
     precision
@@ -75,7 +87,7 @@ class PPI(Task):
     precision: float | None = None
     name: ClassVar[str] = "ppi"
     required_pipes: ClassVar[tuple[str, ...]] = ("tagger", "parser")
-    required_pipes_raw: ClassVar[tuple[str, ...]] = ("genes", "identifiers")
+    required_pipes_raw: ClassVar[tuple[str, ...]] = ("kinds", "identifiers")
     submodel_names: ClassVar[tuple[str, ...]] = ("status", "type", "direction")
     min_spans_per_sentence: ClassVar[int] = 2
     row_per_candidate: ClassVar[bool] = True

@@ -1,0 +1,332 @@
+"""Gene names with their kinds: gene or protein, family or complex, domain or motif.
+
+``KindRecognizer`` is the recogniser of the default pipeline. It writes names with the narrow
+boundaries of NLM-Gene and GNormPlus to ``doc.spans["entities"]``, with the label of their kind. How
+probable each kind is can be read from two extension attributes of the spans:
+
+``span._.textrank_probability``
+    Probability of the span's label; None for a span that this component did not write.
+``span._.textrank_kinds``
+    Probability of each of ``KINDS`` and of ``NOT_A_NAME``; None as above.
+
+Both are looked up by the token range of the span, so they also hold for copies of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain as chain_iterables
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from spacy.language import Language
+from spacy.tokens import Doc, Span
+from spacy.vocab import Vocab
+
+from textrank.language._encoder import single_thread_blas
+from textrank.language.abbreviations import AbbreviationPair, find_abbreviations
+from textrank.language.alignment import normalize_words, paragraph_lengths
+from textrank.language.ner import (
+    DEFAULT_MODEL,
+    ENTITIES_KEY,
+    LabelledSpan,
+    NameRecognizer,
+    TagNetwork,
+    TokenRange,
+    WordSpans,
+    decode_tags,
+    fix_spans,
+    map_to_tokens,
+    score_genes,
+    tags_to_spans,
+)
+
+Floats = NDArray[np.float64]
+GENE, FAMILY, DOMAIN = KINDS = ("GENE", "FAMILY", "DOMAIN")
+NOT_A_NAME = "O"  # key of ``span._.textrank_kinds`` besides the kinds
+_PROBABILITIES_KEY = "textrank_names"  # of ``doc.user_data``: {"start:end": {kind: probability}}
+
+
+class KindPrediction(NamedTuple):
+    """Predicted names of a Doc and what their kinds are computed from."""
+
+    spans: list[LabelledSpan]
+    scores: Floats  # (words, tags) emission scores
+    word_of_token: dict[int, int]  # word index of each token that is a word
+
+
+class KindRecognizer(NameRecognizer):
+    """spaCy component that writes gene names and their kinds to a group of ``doc.spans``.
+
+    A name has the same kind wherever it occurs in a Doc, also under its abbreviation. A Doc that
+    already has the group keeps it.
+
+    Parameters
+    ----------
+    key
+        Name of the span group.
+    temperature
+        Divisor of the scores that turns them into calibrated probabilities; above 0. Below 1, the
+        probabilities are nearer to 0 and 1.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: TagNetwork,
+        name: str,
+        *,
+        scorer: Callable[..., Any] | None,
+        key: str = ENTITIES_KEY,
+        temperature: float = 1.0,
+    ) -> None:
+        """Take the network and settings. Raises ValueError if ``temperature`` is not above 0."""
+        super().__init__(vocab, model, name, scorer=scorer)
+        if not temperature > 0:
+            raise ValueError(f"temperature must be above 0, got {temperature}")
+        self.key = key
+        self.temperature = temperature
+
+    def predict(self, docs: Iterable[Doc]) -> list[KindPrediction]:  # type: ignore[override]
+        """Return the predicted names of each Doc with their scores. The Docs are not changed."""
+        docs = list(docs)
+        normalized = [normalize_words(doc, transliterate=True) for doc in docs]
+        docs_and_words = list(zip(docs, normalized, strict=True))
+        paragraphs = [paragraph_lengths(*one) for one in docs_and_words]
+        lengths = [sum(paragraph) for paragraph in paragraphs]
+        if not any(lengths):
+            return [KindPrediction([], np.zeros((0, 1)), {}) for _ in docs]
+        with single_thread_blas():
+            scores = self._scores(docs, normalized).astype(np.float64)
+        tags = decode_tags(scores, self._transitions(), list(chain_iterables(*paragraphs)))
+        ends = np.cumsum(lengths)[:-1]
+        return [
+            KindPrediction(
+                map_to_tokens(doc, words, tags_to_spans(doc_tags, self.labels)),
+                doc_scores,
+                {i: i for i in range(len(doc))}
+                if words is None
+                else {token: n for n, token in enumerate(words.token_indices.tolist())},
+            )
+            for (doc, words), doc_tags, doc_scores in zip(
+                docs_and_words, np.split(tags, ends), np.split(scores, ends), strict=True
+            )
+        ]
+
+    def set_annotations(  # type: ignore[override]
+        self, docs: Sequence[Doc], predictions: Sequence[KindPrediction]
+    ) -> None:
+        """Write the names, cleaned up by ``fix_spans``, to the group; their ids are e0, e1, ....
+
+        A Doc that already has the group is skipped; a Doc without names gets an empty group.
+        """
+        transitions = self._transitions()
+        for doc, prediction in zip(docs, predictions, strict=True):
+            if self.key in doc.spans:
+                continue
+            words, abbreviations = WordSpans(doc), find_abbreviations(doc)
+            predicted = [(span.start, span.end) for span in prediction.spans]
+            predicted += self._find_arguments(words, prediction, transitions)
+            spans = repair_boundaries(doc, words, fix_spans(doc, predicted, abbreviations))
+            if not spans:
+                doc.spans[self.key] = []
+                continue
+            path_scores = [
+                score_range(prediction.scores, transitions, *self._word_range(prediction, span))
+                for span in spans
+            ]
+            pooled = _pool_by_name(doc, spans, np.array(path_scores), abbreviations)
+            probabilities = _softmax(pooled / self.temperature)
+            stored = doc.user_data.setdefault(_PROBABILITIES_KEY, {})
+            group = []
+            for index, (span, row) in enumerate(zip(spans, probabilities.tolist(), strict=True)):
+                label = self.labels[max(range(len(self.labels)), key=lambda k: row[k + 1])]
+                stored[_range_key(*span)] = dict(zip((NOT_A_NAME, *self.labels), row, strict=True))
+                group.append(Span(doc, *span, label, span_id=f"e{index}"))
+            doc.spans[self.key] = group
+
+    def _find_arguments(
+        self, words: WordSpans, prediction: KindPrediction, transitions: Floats
+    ) -> list[TokenRange]:
+        """Return symbols beside a verb of interaction that are names with a probability of .25.
+
+        In "Caspase-8 cleaves BID" only the verb tells the symbol from an ordinary abbreviation.
+        Symbols are single words of capitals and digits. The result does not overlap the names of
+        ``prediction``.
+        """
+        verbs = [n for n, word in enumerate(words.words) if word in _INTERACTION_VERBS]
+        if not verbs:
+            return []
+        taken = {token for span in prediction.spans for token in range(span.start, span.end)}
+        symbols = []
+        for n in sorted({m for verb in verbs for m in (verb - 1, verb + 1)}):
+            if not 0 <= n < len(words.words) or not _SYMBOL.fullmatch(words.words[n]):
+                continue
+            token = words.token_indices[n]
+            scores = np.array([score_range(prediction.scores, transitions, n, n + 1)])
+            if token not in taken and _softmax(scores)[0, 0] <= 1 - _MIN_ARGUMENT_PROBABILITY:
+                symbols.append((token, token + 1))
+        return symbols
+
+    @staticmethod
+    def _word_range(prediction: KindPrediction, span: TokenRange) -> tuple[int, int]:
+        """Return the words of a token range as (first, exclusive end); it must contain a word."""
+        words = [prediction.word_of_token.get(token) for token in range(*span)]
+        indices = [word for word in words if word is not None]
+        return indices[0], indices[-1] + 1
+
+
+_MIN_ARGUMENT_PROBABILITY = 0.25
+_SYMBOL = re.compile(r"[A-Z][A-Z0-9]{2,7}")
+_INTERACTION_VERBS = frozenset(
+    verb + ending
+    for verb, endings in {
+        "bind": ("s", "ing"), "cleave": ("s", "d"), "phosphorylate": ("s", "d"),
+        "activate": ("s", "d"), "inhibit": ("s", "ed"), "acetylate": ("s", "d"),
+        "ubiquitinate": ("s", "d"), "repress": ("es", "ed"), "recruit": ("s", "ed"),
+    }.items()
+    for ending in endings
+)  # fmt: skip
+_NUMBERED_PARTS = frozenset(["type", "subunit", "member", "isoform", "polypeptide", "class"])
+_NUMERAL = re.compile(r"[IVX]{1,4}|\d{1,2}|[A-Z]\d?|alpha|beta|gamma|delta|epsilon")
+_GENERIC_NAMES = """
+protein proteins receptor receptors kinase kinases factor factors enzyme enzymes gene genes antibody
+antibodies peptide peptides subunit complex ligand ligands
+"""
+_GENERIC_WORDS = frozenset(_GENERIC_NAMES.split())
+
+
+def repair_boundaries(doc: Doc, words: WordSpans, spans: Sequence[TokenRange]) -> list[TokenRange]:
+    """Join names that were cut and drop names of generic words only; return sorted ranges.
+
+    ``spans`` are sorted and disjoint, and so is the result. A name is extended by a name in
+    brackets that follows without a gap, as in "p27(Kip1)", and by a numbered part between commas,
+    as in "interleukin-1 receptor, type I,". Names such as "receptor protein" are dropped.
+    """
+    starts = {words.word_of_token[start] for start, _ in spans}
+    repaired: list[TokenRange] = []
+    for start, end in spans:
+        if repaired and start < repaired[-1][1]:
+            continue
+        if all(word.lower() in _GENERIC_WORDS for word in words.words_of(start, end)):
+            continue
+        last = words.word_of_token[end - 1]
+        gaps = [_has_gap(doc, words, n) for n in range(last, last + 3)]
+        following = words.words[last + 1 : last + 5]
+        if following[:1] == ["("] and last + 2 in starts and not any(gaps):
+            last += 3 if following[2:3] == [")"] else 0
+        elif _is_numbered_part(following) and not gaps[0]:
+            last += 3
+        repaired.append((start, words.token_indices[last] + 1))
+    return repaired
+
+
+def _is_numbered_part(following: Sequence[str]) -> bool:
+    """Return whether the words after a name are such as ", type I" and end the noun phrase.
+
+    The phrase goes on in "laminin 1, type IV collagen".
+    """
+    if len(following) < 3 or following[0] != "," or following[1] not in _NUMBERED_PARTS:
+        return False
+    phrase_ends = len(following) == 3 or not following[3][0].isalnum()
+    return phrase_ends and _NUMERAL.fullmatch(following[2]) is not None
+
+
+def _has_gap(doc: Doc, words: WordSpans, n: int) -> bool:
+    """Return whether white space or markup follows word ``n``; True at the end of the text."""
+    if n + 1 >= len(words.words):
+        return True
+    token, following = words.token_indices[n], words.token_indices[n + 1]
+    return following != token + 1 or bool(doc[token].whitespace_)
+
+
+def score_range(scores: Floats, transitions: Floats, start: int, end: int) -> list[float]:
+    """Return the CRF score of the words ``start:end`` as no name, and as a name of each label.
+
+    The words beside the range count as outside of names. ``scores`` is (words, tags),
+    ``transitions`` (tags + 1, tags + 1); tags are numbered as in ``textrank.language.ner``. The
+    range must not be empty.
+    """
+    length = end - start
+    results = [float(scores[start:end, 0].sum() + (length + 1) * transitions[0, 0])]
+    for first in range(0, scores.shape[1] - 1, 4):
+        begin, inside, last, unit = range(first + 1, first + 5)
+        tags = [unit] if length == 1 else [begin, *[inside] * (length - 2), last]
+        total = sum(scores[start + i, tag] for i, tag in enumerate(tags))
+        total += sum(transitions[a, b] for a, b in pairwise([0, *tags, 0]))
+        results.append(float(total))
+    return results
+
+
+def _pool_by_name(
+    doc: Doc,
+    spans: Sequence[TokenRange],
+    scores: Floats,
+    abbreviations: Sequence[AbbreviationPair],
+) -> Floats:
+    """Return the scores (spans, labels + 1) averaged over all mentions of the same name in a Doc.
+
+    Names are compared without case and white space; an abbreviation counts as its long form.
+    """
+    long_forms = {_name_key(short.text): _name_key(long.text) for short, long in abbreviations}
+    rows: dict[str, list[int]] = defaultdict(list)
+    for row, (start, end) in enumerate(spans):
+        key = _name_key(doc[start:end].text)
+        rows[long_forms.get(key, key)].append(row)
+    pooled = scores.copy()
+    for indices in rows.values():
+        pooled[indices] = scores[indices].mean(axis=0)
+    return pooled
+
+
+def _name_key(text: str) -> str:
+    """Return a name in lower case without white space."""
+    return "".join(text.split()).lower()
+
+
+def _softmax(scores: Floats) -> Floats:
+    """Return the softmax of each row."""
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares: Floats = weights / weights.sum(axis=1, keepdims=True)
+    return shares
+
+
+def _get_kinds(span: Span) -> dict[str, float] | None:
+    """Return the value of ``span._.textrank_kinds``: see the module docstring."""
+    kinds = span.doc.user_data.get(_PROBABILITIES_KEY, {}).get(_range_key(span.start, span.end))
+    return None if kinds is None else dict(kinds)
+
+
+def _range_key(start: int, end: int) -> str:
+    """Return a token range as a string: ``Doc.to_bytes`` stores no other keys."""
+    return f"{start}:{end}"
+
+
+def _get_probability(span: Span) -> float | None:
+    """Return the value of ``span._.textrank_probability``: see the module docstring."""
+    kinds = _get_kinds(span)
+    return None if kinds is None else kinds.get(span.label_)
+
+
+if not Span.has_extension("textrank_kinds"):
+    Span.set_extension("textrank_kinds", getter=_get_kinds)
+    Span.set_extension("textrank_probability", getter=_get_probability)
+
+
+@Language.factory(
+    "textrank_kinds",
+    assigns=["doc.spans"],
+    default_config={"model": DEFAULT_MODEL, "key": ENTITIES_KEY, "temperature": 1.0},
+    default_score_weights={"genes_f": 1.0, "genes_p": 0.0, "genes_r": 0.0},
+)
+def make_kinds(
+    nlp: Language, name: str, model: TagNetwork, key: str, temperature: float
+) -> KindRecognizer:
+    """Build the component of the factory ``textrank_kinds``."""
+    return KindRecognizer(
+        nlp.vocab, model, name, scorer=score_genes, key=key, temperature=temperature
+    )
