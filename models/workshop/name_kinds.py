@@ -60,7 +60,6 @@ class KindSettings:
     evidence: float = 0.5
     genes: float = 0.2
     missed: float = 0.8  # taken from the score of being in no name
-    temperature: float = 1.0  # of the probabilities
     learn_head: HeadSettings = LEARN_HEAD
     learn_evidence: EvidenceSettings = LEARN_EVIDENCE
 
@@ -180,7 +179,6 @@ def train_kinds(
     scores.set_param("W", W)
     scores.set_param("b", bias.astype(np.float32))
     kinds.model.set_param("T", transitions.astype(np.float32))
-    kinds.temperature = settings.temperature
 
 
 @dataclass
