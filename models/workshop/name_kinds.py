@@ -100,7 +100,8 @@ def read_kinds(data: Path, vocab: Vocab) -> list[KindDoc]:
 
 def read_pubtator(path: Path) -> Iterator[tuple[str, str, list[tuple[int, int, str]]]]:
     """Yield id, text and gene names of each abstract; names with wrong offsets are left out."""
-    title, text, names = "", "", []
+    current = title = text = ""
+    names: list[tuple[int, int, str]] = []
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for line in [*lines, "\n"]:
             fields = line.rstrip("\n").split("\t")
@@ -143,7 +144,8 @@ def train_kinds(
     The evidence of kinds is the last table of the network; it is replaced.
     """
     network: Any = nlp.get_pipe("names_tok2vec")
-    genes, kinds = (nlp.get_pipe(name) for name in ("genes", KINDS_NAME))
+    genes: Any = nlp.get_pipe("genes")
+    kinds: Any = nlp.get_pipe(KINDS_NAME)
     texts = [doc.named_text() for doc in docs]
     copies = [Doc(nlp.vocab, words=list(t.words), spaces=list(t.spaces)) for t in texts]
     vectors = [x for i in range(0, len(copies), 32) for x in network.predict(copies[i : i + 32])]
