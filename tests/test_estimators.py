@@ -8,13 +8,26 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneGroupOut, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from textrank.estimators import G2P, RankRLS, RankSVM, RLSClassifier, RLSRegressor
-from textrank.learners.multiclass import all_pairs_code, random_code
+from textrank.estimators import (
+    G2P,
+    RankRLS,
+    RankSVM,
+    ReducedKernelMap,
+    RLSClassifier,
+    RLSRegressor,
+)
+from textrank.learners.multiclass import (
+    all_pairs_code,
+    binary_code,
+    one_vs_all_code,
+    random_code,
+)
 
 
 def name_of(part):
@@ -27,7 +40,7 @@ def checked(*estimators):
     return pytest.mark.parametrize(("estimator", "check"), rows, ids=name_of)
 
 
-@checked(RLSRegressor(), RLSClassifier(), RankRLS(), RankSVM(), G2P())
+@checked(RLSRegressor(), RLSClassifier(), RankRLS(), RankSVM(), G2P(), ReducedKernelMap())
 def test_scikit_learn_accepts_the_estimator(estimator, check):
     check(estimator)
 
@@ -362,3 +375,79 @@ def test_sparse_features_and_an_intercept_are_ridge_too(rng, shape):
     model = RLSClassifier(alphas=[0.7]).fit(sp.csr_array(X), y, sample_weight=weights)
     slow = Ridge(alpha=0.7, solver="svd").fit(X, 2.0 * y - 1, sample_weight=weights)
     np.testing.assert_allclose(model.decision_function(X), slow.predict(X), atol=1e-8)
+
+
+def test_the_joint_kernel_decides_as_one_vs_all_with_one_hot_codes():
+    X, y = load_iris(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    X, y = X[::3], y[::3]
+    settings = {"alphas": [0.1], "kernel": "rbf", "gamma": 0.5, "fit_intercept": False}
+    joint = RLSClassifier(joint=2.0, **settings).fit(X, y)
+    scale = 1 - np.exp(-2 / 2.0**2)  # the kernel of classes is this times I, plus a constant
+    plain = RLSClassifier(**{**settings, "alphas": [0.1 / scale]}).fit(X, y)
+    np.testing.assert_array_equal(joint.predict(X), plain.predict(X))
+    gaps = joint._scores(X) - joint._scores(X)[:, :1]
+    np.testing.assert_allclose(gaps, plain._scores(X) - plain._scores(X)[:, :1], atol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_the_joint_kernel_is_least_squares_on_pairs_of_input_and_class(rng, kernel):
+    X, y = rng.standard_normal((15, 3)), np.arange(15) % 3
+    code = binary_code(3)
+    model = RLSClassifier([0.7], kernel, code=code, joint=1.5, fit_intercept=False).fit(X, y)
+    K = X @ X.T if kernel == "linear" else rbf_kernel(X)
+    square = ((code[:, None] - code) ** 2).sum(-1)
+    J = np.kron(K, np.exp(-square / 1.5**2))
+    target = one_vs_all_code(3)[y].ravel()
+    scores = (J @ np.linalg.solve(J + 0.7 * np.eye(45), target)).reshape(15, 3)
+    np.testing.assert_allclose(model._scores(X), scores, atol=1e-8)
+    rest = np.repeat(np.arange(15) != 4, 3)
+    inner = np.linalg.solve(J[np.ix_(rest, rest)] + 0.7 * np.eye(42), target[rest])
+    np.testing.assert_allclose(model.heldout_[0, 4], J[np.ix_(~rest, rest)] @ inner, atol=1e-8)
+    with pytest.raises(ValueError, match="no intercept"):
+        RLSClassifier(joint=1.0).fit(X, y)
+
+
+def test_two_classes_of_the_joint_kernel_have_one_decision(rng):
+    X = rng.standard_normal((20, 2))
+    y = np.where(X[:, 0] > 0, "b", "a")
+    model = RLSClassifier([0.1], joint=1.0, fit_intercept=False).fit(X, y)
+    assert model.decision_function(X).shape == (20,)
+    np.testing.assert_array_equal(model.predict(X) == "b", model.decision_function(X) > 0)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
+def test_test_samples_leave_the_basis_of_a_kernel_map(rng, kernel):
+    X, y = rng.standard_normal((50, 3)), rng.standard_normal(50)
+    groups = np.arange(50) // 5
+    K = rbf_kernel(X, gamma=0.4)
+    features = ReducedKernelMap(kernel, size=20, gamma=0.4)
+    data = X if kernel == "rbf" else K
+    cv = GroupKFold(5)
+    ridge = Ridge(alpha=0.3, fit_intercept=False)
+    ours = features.cross_val_predict(ridge, data, y, groups=groups, cv=cv)
+    basis = features.basis_
+    Z = features.transform(data)
+    np.testing.assert_allclose(
+        Z @ Z.T, K[:, basis] @ np.linalg.solve(K[np.ix_(basis, basis)], K[basis]), atol=1e-8
+    )
+    for train, test in cv.split(X, y, groups):
+        kept = np.setdiff1d(basis, test)
+        A = K[np.ix_(train, kept)]
+        b = np.linalg.solve(A.T @ A + 0.3 * K[np.ix_(kept, kept)], A.T @ y[train])
+        np.testing.assert_allclose(ours[test], K[np.ix_(test, kept)] @ b, atol=1e-8)
+
+
+def test_maps_of_folds_have_the_kernel_of_the_remaining_basis(rng):
+    X = rng.standard_normal((40, 3))
+    X[7] = X[3]  # equal samples make the basis singular
+    K = rbf_kernel(X)
+    features = ReducedKernelMap("rbf", size=40, random_state=1)
+    for size in (15, 39):
+        features.size = size
+        for _, test, Z in features.iter_folds(X, cv=4):
+            kept = np.setdiff1d(features.basis_, test)
+            expected = K[:, kept] @ np.linalg.pinv(K[np.ix_(kept, kept)], rcond=1e-10) @ K[kept]
+            np.testing.assert_allclose(Z @ Z.T, expected, atol=1e-6)
+    with pytest.raises(ValueError, match="size must be at least 1"):
+        ReducedKernelMap(size=0).fit(X)

@@ -1,6 +1,6 @@
 """Learners of this library as scikit-learn estimators, with exact held-out scores in ``heldout_``.
 
-``RLSRegressor``, ``RLSClassifier``, ``RankRLS``, ``RankSVM`` and ``G2P`` wrap
+``RLSRegressor``, ``RLSClassifier``, ``RankRLS``, ``RankSVM``, ``G2P`` and ``ReducedKernelMap`` wrap
 ``textrank.learners``. ``kernel`` is ``"linear"``, another of scikit-learn's kernel names,
 ``"precomputed"``, a kernel of ``textrank.kernels`` (``X`` may then be any sequence that it
 compares), or a function of two matrices or two rows. ``gamma``, ``degree`` and ``coef0`` are passed
@@ -20,7 +20,7 @@ features, p of outputs and a of alphas.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -34,14 +34,16 @@ from sklearn.base import (
     MultiOutputMixin,
     RegressorMixin,
     TransformerMixin,
+    clone,
 )
 from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.model_selection import check_cv
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from textrank.candidates import PreferenceGraph, Targets
-from textrank.features import FeatureNames, Features, Matrix, Vector, count_rows
+from textrank.features import FeatureNames, Features, Matrix, Vector, count_rows, take_rows
 from textrank.learners import g2p, rankrls, ranksvm
 from textrank.learners.base import (
     check_alphas,
@@ -54,14 +56,22 @@ from textrank.learners.base import (
     score_alphas,
 )
 from textrank.learners.calibration import fit_temperature
-from textrank.learners.multiclass import check_code, decode, one_vs_all_code, solve_code
+from textrank.learners.multiclass import (
+    check_code,
+    class_similarity,
+    decode,
+    joint_kernel_path,
+    one_vs_all_code,
+    solve_code,
+)
 from textrank.learners.preferences import Cost
+from textrank.learners.reduced import ReducedCoordinates, sample_stratified
 from textrank.learners.rls import RLSSolution, solve_rls
 from textrank.linalg import gram, is_gram_accurate
 from textrank.metrics import choose_largest, merge_ties
 from textrank.protocols import Kernel
 
-__all__ = ["G2P", "RLSClassifier", "RLSRegressor", "RankRLS", "RankSVM"]
+__all__ = ["G2P", "RLSClassifier", "RLSRegressor", "RankRLS", "RankSVM", "ReducedKernelMap"]
 
 DEFAULT_ALPHAS = tuple(2.0**k for k in range(-15, 15))  # the usual grid of the literature
 AnyKernel = str | Callable[..., Any] | Kernel[Any]
@@ -289,6 +299,11 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
     ``fit_intercept``, is not penalised; without it every decision boundary of a linear model
     goes through the origin.
 
+    ``joint`` learns on pairs of input and class with the joint kernel ``k(x, x') m(c, c')``, where
+    ``m`` is a Gaussian of this width on the rows of ``code``. Classes with similar codes then share
+    what they learn. With one-hot codes (None) all classes are equally similar, and the decisions
+    are those of one-vs-all. It needs ``fit_intercept=False`` and equal weights.
+
     >>> X, y = np.arange(8.0)[:, None], ["no"] * 4 + ["yes"] * 4
     >>> model = RLSClassifier(alphas=[0.1, 1.0]).fit(X, y, groups=[0, 0, 1, 1, 2, 2, 3, 3])
     >>> model.predict([[-3.0], [9.0]]).tolist(), model.heldout_.shape
@@ -312,6 +327,7 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         decoding: Literal["loss", "hamming"] = "loss",
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         fit_intercept: bool = True,
+        joint: float | None = None,
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,
@@ -321,6 +337,7 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         self.kernel = kernel
         self.select = select
         self.code = code
+        self.joint = joint
         self.decoding = decoding
         self.class_weight = class_weight
         self.fit_intercept = fit_intercept
@@ -346,7 +363,9 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         data, dual = self._training_data(X)
         weights = self._class_weights(y, _check_weights(sample_weight, X))
         rows, grid = group_rows(groups, X), np.array(alphas)
-        if (self.code_ != 0).all():
+        if self.joint is not None:
+            solution = self._solve_joint(data, dual, classes, grid, rows, weights)
+        elif (self.code_ != 0).all():
             solution = solve_rls(
                 data,
                 self.code_[classes],
@@ -366,6 +385,35 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         coef, self.intercept_ = solution.choose(np.full(heldout.shape[2], chosen))
         self._store_model(X, coef, dual=dual)
         return self
+
+    def _solve_joint(
+        self,
+        data: Any,
+        dual: bool,
+        classes: NDArray[np.intp],
+        alphas: Vector,
+        rows: list[NDArray[np.intp]],
+        weights: Vector | None,
+    ) -> RLSSolution:
+        """Solve the joint kernel of inputs and classes; sets ``code_`` to one bit per class.
+
+        Arguments are those of ``_solve_partial``. Raises ValueError for weights and an intercept,
+        which the joint kernel does not have.
+        """
+        if weights is not None or self.fit_intercept:
+            raise ValueError(
+                "the joint kernel has no weights and no intercept. Set fit_intercept=False and "
+                "leave out class_weight and sample_weight."
+            )
+        number = len(self.classes_)
+        code = np.eye(number) if self.code is None else self.code_
+        self.code_ = one_vs_all_code(number)
+        similarity = class_similarity(code, float(self.joint or 0.0))
+        K = data if dual else gram(data)
+        A, heldout = joint_kernel_path(K, self.code_[classes], similarity, alphas, rows)
+        coefs = A if dual else np.stack([np.asarray(data.T @ coef) for coef in A])
+        none = np.zeros((len(alphas), number))
+        return RLSSolution(heldout, lambda chosen: (coefs[chosen], none[chosen]))
 
     def _solve_partial(
         self,
@@ -407,7 +455,10 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         of ``classes_``.
         """
         scores = self._scores(X)
-        return scores[:, 0] if self.code_.shape[1] == 1 else self._logits(scores)
+        if self.code_.shape[1] == 1:
+            return scores[:, 0]
+        logits = self._logits(scores)
+        return logits[:, 1] - logits[:, 0] if len(self.classes_) == 2 else logits
 
     def predict_proba(self, X: Any) -> Matrix:  # (m, classes)
         """Return probabilities of the classes: the softmax of scores over a temperature.
@@ -758,6 +809,136 @@ def _parse_preferences(preferences: Any, n: int) -> PreferenceGraph:
     if not (np.isfinite(magnitude) & (magnitude > 0)).all() or (pairs[:, 0] == pairs[:, 1]).any():
         raise ValueError("a preference is between two different rows, with a positive magnitude")
     return PreferenceGraph(pairs, magnitude)
+
+
+class ReducedKernelMap(TransformerMixin, KernelMachine):
+    """Features of a kernel on a sampled basis (Nyström), with exact cross-validation.
+
+    Inner products of the features are ``k(x, R) K_RR^-1 k(R, z)`` for the basis ``R``, so that any
+    linear learner on them is a learner with this kernel. Basis samples of a test fold would let
+    training know where the test samples lie. ``iter_folds`` removes them from the features of each
+    fold at the cost of the removed vectors alone, and ``cross_val_predict`` uses it (Airola,
+    Pahikkala and Salakoski 2011, Theorem 1).
+
+    >>> from sklearn.svm import LinearSVC
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 2))
+    >>> y = np.where((X**2).sum(axis=1) > 1.4, 1, 0)
+    >>> features = ReducedKernelMap("rbf", size=20, gamma=0.5)
+    >>> predicted = features.cross_val_predict(LinearSVC(C=10.0), X, y, cv=5)
+    >>> bool((predicted == y).mean() > 0.85)
+    True
+
+    Attributes
+    ----------
+    basis_ : (b,) rows of the basis among the training samples.
+    X_fit_ : training samples.
+    projection_ : (b, r) from kernel values with the basis to features.
+    """
+
+    def __init__(
+        self,
+        kernel: AnyKernel = "rbf",
+        *,
+        size: int = 500,
+        random_state: int = 0,
+        gamma: float | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+    ) -> None:
+        """Set the parameters; nothing is computed."""
+        self.kernel = kernel
+        self.size = size
+        self.random_state = random_state
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> ReducedKernelMap:
+        """Sample the basis, evenly over ``groups`` if they are given, and return self.
+
+        ``y`` is not used. All samples are the basis if there are at most ``size``. Raises
+        ValueError if ``size`` is below 1 or all kernel values of the basis are zero.
+        """
+        self._coordinates(self._validate(X), groups)
+        return self
+
+    def transform(self, X: Any) -> Matrix:
+        """Return the features of new samples, (m, r).
+
+        X holds kernel values (m, n) if the kernel is precomputed. Raises NotFittedError before
+        ``fit``.
+        """
+        check_is_fitted(self, "projection_")
+        X = self._validate(X, reset=False)
+        if self.kernel == "precomputed":
+            return np.asarray(X[:, self.basis_] @ self.projection_)
+        return np.asarray(self._compare(X, take_rows(self.X_fit_, self.basis_)) @ self.projection_)
+
+    def iter_folds(
+        self, X: Any, y: Any = None, groups: Any = None, cv: Any = 5
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Matrix]]:
+        """Fit the map and yield training rows, test rows and the features (n, r) of each fold.
+
+        Features are on the basis without its test rows. ``cv`` is a number of folds or a
+        scikit-learn splitter, which gets ``y`` and ``groups``.
+        """
+        X = self._validate(X)
+        coordinates = self._coordinates(X, groups)
+        splitter = check_cv(cv, y, classifier=y is not None and type_of_target(y) != "continuous")
+        for train, test in splitter.split(np.zeros(count_rows(X)), y, groups):
+            yield train, test, coordinates.without_rows(test)
+
+    def cross_val_predict(
+        self,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        groups: Any = None,
+        cv: Any = 5,
+        method: str = "predict",
+    ) -> NDArray[Any]:
+        """Return the predictions of every sample by a clone of a linear ``estimator``.
+
+        Each fold is predicted by training on the others, on features without the fold's basis
+        samples. Arguments are those of ``iter_folds``; ``method`` is that of the estimator. The
+        estimator's penalty must not depend on the directions of the features, as a squared norm.
+        """
+        y = np.asarray(y)
+        parts = []
+        for train, test, features in self.iter_folds(X, y, groups, cv):
+            model = clone(estimator).fit(features[train], y[train])
+            parts.append((test, np.asarray(getattr(model, method)(features[test]))))
+        first = parts[0][1]
+        predictions = np.empty((len(y), *first.shape[1:]), dtype=first.dtype)
+        for test, values in parts:
+            predictions[test] = values
+        return predictions
+
+    def _coordinates(self, X: Any, groups: Any) -> ReducedCoordinates:
+        """Sample the basis, store the map, and return the coordinates of the training samples."""
+        n = count_rows(X)
+        if self.size < 1:
+            raise ValueError(f"size must be at least 1, got {self.size}")
+        units = np.arange(n) if groups is None else np.asarray(groups)
+        rows_by_group(units, n, name="groups")
+        self.basis_ = np.arange(n)
+        if self.size < n:
+            rng = np.random.default_rng(self.random_state)
+            self.basis_ = np.sort(sample_stratified(units, self.size, rng))
+        if self.kernel == "precomputed":
+            columns = np.asarray(X)[:, self.basis_]
+        else:
+            columns = self._compare(X, take_rows(X, self.basis_))
+        coordinates = ReducedCoordinates.from_columns(columns, self.basis_)
+        self.X_fit_, self.projection_ = X, np.ascontiguousarray(coordinates.pinv.T)
+        return coordinates
+
+    @property
+    def _n_features_out(self) -> int:
+        """Number of features, for scikit-learn."""
+        return int(self.projection_.shape[1])
 
 
 class G2P(TransformerMixin, KernelMachine):

@@ -7,7 +7,8 @@ import pytest
 
 from textrank.candidates import Targets
 from textrank.features import Indices, Matrix, Vector
-from textrank.learners.online import OnlineRLS
+from textrank.learners.online import OnlineRLS, UpdatableRankRLS
+from textrank.learners.rankrls import RankRLS
 from textrank.learners.rls import RLS
 
 
@@ -94,3 +95,33 @@ def test_copies_of_a_candidate_do_no_harm() -> None:
     for i in range(20):
         model = model.add(np.ones(i), 1.0, 1.0, i)
     np.testing.assert_allclose(model.coef, 1 / 20.001, atol=1e-10)
+
+
+@pytest.mark.parametrize("normalised", [False, True])
+def test_rankers_learn_and_forget_query_by_query(rng, normalised):
+    X, y = rng.standard_normal((18, 4)), rng.standard_normal(18)
+    queries = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2, 3, 4, 4, 4, 5, 5, 5, 5, 5])
+    K = np.exp(-((X[:, None] - X) ** 2).sum(-1) / 4)
+    settings = {"alpha": 0.3, "normalised": normalised}
+    first = queries == 0
+    model = UpdatableRankRLS.from_gram(
+        K[np.ix_(first, first)], y[first], queries[first], **settings
+    )
+    for query in (1, 2, 3, 4, 5):
+        old, new = queries < query, queries == query
+        cross, own = K[np.ix_(new, old)], K[np.ix_(new, new)]
+        model = model.add(cross, own, y[new], queries[new])
+    learner = RankRLS([0.3], normalised=normalised)
+    path = learner.path(K, Targets(y, queries, queries))
+    np.testing.assert_allclose(model.coef, path.coefs[0], atol=1e-8)
+    np.testing.assert_allclose(model.heldout, path.heldout[0], atol=1e-8)
+    model = model.forget([2, 4])
+    left = np.flatnonzero(~np.isin(queries, [2, 4]))
+    targets = Targets(y[left], queries[left], queries[left])
+    path = learner.path(K[np.ix_(left, left)], targets)
+    np.testing.assert_allclose(model.coef, path.coefs[0], atol=1e-8)
+    np.testing.assert_allclose(model.heldout, path.heldout[0], atol=1e-8)
+    with pytest.raises(ValueError, match="query 5 is in the model"):
+        model.add(np.zeros((1, len(left))), np.eye(1), [1.0], np.array([5]))
+    with pytest.raises(ValueError, match="kernel values"):
+        model.add(np.zeros((1, 2)), np.eye(1), [1.0], np.array([9]))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     )
     from textrank.learners.document_context import DocumentContextLearner, DocumentContextWeights
     from textrank.learners.g2p import G2P, EmbeddingRLS
-    from textrank.learners.online import OnlineRLS, UpdatableRLS
+    from textrank.learners.online import OnlineRLS, UpdatableRankRLS, UpdatableRLS
     from textrank.learners.per_question import PerQuestionLearner
     from textrank.learners.rankrls import RankRLS
     from textrank.learners.ranksvm import RankSVM
@@ -51,6 +51,7 @@ _HOMES = {
     "RegularizationPath": "base",
     "SparseRLS": "reduced",
     "UpdatableRLS": "online",
+    "UpdatableRankRLS": "online",
 }
 
 __all__ = [
@@ -75,6 +76,7 @@ __all__ = [
     "RegularizationPath",
     "SparseRLS",
     "UpdatableRLS",
+    "UpdatableRankRLS",
 ]
 
 

@@ -1,12 +1,13 @@
 """RLS models that are updated instead of retrained, with exact held-out scores.
 
 ``OnlineRLS`` adds, removes and relabels one candidate at a time; ``DocumentBlocks`` keeps what its
-held-out scores need. ``UpdatableRLS`` adds and removes whole documents.
+held-out scores need. ``UpdatableRLS`` adds and removes whole documents, ``UpdatableRankRLS`` whole
+queries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from textrank.features import Indices, Matrix, Vector
 from textrank.learners.base import check_alphas, check_gram, check_targets, rows_by_group
 from textrank.learners.holdout import heldout_one_alpha, scatter_scores
+from textrank.learners.rankrls import QueryCentring
 from textrank.linalg import inverse, not_psd_error
 
 
@@ -423,6 +425,116 @@ class UpdatableRLS:
             y=self.y[rest],
             documents=self.documents[rest],
         )
+
+
+@dataclass(frozen=True, eq=False)
+class UpdatableRankRLS:
+    """RankRLS at one alpha to which whole queries can be added and removed, in O(n^2 m) for m rows.
+
+    Preferences are all pairs of a query with their magnitudes (cost ``magnitude``, with ties).
+    Their Laplacian is block diagonal, ``L = R R``, so that a new query leaves the blocks of the
+    others as they are, and least squares on ``R K R`` is updated like RLS. Every change returns a
+    new model that equals retraining.
+
+    >>> y, queries = np.array([1.0, 0.0, 5.0, 2.0]), np.array([0, 0, 1, 1])
+    >>> K = np.diag([1.0, 1.0, 2.0, 2.0])
+    >>> both = UpdatableRankRLS.from_gram(K, y, queries, alpha=1.0)
+    >>> one = UpdatableRankRLS.from_gram(K[:2, :2], y[:2], queries[:2], alpha=1.0)
+    >>> again = one.add(K[2:, :2], K[2:, 2:], y[2:], queries[2:])
+    >>> bool(np.allclose(again.coef, both.coef)), bool(np.allclose(both.forget(1).coef, one.coef))
+    (True, True)
+    """
+
+    K: Matrix  # (n, n)
+    y: Vector  # (n,)
+    rooted: UpdatableRLS  # on R K R and R y; its documents are the queries
+    normalised: bool = False
+
+    @classmethod
+    def from_gram(
+        cls, K: Matrix, y: Vector, queries: Indices, *, alpha: float, normalised: bool = False
+    ) -> UpdatableRankRLS:
+        """Train on a Gram matrix (n, n); ``y`` (n,) are labels, ``queries`` (n,) their queries.
+
+        Raises ValueError for inputs that do not fit together.
+        """
+        K = check_gram(K)
+        labels = check_targets(y, len(K))[:, 0]
+        root = _root(queries, normalised)
+        rooted = UpdatableRLS.from_gram(
+            _symmetric(root(root(K).T)), root(labels), np.asarray(queries), alpha=alpha
+        )
+        return cls(K, labels, rooted, normalised)
+
+    @property
+    def queries(self) -> Indices:
+        """Query (n,) of each present candidate."""
+        return self.rooted.documents
+
+    @property
+    def coef(self) -> Vector:
+        """Coefficients (n,) of the present candidates, in their order; they sum to 0 per query."""
+        return np.asarray(_root(self.queries, self.normalised)(self.rooted.coef))
+
+    @property
+    def heldout(self) -> Vector:
+        """Score (n,) of each candidate by the model without its query."""
+        root = _root(self.queries, self.normalised)
+        G, b = self.rooted.G, self.rooted.coef
+        scores = np.empty(len(self.y))
+        for rows in rows_by_group(self.queries, len(self.y), name="queries"):
+            x = np.linalg.solve(G[np.ix_(rows, rows)], b[rows])
+            rest = b - G[:, rows] @ x
+            rest[rows] = 0.0
+            scores[rows] = self.K[rows] @ root(rest)
+        return scores
+
+    def add(self, cross: Matrix, own: Matrix, y: Vector, queries: Indices) -> UpdatableRankRLS:
+        """Return the model with ``m`` more candidates of new queries, after the present ``n``.
+
+        ``cross`` (m, n) are kernel values with the present ones, ``own`` (m, m) among themselves,
+        ``y`` (m,) labels and ``queries`` (m,) their queries. Raises ValueError for other shapes and
+        for a query that the model has: forget it first, and add it as a whole.
+        """
+        present = np.intersect1d(queries, self.queries)
+        if len(present):
+            raise ValueError(
+                f"query {present[0].item()!r} is in the model. Forget it, and add it as a whole."
+            )
+        own = check_gram(own)
+        cross = np.asarray(cross, dtype=np.float64)
+        labels = check_targets(y, len(own))[:, 0]
+        if cross.shape != (len(own), len(self.y)):
+            raise ValueError(
+                f"{len(own)} new candidates and {len(self.y)} old ones, but kernel values "
+                f"{cross.shape}"
+            )
+        new, old = _root(queries, self.normalised), _root(self.queries, self.normalised)
+        rooted = self.rooted.add(
+            new(old(cross.T).T), _symmetric(new(new(own).T)), new(labels), np.asarray(queries)
+        )
+        K = np.block([[self.K, cross.T], [cross, own]])
+        return replace(self, K=K, y=np.concatenate([self.y, labels]), rooted=rooted)
+
+    def forget(self, queries: Any) -> UpdatableRankRLS:
+        """Return the model without the candidates of these queries; the others keep their order.
+
+        ``queries`` is one query or a sequence. Raises ValueError for a query that the model does
+        not have, and if none would be left.
+        """
+        rest = np.flatnonzero(~np.isin(self.queries, queries))
+        rooted = self.rooted.forget(queries)
+        return replace(self, K=self.K[np.ix_(rest, rest)], y=self.y[rest], rooted=rooted)
+
+
+def _root(queries: Indices, normalised: bool) -> Callable[[Matrix], Matrix]:
+    """Return the function ``X -> R X`` of all pairs of these queries (n,)."""
+    return QueryCentring(np.unique(queries, return_inverse=True)[1], normalised).root
+
+
+def _symmetric(K: Matrix) -> Matrix:
+    """Return ``K`` without the round-off that makes it differ from its transpose."""
+    return np.asarray((K + K.T) / 2)
 
 
 def _complement_inverse(own: Matrix, explained: Matrix, alpha: float) -> Matrix:

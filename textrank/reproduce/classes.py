@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 import numpy as np
 from sklearn.decomposition import TruncatedSVD
@@ -18,6 +19,7 @@ from textrank.formats.research import ReutersArticle
 from textrank.learners.g2p import G2P, class_matrix
 from textrank.learners.multiclass import (
     all_pairs_code,
+    binary_code,
     class_similarity,
     code_path,
     decode,
@@ -26,7 +28,7 @@ from textrank.learners.multiclass import (
     random_code,
 )
 from textrank.learners.rls import RLS
-from textrank.metrics import auc, choose_first
+from textrank.metrics import auc, choose_largest
 from textrank.reproduce.base import (
     REUTERS,
     SMALL_SETS,
@@ -93,7 +95,9 @@ def run_two_classes(settings: RunSettings) -> Cells:
     return cells
 
 
-def predict_joint_kernel(K: list[Matrix], new: list[Matrix], classes: Indices) -> Indices:
+def predict_joint_kernel(
+    K: list[Matrix], new: list[Matrix], classes: Indices, code: Callable[[int], Matrix] = np.eye
+) -> Indices:
     """Predict classes with the joint kernel, a Gaussian of input and encoded class.
 
     Parameters
@@ -103,26 +107,29 @@ def predict_joint_kernel(K: list[Matrix], new: list[Matrix], classes: Indices) -
         (m, n), one per width of the input kernel.
     classes
         Class numbers of the training data, from 0; the largest one sets the number of classes.
+    code
+        Function from the number of classes to their codes, one row each. With one-hot codes, the
+        default, all classes are equally similar, and the decisions are those of one-vs-all.
 
     Returns
     -------
     Class numbers of the test data, shape (m,). The widths of both Gaussians and alpha are chosen by
-    leave-one-out accuracy on the training data; ties go to the first.
+    leave-one-out accuracy on the training data; ties go to the first widths and the largest alpha.
     """
-    one_hot = np.eye(classes.max() + 1)
+    codes = code(int(classes.max()) + 1)
     groups = list(np.arange(len(classes))[:, None])
     best, predicted = -1.0, classes
     for width in (1.0, 3.0):
-        M = class_similarity(one_hot, width)
+        M = class_similarity(codes, width)
         for gram, gram_test in zip(K, new, strict=True):
             A, heldout = joint_kernel_path(
-                gram, one_vs_all_code(len(one_hot))[classes], M, ALPHAS, groups
+                gram, one_vs_all_code(len(codes))[classes], M, ALPHAS, groups
             )
             accuracy = (heldout.argmax(axis=2) == classes).mean(axis=1)
             if accuracy.max() > best:
                 best, predicted = (
                     accuracy.max(),
-                    (gram_test @ A[choose_first(accuracy)]).argmax(axis=1),
+                    (gram_test @ A[choose_largest(accuracy, ALPHAS)]).argmax(axis=1),
                 )
     return predicted
 
@@ -150,15 +157,16 @@ def make_code_predictor(
             if accuracy.max() > best:
                 best, predicted = (
                     accuracy.max(),
-                    decode(gram_test @ A[choose_first(accuracy)], bits),
+                    decode(gram_test @ A[choose_largest(accuracy, ALPHAS)], bits),
                 )
         return predicted
 
     return run
 
 
-MULTICLASS_METHODS = {
+MULTICLASS_METHODS: Mapping[str, Callable[[list[Matrix], list[Matrix], Indices], Indices]] = {
     "joint kernel": predict_joint_kernel,
+    "joint kernel, binary codes": partial(predict_joint_kernel, code=binary_code),
     "one-vs-all": make_code_predictor(one_vs_all_code),
     "all pairs": make_code_predictor(all_pairs_code),
     "random code": make_code_predictor(lambda classes: random_code(classes, 3 * classes)),

@@ -12,15 +12,15 @@ import scipy.linalg as sla
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import rbf_kernel
 
-from textrank.candidates import Targets
+from textrank.candidates import PreferenceGraph, Targets
 from textrank.evaluation.cross_validation import leave_pair_out_auc
 from textrank.features import Indices, Matrix, Vector
 from textrank.learners.base import rows_by_group, score_alphas
 from textrank.learners.rankrls import RankRLS
-from textrank.learners.ranksvm import RankSVM
+from textrank.learners.ranksvm import LabelPairs, RankSVM
 from textrank.learners.reduced import ReducedCoordinates, ReducedRLS, SparseRLS
 from textrank.learners.rls import RLS, leave_out
-from textrank.metrics import auc, choose_first, disagreement
+from textrank.metrics import auc, choose_first, choose_largest, disagreement
 from textrank.reproduce.base import (
     JESTER,
     MQ2008,
@@ -40,6 +40,8 @@ from textrank.reproduce.base import (
 )
 
 ALPHAS = tuple(2.0 ** np.arange(-15, 15, 2))
+GLOBAL_ALPHAS = tuple(2.0 ** np.arange(-5, 25, 2))  # there are more pairs, by two or three orders
+SVM_ALPHAS = tuple(10.0 ** np.arange(1, 6))  # of sums over about 10^5 pairs
 TOPIC_COUNT, TRAINING_ARTICLES, DRAW_COUNT = 25, 500, 2
 VALIDATION_PEOPLE = 25  # by whose ratings width and alpha are chosen
 Part = tuple[Matrix, Vector, Indices]
@@ -87,8 +89,8 @@ def run_letor(settings: RunSettings) -> Cells:
             )
             test, validation = parts[order[0]], parts[order[-1]]
             X, y, query = _concat_parts([parts[k] for k in order[1:-1]])
-            for method, W in _iter_query_rankers(X, y, query):
-                best = choose_first(_query_agreements(validation, W))
+            for method, alphas, W in _iter_query_rankers(X, y, query):
+                best = choose_largest(_query_agreements(validation, W), alphas)
                 error = 1 - float(_query_agreements(test, W[best : best + 1])[0])
                 values.setdefault(method, {}).setdefault(name, []).append(error)
     return _to_figures(values)
@@ -140,22 +142,26 @@ def _iter_rankers(X: Any, y: Vector) -> Iterator[tuple[str, Vector]]:
     for name, learner in learners.items():
         yield name, X.T @ learner.fit(K, targets).coef
     ten_groups = Targets(y, np.arange(len(y)) % 10, targets.queries)
-    svm = RankSVM(alphas=(0.1, 1.0, 10.0), select="auc", folds=3, tolerance=1e-5)
+    svm = RankSVM(alphas=(1.0, 10.0, 100.0), select="auc", folds=3)
     yield "RankSVM", svm.fit(to_features(X), ten_groups).coef
 
 
-def _iter_query_rankers(X: Matrix, y: Vector, query: Indices) -> Iterator[tuple[str, Matrix]]:
-    """Iterate over methods and their weights at every alpha, shape (alphas, features).
+def _iter_query_rankers(
+    X: Matrix, y: Vector, query: Indices
+) -> Iterator[tuple[str, tuple[float, ...], Matrix]]:
+    """Iterate over methods, their alphas, and their weights at each, shape (alphas, features).
 
     ``X`` has one row per document, ``y`` its relevance and ``query`` the number of its query. The
     number of alphas differs between methods.
     """
     targets, F = Targets(y, query, query), to_features(X)
-    yield "RankRLS", RankRLS(alphas=ALPHAS, ties=False).coefs(F, targets)
-    yield "RankRLS, all pairs", RankRLS(alphas=ALPHAS).coefs(F, targets)
+    yield "RankRLS", ALPHAS, RankRLS(alphas=ALPHAS, ties=False).coefs(F, targets)
+    everything = RankRLS(alphas=GLOBAL_ALPHAS, scope="global")  # pairs of different queries too
+    yield "RankRLS, all pairs", GLOBAL_ALPHAS, everything.coefs(F, targets)
     products, pull = X.T @ X, X.T @ (y - y.mean())
-    yield "RLS", np.stack([np.linalg.solve(products + a * np.eye(len(pull)), pull) for a in ALPHAS])
-    yield "RankSVM", RankSVM(alphas=(10.0, 100.0, 1000.0), iterations=100).coefs(X, y, query)
+    weights = [np.linalg.solve(products + a * np.eye(len(pull)), pull) for a in ALPHAS]
+    yield "RLS", ALPHAS, np.stack(weights)
+    yield "RankSVM", SVM_ALPHAS, RankSVM(alphas=SVM_ALPHAS).coefs(X, y, query)
 
 
 def _query_agreements(part: Part, W: Matrix) -> Vector:
@@ -191,7 +197,7 @@ def _make_learners() -> Mapping[str, Any]:
         "RankRLS (20)": ranker("sign"),
         "RankRLS (21)": ranker("magnitude"),
         "RankRLS (22)": ranker("bound"),
-        "RankSVM": lambda alphas: RankSVM(alphas=alphas, iterations=50),
+        "RankSVM": lambda alphas: RankSVM(alphas=alphas, iterations=100),
         "RLS": lambda alphas: RLS(alphas=alphas, select="squared_error"),
     }
 
@@ -224,15 +230,16 @@ def _choose_kernel_and_alpha(
     """Return the kernel index and alpha with the least mean error on validation people.
 
     ``learner`` is a function of ``_make_learners``; ``tests`` are values of ``_split_ratings``.
-    Ties go to the first kernel, then the smallest alpha.
+    Of equally good settings the first kernel and then the largest alpha are taken.
     """
     alphas = tuple(2.0 ** np.arange(-6, 10, 3))
     errors = [
         np.mean([_disagreements(learner(alphas=alphas), K, t) for t in tests], axis=0)
         for K in grams
     ]
-    kernel, alpha = np.unravel_index(choose_first(-np.ravel(errors)), np.shape(errors))
-    return int(kernel), alphas[alpha]
+    best_per_kernel = -np.min(errors, axis=1)
+    kernel = choose_first(best_per_kernel)
+    return kernel, alphas[choose_largest(-np.asarray(errors[kernel]), alphas)]
 
 
 def _disagreements(learner: Any, K: Matrix, person: tuple[Indices, Indices, Vector]) -> list[float]:
@@ -278,7 +285,10 @@ RANKING_EXPERIMENTS = (
 
 SAMPLE_SIZE, FEATURE_COUNT = 30, 10
 CONSTANT_FEATURE = 3.0  # acts as a bias term, which pooling over folds mixes up
+MEAN_ALPHA = 1e-4  # of RankSVM, per pair of candidates
 SMALL_ALPHA = 1e-3  # where held-out candidates in the basis do most harm
+LEVEL_CANDIDATES, LEVEL_REPEATS = 80_000, 9
+ITEM_COUNT, PREFERENCE_COUNT = 80, 1000
 SAMPLE_CASES = {  # positives among thirty, distance of the classes
     "no signal, half positive": (15, 0.0),
     "no signal, a tenth positive": (3, 0.0),
@@ -379,6 +389,82 @@ def _draw_sample(y: Vector, distance: float, rng: np.random.Generator) -> Matrix
     return X
 
 
+def run_ranksvm_levels(settings: RunSettings) -> Cells:
+    """Compute milliseconds of one evaluation of RankSVM's loss by the number of different labels.
+
+    Rows are numbers of labels of 80 000 candidates with random scores, columns the losses. Needs no
+    data file.
+    """
+    rng = np.random.default_rng(settings.seed)
+    scores, one_query = 2 * rng.normal(size=LEVEL_CANDIDATES), np.zeros(LEVEL_CANDIDATES, np.intp)
+    cells: dict[str, dict[str, Figure]] = {}
+    for levels in (2, 5, 50, 1000, 50_000):
+        labels = rng.integers(0, levels, LEVEL_CANDIDATES).astype(np.float64)
+        pairs = LabelPairs.from_labels(labels, one_query)
+        row = cells.setdefault(str(levels), {})
+        for name, loss in (("hinge", pairs.hinge), ("squared hinge", pairs.squared_hinge)):
+            loss(scores)  # the first call prepares the labels
+            seconds = []
+            for _ in range(LEVEL_REPEATS):
+                start = time.process_time()
+                loss(scores)
+                seconds.append(time.process_time() - start)
+            row[name] = Figure(round(1000 * float(np.median(seconds)), 1))
+    return cells
+
+
+def run_preference_holdout(settings: RunSettings) -> Cells:
+    """Compute the share of held-out preferences in the right order, by what is held out.
+
+    Rows: preferences that follow from the features, and noise. Columns: single preferences held
+    out, items with all their preferences, both items of each preference, and new items, which are
+    the truth. Mean over random samples (10, or 50 in the full version). Needs no data file.
+    """
+    rng = np.random.default_rng(settings.seed)
+    values: dict[str, dict[str, list[float]]] = {}
+    for row, signal in {"noise": 0.0, "signal": 1.0}.items():
+        for _ in range(50 if settings.full else 10):
+            X = rng.standard_normal((2 * ITEM_COUNT, 5))
+            hidden = signal * X[:, 0] + rng.standard_normal(len(X))
+            K = rbf_kernel(X, gamma=0.1)
+            for name, share in _holdout_shares(K, hidden, rng).items():
+                values.setdefault(row, {}).setdefault(name, []).append(share)
+    return _to_figures(values)
+
+
+def _holdout_shares(K: Matrix, hidden: Vector, rng: np.random.Generator) -> dict[str, float]:
+    """Return the share of preferences in the right order by what was held out.
+
+    ``K`` (2 n, 2 n) is the kernel of n compared items and n new ones, ``hidden`` (2 n,) decides
+    each preference. Alpha is 1.
+    """
+    n = len(K) // 2
+    pairs = np.array([rng.choice(n, 2, replace=False) for _ in range(PREFERENCE_COUNT)])
+    is_first = hidden[pairs[:, 0]] > hidden[pairs[:, 1]]
+    graph = PreferenceGraph(np.where(is_first[:, None], pairs, pairs[:, ::-1]), np.ones(len(pairs)))
+    learner = RankRLS(alphas=[1.0])
+    targets = Targets(np.zeros(n), np.arange(n), np.arange(n), preferences=graph)
+    inside = K[:n, :n]
+    path = learner.path(inside, targets)
+    better, worse = graph.pairs.T
+    differences = inside[better] - inside[worse]
+    products = differences[:, better] - differences[:, worse]
+    single = leave_out(
+        products, np.ones((len(pairs), 1)), list(np.arange(len(pairs))[:, None]), alphas=[1.0]
+    )
+    new = K[n:, :n] @ path.coefs[0]
+    others = np.array([rng.choice(n, 2, replace=False) for _ in range(PREFERENCE_COUNT)])
+    right = np.sign(new[others[:, 0]] - new[others[:, 1]]) * np.sign(
+        hidden[n + others[:, 0]] - hidden[n + others[:, 1]]
+    )
+    return {
+        "single preferences": float(np.mean([scores[0, 0, 0] > 0 for scores in single])),
+        "items": float(np.mean(path.heldout[0, better] > path.heldout[0, worse])),
+        "both items": float(np.mean(learner.leave_both_out(inside, targets, 1.0) > 0)),
+        "new items": float(np.mean(right > 0)),
+    }
+
+
 def _estimate_auc(K: Matrix, y: Vector, rng: np.random.Generator) -> dict[str, float]:
     """Return four cross-validation estimates of the AUC of RLS with alpha 1, by name.
 
@@ -413,7 +499,8 @@ def _fit_ranksvm(K: Matrix, targets: Targets) -> Matrix:
     the time of the fit is of interest.
     """
     root = np.linalg.cholesky(K + 1e-8 * np.eye(len(K)))
-    return RankSVM(alphas=[1.0], tolerance=1e-4).coefs(root, targets.y, targets.queries)
+    alpha = MEAN_ALPHA * len(K) ** 2  # in proportion to the number of pairs
+    return RankSVM(alphas=[alpha]).coefs(root, targets.y, targets.queries)
 
 
 def _holdout_by_shortcut(K: Matrix, targets: Targets, basis: Indices) -> Vector:
@@ -466,6 +553,8 @@ def _measure_seconds(run: Callable[[], Matrix]) -> tuple[Figure, Matrix]:
 
 ESTIMATE_EXPERIMENTS = (
     Experiment("auc-estimates", run_auc_estimates),
+    Experiment("preference-holdout", run_preference_holdout),
+    Experiment("ranksvm-levels", run_ranksvm_levels),
     Experiment("scaling", run_scaling, files=(REUTERS,)),
     Experiment("reduced-set", run_reduced_set, files=(MQ2008,)),
 )
