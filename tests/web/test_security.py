@@ -43,11 +43,16 @@ def test_a_page_needs_the_token_and_health_does_not(outside: TestClient) -> None
 def test_the_token_of_the_address_sets_a_cookie_that_scripts_cannot_read(
     outside: TestClient,
 ) -> None:
-    answer = outside.get("/?token=secret-token")
-    assert answer.status_code == 200
+    answer = outside.get("/?token=secret-token", follow_redirects=False)
+    assert answer.status_code == 303  # so that the token leaves the address bar
+    assert answer.headers["location"] == "/"
     assert "HttpOnly" in answer.headers["set-cookie"]
     assert "SameSite=Strict" in answer.headers["set-cookie"]
     assert outside.get("/").status_code == 200
+    page = outside.get("/?token=secret-token&q=SHC&page=2", follow_redirects=False)
+    assert page.headers["location"] == "/?q=SHC&page=2"
+    other = {"sec-fetch-site": "cross-site"}  # browsers would not send the cookie
+    assert outside.get("/?token=secret-token", headers=other).status_code == 200
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1:9999", "127.0.0.1.evil.example:8000"])

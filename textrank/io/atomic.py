@@ -660,6 +660,28 @@ def _entries(folder: Path) -> Iterator[Path]:
     return folder.iterdir() if folder.is_dir() else iter([folder])
 
 
+def lock_file(path: Path) -> IO[str]:
+    """Create a file if necessary, lock it for this process and return it, open.
+
+    The lock ends when the returned file is closed or the process ends, however that happens. The
+    file stays. Raises OSError if another process has the lock, or the file cannot be written.
+    """
+    handle = path.open("a", encoding="utf-8")
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(handle.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        handle.close()
+        raise
+    return handle
+
+
 def file_checksum(file: Path) -> str:
     """Return the SHA-256 of a file as a hexadecimal string."""
     with file.open("rb") as stream:

@@ -885,6 +885,11 @@ class Store:
             while batch := cursor.fetchmany(MAX_BATCH_ROWS):
                 yield batch
 
+    @cached_property
+    def failure_count(self) -> int:
+        """Number of documents that failed."""
+        return int(self.fetch_value("SELECT count(*) FROM failures"))
+
     @property
     def facts(self) -> FactTable:
         """Facts of the table ``pairs``, aggregated on demand."""

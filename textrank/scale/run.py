@@ -20,7 +20,7 @@ from pathlib import Path
 from queue import Empty
 from typing import Any
 
-from textrank.io import open_atomic
+from textrank.io import lock_file, open_atomic
 from textrank.io.atomic import DRAFT_NAME
 from textrank.results.schema import (
     TABLES,
@@ -441,11 +441,9 @@ def lock_folder(folder: Path) -> Iterator[None]:
     ``.work`` must exist in the folder. The lock is released at the end; the system releases that of
     a killed process.
     """
-    import fcntl
-
-    with (folder / WORK_FOLDER / "lock").open("a") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise ValueError(f"{folder}: another run is writing to it. Wait for it.") from error
+    try:
+        handle = lock_file(folder / WORK_FOLDER / "lock")
+    except OSError as error:
+        raise ValueError(f"{folder}: another run is writing to it. Wait for it.") from error
+    with handle:
         yield

@@ -15,7 +15,7 @@ explicit features, so that values with all candidates are one sparse product, el
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import RLock
 from typing import Any, TypeAlias, TypeVar
@@ -717,8 +717,10 @@ class ActiveLearner:
 
     # The next question
 
-    def next_question(self) -> Question | None:
+    def next_question(self, exclude: Collection[str] = ()) -> Question | None:
         """Return the open question that is worth most; None if all are answered.
+
+        Questions whose keys are in ``exclude`` are returned only if no other is open.
 
         A shortlist by the scores of all candidates is valued again: by scores without the answers
         about their own document, and by the variance that an answer would remove. The value of a
@@ -728,6 +730,7 @@ class ActiveLearner:
             open_questions = [q for q in self.questions.values() if q.key not in self.answered]
             if not open_questions:
                 return None
+            open_questions = [q for q in open_questions if q.key not in exclude] or open_questions
             values = self._values(self.scores)
             best = [max(values[row] for row in q.rows) for q in open_questions]
             is_small = len(self.labelled) < MAX_LABELLED_FOR_VARIANCE

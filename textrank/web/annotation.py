@@ -10,18 +10,21 @@ from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 import json
 import sqlite3
 import tempfile
+import weakref
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock, RLock, Thread
 from typing import Any
+from urllib.parse import quote, unquote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,9 +38,11 @@ from starlette.routing import Route
 from textrank.candidates import Candidate, document_id
 from textrank.features import FeatureNames, Vector
 from textrank.formats.detection import WRITERS, write_docs
+from textrank.io import lock_file
 from textrank.learners.base import Fit
 from textrank.learners.calibration import fit_calibration
 from textrank.model import Model
+from textrank.results.store import valid_unicode
 from textrank.web.active_learner import (
     ANSWERS_PER_TUNING,
     ANSWERS_WITHOUT_LABEL,
@@ -97,23 +102,37 @@ class AnswerLog:
     failure loses no answer that was acknowledged. The file is created if it does not exist.
 
     ``about`` describes the curation (task, checksum of the texts). Raises ValueError if the file is
-    not an SQLite file or has another description.
+    not an SQLite file, has another description, or is in use by another process: two would accept
+    contradicting answers. The lock is a file of its own, which goes with the process.
     """
 
     def __init__(self, path: str | Path, about: Mapping[str, str]) -> None:
         self.path = Path(path)
+        try:
+            handle = lock_file(self.path.with_name(f"{self.path.name}.lock"))
+        except OSError as error:
+            raise ValueError(
+                f"{self.path}: in use by another textrank curate, or its folder cannot be written "
+                f"({error.strerror}). Use that one, or give another file with --answers."
+            ) from error
+        self._release_lock = weakref.finalize(self, handle.close)
         try:
             self._db = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = FULL")
             self._db.executescript(_TABLES)
         except sqlite3.DatabaseError as error:
+            self._release_lock()
             raise ValueError(
                 f"{self.path}: cannot be used for answers ({error}). "
                 "Give another file with --answers."
             ) from error
         self._lock = Lock()
-        self._check_description({"format": str(LOG_FORMAT), **about})
+        try:
+            self._check_description({"format": str(LOG_FORMAT), **about})
+        except ValueError:
+            self.close()
+            raise
 
     def _check_description(self, about: Mapping[str, str]) -> None:
         """Store the description of a new file; raise ValueError if a stored value differs."""
@@ -127,8 +146,9 @@ class AnswerLog:
             self._db.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (key, value))
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file and release its lock."""
         self._db.close()
+        self._release_lock()
 
     def append(
         self,
@@ -249,8 +269,10 @@ class Curation:
     """An ActiveLearner whose every change is on disk before it takes effect.
 
     Started again with the same texts and log, it replays all answers and continues. ``docs`` are
-    those that the learner asks about; ``who`` is the person's name, written into the log with every
-    event. Methods that change it are thread-safe and return ``state()`` after the change.
+    those that the learner asks about; ``who`` is the name of the person if a request names none.
+    The name is written into the log with every event. Several people get different questions, and
+    each can undo what is their own. Methods that change it are thread-safe and return ``state()``
+    of the person after the change.
     """
 
     def __init__(
@@ -265,7 +287,7 @@ class Curation:
         self._answers_since_tuning = 0
         self._tuning: Thread | None = None
         self._replay()
-        self.current_question = learner.next_question()
+        self._questions: dict[str, Question] = {}  # handed out and not yet answered, by person
 
     def _replay(self) -> None:
         """Apply the marks and answers of the log, with one training at the end.
@@ -291,56 +313,73 @@ class Curation:
 
     # Actions of people
 
-    def answer(self, key: str, value: str) -> dict[str, Any]:
+    def current_question(self, who: str | None = None) -> Question | None:
+        """Return the open question of a person, handing out one; None if all are answered.
+
+        It is not the question of another person, unless no other is open. ``who`` None is the
+        person of the curation.
+        """
+        person = who or self.who
+        with self._lock:
+            held = self._questions.pop(person, None)
+            question = None if held is None else self.learner.questions.get(held.key)
+            if question is None or question.key in self.learner.answered:
+                question = self.learner.next_question({q.key for q in self._questions.values()})
+            if question is not None:
+                self._questions[person] = question
+            return question
+
+    def answer(self, key: str, value: str, who: str | None = None) -> dict[str, Any]:
         """Take an answer to the question of a key, log it and choose the next question.
 
-        ``value`` is one of ``Question.allowed_answers``. Raises ValueError, before anything is
+        ``value`` is one of ``Question.allowed_answers``; ``who`` None is the person of the
+        curation. Raises ValueError, before anything is
         written, if the question does not exist or is answered, or the value is not allowed.
         """
         with self._lock:
             question = self._get_open_question(key)
             question.labels(value)  # raises before anything is written
             event = self.answers.append(
-                "answer", self.who, document=question.document, question=key, value=value
+                "answer", who or self.who, document=question.document, question=key, value=value
             )
             self.learner.answer(question, value)
             self.active_events.append(event)
             self._answers_since_tuning += 1
-            self.current_question = self.learner.next_question()
             self._tune_if_due()
-            return self.state()
+            return self.state(who)
 
-    def undo(self) -> dict[str, Any]:
-        """Undo the last answer or mark that is not undone.
+    def undo(self, who: str | None = None) -> dict[str, Any]:
+        """Undo the last answer or mark of a person that is not undone; those of others stay.
 
-        The question of an answer is asked again.
-
-        Raises ValueError if there is nothing to undo.
+        The question of an answer is asked again. ``who`` None is the person of the curation. Raises
+        ValueError if there is nothing to undo.
         """
+        person = who or self.who
         with self._lock:
-            if not self.active_events:
-                raise ValueError("there is nothing to undo.")
-            event = self.active_events[-1]
-            self.answers.append("undo", self.who, document=event.document, undoes=event.id)
-            self.active_events.pop()
+            event = next((e for e in reversed(self.active_events) if e.who == person), None)
+            if event is None:
+                raise ValueError("there is nothing of yours to undo.")
+            self.answers.append("undo", person, document=event.document, undoes=event.id)
+            self.active_events.remove(event)
             if event.kind == "name":
                 self._update_names(event.document)
-                self.current_question = self.learner.next_question()
             else:
-                self._remove_answer(event.question)
-            return self.state()
+                self._remove_answer(event.question, person)
+            return self.state(who)
 
-    def _remove_answer(self, key: str) -> None:
-        """Make the learner forget the answer to a question and ask it again.
+    def _remove_answer(self, key: str, person: str) -> None:
+        """Make the learner forget the answer to a question and ask the person again.
 
         If the question does not exist any more, the next one is chosen.
         """
         question = self.learner.questions.get(key)
         if question is not None:
             self.learner.remove_answer(question)
-        self.current_question = question or self.learner.next_question()
+            self._questions[person] = question
 
-    def mark(self, document: str, start: int, end: int, *, remove: bool = False) -> dict[str, Any]:
+    def mark(
+        self, document: str, start: int, end: int, *, remove: bool = False, who: str | None = None
+    ) -> dict[str, Any]:
         """Mark characters [start, end) of a document as a name, or with ``remove`` as not one.
 
         ``document`` is the id of the document. Its questions are built again; answers to those that
@@ -353,17 +392,14 @@ class Curation:
             self.names[document].find_span(start, end)
             event = self.answers.append(
                 "name",
-                self.who,
+                who or self.who,
                 document=document,
                 question=json.dumps([start, end]),
                 value="none" if remove else "name",
             )
             self.active_events.append(event)
             self._update_names(document)
-            current = self.current_question
-            if current is None or current.key not in self.learner.questions:
-                self.current_question = self.learner.next_question()
-            return self.state()
+            return self.state(who)
 
     def _update_names(self, document: str) -> None:
         """Apply all marks of a document that are not undone and build its questions again.
@@ -407,8 +443,8 @@ class Curation:
 
     # State for the page
 
-    def state(self) -> dict[str, Any]:
-        """Return everything the page shows, as plain values.
+    def state(self, who: str | None = None) -> dict[str, Any]:
+        """Return everything the page shows to a person, as plain values.
 
         Keys: ``question`` (None if all are answered), ``quality`` (after each of the last answers),
         ``advice`` (``word``, ``why``), ``alpha``, the counts ``answered``, ``open``, ``labelled``
@@ -416,7 +452,7 @@ class Curation:
         """
         learner = self.learner
         word, why = advise(learner.history, learner.kappas)
-        question = self.current_question
+        question = self.current_question(who)
         last_events = self.active_events[: -MAX_LISTED_ANSWERS - 1 : -1]
         return {
             "question": None if question is None else self.describe_question(question),
@@ -750,6 +786,7 @@ class CurationApp:
     curation: Curation
     title: str
     credentials: Credentials
+    visitors: Iterator[int] = field(default_factory=lambda: itertools.count(1))  # new browsers
 
     def app(self) -> Starlette:
         """Return the application, without protection; see ``GuardMiddleware``."""
@@ -766,20 +803,46 @@ class CurationApp:
         ]
         return Starlette(routes=[*routes, *common_routes()], exception_handlers={404: _not_found})
 
-    def index(self, _: Request) -> Response:
-        """Serve the page; its script fetches the first question."""
+    def index(self, request: Request) -> Response:
+        """Serve the page; its script fetches the first question.
+
+        A browser is given a person's name, which it keeps in a cookie: that of the address
+        (parameter ``as``), that of the curation for the first browser, or a numbered one.
+        """
+        chosen = _clean_name(request.query_params.get("as", ""))
+        person = chosen or self._cookie(request) or self._new_person()
         values = {
             "title": self.title,
             "csrf": self.credentials.csrf,
             "formats": list(WRITERS),
             "task": self.curation.learner.pipeline.task.name,
-            "who": self.curation.who,
+            "who": person,
         }
-        return render_page("curate.html", values)
+        response = render_page("curate.html", values)
+        response.set_cookie(self._cookie_name, quote(person), httponly=True, samesite="strict")
+        return response
 
-    def state(self, _: Request) -> Response:
+    @property
+    def _cookie_name(self) -> str:
+        """Name of the cookie with the person's name; with the port, as that of the token."""
+        return f"textrank_curator_{self.credentials.port}"
+
+    def _cookie(self, request: Request) -> str:
+        """Return the person's name in the cookie of a request; "" without one."""
+        return _clean_name(unquote(request.cookies.get(self._cookie_name, "")))
+
+    def _new_person(self) -> str:
+        """Return the name of the curation, or a numbered one if a browser has it already."""
+        number = next(self.visitors)
+        return self.curation.who if number == 1 else f"{self.curation.who} {number}"
+
+    def _person(self, request: Request) -> str:
+        """Return who sends a request; the person of the curation if no cookie says it."""
+        return self._cookie(request) or self.curation.who
+
+    def state(self, request: Request) -> Response:
         """Serve everything the page shows, as JSON."""
-        return JSONResponse(self.curation.state())
+        return JSONResponse(self.curation.state(self._person(request)))
 
     def explain(self, request: Request) -> Response:
         """Serve the contributions to a question's score (parameter ``question``) as JSON.
@@ -796,13 +859,14 @@ class CurationApp:
         """Take an answer (JSON body: ``question``, ``value``) and serve the new state."""
 
         def change(body: dict[str, Any]) -> dict[str, Any]:
-            return self.curation.answer(_get_text(body, "question"), _get_text(body, "value"))
+            question, value = _get_text(body, "question"), _get_text(body, "value")
+            return self.curation.answer(question, value, self._person(request))
 
         return await _apply_change(request, change)
 
     async def undo(self, request: Request) -> Response:
-        """Undo the last answer or mark and serve the new state."""
-        return await _apply_change(request, lambda _: self.curation.undo())
+        """Undo the last answer or mark of the person and serve the new state."""
+        return await _apply_change(request, lambda _: self.curation.undo(self._person(request)))
 
     async def mark_name(self, request: Request) -> Response:
         """Mark characters as a name or, with ``remove`` true, as not one; serve the new state.
@@ -813,7 +877,8 @@ class CurationApp:
         def change(body: dict[str, Any]) -> dict[str, Any]:
             start, end = (_get_integer(body, key) for key in ("start", "end"))
             remove = body.get("remove") is True
-            return self.curation.mark(_get_text(body, "document"), start, end, remove=remove)
+            document, person = _get_text(body, "document"), self._person(request)
+            return self.curation.mark(document, start, end, remove=remove, who=person)
 
         return await _apply_change(request, change)
 
@@ -841,6 +906,12 @@ class CurationApp:
             return content, f"corpus{suffix}"
 
         return _serve_file(make)
+
+
+def _clean_name(name: str) -> str:
+    """Return a person's name of at most 60 printable characters, with single blanks."""
+    printable = "".join(c for c in valid_unicode(name) if c.isprintable())
+    return " ".join(printable.split())[:60]
 
 
 async def _apply_change(request: Request, change: Callable[[dict[str, Any]], Any]) -> Response:

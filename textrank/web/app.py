@@ -24,15 +24,23 @@ from importlib.resources import files
 from pathlib import Path
 from threading import Thread
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, parse_qsl, urlencode
 
 import uvicorn
+from anyio import to_thread
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from textrank.config import package_versions
 from textrank.io import parse_digits
@@ -42,6 +50,10 @@ from textrank.reports.html import template_environment as report_environment
 
 MAX_REQUEST_BYTES = 1 << 20  # an answer or a name takes a few hundred
 MAX_DRAINED_BYTES = 1 << 28  # of a refused body, read so that the client sees the response
+BODY_SECONDS = 20.0  # for the body of a request to arrive
+HEADER_SECONDS = 10.0  # for the first line and the headers of a request to arrive
+MAX_CONNECTIONS = 500  # at a time; more are answered with status 503
+MAX_THREADS = 4  # that work on requests; others wait for their turn
 PUBLIC_PATHS = ("/health",)  # need no token
 SAFE_METHODS = ("GET", "HEAD")
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
@@ -120,7 +132,9 @@ class GuardMiddleware:
         proof = self.credentials.authenticate(scope)
         # An address with the token sets the cookie, so that links need no token.
         sender = _HeaderSender(send, self.credentials if proof == "explicit" else None)
-        refusal = _check_request(scope, self.credentials, proof)
+        refusal: Response | None = _check_request(scope, self.credentials, proof)
+        if refusal is None and proof == "explicit":
+            refusal = _redirect_without_token(scope)
         if refusal is None:
             refusal = await self._forward(scope, receive, sender)
         if refusal is not None:
@@ -136,7 +150,10 @@ class GuardMiddleware:
         if scope["method"] in SAFE_METHODS:
             await self.app(scope, receive, send)
             return None
-        body = await _read_body(Headers(scope=scope), receive)
+        try:
+            body = await asyncio.wait_for(_read_body(Headers(scope=scope), receive), BODY_SECONDS)
+        except TimeoutError:
+            return _refuse(408, f"the request was not complete after {BODY_SECONDS:g} seconds.")
         if body is None:
             return _refuse(413, f"a request of more than {MAX_REQUEST_BYTES} bytes is refused.")
         messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
@@ -190,6 +207,22 @@ def _check_request(scope: Scope, credentials: Credentials, proof: str) -> PlainT
     if not is_safe and proof == "cookie" and not _is_from_own_page(headers, credentials):
         return _refuse(403, "a request that changes something needs the token of its page.")
     return None
+
+
+def _redirect_without_token(scope: Scope) -> Response | None:
+    """Return a redirect to the same page without the token in its address; None if it has none.
+
+    The cookie that goes with it replaces the token, which would stay in the address bar and in the
+    history of the browser. A request from another site is not redirected, because browsers would
+    not send the cookie with it.
+    """
+    pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    rest = [(name, value) for name, value in pairs if name != "token"]
+    is_page = scope["method"] == "GET" and scope["path"] == "/"
+    is_cross_site = Headers(scope=scope).get("sec-fetch-site") == "cross-site"
+    if len(rest) == len(pairs) or not is_page or is_cross_site:
+        return None
+    return RedirectResponse(f"/?{urlencode(rest)}" if rest else "/", status_code=303)
 
 
 def _is_from_own_page(headers: Headers, credentials: Credentials) -> bool:
@@ -444,6 +477,44 @@ def serve(
         asyncio.run(_run_server(app, listener, on_ready))
 
 
+class _Protocol(H11Protocol):
+    """HTTP protocol that closes connections whose request does not arrive within HEADER_SECONDS."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to wait for the first request."""
+        super().connection_made(transport)
+        self._wait_for_request()
+
+    def data_received(self, data: bytes) -> None:
+        """Pass data on; stop waiting once the headers of a request are complete."""
+        if self._deadline is None and not self._is_busy():
+            self._wait_for_request()
+        super().data_received(data)
+        if self._is_busy():
+            self._stop_waiting()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _is_busy(self) -> bool:
+        """Return whether a request is being answered."""
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _wait_for_request(self) -> None:
+        """Close the connection after HEADER_SECONDS unless it is told to stop waiting."""
+        self._deadline = self.loop.call_later(HEADER_SECONDS, self.transport.close)
+
+    def _stop_waiting(self) -> None:
+        """Let the connection stay."""
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+
 class _Server(uvicorn.Server):
     """uvicorn server that calls ``on_ready`` after startup and leaves signals to us."""
 
@@ -472,9 +543,13 @@ async def _run_server(app: ASGIApp, listener: socket.socket, on_ready: Callable[
             lifespan="off",
             server_header=False,
             date_header=False,
+            http=_Protocol,
+            limit_concurrency=MAX_CONNECTIONS,
+            timeout_keep_alive=max(int(HEADER_SECONDS), 1),
         )
     )
     server.on_ready = on_ready
+    to_thread.current_default_thread_limiter().total_tokens = MAX_THREADS
 
     def stop() -> None:
         server.should_exit = True

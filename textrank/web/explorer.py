@@ -14,6 +14,7 @@ import hashlib
 import io
 import json
 import re
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -502,6 +503,63 @@ def _static_page_data(store: Store) -> dict[str, Any]:
     return {"rows": rows, "facts": facts, "entities": {e.pop("key"): e for e in entities}}
 
 
+# Cached pages
+
+MAX_CACHED_BYTES = 32 << 20  # of pages in all
+Page: TypeAlias = tuple[bytes, int, str | None]  # content, status, media type
+
+
+@dataclass
+class PageCache:
+    """Pages by address: results do not change, so a page is computed once.
+
+    Several requests for one page at a time wait for the first. The least recently used pages are
+    dropped above ``max_bytes``. Thread-safe.
+    """
+
+    max_bytes: int = MAX_CACHED_BYTES
+    _pages: OrderedDict[str, Page] = field(default_factory=OrderedDict, repr=False)
+    _locks: dict[str, Lock] = field(default_factory=dict, repr=False)
+    _lock: Lock = field(default_factory=Lock, repr=False)
+    _bytes: int = 0
+
+    def get(self, address: str, compute: Callable[[], Response]) -> Response:
+        """Return the page of an address as a new response, computing it if it is not cached."""
+        with self._lock:
+            computing = self._locks.setdefault(address, Lock())
+        try:
+            with computing:
+                page = self._find(address)
+                if page is None:
+                    response = compute()
+                    page = (bytes(response.body), response.status_code, response.media_type)
+                    self._add(address, page)
+        finally:
+            with self._lock:
+                self._locks.pop(address, None)
+        return Response(page[0], status_code=page[1], media_type=page[2])
+
+    def _find(self, address: str) -> Page | None:
+        """Return a cached page, now the most recently used one, or None."""
+        with self._lock:
+            page = self._pages.get(address)
+            if page is not None:
+                self._pages.move_to_end(address)
+            return page
+
+    def _add(self, address: str, page: Page) -> None:
+        """Keep a page, dropping older ones as necessary; one that is too large is not kept."""
+        size = len(page[0]) + len(address)
+        if size > self.max_bytes // 8:
+            return
+        with self._lock:
+            self._pages[address] = page
+            self._bytes += size
+            while self._bytes > self.max_bytes:
+                old, dropped = self._pages.popitem(last=False)
+                self._bytes -= len(dropped[0]) + len(old)
+
+
 # The application
 
 MAX_EXPLAINED_STATEMENTS = 200  # of a document, on one page
@@ -519,38 +577,59 @@ class Explorer:
     store: Store
     explainer: StatementExplainer | None = None
     reports: Mapping[str, str] = field(default_factory=dict)
+    cache: PageCache = field(default_factory=PageCache)
 
     def app(self) -> Starlette:
         """Return the application, without protection; see ``GuardMiddleware``."""
         pages: dict[str, Callable[[Request], Response]] = {
-            "/": self.index,
-            "/fact": self.fact,
-            "/name": self.name,
-            "/document": self.document,
+            "/": self._cached(self.index),
+            "/fact": self._cached(self.fact),
+            "/name": self._cached(self.name),
+            "/document": self._cached(self.document),
             "/explanations": self.explanations,
             "/report/{name}": self.report,
-            "/errors": self.errors,
+            "/errors": self._cached(self.errors),
             "/export/{format}": self.export,
-            "/api/suggest": self.suggest,
-            "/api/neighbours": self.neighbours,
+            "/api/suggest": self._cached(self.suggest),
+            "/api/neighbours": self._cached(self.neighbours),
             "/api/why": self.why,
         }
         routes = [Route(path, endpoint) for path, endpoint in pages.items()]
         return Starlette(routes=[*routes, *common_routes()], exception_handlers={404: _not_found})
 
+    def _cached(self, endpoint: Callable[[Request], Response]) -> Callable[[Request], Response]:
+        """Return an endpoint whose pages are kept in the cache."""
+
+        def serve(request: Request) -> Response:
+            address = f"{request.url.path}?{request.url.query}"
+            return self.cache.get(address, lambda: endpoint(request))
+
+        return serve
+
     def index(self, request: Request) -> Response:
         """Serve a page of the table of facts with its facets; the query is a ``Selection``."""
         selection = Selection.from_query(request.query_params.multi_items())
-        counts = queries.count_matches(self.store, selection)
+        counts, facets = self._count(selection)
         return self._render(
             "facts.html",
             selection=selection,
             rows=queries.select_page(self.store, selection),
             counts=counts,
-            facets=queries.count_facets(self.store, selection),
+            facets=facets,
             pages=max(1, ceil(counts["pairs"] / FACTS_PER_PAGE)),
             sorts=list(queries.SORTS),
         )
+
+    def _count(self, selection: Selection) -> tuple[Row, list[Row]]:
+        """Return the numbers of matches and the facets, which all pages of a selection share."""
+        key = f"facets of {selection.to_query(sort='probability')}"
+
+        def compute() -> Response:
+            counts = queries.count_matches(self.store, selection)
+            return JSONResponse([counts, queries.count_facets(self.store, selection)])
+
+        counts, facets = json.loads(bytes(self.cache.get(key, compute).body))
+        return counts, facets
 
     def fact(self, request: Request) -> Response:
         """Serve a fact with every sentence about its two entities (parameters ``a``, ``b``)."""
@@ -682,7 +761,7 @@ class Explorer:
         """
         shared = {
             "title": self.store.title,
-            "failed": self.store.fetch_value("SELECT count(*) FROM failures"),
+            "failed": self.store.failure_count,
             "selection": Selection(),
             "report": bool(self.reports),
         }
