@@ -33,6 +33,7 @@ EXAMPLES = {
         "textrank apply ppi corpora/sample-text/egfr.txt --table",
         "textrank apply ppi corpora/sample-text --out results",
     ],
+    "results": ["textrank results verify results"],
     "query": [
         'textrank query results "who interacts with GRB2"',
         'textrank query results "SELECT type, count(*) AS n FROM statements GROUP BY type"',

@@ -421,6 +421,29 @@ def read_rows(
         yield from rows
 
 
+def check_part_file(file: Path, table: str, format: Format) -> int:
+    """Read a file of a part completely and return its number of rows.
+
+    Raises ValueError, with the file, if it is missing, damaged, or lacks columns of its table.
+    """
+    with _explain_damage(file):
+        if format == "jsonl":
+            rows = _read_rows_of(file, format)
+            columns, count = set(rows[0]) if rows else set(TABLES[table]), len(rows)
+        else:
+            import pyarrow.parquet as pq
+
+            with file.open("rb") as stream:
+                if stream.read(4) != b"PAR1":
+                    raise ValueError("it does not begin as a Parquet file")
+            parquet = pq.ParquetFile(file)
+            columns = set(parquet.schema_arrow.names)
+            count = sum(batch.num_rows for batch in parquet.iter_batches())
+        if missing := set(TABLES[table]) - columns:
+            raise ValueError(f"the column {min(missing)} is missing")
+    return count
+
+
 def _read_rows_of(file: Path, format: Format) -> list[dict[str, Any]]:
     """Return the rows of one file as dictionaries."""
     if format == "jsonl":

@@ -20,18 +20,31 @@ from pathlib import Path
 from queue import Empty
 from typing import Any
 
-from textrank.io import lock_file, open_atomic
+from textrank.io import lock_file, open_atomic, read_json
 from textrank.io.atomic import DRAFT_NAME
 from textrank.results.schema import (
+    FORMATS,
     TABLES,
+    Format,
+    check_part_file,
     count_rows,
     list_parts,
+    part_file,
     read_rows,
     remove_part,
     remove_unfinished_parts,
     write_part,
 )
-from textrank.scale.job import SLICE_BYTES, Job, Manifest, Slice
+from textrank.scale.job import (
+    MANIFEST_FILE,
+    SLICE_BYTES,
+    Input,
+    Job,
+    Manifest,
+    Slice,
+    list_read_files,
+    path_checksum,
+)
 from textrank.scale.supervisor import NO_PROGRESS, Outcome, Pool, Report
 
 WORK_FOLDER = ".work"  # splits, failures and the lock
@@ -447,3 +460,119 @@ def lock_folder(folder: Path) -> Iterator[None]:
         raise ValueError(f"{folder}: another run is writing to it. Wait for it.") from error
     with handle:
         yield
+
+
+# Verification -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something wrong with a result folder.
+
+    Attributes
+    ----------
+    kind
+        "damaged" (a part cannot be read), "missing" (a planned part is not finished), "failed" (a
+        document of the part killed its worker; the next run tries it again), "stray" (a file of no
+        planned part, or of an unfinished one) or "input" (an input has changed or is gone).
+    place
+        File or folder.
+    reason
+        What is wrong.
+    repaired
+        Whether ``verify_folder`` removed the cause.
+    """
+
+    kind: str
+    place: str
+    reason: str
+    repaired: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as JSON values."""
+        return asdict(self)
+
+
+def verify_folder(folder: Path, *, repair: bool = False) -> list[Problem]:
+    """Check the parts and inputs of a result folder and return what is wrong; [] if nothing is.
+
+    Every file of every part is read completely. With ``repair``, damaged parts and stray files are
+    removed, so that the next run with the same command computes them again; inputs are left alone.
+    Raises ValueError if the folder is not a result, has a damaged manifest, or is in use by a run.
+    """
+    manifest = Manifest.read(folder)
+    if manifest is None:
+        raise ValueError(f"{folder}: no manifest.json, so this is not a result of apply --out.")
+    format = manifest.settings.get("format", "parquet")
+    if format not in FORMATS:
+        raise ValueError(f"{folder / MANIFEST_FILE}: damaged, its format is {format!r:.40}.")
+    (folder / WORK_FOLDER).mkdir(exist_ok=True)
+    with lock_folder(folder):
+        slices = _planned_slices(folder, manifest.slices)
+        problems = [*_check_parts(folder, slices, format, repair)]
+        problems += _check_strays(folder, {slice.id for slice in slices}, format, repair)
+    return problems + [problem for file in manifest.inputs if (problem := _check_input(file))]
+
+
+def _planned_slices(folder: Path, slices: Sequence[Slice]) -> list[Slice]:
+    """Return the slices of a manifest, those that were split replaced by their parts."""
+    planned: list[Slice] = []
+    waiting = deque(slices)
+    while waiting:
+        slice = waiting.popleft()
+        file = folder / WORK_FOLDER / f"{slice.id}.json"
+        if not file.is_file():
+            planned.append(slice)
+            continue
+        try:
+            smaller = [Slice.from_dict(row) for row in read_json(file)]
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(
+                f"{file}: damaged ({error!r:.80}). Remove it and run again."
+            ) from error
+        waiting.extendleft(reversed(smaller))
+    return planned
+
+
+def _check_parts(
+    folder: Path, slices: Sequence[Slice], format: Format, repair: bool
+) -> Iterator[Problem]:
+    """Yield the parts that are missing, failed or damaged."""
+    finished = list_parts(folder, format)
+    for slice in slices:
+        place = str(part_file(folder, "documents", slice.id, format))
+        if slice.id not in finished:
+            yield Problem("missing", place, "not finished. Run textrank apply --out again.")
+            continue
+        if (folder / WORK_FOLDER / f"{slice.id}{FAILED_SUFFIX}").exists():
+            yield Problem("failed", place, "a worker died. The next run tries it again.")
+        try:
+            for table in TABLES:
+                check_part_file(part_file(folder, table, slice.id, format), table, format)
+        except ValueError as error:
+            if repair:
+                remove_part(folder, slice.id, format)
+            yield Problem("damaged", place, str(error), repair)
+
+
+def _check_strays(folder: Path, ids: set[str], format: Format, repair: bool) -> Iterator[Problem]:
+    """Yield files of the table folders that belong to no finished part; remove them to repair."""
+    finished = list_parts(folder, format) & ids
+    for table in TABLES:
+        for file in sorted((folder / table).glob("*")):
+            if file.suffix == f".{format}" and file.stem in finished:
+                continue
+            if repair and (file.is_file() or file.is_symlink()):
+                file.unlink()
+            yield Problem("stray", str(file), "belongs to no finished part.", repair)
+
+
+def _check_input(file: Input) -> Problem | None:
+    """Return the problem of an input that is gone or whose content has changed, else None."""
+    if not Path(file.path).exists():
+        return Problem("input", file.source, "is gone; its documents stay in the result.")
+    path = Path(file.path)
+    files = list_read_files(path) if file.state else None
+    if path_checksum(path, files) != file.checksum:
+        return Problem("input", file.source, "has changed since the result was begun.")
+    return None

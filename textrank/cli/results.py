@@ -1,0 +1,45 @@
+"""``textrank results``: check what ``textrank apply --out`` wrote."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+EXAMPLE = "Example: textrank results verify results"
+ACTIONS = ("verify",)
+EXIT_PROBLEMS = 3  # as for apply --out: the command worked, but not all is well
+
+
+def command(
+    action: Annotated[str, typer.Argument(help="What to do: verify.")],
+    folder: Annotated[Path, typer.Argument(help="Folder written by textrank apply --out.")],
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Remove damaged parts; apply computes them again.")
+    ] = False,
+    json_: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per problem.")
+    ] = False,
+) -> int:
+    """Read every part of a result and report what is damaged, missing or changed."""
+    if action not in ACTIONS:
+        raise ValueError(f"{action!r} is not an action; available: {', '.join(ACTIONS)}.")
+    from textrank.scale.run import verify_folder
+
+    problems = verify_folder(folder, repair=repair)
+    for problem in problems:
+        if json_:
+            typer.echo(json.dumps(problem.to_dict(), ensure_ascii=False))
+        else:
+            note = " (removed)" if problem.repaired else ""
+            typer.echo(f"{problem.kind}: {problem.place}: {problem.reason}{note}")
+    if not json_:
+        removed = sum(problem.repaired for problem in problems)
+        typer.echo(
+            f"{folder}: {len(problems)} problems" + (f", {removed} removed" if repair else "")
+        )
+        if removed:
+            typer.echo("Run textrank apply --out again to compute removed parts.")
+    return EXIT_PROBLEMS if any(not problem.repaired for problem in problems) else 0
