@@ -368,6 +368,7 @@ def answers(request: pytest.FixtureRequest, nlp: Language) -> tuple[str, Rows]:
     }
     assert any(rows.values())
     assert not rows["empty"]
+    assert not rows["white"]
     return task, rows
 
 

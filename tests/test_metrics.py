@@ -224,6 +224,13 @@ def test_large_rankings_agree_with_scipy(rng):
     assert disagreement(binary, scores) == pytest.approx(1 - auc(binary, scores), abs=1e-12)
 
 
+@pytest.mark.parametrize("size", [2, 3, 4, 13, 150, 400])
+def test_a_perfect_ranking_has_tau_of_exactly_one(size):
+    y = np.arange(size) / 7
+    assert kendall_tau_b(y, 3 * y) == 1
+    assert kendall_tau_b(y, -y) == -1
+
+
 @pytest.mark.parametrize("size", [2, 12, 200, 201, 500])
 @pytest.mark.parametrize("n_labels", [1, 2, 5, 300])
 @pytest.mark.parametrize("digits", [0, 6])

@@ -17,6 +17,7 @@ tolerance. Rounding to a grid would instead separate two close scores on either 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -405,7 +406,8 @@ def kendall_tau_b(y: ArrayLike, scores: ArrayLike) -> float | None:
     pairs = _compare_pairs(labels, values)
     if not pairs.labelled or not pairs.scored:
         return None
-    return float(pairs.surplus / np.sqrt(float(pairs.labelled)) / np.sqrt(float(pairs.scored)))
+    tau = pairs.surplus / math.sqrt(pairs.labelled * pairs.scored)
+    return min(max(tau, -1.0), 1.0)  # round-off may exceed them
 
 
 def disagreement(y: ArrayLike, scores: ArrayLike) -> float | None:

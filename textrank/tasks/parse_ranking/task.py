@@ -400,13 +400,17 @@ def _tag_sentence(doc: Doc, sentence: Span, tags: Sequence[str]) -> Doc:
 
 
 def _sentences(doc: Doc) -> Iterator[Span]:
-    """Yield the sentences of a Doc; raise ValueError if their boundaries are not known."""
+    """Yield the sentences of a Doc, except those of white space only.
+
+    Raises ValueError if their boundaries are not known.
+    """
     if len(doc) and not doc.has_annotation("SENT_START"):
         raise ValueError(
             f"document {document_id(doc)!r} has no sentence boundaries. "
             "Run a parser or a sentencizer first."
         )
-    yield from doc.sents if len(doc) else ()
+    if len(doc):
+        yield from (s for s in doc.sents if not s.text.isspace())
 
 
 def _sentence_name(doc: Doc, number: int) -> str:
