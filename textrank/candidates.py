@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc
 
-from textrank.features import Indices, Vector
+from textrank.features import Indices, Matrix, Vector
 
 if TYPE_CHECKING:
     from spacy.tokens import Span
@@ -68,6 +68,7 @@ class Candidate:
     # Comparisons it takes part in: their keys, each with the magnitude by which it was preferred,
     # negative if the other one was. None: candidates are not compared with one another.
     comparisons: tuple[tuple[str, float], ...] | None = None
+    head_labels: tuple[float, ...] = ()  # gold label for each head of the task; empty: unknown
 
     def __post_init__(self) -> None:
         if not self.group:
@@ -220,12 +221,15 @@ class Targets:
     context: DocumentContext | None = None  # for learners with a second stage
     weights: Vector | None = None  # (n,) positive factors of the squared errors; None: all 1
     preferences: PreferenceGraph | None = None  # rankers learn from these instead of labels
+    heads: Matrix | None = None  # (n, h) labels for learners of several heads; None: y alone
 
     def __post_init__(self) -> None:
         sizes = {len(self.y), len(self.groups), len(self.queries)}
-        sizes |= set() if self.weights is None else {len(self.weights)}
+        sizes |= {len(values) for values in (self.weights, self.heads) if values is not None}
         if len(sizes) != 1:
-            raise ValueError(f"y, groups, queries and weights differ in length: {sorted(sizes)}")
+            raise ValueError(
+                f"y, groups, queries, weights and heads differ in length: {sorted(sizes)}"
+            )
         if self.preferences is not None and self.preferences.pairs.max(initial=-1) >= len(self.y):
             raise ValueError(
                 f"preferences name row {self.preferences.pairs.max()} of {len(self.y)} candidates"
@@ -239,7 +243,8 @@ class Targets:
         """Build the targets of labelled candidates, in order and without weights.
 
         Groups and queries are numbered from 0 in order of appearance. A query is only the same in
-        the same document. Raises ValueError if a candidate has no label.
+        the same document. There are heads if every candidate has labels for them, and each has
+        positive and negative ones. Raises ValueError if a candidate has no label.
         """
         for index, candidate in enumerate(candidates):
             if candidate.label is None:
@@ -254,6 +259,7 @@ class Targets:
             number_keys([(c.document, c.query) for c in candidates]),
             DocumentContext.from_candidates(candidates),
             preferences=PreferenceGraph.from_candidates(candidates),
+            heads=_head_labels(candidates),
         )
 
     def take(self, index: Indices) -> Targets:
@@ -264,10 +270,23 @@ class Targets:
         """
         context = None if self.context is None else self.context.take(index)
         weights = None if self.weights is None else self.weights[index]
+        heads = None if self.heads is None else self.heads[index]
         graph = None if self.preferences is None else self.preferences.take(index)
         return Targets(
-            self.y[index], self.groups[index], self.queries[index], context, weights, graph
+            self.y[index], self.groups[index], self.queries[index], context, weights, graph, heads
         )
+
+
+def _head_labels(candidates: Sequence[Candidate]) -> Matrix | None:
+    """Return the labels (n, h) of the heads of candidates.
+
+    None if a candidate has none, or a head has not both kinds of labels.
+    """
+    if len({len(c.head_labels) for c in candidates}) != 1 or not candidates[0].head_labels:
+        return None
+    labels = np.array([c.head_labels for c in candidates], dtype=np.float64)
+    has_both = (labels > 0).any(axis=0) & (labels < 0).any(axis=0)
+    return labels if has_both.all() else None
 
 
 def number_keys(keys: Sequence[Hashable]) -> Indices:

@@ -523,6 +523,7 @@ def with_task_settings(model: Model, settings: Sequence[str]) -> Model:
         raise ValueError(
             f"--set {overrides} does not fit the task {task.name!r}: {', '.join(types)}."
         ) from error
+    model = model.with_task(task, model.threshold)  # may choose other heads
     probabilities = model.probability(model.heldout)
     point = task.operating_point(model.labels, model.heldout, probabilities, model.threshold)
     return model.with_task(*point)

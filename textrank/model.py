@@ -1,7 +1,9 @@
 """Model: a fitted pipeline, which scores candidates, annotates Docs and explains its scores.
 
 A model holds one weight per named feature if its kernel has explicit features, and otherwise one
-coefficient per training candidate together with the representations of these (``support``).
+coefficient per training candidate together with the representations of these (``support``). A
+model with *heads* has one column of coefficients for each of several questions; its score is the
+log-odds that the answer to one of them is yes.
 
 On disk a model is a folder with ``config.cfg`` (the pipeline), ``arrays.npz``, ``meta.json`` (with
 checksums of the other files) and one subfolder per submodel. It contains no pickled objects.
@@ -19,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 from spacy.tokens import Doc
 
 from textrank._ragged import slices
@@ -32,7 +35,13 @@ from textrank.candidates import (
     document_id,
 )
 from textrank.config import package_versions, resolve_block, write_model_config
-from textrank.explanation import ScoredBatch, mean_row, rank_contributions, subtract_mean
+from textrank.explanation import (
+    AVERAGE_NAME,
+    ScoredBatch,
+    mean_row,
+    rank_contributions,
+    subtract_mean,
+)
 from textrank.features import FeatureNames, Features, Matrix, Vector, count_rows, take_rows
 from textrank.io import (
     META_FILE,
@@ -45,7 +54,7 @@ from textrank.io import (
     write_manifest,
 )
 from textrank.learners.base import Fit
-from textrank.learners.calibration import PlattCalibration, fit_calibration
+from textrank.learners.calibration import Heads, PlattCalibration, fit_calibration
 from textrank.learners.document_context import CONTEXT_FEATURE_NAMES, DocumentContextWeights
 from textrank.linear_scores import FeatureWeights, LinearScores, compile_scorer
 from textrank.metrics import auc, merge_ties
@@ -66,8 +75,9 @@ if TYPE_CHECKING:
     from textrank.pipeline import Pipeline
 
 ErrorHandler: TypeAlias = Callable[[Doc, Exception], None]
-FORMAT_VERSION = 2  # increases when an older textrank could not read a new folder
-READABLE_VERSIONS = (1, FORMAT_VERSION)  # version 1 had no checksum of meta.json
+FORMAT_VERSION = 3  # increases when an older textrank could not read a new folder
+READABLE_VERSIONS = (1, 2, FORMAT_VERSION)  # 1 had no checksum of meta.json, 2 had no heads
+OTHER_HEADS_NAME = "other relations"  # name of what heads other than the leading one add
 MAX_INDEXED_CANDIDATES = 4096  # above this the plain kernel is faster than an indexed one
 MAX_MEAN_CANDIDATES = 100  # training candidates from which mean contributions are computed
 
@@ -91,6 +101,7 @@ class Model:
     submodels: Mapping[str, Model] = field(default_factory=dict)  # see Task.submodel_names
     average: Vector | None = None  # mean training value of each feature; 0 for rare features
     calibration: PlattCalibration | None = None  # scores to probabilities; None: not yes or no
+    heads: Heads | None = None  # of a model with several columns of coefficients
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields for pickle and copy, without what was computed from them on first use.
@@ -125,13 +136,40 @@ class Model:
 
         ``X`` comes from the pipeline's representation or from ``_represent``. ``context`` has the
         texts and positions of the same candidates; only a model with a second stage needs it, and
-        then ``X`` should hold all candidates of each document.
+        then ``X`` should hold all candidates of each document. The score of a model with heads is
+        the log-odds that one of the heads that the task chooses is positive.
         """
         if self._scorer is not None:
             return self.fit.apply_second_stage(self._scorer(X).products, context)
+        scores = self._raw_scores(X, context)
+        return scores if self.heads is None else self.heads.combine(scores, self._chosen_heads)
+
+    def _raw_scores(self, X: Sequence[Any], context: DocumentContext | None = None) -> Matrix:
+        """Return kernel values times coefficients, (m,), or (m, h) for a model with heads.
+
+        Only for a model with ``support``.
+        """
         if len(X) <= MAX_INDEXED_CANDIDATES and isinstance(self.pipeline.kernel, IndexedKernel):
             return self.fit.predict(self._indexed_kernel(X), context)
         return self.fit.predict(self.pipeline.kernel(X, self.support), context)
+
+    @property
+    def _chosen_heads(self) -> Sequence[str]:
+        """Names of the heads that count for the answer, as the task chooses."""
+        return self.pipeline.task.choose_heads(() if self.heads is None else self.heads.names)
+
+    @doc_cache()
+    def head_scores(self, candidates: Sequence[Candidate]) -> Matrix:
+        """Return the raw scores (n, h) of the heads, in the order of ``heads.names``.
+
+        A curated model has one more column of corrections. Raises ValueError without heads.
+        """
+        if self.heads is None:
+            raise ValueError("this model has one score per candidate, not several heads.")
+        if not candidates:
+            return np.empty((0, self.fit.coef.shape[1]))
+        chunks = chunk_candidates(candidates)
+        return np.concatenate([self._raw_scores(self._represent(chunk)) for chunk in chunks])
 
     def probability(self, scores: Vector) -> Vector | None:
         """Return the probability of yes for each score, same shape.
@@ -140,6 +178,10 @@ class Model:
         """
         return None if self.calibration is None else np.asarray(self.calibration(scores))
 
+    def describe_decision(self) -> dict[str, Any]:
+        """Return how the task decides, with its quality on held-out pairs; see the task."""
+        return self.pipeline.task.describe_decision(self.labels, self.probability(self.heldout))
+
     def attributes(self, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
         """Return what the submodels say about each candidate, one dictionary of plain values each.
 
@@ -147,8 +189,15 @@ class Model:
         """
         if self._attribute_model is None:
             return []
-        chunks = chunk_candidates(candidates)
-        return [row for chunk in chunks for row in self._attribute_model.predict(chunk)]
+        rows = []
+        for chunk in chunk_candidates(candidates):
+            heads = self._leading_heads(self.head_scores(chunk)) if self.heads else None
+            rows += self._attribute_model.predict(chunk, heads)
+        return rows
+
+    def _leading_heads(self, scores: Matrix) -> list[str]:
+        """Return the most probable of the chosen heads for each row of raw scores (m, h)."""
+        return cast(Heads, self.heads).leading(scores, self._chosen_heads)
 
     def _represent(self, candidates: Sequence[Candidate]) -> Sequence[Any]:
         """Represent candidates in the fastest form that ``score_representations`` accepts.
@@ -227,7 +276,7 @@ class Model:
         task = self.pipeline.task
         candidates = task.find_candidates(docs)
         all_candidates = [candidate for group in candidates for candidate in group]
-        scores, attributes, explain = self._score_with_attributes(all_candidates)
+        scores, heads, attributes, explain = self._score_with_attributes(all_candidates)
         probabilities = self.probability(scores) if all_candidates else None
         for doc, group, rows in zip(docs, candidates, slices(map(len, candidates)), strict=True):
             scored = Scored(
@@ -236,6 +285,7 @@ class Model:
                 self.threshold,
                 None if probabilities is None else probabilities[rows],
                 attributes=attributes[rows],
+                heads={name: values[rows] for name, values in heads.items()},
             )
             annotated = task.annotate(doc, scored)
             has_reasons = group and self.names is not None
@@ -267,29 +317,47 @@ class Model:
 
     def _score_with_attributes(
         self, candidates: Sequence[Candidate]
-    ) -> tuple[Vector, list[dict[str, Any]], Explain]:
-        """Return scores, attributes, and a function that explains the scores of these candidates.
+    ) -> tuple[Vector, dict[str, Vector], list[dict[str, Any]], Explain]:
+        """Return scores, probabilities by head, attributes, and a function that explains scores.
 
-        Attributes have one entry per candidate, or none without submodels.
-        Candidates are represented once for all three where that is possible.
+        Attributes have one entry per candidate, or none without submodels; probabilities have an
+        entry per head, each (n,), or none without heads. Candidates are represented once for all
+        where that is possible.
         """
         if not candidates:
-            return np.empty(0), [], self.explain_batch
+            return np.empty(0), {}, [], self.explain_batch
         if self.fit.second_stage is not None:
-            return self.score(candidates), self.attributes(candidates), self.explain_batch
+            return self.score(candidates), {}, self.attributes(candidates), self.explain_batch
         if self._attribute_model is None:
             if self._scorer is None:
-                return self.score(candidates), [], self.explain_batch
+                scores, heads = self._score_heads(
+                    [self._represent(chunk) for chunk in chunk_candidates(candidates)]
+                )
+                return scores, heads, [], self.explain_batch
             batch = self._score_batch(candidates)
-            return batch.scores, [], batch.explain
-        scores, attributes = [np.empty(0)], []
+            return batch.scores, {}, [], batch.explain
+        representations, attributes = [], []
         for chunk in chunk_candidates(candidates):
             X, rows = self._attribute_model.represent_and_predict(
-                self.pipeline.representation, chunk
+                self.pipeline.representation,
+                chunk,
+                None if self.heads is None else lambda X: self._leading_heads(self._raw_scores(X)),
             )
-            scores.append(self.score_representations(X))
+            representations.append(X)
             attributes += rows
-        return np.concatenate(scores), attributes, self.explain_batch
+        return *self._score_heads(representations), attributes, self.explain_batch
+
+    def _score_heads(self, chunks: Iterable[Sequence[Any]]) -> tuple[Vector, dict[str, Vector]]:
+        """Return scores (n,) and probabilities (n,) by head of represented candidates, in chunks.
+
+        The second is empty without heads.
+        """
+        if self.heads is None:
+            return np.concatenate([self.score_representations(X) for X in chunks]), {}
+        raw = np.concatenate([self._raw_scores(X) for X in chunks])
+        probabilities = expit(self.heads.log_odds(raw))
+        by_head = {name: probabilities[:, i] for i, name in enumerate(self.heads.names)}
+        return self.heads.combine(raw, self._chosen_heads), by_head
 
     # Explanations
 
@@ -297,9 +365,55 @@ class Model:
         """Return the named features of a candidate and what each adds, largest magnitude first.
 
         The values sum to the score. A kernel without explicit features divides the score by its
-        own convention (``AdditiveKernel``); raises ValueError if it has none.
+        own convention (``AdditiveKernel``); raises ValueError if it has none. With heads see
+        ``explain_head``.
         """
         return self.explain_batch([candidate])[0]
+
+    def explain_head(
+        self, candidates: Sequence[Candidate], head: str | None = None, *, relative: bool = False
+    ) -> list[Explanation]:
+        """Explain the log-odds of a head for each candidate, largest magnitude first.
+
+        The log-odds of a head are ``(slope + above [s > 0]) s + shift`` with its raw score ``s``,
+        so the parts of ``s`` add to them in proportion; ``shift`` is the entry
+        ``("average candidate",)``. With ``head`` None the score of the model is explained: the
+        parts are those of the leading head, and what other heads add is the entry
+        ``("other relations",)``. ``relative`` is as in ``explain_relative``. Values sum to the
+        log-odds that are explained. Raises ValueError if the model has no such head.
+        """
+        if self.heads is None:
+            raise ValueError("this model has no heads. Use explain.")
+        heads, scores = self.heads, self.head_scores(candidates)
+        names = [head] * len(candidates) if head is not None else self._leading_heads(scores)
+        log_odds = heads.log_odds(scores)
+        totals = None if head is not None else heads.combine(scores, self._chosen_heads)
+        groups: dict[tuple[str, bool], list[int]] = {}
+        for row, name in enumerate(names):
+            is_above = bool(scores[row, heads.columns([name])[0]] > 0)
+            groups.setdefault((name, is_above), []).append(row)
+        explanations: list[Explanation] = [[] for _ in candidates]
+        for (name, is_above), rows in groups.items():
+            (column,) = heads.columns([name])
+            single = self._linear_head(column, is_above)
+            shift = heads.calibrations[column].shift
+            explain = single.explain_relative if relative else single.explain_batch
+            for row, parts in zip(rows, explain([candidates[r] for r in rows]), strict=True):
+                others = 0.0 if totals is None else float(totals[row] - log_odds[row, column])
+                explanations[row] = _add_constants(parts, shift, others)
+        return explanations
+
+    def _linear_head(self, column: int, is_above: bool) -> Model:
+        """Return a model of one head whose scores are its log-odds without the constant.
+
+        ``is_above`` says that its raw scores are above zero, where the curve has another slope.
+        Corrections of a curated model are included.
+        """
+        heads, coef = cast(Heads, self.heads), self.fit.coef
+        curve = heads.calibrations[column]
+        slope = curve.slope + (curve.above if is_above else 0.0)
+        linear = slope * coef[:, column] + coef[:, len(heads.names) :].sum(axis=1)
+        return replace(self, fit=replace(self.fit, coef=linear), heads=None)
 
     @doc_cache()
     def explain_batch(self, candidates: Sequence[Candidate]) -> list[Explanation]:
@@ -307,6 +421,8 @@ class Model:
 
         Raises ValueError if the kernel can explain no scores.
         """
+        if self.heads is not None:
+            return self.explain_head(candidates)
         stage = self.fit.second_stage
         if isinstance(stage, DocumentContextWeights):
             return [self._explain_second_stage(stage, candidate) for candidate in candidates]
@@ -324,6 +440,8 @@ class Model:
         """
         if not candidates or self.fit.second_stage is not None:
             return self.explain_batch(candidates)
+        if self.heads is not None:
+            return self.explain_head(candidates, relative=True)
         contributions = self._contributions(candidates)
         if self.names is None:
             both = Features.vstack([contributions, self._mean_contributions])
@@ -393,9 +511,14 @@ class Model:
         """Return a copy of the model with another task object and threshold.
 
         ``threshold`` is the score from which the answer is yes; None if not applicable. Weights and
-        probabilities stay the same.
+        curves stay the same. If the task chooses other heads, held-out scores and labels follow.
         """
-        return replace(self, pipeline=replace(self.pipeline, task=task), threshold=threshold)
+        model = replace(self, pipeline=replace(self.pipeline, task=task), threshold=threshold)
+        if self.heads is None:
+            return model
+        chosen = model._chosen_heads
+        heldout = self.heads.combine(self.heads.heldout, chosen)
+        return replace(model, heldout=heldout, labels=self.heads.combine_labels(chosen))
 
     def prune(self, count: int) -> Model:
         """Return the model with only the ``count`` weights of largest magnitude.
@@ -500,6 +623,8 @@ class Model:
                 arrays["average"] = self.average[keep][nonzero].astype(np.float32)
         if isinstance(self.fit.second_stage, DocumentContextWeights):
             arrays |= self.fit.second_stage.to_arrays()
+        if self.heads is not None:
+            arrays |= {"head_heldout": self.heads.heldout, "head_labels": self.heads.labels}
         return arrays
 
     def _to_meta(self) -> dict[str, Any]:
@@ -514,6 +639,7 @@ class Model:
             "positives": int((self.labels > 0).sum()),
             "heldout_auc": self.heldout_auc,
             "calibration": None if self.calibration is None else asdict(self.calibration),
+            **({} if self.heads is None else {"heads": _heads_to_dict(self.heads)}),
             "versions": package_versions(),
         }
 
@@ -542,6 +668,7 @@ class Model:
         labels = np.asarray(arrays["labels"], dtype=np.float64)
         coef = np.asarray(arrays["coef"], dtype=np.float64)
         _check_sizes(folder, coef, names, support, heldout, labels)
+        heads = _read_heads(folder, meta, arrays, coef)
         alpha = _read_finite(meta, "alpha")  # held-out scores are stored for this alpha only
         stage = DocumentContextWeights.from_arrays(arrays)
         present = [n for n in pipeline.task.submodel_names if (folder / n / META_FILE).is_file()]
@@ -562,7 +689,47 @@ class Model:
             submodels,
             average=_read_average(arrays, len(coef)),
             calibration=_read_calibration(folder, meta, heldout, labels),
+            heads=heads,
         )
+
+
+def _add_constants(parts: Explanation, shift: float, others: float) -> Explanation:
+    """Return parts with a constant added to the average candidate, and with what other heads add.
+
+    The average candidate stays last; the other entries are sorted by magnitude, largest first.
+    """
+    average = shift + sum(value for name, value in parts if name == (AVERAGE_NAME,))
+    rest = [entry for entry in parts if entry[0] != (AVERAGE_NAME,)]
+    rest += [((OTHER_HEADS_NAME,), others)] if others else []
+    return [*sorted(rest, key=lambda entry: -abs(entry[1])), ((AVERAGE_NAME,), average)]
+
+
+def _heads_to_dict(heads: Heads) -> dict[str, Any]:
+    """Return the curve of each head by its name, in order, for ``meta.json``."""
+    pairs = zip(heads.names, heads.calibrations, strict=True)
+    return {name: asdict(curve) for name, curve in pairs}
+
+
+def _read_heads(
+    folder: Path, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], coef: Matrix
+) -> Heads | None:
+    """Return the stored heads; None for a model with one column of coefficients.
+
+    Raises ValueError if there are not as many columns as heads (or one more, of corrections).
+    """
+    stored: Mapping[str, Any] = meta.get("heads") or {}
+    columns = coef.shape[1] if coef.ndim == 2 else 1
+    heldout, labels = (arrays.get(f"head_{key}", np.empty((0, 0))) for key in ("heldout", "labels"))
+    if not stored and columns == 1:
+        return None
+    shape = (len(heldout), len(stored))
+    if columns - len(stored) not in (0, 1) or not heldout.shape == labels.shape == shape:
+        raise ValueError(
+            f"{folder}: {columns} columns of weights and held-out scores {heldout.shape} for "
+            f"{len(stored)} heads"
+        )
+    curves = tuple(PlattCalibration.from_dict(curve) for curve in stored.values())
+    return Heads(tuple(stored), curves, np.asarray(heldout), np.asarray(labels))
 
 
 def _read_finite(meta: Mapping[str, Any], key: str) -> float:

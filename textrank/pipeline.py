@@ -34,7 +34,7 @@ from textrank.features import (
     take_rows,
 )
 from textrank.learners.base import Fit
-from textrank.learners.calibration import fit_calibration
+from textrank.learners.calibration import LOG_ODDS, Heads, PlattCalibration, fit_calibration
 from textrank.learners.selection import fit_best_kernel
 from textrank.model import Model
 from textrank.progress import track
@@ -190,7 +190,11 @@ class Pipeline:
         pipeline = replace(pipeline, kernel=kernels[kernel_index]) if kernels else pipeline
         data = dataset.data
         data = data.grams[kernel_index] if isinstance(data, GramAlternatives) else data
+        heads = _fit_heads(self.task, fit, dataset.targets)
         heldout = fit.heldout[fit.alpha_index]
+        if heads is not None:
+            heldout = heads.combine(heads.heldout, self.task.choose_heads(heads.names))
+            y = heads.combine_labels(self.task.choose_heads(heads.names))
         has_names = isinstance(data, Features)
         fit, support = (fit, None) if has_names else _drop_zero_coefficients(fit, dataset.X)
         return Model(
@@ -202,7 +206,8 @@ class Pipeline:
             heldout,
             y,
             average=mean_features(data) if isinstance(data, Features) else None,
-            calibration=fit_calibration(heldout, y),
+            calibration=fit_calibration(heldout, y) if heads is None else LOG_ODDS,
+            heads=heads,
         )
 
     @property
@@ -238,6 +243,18 @@ class Pipeline:
         return candidates, unreachable
 
 
+def _fit_heads(task: Task, fit: Fit, targets: Targets) -> Heads | None:
+    """Return the heads of a fit, each with the curve of its held-out scores.
+
+    None if the learner fitted one column of coefficients.
+    """
+    if fit.coef.ndim == 1 or targets.heads is None:
+        return None
+    heldout, labels = fit.heldout[fit.alpha_index], targets.heads
+    curves = [PlattCalibration.fit(s, y) for s, y in zip(heldout.T, labels.T, strict=True)]
+    return Heads(tuple(task.head_names), tuple(curves), heldout, labels)
+
+
 def require_two_labels(y: Vector) -> None:
     """Raise ValueError if all labels are equal; ``y`` must not be empty."""
     if len(np.unique(y)) < 2:
@@ -251,11 +268,11 @@ def _drop_zero_coefficients(fit: Fit, support: Sequence[Any]) -> tuple[Fit, Sequ
     """Drop training candidates whose coefficient is zero, such as those outside a basis.
 
     ``support`` are the representations of the training candidates, one per coefficient. Returns the
-    fit and the support with the same rows dropped. Fits with several outputs, or with no nonzero
-    coefficient, are returned unchanged.
+    fit and the support with the same rows dropped. Of a fit with heads, candidates are dropped
+    whose coefficients are all zero. Fits with no nonzero coefficient are returned unchanged.
     """
-    nonzero = np.flatnonzero(fit.coef)
-    if fit.coef.ndim > 1 or not len(nonzero) or len(nonzero) == len(fit.coef):
+    nonzero = np.flatnonzero(fit.coef if fit.coef.ndim == 1 else fit.coef.any(axis=1))
+    if not len(nonzero) or len(nonzero) == len(fit.coef):
         return fit, support
     return replace(fit, coef=fit.coef[nonzero]), take_rows(support, nonzero)
 

@@ -361,15 +361,25 @@ class Learner(Protocol):
 class AttributeModel(Protocol):
     """Predictor of further attributes of a task's candidates, built from a model's submodels."""
 
-    def predict(self, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
-        """Return the attributes of each candidate as plain values by key, in the same order."""
+    def predict(
+        self, candidates: Sequence[Candidate], heads: Sequence[str] | None = None
+    ) -> list[dict[str, Any]]:
+        """Return the attributes of each candidate as plain values by key, in the same order.
+
+        ``heads`` is the leading head of each candidate, with which its attributes must agree; None
+        for a model without heads.
+        """
 
     def represent_and_predict(
-        self, representation: Representation[Any], candidates: Sequence[Candidate]
+        self,
+        representation: Representation[Any],
+        candidates: Sequence[Candidate],
+        leading_heads: Callable[[Sequence[Any]], Sequence[str]] | None = None,
     ) -> tuple[Sequence[Any], list[dict[str, Any]]]:
-        """Return ``representation(candidates)`` and ``predict(candidates)``.
+        """Return ``representation(candidates)`` and ``predict(candidates, heads)``.
 
-        Analysis that both need is done once.
+        ``leading_heads`` returns the heads of represented candidates; None without heads. Analysis
+        that both need is done once.
         """
 
 
@@ -395,6 +405,9 @@ class Task(Protocol):
 
     submodel_names: ClassVar[tuple[str, ...]] = ()
     """Names of the submodels, and of their subfolders, that a model of this task may have."""
+
+    head_names: ClassVar[tuple[str, ...]] = ()
+    """Names of the heads, in the order of ``Candidate.head_labels``; () if there is one answer."""
 
     fixed_settings: ClassVar[tuple[str, ...]] = ()
     """Fields that decide what is learnt, so that they cannot change after training."""
@@ -422,6 +435,18 @@ class Task(Protocol):
     def span_group(self) -> str:
         """Key of ``doc.spans`` with the entities: the setting ``entities`` if there is one."""
         return str(getattr(self, "entities", "entities"))
+
+    def describe_decision(self, y: Vector, probabilities: Vector | None) -> dict[str, Any]:
+        """Return in plain values how yes is decided, for users; {} if there is nothing to say.
+
+        ``y`` are the labels of held-out training candidates and ``probabilities`` their
+        probabilities, None for a model that is not calibrated.
+        """
+        return {}
+
+    def choose_heads(self, names: Sequence[str]) -> Sequence[str]:
+        """Return which of a model's heads count: the answer is yes if it is for one of them."""
+        return names
 
     @abstractmethod
     def candidates(self, doc: Doc) -> list[Candidate]:

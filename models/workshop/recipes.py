@@ -28,7 +28,8 @@ from textrank.config import registry
 
 PROJECT = Path(__file__).parents[2]
 ROOT_KEYS = ("data", "project", "prepared")
-SCRIPT_KEYS = ("basis", "weight")  # of a source, for scripts; not settings of a reader
+# Keys of a source for scripts; they are not settings of a reader.
+SCRIPT_KEYS = ("basis", "weight", "origin", "relations", "recognised", "both_annotated")
 Reader = Callable[[Language], Iterator[Doc]]
 
 

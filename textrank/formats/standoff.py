@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import tarfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeAlias
 from urllib.parse import unquote
@@ -340,7 +340,7 @@ Participant: TypeAlias = tuple[
 PROTEIN_LABELS = ("Protein", "Gene_or_gene_product", "Complex")
 BIONLP_SUFFIXES = (".txt", ".a1", ".a2")
 _EVENT_TYPES = {
-    "binding": "Binding",
+    "binding": "Binding Dissociation",
     "phosphorylation": "Phosphorylation",
     "degradation": "Degradation Protein_catabolism Catabolism",
     "activation": "Positive_regulation Activation",
@@ -353,6 +353,9 @@ _EVENT_TYPES = {
 RELATION_TYPES = {event: kind for kind, events in _EVENT_TYPES.items() for event in events.split()}
 LOSS_EVENTS = ("Negative_regulation", "Inactivation", "Degradation", "Protein_catabolism")
 OPPOSITE_TYPES = {"activation": "inhibition", "inhibition": "activation"}
+MODIFICATION_TYPES = ("phosphorylation", "modification")  # by which two proteins meet
+REGULATION_TYPES = ("activation", "inhibition", "regulation")  # of events of any kind
+RELATIONS = ("physical", "regulation")  # kinds of relations, which have a definition each
 STATUS_OF_MODIFIER = {"Negation": "negated", "Speculation": "speculated"}
 STATUSES = ("asserted", "negated", "speculated")  # by priority if events disagree
 
@@ -363,10 +366,20 @@ class BioNLP(FileReader):
 
     Mentions whose label is in ``names`` become entities. Two entities that an event joins become a
     gold relation with ``type``, ``direction`` ("a>b" from the first of its entities to the second),
-    ``status`` and ``trigger`` (character ranges). The outermost event that joins two entities gives
-    the type; an odd number of loss events on the side of the cause swaps activation and inhibition.
-    If several events join a pair, asserted ones take precedence over negated ones, and these over
-    speculated ones. Sections of one article share an ``origin`` and are held out together.
+    ``status``, ``relations`` and ``trigger`` (character ranges). The outermost event that joins two
+    entities gives the type; an odd number of loss events on the side of the cause swaps activation
+    and inhibition. A regulation of a modification that is not negative has the type of the
+    modification. If several events join a pair, asserted ones take precedence over negated ones,
+    and these over speculated ones. Sections of one article share an ``origin`` and are held out
+    together.
+
+    Two themes of a binding or dissociation are joined, and every cause with every theme. A theme
+    that is an event stands for its themes; a cause that is an event stands for its causes,
+    instruments and themes ("A regulates B by phosphorylating C" joins A with B). What holds for a
+    name also holds for names that are equivalent to it (``Equiv``); two equivalent names are never
+    joined. ``relations`` are the definitions that the events of a pair satisfy, of ``RELATIONS``:
+    "physical" for binding, dissociation, modification and regulation of a modification,
+    "regulation" for everything else.
 
     Attributes
     ----------
@@ -542,6 +555,8 @@ class _EventAnnotations:
         Events by id.
     marks
         Status values ("negated", "speculated") by event id.
+    equivalents
+        Ids of equivalent mentions, itself included, by id of a mention that has some.
     """
 
     text: str
@@ -551,16 +566,17 @@ class _EventAnnotations:
     triggers: dict[str, Mention] = field(default_factory=dict)
     events: dict[str, Event] = field(default_factory=dict)
     marks: dict[str, set[str]] = field(default_factory=dict)
+    equivalents: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def read(self, line: str, location: str, *, names: bool) -> None:
         """Parse a line of ``.a1`` (``names`` True) or ``.a2``; raise ValueError if malformed.
 
-        Only mentions, events and modifications count; equivalences, coreference and notes are
+        Only mentions, events, modifications and equivalences count; coreference and notes are
         ignored.
         """
         line_type = line[:1]
-        if line_type not in ("T", "E", "M", "A"):
-            return  # equivalences, coreference, notes
+        if line_type not in ("T", "E", "M", "A", "*"):
+            return  # coreference, notes
         name, _, rest = line.partition("\t")
         body, _, words = rest.partition("\t")
         if not body.strip():
@@ -569,6 +585,8 @@ class _EventAnnotations:
             self._add_mention(name, body, words, location, names)
         elif line_type == "E":
             self._add_event(name, body, location)
+        elif line_type == "*":
+            self._add_equivalence(body)
         else:
             modifier, _, event_id = body.partition(" ")
             if modifier in STATUS_OF_MODIFIER:
@@ -606,26 +624,55 @@ class _EventAnnotations:
         participants = tuple((role.rstrip("0123456789"), end) for role, end in arguments)
         self.events[name] = Event(type_name, trigger, participants)
 
+    def _add_equivalence(self, body: str) -> None:
+        """Join the sets of equivalent mentions that ``Equiv T1 T2`` names.
+
+        Relations of other kinds are ignored.
+        """
+        kind, *members = body.split()
+        if kind == "Equiv":
+            joined = frozenset(members).union(*(self.equivalents.get(m, ()) for m in members))
+            self.equivalents |= dict.fromkeys(joined, joined)
+
     def statements(self) -> list[dict[str, Any]]:
         """Return one gold row (without label) per pair of mentions that an event joins.
 
         Pairs are unordered, in the order of the first event that joins them. Rows are as in
         ``_row``. Events whose type is not in ``RELATION_TYPES`` join nothing by themselves.
         """
-        mention_ids = {mention.id for mention in self.mentions}
+        mention_ids = dict.fromkeys(mention.id for mention in self.mentions)
         links_by_pair: dict[frozenset[str], list[EventLink]] = {}
         for name, event in self.events.items():
             if event.type in RELATION_TYPES:
                 for link in _iter_links(name, self.events, mention_ids):
-                    links_by_pair.setdefault(frozenset((link.cause, link.theme)), []).append(link)
+                    for copy in self._iter_equivalent_links(link, mention_ids):
+                        pair = frozenset((copy.cause, copy.theme))
+                        links_by_pair.setdefault(pair, []).append(copy)
         return [self._row(links) for links in links_by_pair.values()]
+
+    def _iter_equivalent_links(
+        self, link: EventLink, mention_ids: Collection[str]
+    ) -> Iterator[EventLink]:
+        """Iterate over a link and its copies with equivalent mentions; none if its ends are such.
+
+        The link itself comes first, copies in the order of the mentions.
+        """
+        causes, themes = (
+            [end, *(m for m in mention_ids if m != end and m in self.equivalents.get(end, ()))]
+            for end in (link.cause, link.theme)
+        )
+        if link.theme not in causes:
+            for cause in causes:
+                for theme in themes:
+                    yield replace(link, cause=cause, theme=theme)
 
     def _row(self, links: Sequence[EventLink]) -> dict[str, Any]:
         """Return the gold row of a pair from all events that join it.
 
         The status of highest priority counts, and among its events the first outermost one. Keys
-        are ``entities`` (cause, theme), ``type``, ``direction``, ``status`` and ``trigger``
-        (character ranges, [] if unknown).
+        are ``entities`` (cause, theme), ``type``, ``direction``, ``status``, ``relations`` (of all
+        its events, in the order of ``RELATIONS``) and ``trigger`` (character ranges, [] if
+        unknown).
         """
         status = min((self._status(link) for link in links), key=STATUSES.index)
         status_links = [link for link in links if self._status(link) == status]
@@ -639,6 +686,7 @@ class _EventAnnotations:
             "type": link.type,
             "direction": link.direction,
             "status": status,
+            "relations": [name for name in RELATIONS if name in {link.relation for link in links}],
             "trigger": [list(piece) for piece in trigger.pieces] if trigger else [],
         }
 
@@ -665,6 +713,8 @@ class EventLink:
         Value of ``RELATION_TYPES``.
     direction
         "a>b" from cause to theme, or "none" for a binding.
+    relation
+        Value of ``RELATIONS``.
     below
         Ids of the events between this one and the mentions.
     """
@@ -674,38 +724,39 @@ class EventLink:
     theme: str
     type: str
     direction: str
+    relation: str
     below: frozenset[str]
 
 
 def _iter_links(
-    name: str, events: Mapping[str, Event], mention_ids: set[str]
+    name: str, events: Mapping[str, Event], mention_ids: Collection[str]
 ) -> Iterator[EventLink]:
     """Iterate over the pairs that event ``name`` joins.
 
-    These are two themes of a binding, or a cause and a theme. Causes and themes that are events
-    stand for the mentions below them. ``mention_ids`` are the ids of all mentions. A mention is
-    never paired with itself.
+    These are two themes of a binding or dissociation, or a cause and a theme. Themes that are
+    events stand for the mentions below them, causes also for their own causes and instruments.
+    ``mention_ids`` are the ids of all mentions. A mention is never paired with itself.
     """
     event = events[name]
-    if event.type == "Binding":
-        themes = [argument for argument in event.arguments_of("Theme") if argument in mention_ids]
-        for number, second in enumerate(themes):
-            for first in themes[:number]:
-                if first != second:
-                    yield EventLink(name, first, second, "binding", "none", frozenset())
-    themes_below = [
+    themes = [
         chain
         for argument in event.arguments_of("Theme")
         for chain in _find_participants(argument, events, mention_ids)
     ]
+    if RELATION_TYPES[event.type] == "binding":
+        for number, (second, below) in enumerate(themes):
+            for first, above in themes[:number]:
+                if first != second:
+                    inner = frozenset((*above, *below))
+                    yield EventLink(name, first, second, "binding", "none", "physical", inner)
     for argument in event.arguments_of("Cause"):
-        for cause, above in _find_participants(argument, events, mention_ids):
-            for theme, below in themes_below:
+        for cause, above in _find_participants(argument, events, mention_ids, agents=True):
+            for theme, below in themes:
                 if cause != theme:
                     relation_type = _link_type(event, above, below, events)
-                    yield EventLink(
-                        name, cause, theme, relation_type, "a>b", frozenset((*above, *below))
-                    )
+                    relation = _link_relation(event, below, events)
+                    inner = frozenset((*above, *below))
+                    yield EventLink(name, cause, theme, relation_type, "a>b", relation, inner)
 
 
 def _link_type(
@@ -713,9 +764,10 @@ def _link_type(
 ) -> str:
     """Return the relation type of an event.
 
-    It is the type of the event itself (for a catalysis that of what is catalysed), with activation
-    and inhibition swapped if ``above``, the events on the side of the cause, contain an odd number
-    of loss events. ``below`` are the events on the side of the theme.
+    It is the type of the event itself, with activation and inhibition swapped if ``above``, the
+    events on the side of the cause, contain an odd number of loss events. For a catalysis, and for
+    a regulation of a modification that is not negative, it is the type of the event below.
+    ``below`` are the events on the side of the theme.
 
     >>> loss = {"E1": Event("Negative_regulation", "T3", (("Theme", "T1"),))}
     >>> _link_type(Event("Positive_regulation", "T4", ()), ["E1"], [], loss)
@@ -725,16 +777,42 @@ def _link_type(
     if event.type == "Catalysis" and below:
         relation_type = RELATION_TYPES.get(events[below[0]].type, relation_type)
     losses = sum(events[name].type in LOSS_EVENTS for name in above)
-    return OPPOSITE_TYPES.get(relation_type, relation_type) if losses % 2 else relation_type
+    relation_type = (
+        OPPOSITE_TYPES.get(relation_type, relation_type) if losses % 2 else relation_type
+    )
+    if relation_type in ("activation", "regulation") and below:
+        inner_type = RELATION_TYPES.get(events[below[0]].type, "")
+        relation_type = inner_type if inner_type in MODIFICATION_TYPES else relation_type
+    return relation_type
+
+
+def _link_relation(event: Event, below: Sequence[str], events: Mapping[str, Event]) -> str:
+    """Return the definition that the cause and the theme of an event satisfy, of ``RELATIONS``.
+
+    Physical are modifications, and regulations of a modification; ``below`` are the events on the
+    side of the theme. A regulation of a binding is a regulation: its cause need not be bound.
+    """
+    own_type = RELATION_TYPES[event.type]
+    inner_type = RELATION_TYPES.get(events[below[0]].type, "") if below else ""
+    is_modification = own_type in MODIFICATION_TYPES or (
+        own_type in REGULATION_TYPES and inner_type in MODIFICATION_TYPES
+    )
+    return "physical" if is_modification else "regulation"
 
 
 def _find_participants(
-    argument: str, events: Mapping[str, Event], mention_ids: set[str], above: tuple[str, ...] = ()
+    argument: str,
+    events: Mapping[str, Event],
+    mention_ids: Collection[str],
+    above: tuple[str, ...] = (),
+    *,
+    agents: bool = False,
 ) -> list[Participant]:
     """Return the mentions that an argument stands for, each with the events on the way down to it.
 
-    A mention stands for itself, an event for its themes. ``above`` are the events passed so far,
-    outermost first. An unknown id or a cycle of events gives nothing.
+    A mention stands for itself, an event for its themes; with ``agents``, for its causes and
+    instruments first. ``above`` are the events passed so far, outermost first. An unknown id or a
+    cycle of events gives nothing.
     """
     if argument in mention_ids:
         return [(argument, above)]
@@ -742,8 +820,11 @@ def _find_participants(
         argument not in events or argument in above
     ):  # a mention of another label, or a cycle of events
         return []
-    themes = events[argument].arguments_of("Theme")
-    path = (*above, argument)
-    return [
-        chain for theme in themes for chain in _find_participants(theme, events, mention_ids, path)
-    ]
+    event, path = events[argument], (*above, argument)
+    chains: list[Participant] = []
+    for role in ("Cause", "Instrument") if agents else ():
+        for agent in event.arguments_of(role):
+            chains += _find_participants(agent, events, mention_ids, path, agents=True)
+    for theme in event.arguments_of("Theme"):
+        chains += _find_participants(theme, events, mention_ids, path)
+    return chains

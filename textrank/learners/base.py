@@ -51,7 +51,8 @@ class Fit:
     """A trained model: coefficients at the chosen alpha, and held-out scores at every alpha.
 
     ``heldout[a, i]`` is the score of candidate ``i`` at ``alphas[a]`` by a model that was trained
-    without its group of documents.
+    without its group of documents. A fit of h heads (``Targets.heads``) has one more axis of
+    length h at the end of ``coef``, ``heldout`` and of what ``predict`` returns.
 
     >>> fit = Fit((1.0,), 1.0, np.array([0.5, -0.5]), np.array([[0.2, -0.1]]))
     >>> fit.predict(np.array([[2.0, 0.0]]))

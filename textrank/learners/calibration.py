@@ -3,7 +3,8 @@
 ``fit_calibration`` gives the curve that a trained model carries: a ``PlattCalibration`` from scores
 to probabilities. ``IsotonicCalibration`` needs more scores, ``ConformalPredictor`` returns sets of
 labels with a stated error, ``PriorShift`` corrects for another share of positives, and
-``expected_threshold`` and ``mean_threshold`` choose thresholds for corpora without labels.
+``expected_threshold`` and ``mean_threshold`` choose thresholds for corpora without labels. A model
+that answers several questions has ``Heads``, one curve for each.
 ``fit_logistic`` is the one logistic regression of all learners.
 
 Scores must be held out: scores of training candidates by the model itself are far too good.
@@ -25,7 +26,13 @@ from scipy.special import expit, log_expit, softmax
 from textrank.features import Matrix, Vector
 from textrank.learners.base import check_alphas, check_gram, check_targets
 from textrank.linalg import inverse
-from textrank.metrics import TIE_TOLERANCE, choose_first, sort_ties, tie_tolerance
+from textrank.metrics import (
+    TIE_TOLERANCE,
+    argmax_first,
+    choose_first,
+    sort_ties,
+    tie_tolerance,
+)
 
 MAX_NEWTON_STEPS = 100
 MIN_STEP = 1e-10  # a logistic fit ends at smaller changes of its weights
@@ -113,8 +120,78 @@ class PlattCalibration:
 
     def __call__(self, scores: Any) -> Vector:
         """Return the probability of a positive label for each score, in the shape of ``scores``."""
+        return np.asarray(expit(self.log_odds(scores)))[()]
+
+    def log_odds(self, scores: Any) -> Vector:
+        """Return the logarithm of the odds of a positive label, in the shape of ``scores``."""
         s = np.asarray(scores)
-        return np.asarray(expit(self.slope * s + self.above * np.maximum(s, 0) + self.shift))[()]
+        return np.asarray(self.slope * s + self.above * np.maximum(s, 0) + self.shift)[()]
+
+
+LOG_ODDS = PlattCalibration(1.0, 0.0)  # curve of scores that are log-odds already
+
+
+@dataclass(frozen=True, eq=False)
+class Heads:
+    """Several yes-or-no questions about the same candidates, with one curve each.
+
+    A model with h heads has h scores per candidate, from one kernel and one basis. The probability
+    of *either* is ``1 - prod_h (1 - p_h)``: heads count as independent. There may be one column of
+    scores more than heads: corrections that are added to the log-odds of every head, as curation
+    learns them.
+
+    >>> heads = Heads(("a", "b"), (LOG_ODDS, LOG_ODDS), np.zeros((0, 2)), np.zeros((0, 2)))
+    >>> expit(heads.combine(np.array([[0.0, 0.0]]), ("a", "b"))).round(6).tolist()
+    [0.75]
+    """
+
+    names: tuple[str, ...]  # (h,)
+    calibrations: tuple[PlattCalibration, ...]  # (h,)
+    heldout: Matrix  # (n, h) held-out scores
+    labels: Matrix  # (n, h) their labels, 1 or -1
+
+    def log_odds(self, scores: Matrix) -> Matrix:
+        """Return the log-odds (m, h) of each head for scores (m, h) or (m, h + 1)."""
+        columns = [curve.log_odds(scores[:, i]) for i, curve in enumerate(self.calibrations)]
+        correction = scores[:, len(self.names) :].sum(axis=1)
+        return np.stack(columns, axis=1) + correction[:, None]
+
+    def combine(self, scores: Matrix, chosen: Sequence[str]) -> Vector:
+        """Return the log-odds (m,) that one of the ``chosen`` heads is positive.
+
+        ``scores`` is (m, h) or (m, h + 1). With ``t`` the log-odds of a head, the probability of
+        none is ``exp(-S)`` with ``S = sum log(1 + exp(t))``, so the result is ``log(exp(S) - 1)``;
+        of a single head it is ``t``. Raises ValueError for an unknown name, or without any.
+        """
+        log_odds = self.log_odds(scores)[:, self.columns(chosen)]
+        if log_odds.shape[1] == 1:
+            return np.asarray(log_odds[:, 0])
+        total = np.logaddexp(0.0, log_odds).sum(axis=1)
+        return np.asarray(total + np.log(-np.expm1(-total)))
+
+    def combine_labels(self, chosen: Sequence[str]) -> Vector:
+        """Return 1 for candidates (n,) for which one of the ``chosen`` heads is positive, else -1.
+
+        Raises ValueError as ``combine`` does.
+        """
+        return np.where((self.labels[:, self.columns(chosen)] > 0).any(axis=1), 1.0, -1.0)
+
+    def leading(self, scores: Matrix, chosen: Sequence[str]) -> list[str]:
+        """Return the name of the most probable of the ``chosen`` heads for each row of scores.
+
+        Of heads that are equally probable, within the tolerance of ties, the first leads.
+        """
+        log_odds = self.log_odds(scores)[:, self.columns(chosen)]
+        return [chosen[i] for i in argmax_first(log_odds).tolist()]
+
+    def columns(self, chosen: Sequence[str]) -> list[int]:
+        """Return the indices of heads; raise ValueError for an unknown name, or without any."""
+        if not chosen or not set(chosen) <= set(self.names):
+            raise ValueError(
+                f"this model has no head {', '.join(chosen) or '(none named)'}; available: "
+                f"{', '.join(self.names)}"
+            )
+        return [self.names.index(name) for name in chosen]
 
 
 def fit_calibration(heldout: Vector, y: Vector) -> PlattCalibration | None:

@@ -4,6 +4,8 @@
 problem in the span of the basis, and scores every candidate without its group. It is built from
 ``ReducedCoordinates`` (orthonormal coordinates of the span), ``DiagonalRidge`` (the ridge problem
 rotated so that every alpha is a diagonal) and ``heldout_without_basis`` (exact hold-out).
+``BasisMoments`` solves the same problem from sums over parts of the candidates, so that parts can
+be left out one after the other.
 
 ``SparseRLS`` fits RLS and RankRLS by conjugate gradients, for large sparse data.
 """
@@ -11,7 +13,7 @@ rotated so that every alpha is a diagonal) and ``heldout_without_basis`` (exact 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -35,12 +37,14 @@ from textrank.learners.base import (
     check_weights,
     choose_alpha,
     rows_by_group,
+    score_alphas,
 )
 from textrank.learners.holdout import heldout_by_folds, nested_by_retraining
 from textrank.learners.influence import GroupChanges
 from textrank.learners.preferences import Cost
 from textrank.learners.rankrls import QueryCentring, RankRLS
 from textrank.linalg import solve_krylov, to_dense
+from textrank.metrics import choose_largest
 
 Sampling = Literal["uniform", "stratified", "balanced", "leverage"]
 MAX_BATCH_NUMBERS = 1 << 21  # floats in one batch of held-out groups, 16 MB
@@ -53,7 +57,8 @@ class ReducedRLS:
     ``b = (K_RM V K_MR + alpha K_RR)^-1 K_RM V y`` with all training candidates ``M`` and
     ``V`` the diagonal of their weights (``targets.weights``, by default all 1). A held-out group
     takes its basis vectors with it, exactly: keeping them would let the model know where the
-    held-out candidates lie, and would bias the choice of alpha.
+    held-out candidates lie, and would bias the choice of alpha. With ``targets.heads`` there are
+    several right-hand sides: one model per head, on one basis and with one alpha.
 
     Pahikkala et al. (2009); Airola, Pahikkala and Salakoski (2011) on the bias.
 
@@ -101,12 +106,26 @@ class ReducedRLS:
     def fit(self, data: Matrix | Features, targets: Targets, basis: Indices | None = None) -> Fit:
         """Train on a Gram matrix or on features and choose alpha by held-out scores.
 
-        ``basis`` (b,) are the rows of the basis; None samples them by ``sampling``. Raises
-        ValueError if the labels leave the metric ``select`` undefined, and for sample weights with
-        ``rank``.
+        ``basis`` (b,) are the rows of the basis; None samples them by ``sampling``. With
+        ``targets.heads`` alpha has the best mean of the metric over all heads. Raises ValueError if
+        the labels leave the metric ``select`` undefined, and for sample weights with ``rank``.
         """
+        if targets.heads is not None:
+            return self._fit_heads(data, targets, targets.heads, basis)
         path = self.path(data, targets, basis)
         return path.select(choose_alpha(path.heldout, targets, self.select, path.alphas))
+
+    def _fit_heads(
+        self, data: Matrix | Features, targets: Targets, Y: Matrix, basis: Indices | None
+    ) -> Fit:
+        """Return ``fit`` for the labels ``Y`` (n, h) of several heads."""
+        full, heldout = self._solve(data, targets, Y, basis)
+        qualities = [
+            score_alphas(heldout[:, :, head], replace(targets, y=y), self.select)
+            for head, y in enumerate(Y.T)
+        ]
+        best = choose_largest(np.mean(qualities, axis=0), self.alphas)
+        return Fit(tuple(self.alphas), self.alphas[best], full[best], heldout)
 
     def path(
         self, data: Matrix | Features, targets: Targets, basis: Indices | None = None
@@ -114,18 +133,29 @@ class ReducedRLS:
         """Return coefficients and held-out scores at every alpha.
 
         With a Gram matrix the coefficients (alphas, n) are zero off the basis; with features they
-        are feature weights (alphas, d). ``basis`` is as in ``fit``.
+        are feature weights (alphas, d). ``basis`` is as in ``fit``. Heads are ignored.
+        """
+        Y = check_targets(targets.y, len(targets))
+        weights, heldout = self._solve(data, targets, Y, basis)
+        return RegularizationPath(tuple(self.alphas), weights[:, :, 0], heldout[:, :, 0])
+
+    def _solve(
+        self, data: Matrix | Features, targets: Targets, Y: Matrix, basis: Indices | None
+    ) -> tuple[Matrix, Matrix]:
+        """Return coefficients (a, n, p), or (a, d, p) of features, and held-out scores (a, n, p).
+
+        ``Y`` (n, p) are the right-hand sides; ``basis`` is as in ``fit``.
         """
         matrix, dual = check_data(data)
-        n = matrix.shape[0]
         if basis is None:
             basis = self.sample_basis(targets, matrix if dual else None)
         columns = matrix[:, basis] if dual else to_dense(matrix @ matrix[basis].T)
-        coefs, heldout = self.path_on_basis(columns, basis, targets)
-        full = np.zeros((len(self.alphas), n))
+        coefs, heldout = self._solve_on_basis(columns, basis, targets, Y)
+        full = np.zeros((len(self.alphas), matrix.shape[0], Y.shape[1]))
         full[:, basis] = coefs
-        weights = full if dual else np.asarray((matrix.T @ full.T).T)
-        return RegularizationPath(tuple(self.alphas), weights, heldout)
+        if not dual:
+            full = np.stack([np.asarray(matrix.T @ coefs_of_alpha) for coefs_of_alpha in full])
+        return full, heldout
 
     def nested(
         self, data: Matrix | Features, targets: Targets, partitions: Sequence[Indices]
@@ -145,14 +175,21 @@ class ReducedRLS:
         ``columns`` is ``K_MR`` (n, b), kernel values of all candidates with the basis, whose rows
         ``basis`` (b,) are the Gram matrix of the basis.
         """
+        Y = check_targets(targets.y, len(columns))
+        coefs, heldout = self._solve_on_basis(columns, basis, targets, Y)
+        return coefs[:, :, 0], heldout[:, :, 0]
+
+    def _solve_on_basis(
+        self, columns: Matrix, basis: Indices, targets: Targets, Y: Matrix
+    ) -> tuple[Matrix, Matrix]:
+        """Return ``path_on_basis`` for right-hand sides ``Y`` (n, p): (a, b, p) and (a, n, p)."""
         coordinates = ReducedCoordinates.from_columns(columns, basis)
-        problem = self._problem(coordinates, targets)
+        problem = self._problem(coordinates, targets, Y)
         groups = rows_by_group(targets.groups, len(columns), name="groups")
         alphas = np.array(self.alphas)
-        coefs = coordinates.to_coefs(problem.solve(alphas))[:, :, 0]
+        coefs = coordinates.to_coefs(problem.solve(alphas))
         removed = coordinates.basis_by_group(groups)
-        heldout = heldout_without_basis(problem, removed, alphas, groups)
-        return coefs, heldout[:, :, 0]
+        return coefs, heldout_without_basis(problem, removed, alphas, groups)
 
     def group_changes(
         self, data: Matrix | Features, targets: Targets, alpha: float
@@ -170,7 +207,7 @@ class ReducedRLS:
         coordinates = ReducedCoordinates.from_columns(columns, basis)
         groups = rows_by_group(targets.groups, len(columns), name="groups")
         removed = coordinates.basis_by_group(groups)
-        problem = self._problem(coordinates, targets)
+        problem = self._problem(coordinates, targets, check_targets(targets.y, len(columns)))
         changes = np.zeros((len(columns), len(groups)))
         changes[basis] = reduced_changes(problem, removed, alpha, groups)
         return GroupChanges(changes if dual else np.asarray(matrix.T @ changes))
@@ -188,15 +225,16 @@ class ReducedRLS:
         ``basis_gram`` (b, b) replaces ``columns[basis]`` as the Gram matrix of the basis.
         """
         coordinates = ReducedCoordinates.from_columns(columns, basis, basis_gram)
-        problem = self._problem(coordinates, targets)
+        problem = self._problem(coordinates, targets, check_targets(targets.y, len(columns)))
         return coordinates.to_coefs(problem.solve(np.array(self.alphas)))[:, :, 0]
 
-    def _problem(self, coordinates: ReducedCoordinates, targets: Targets) -> DiagonalRidge:
-        """Build the ridge problem of labels with weights, or of preferences within queries.
+    def _problem(
+        self, coordinates: ReducedCoordinates, targets: Targets, Y: Matrix
+    ) -> DiagonalRidge:
+        """Build the ridge problem of labels ``Y`` (n, p), or of preferences within queries.
 
-        Raises ValueError for sample weights with ``rank``.
+        Weights are those of ``targets``. Raises ValueError for sample weights with ``rank``.
         """
-        Y = check_targets(targets.y, len(coordinates.H))
         weights = check_weights(targets.weights, len(Y))
         if not self.rank:
             return coordinates.diagonalize(Y, weights=weights)
@@ -231,6 +269,57 @@ class ReducedRLS:
         else:
             chosen = sample_by_leverage(K, self.size, float(np.median(self.alphas)), rng)
         return np.sort(chosen)
+
+
+@dataclass(frozen=True, eq=False)
+class BasisMoments:
+    """Sums over candidates that determine reduced RLS: ``K_MR' V K_MR`` and ``K_MR' V Y``.
+
+    Moments of disjoint sets of candidates add up, and a set's weight is a factor of its moments. So
+    models without one set after the other cost one solution each, and no pass over the candidates.
+
+    >>> rng = np.random.default_rng(0)
+    >>> K, y = rng.normal(size=(20, 4)), rng.normal(size=(20, 1))
+    >>> both = BasisMoments.from_columns(K[:9], y[:9]) + BasisMoments.from_columns(K[9:], y[9:])
+    >>> bool(np.allclose(both.gram, K.T @ K))
+    True
+    """
+
+    gram: Matrix  # (b, b)
+    products: Matrix  # (b, p)
+
+    @classmethod
+    def from_columns(cls, columns: Matrix, Y: Matrix) -> BasisMoments:
+        """Sum over candidates with kernel values ``columns`` (n, b) and labels ``Y`` (n, p)."""
+        K = np.asarray(columns, dtype=np.float64)
+        return cls(K.T @ K, K.T @ Y)
+
+    def __add__(self, other: BasisMoments) -> BasisMoments:
+        return BasisMoments(self.gram + other.gram, self.products + other.products)
+
+    def __sub__(self, other: BasisMoments) -> BasisMoments:
+        return self + other * -1.0
+
+    def __mul__(self, factor: float) -> BasisMoments:
+        return BasisMoments(factor * self.gram, factor * self.products)
+
+    def solve(self, basis_gram: Matrix, alpha: float, keep: Indices | None = None) -> Matrix:
+        """Return the coefficients (b, p) of the basis, zero outside ``keep``.
+
+        ``basis_gram`` (b, b) is the Gram matrix of the basis. ``keep`` are the positions of basis
+        vectors that may be used; None allows all. A singular problem has the solution of least
+        norm.
+        """
+        rows = np.arange(len(self.gram)) if keep is None else keep
+        square = np.ix_(rows, rows)
+        A = self.gram[square] + alpha * basis_gram[square]
+        coefs = np.zeros_like(self.products)
+        try:
+            factor = sla.cho_factor(A, check_finite=False)
+            coefs[rows] = sla.cho_solve(factor, self.products[rows])
+        except np.linalg.LinAlgError:
+            coefs[rows] = sla.lstsq(A, self.products[rows])[0]
+        return coefs
 
 
 def sample_balanced(y: Vector, size: int, rng: np.random.Generator) -> Indices:

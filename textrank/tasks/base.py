@@ -8,7 +8,7 @@ several answers to each question inherits from :class:`ChoiceTask` and makes its
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ class Scored:
     probabilities: Vector | None = None  # (n,); None: the model is not calibrated
     unreachable: int = 0  # gold answers that no candidate covers
     attributes: Sequence[Mapping[str, Any]] = ()  # one row per candidate; empty: no submodels
+    heads: Mapping[str, Vector] = field(default_factory=dict)  # probabilities (n,) by head
 
     @property
     def limit(self) -> float:

@@ -1,228 +1,60 @@
-"""Train the shipped model of interactions: ``python train_interactions.py DATA OUT [--without X]``.
+"""Train the shipped model of interactions: ``python train_interactions.py DATA OUT``.
 
-``recipe.toml`` lists six sources. Each has a weight, so that large corpora do not drown small ones:
-the pairs of a source weigh ``weight / sqrt(pairs)``, scaled to a mean of one. ``ReducedRLS`` solves
-the weighted least squares on a basis of pairs from every source, half of them positive.
+``recipe.toml`` lists the sources (``source_pairs``). Two heads, *physical* and *regulation*, share
+one kernel and one basis of pairs from every source, half of them positive. Each source has a
+weight, so that large corpora do not drown small ones: its pairs weigh ``weight / sqrt(pairs)``,
+scaled to a mean of one over the pairs that a head learns from.
 
-Held-out scores are those of AImed and of the event corpus, each by a model of all other sources.
-Only these two are complete abstracts and articles; the others are sentences picked because they
-state interactions, where a positive is far more likely than in the texts the model is applied to.
-Probabilities and threshold come from these scores. ``--without`` leaves a corpus out of everything,
-with documents that share text with it, for tests.
+Each head has one curve from scores to probabilities. It is fitted to complete texts with
+recognised names, as in use: each such source is scored by models without it and without the other
+sources of the same corpus. The level from which a pair interacts maximises the expected F1 of these
+held-out probabilities.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from spacy.tokens import Doc
-from workshop.recipes import Recipe, load_recipe, read_source
+from source_pairs import BATCH_PAIRS, SourcePairs, read_pairs
+from workshop.recipes import Recipe, load_recipe
 
 import textrank
-from textrank.candidates import Targets, shares_text
-from textrank.features import Features, Indices, Matrix, MultiView, Vector
+from textrank.features import Features, Indices, Matrix, MultiView
+from textrank.formats.standoff import RELATIONS
 from textrank.learners.base import Fit
-from textrank.learners.calibration import PlattCalibration, expected_threshold
-from textrank.learners.reduced import ReducedRLS, sample_balanced
-from textrank.metrics import (
-    auc,
-    best_threshold,
-    calibration_error,
-    chance_calibration_error,
-    precision_recall_f,
-    reliability,
+from textrank.learners.calibration import (
+    LOG_ODDS,
+    Heads,
+    PlattCalibration,
+    expected_threshold,
 )
+from textrank.learners.reduced import BasisMoments, sample_balanced
+from textrank.metrics import best_threshold
 from textrank.model import Model
 from textrank.pipeline import Pipeline
 
 HERE = Path(__file__).parent
-INTERACTION_CORPORA = ("AImed", "BioInfer", "IEPA", "LLL")
 OWN_SENTENCES = "own"  # the source that no other source resembles
-BATCH_PAIRS = 2000  # that are represented and compared at once
-
-
-@dataclass(frozen=True, eq=False)
-class SourcePairs:
-    """All pairs of all sources, and which source each comes from."""
-
-    views: MultiView
-    y: Vector  # (n,) 1 or -1
-    source: NDArray[np.str_]  # (n,)
-    shared: NDArray[np.bool_]  # (n, sources) whether the text is also in that source
-    third: Indices  # (n,) 0, 1 or 2: documents of a source dealt into three parts
-
-    def take(self, index: Indices) -> SourcePairs:
-        """Return the pairs of these rows."""
-        arrays = (a[index] for a in (self.y, self.source, self.shared, self.third))
-        return SourcePairs(self.views.rows(index), *arrays)
-
-
-def read_sources(recipe: Recipe, data: Path) -> dict[str, list[Doc]]:
-    """Return the Docs of every source, analysed by the shipped language model."""
-    nlp = textrank.load_nlp(only=["tagger", "parser"])
-    docs = {name: list(read_source(recipe, name, data)(nlp)) for name in recipe.sources}
-    limit = recipe.settings["max_sentence_entities"]
-    for name, source in recipe.sources.items():
-        if source["reader"] == "bionlp.v1":
-            docs[name] = [remove_tables(doc, limit) for doc in docs[name]]
-    return docs
-
-
-def remove_tables(doc: Doc, max_entities: int) -> Doc:
-    """Remove, in place, the entities of sentences with more than ``max_entities`` of them."""
-    spans = list(doc.spans["entities"])
-    kept = []
-    for sentence in doc.sents:
-        inside = [s for s in spans if sentence.start <= s.start and s.end <= sentence.end]
-        kept += inside if len(inside) <= max_entities else []
-    doc.spans["entities"] = kept
-    return doc
-
-
-def represent_sources(pipeline: Pipeline, docs: dict[str, list[Doc]]) -> SourcePairs:
-    """Return the pairs of all sources as the kernel compares them, source by source."""
-    views, y, source, shared, third = [], [], [], [], []
-    for name, source_docs in docs.items():
-        copies = [
-            shares_text(source_docs, docs[other]) if other != name else [False] * len(source_docs)
-            for other in docs
-        ]
-        pairs = []
-        for number, doc in enumerate(source_docs):
-            candidates = pipeline.task.candidates(doc)
-            pairs += candidates
-            y += [c.label for c in candidates]
-            source += [name] * len(candidates)
-            shared += [[copy[number] for copy in copies]] * len(candidates)
-            third += [number % 3] * len(candidates)
-        views += [
-            pipeline.representation(pairs[start : start + BATCH_PAIRS])
-            for start in range(0, len(pairs), BATCH_PAIRS)
-        ]
-    joined = MultiView(
-        {key: Features.vstack([v.view(key) for v in views]) for key in views[0].views}
-    )
-    return SourcePairs(joined, *(np.array(values) for values in (y, source, shared, third)))
+OWN_PARTS = 3  # into which its documents are dealt when they are scored
 
 
 def sample_basis(pairs: SourcePairs, sizes: dict[str, int], seed: int = 0) -> Indices:
     """Return the sorted rows of a basis: ``sizes`` pairs of each source, half of them positive."""
-    rng, chosen = np.random.default_rng(seed), []
-    for name in dict.fromkeys(pairs.source):
+    rng, chosen, y = np.random.default_rng(seed), [], pairs.either
+    for name, size in sizes.items():
         rows = np.flatnonzero(pairs.source == name)
-        chosen.append(rows[sample_balanced(pairs.y[rows], sizes[name], rng)])
+        chosen.append(rows[sample_balanced(y[rows], size, rng)])
     return np.sort(np.concatenate(chosen))
-
-
-def source_weights(source: NDArray[np.str_], factors: dict[str, float]) -> Vector:
-    """Return ``factors[s] / sqrt(pairs of s)`` of each pair's source ``s``, scaled to mean one."""
-    weights = np.empty(len(source))
-    for name in dict.fromkeys(source):
-        rows = source == name
-        weights[rows] = factors[name] / np.sqrt(rows.sum())
-    return weights / weights.mean()
-
-
-@dataclass(frozen=True, eq=False)
-class SourceModels:
-    """Models of all sources but some, on one basis."""
-
-    recipe: Recipe
-    learner: ReducedRLS
-    pairs: SourcePairs
-    names: Sequence[str]  # of the sources, as in the columns of ``pairs.shared``
-    basis: Indices  # (b,) rows of the pairs
-    K: Matrix  # (n, b) kernel values of all pairs with the stored basis
-
-    def fit(self, out: Sequence[str] = (), also_out: NDArray[np.bool_] | None = None) -> Vector:
-        """Return coefficients (b,) of a model without the sources ``out`` and rows ``also_out``.
-
-        Pairs that share text with a source that is out are left out too. Basis pairs that are
-        left out have the coefficient 0.
-        """
-        pairs = self.pairs
-        left_out = np.isin(pairs.source, out)
-        left_out |= pairs.shared[:, [self.names.index(name) for name in out]].any(axis=1)
-        if also_out is not None:
-            left_out |= also_out
-        rows = np.flatnonzero(~left_out)
-        columns = np.flatnonzero(~left_out[self.basis])
-        factors = {name: source["weight"] for name, source in self.recipe.sources.items()}
-        groups = np.arange(len(rows))
-        weights = source_weights(pairs.source[rows], factors)
-        targets = Targets(pairs.y[rows], groups, groups, weights=weights)
-        # Stored basis pairs are rounded, so their values with unrounded ones are not symmetric.
-        inside = self.K[np.ix_(self.basis[columns], columns)]
-        coefs = np.zeros(len(self.basis))
-        coefs[columns] = self.learner.coefs_on_basis(
-            self.K[np.ix_(rows, columns)],
-            np.searchsorted(rows, self.basis[columns]),
-            targets,
-            basis_gram=(inside + inside.T) / 2,
-        )[0]
-        return coefs
-
-    def scores_without(self, name: str, *more: str) -> Vector:
-        """Return scores of the pairs of a source by a model without it and without ``more``.
-
-        Our own sentences are left out by thirds of their documents: no other source is like them.
-        """
-        rows = self.pairs.source == name
-        if name != OWN_SENTENCES:
-            return np.asarray(self.K[rows] @ self.fit((name, *more)))
-        scores = np.zeros(int(rows.sum()))
-        for third in range(3):
-            part = rows & (self.pairs.third == third)
-            scores[part[rows]] = self.K[part] @ self.fit(more, part)
-        return scores
-
-    def heldout(self, *out: str) -> tuple[Vector, Vector, list[str]]:
-        """Return held-out scores, labels and sources for the calibration, without sources ``out``.
-
-        Equally many pairs of each calibration source, by models without that source.
-        """
-        rng, parts, sources = np.random.default_rng(0), [], []
-        count = self.recipe.settings["calibration_pairs"]
-        wanted = set(self.recipe.settings["calibrate_on"]) & set(self.pairs.source)
-        for name in sorted(wanted - set(out)):
-            rows = np.flatnonzero(self.pairs.source == name)
-            drawn = np.resize(rng.permutation(len(rows)), count)
-            parts.append((self.scores_without(name, *out)[drawn], self.pairs.y[rows[drawn]]))
-            sources += [name] * len(drawn)
-        scores, labels = map(np.concatenate, zip(*parts, strict=True))
-        return scores, labels, sources
-
-    def evaluate(self, name: str) -> dict[str, Any]:
-        """Return metrics on a corpus of a model of all other sources, calibrated on the others.
-
-        ``f`` is at the threshold that maximises expected F, ``f_at_level`` at a probability of one
-        half, ``f_best`` at the best threshold for these labels (optimistic).
-        """
-        rows = np.flatnonzero(self.pairs.source == name)
-        y, scores = self.pairs.y[rows], self.scores_without(name)
-        p = PlattCalibration.fit_across_sources(*self.heldout(name))(scores)
-        decisions = {
-            "f": scores >= expected_threshold(scores, p),
-            "f_at_level": p >= 0.5,
-            "f_best": scores >= (best_threshold(y, scores) or 0.0),
-        }
-        return {
-            "auc": auc(y, scores),
-            **{key: precision_recall_f(y, yes).f for key, yes in decisions.items()},
-            "calibration_error": calibration_error(y, p),
-            "calibration_error_of_chance": chance_calibration_error(p),
-            "reliability": [asdict(b) for b in reliability(y, p)],
-        }
 
 
 def round_features(features: Features) -> Features:
@@ -234,54 +66,160 @@ def round_features(features: Features) -> Features:
     return Features(rounded, features.names.take(used).drop_unused_words())
 
 
-def train(
-    pipeline: Pipeline,
-    recipe: Recipe,
-    pairs: SourcePairs,
-    names: list[str],
-    without: str | None,
-    out: Path,
-) -> SourceModels:
-    """Train on all sources but ``without`` and write the model into the folder ``out``."""
-    if without is not None:
-        kept = (pairs.source != without) & ~pairs.shared[:, names.index(without)]
-        pairs = pairs.take(np.flatnonzero(kept))
-    sizes = {name: source["basis"] for name, source in recipe.sources.items()}
-    basis = sample_basis(pairs, sizes)
-    support = MultiView(
-        {k: round_features(pairs.views.view(k).rows(basis)) for k in pairs.views.views}
-    )
-    compare = pipeline.kernel.index(support)
-    starts = range(0, len(pairs.y), BATCH_PAIRS)
-    K = np.vstack([compare(pairs.views.rows(slice(at, at + BATCH_PAIRS))) for at in starts])
-    pipeline = replace(pipeline, learner=replace(pipeline.learner, size=len(basis)))
-    models = SourceModels(recipe, pipeline.learner, pairs, names, basis, K)
-    model = build_model(pipeline, support, models)
-    write_model(model, out)
-    return models
+@dataclass(frozen=True, eq=False)
+class SourceModels:
+    """Models of all sources but some, on one basis."""
+
+    recipe: Recipe
+    pairs: SourcePairs
+    basis: Indices  # (b,) rows of the pairs
+    K: NDArray[np.float32]  # (n, b) kernel values of all pairs with the stored basis
+    alpha: float
+
+    @classmethod
+    def from_pairs(
+        cls, recipe: Recipe, pipeline: Pipeline, pairs: SourcePairs
+    ) -> tuple[SourceModels, MultiView]:
+        """Sample the basis and compare all pairs with it; also return the stored basis."""
+        sizes = {name: source["basis"] for name, source in recipe.sources.items()}
+        basis = sample_basis(pairs, sizes)
+        support = MultiView(
+            {k: round_features(pairs.views.view(k).rows(basis)) for k in pairs.views.views}
+        )
+        compare = pipeline.kernel.index(support)  # type: ignore[attr-defined]
+        starts = range(0, len(pairs.Y), BATCH_PAIRS)
+        K = np.vstack(
+            [
+                compare(pairs.views.rows(slice(start, start + BATCH_PAIRS))).astype(np.float32)
+                for start in starts
+            ]
+        )
+        return cls(recipe, pairs, basis, K, float(pipeline.learner.alphas[0])), support  # type: ignore[attr-defined]
+
+    @cached_property
+    def basis_gram(self) -> Matrix:
+        """(b, b) Gram matrix of the basis.
+
+        Stored basis pairs are rounded, so their values with unrounded ones are not symmetric.
+        """
+        inside = self.K[self.basis].astype(np.float64)
+        return (inside + inside.T) / 2
+
+    @cached_property
+    def moments(self) -> dict[str, BasisMoments]:
+        """Moments of every source, for all heads."""
+        return {name: self._moments(self.pairs.source == name) for name in self.recipe.sources}
+
+    def _moments(self, rows: NDArray[np.bool_]) -> BasisMoments:
+        """Return the moments of the pairs in a mask of rows."""
+        return BasisMoments.from_columns(self.K[rows], self.pairs.Y[rows])
+
+    def fit(self, out: Sequence[str] = (), also_out: NDArray[np.bool_] | None = None) -> Matrix:
+        """Return coefficients (b, heads) of a model without the origins ``out`` and ``also_out``.
+
+        Pairs that share text with a source that is out are left out too. Basis pairs that are left
+        out have the coefficient 0.
+        """
+        left_out = self.left_out(out)
+        if also_out is not None:
+            left_out = left_out | also_out
+        keep = np.flatnonzero(~left_out[self.basis])
+        counts = {name: int((self.pairs.source[~left_out] == name).sum()) for name in self.moments}
+        parts = {}
+        for name, moments in self.moments.items():
+            missing = left_out & (self.pairs.source == name)
+            if counts[name]:
+                parts[name] = moments - self._moments(missing) if missing.any() else moments
+        coefs = np.zeros((len(self.basis), len(RELATIONS)))
+        for head, relation in enumerate(RELATIONS):
+            weights = self._weights(relation, counts)
+            first, *others = (parts[name] * weights[name] for name in weights)
+            total = sum(others, start=first)
+            coefs[:, head] = total.solve(self.basis_gram, self.alpha, keep)[:, head]
+        return coefs
+
+    def _weights(self, relation: str, counts: dict[str, int]) -> dict[str, float]:
+        """Return the weight of a pair of each source that judges a relation, mean one."""
+        factors = {
+            name: source["weight"] / np.sqrt(counts[name])
+            for name, source in self.recipe.sources.items()
+            if relation in source["relations"] and counts[name]
+        }
+        total = sum(factors[name] * counts[name] for name in factors)
+        scale = sum(counts[name] for name in factors) / total
+        return {name: factor * scale for name, factor in factors.items()}
+
+    def left_out(self, out: Sequence[str]) -> NDArray[np.bool_]:
+        """Return the mask of pairs that go with the origins ``out``, or share text with them."""
+        names = [name for name in self.pairs.keys if self.origin(name) in out]
+        return np.isin(self.pairs.source, names) | self.pairs.shares_text_with(names)
+
+    def origin(self, name: str) -> str:
+        """Return the corpus that a source is left out with; by default the source itself."""
+        source = self.recipe.sources.get(name) or self.recipe.settings["tests"][name]
+        return str(source.get("origin", name))
+
+    def scores_without(self, name: str, *more: str) -> Matrix:
+        """Return scores (m, heads) of the pairs of a source by models without its origin.
+
+        The origins ``more`` are left out as well. Our own sentences are left out by parts of their
+        documents: no other source is like them.
+        """
+        rows = self.pairs.source == name
+        if name != OWN_SENTENCES:
+            return np.asarray(self.K[rows] @ self.fit((self.origin(name), *more)))
+        scores = np.zeros((int(rows.sum()), len(RELATIONS)))
+        for number in range(OWN_PARTS):
+            part = rows & (self.pairs.document % OWN_PARTS == number)
+            scores[part[rows]] = self.K[part] @ self.fit(more, part)
+        return scores
+
+    def heads(self, *out: str) -> Heads:
+        """Return the heads with curves from complete texts that are left out, without ``out``.
+
+        Equally many pairs of each calibration source, scored by models without its origin.
+        """
+        rng, scores, labels, sources = np.random.default_rng(0), [], [], []
+        count = self.recipe.settings["calibration_pairs"]
+        for name in self.recipe.settings["calibrate_on"]:
+            if self.origin(name) in out:
+                continue
+            rows = np.flatnonzero(self.pairs.source == name)
+            drawn = np.resize(rng.permutation(len(rows)), count)
+            scores.append(self.scores_without(name, *out)[drawn])
+            labels.append(self.pairs.Y[rows[drawn]])
+            sources += [name] * count
+        heldout, Y = np.vstack(scores), np.vstack(labels)
+        curves = tuple(
+            PlattCalibration.fit_across_sources(s, y, sources)
+            for s, y in zip(heldout.T, Y.T, strict=True)
+        )
+        return Heads(RELATIONS, curves, heldout, Y)
 
 
 def build_model(pipeline: Pipeline, support: MultiView, models: SourceModels) -> Model:
-    """Build the model of all sources, with probabilities and threshold of those left out."""
-    heldout, labels, sources = models.heldout()
-    alphas = tuple(pipeline.learner.alphas)
-    fit = Fit(alphas, alphas[0], models.fit(), heldout[None])
-    trained_on = sorted(set(models.pairs.source))
+    """Build the model of all sources, with curves, threshold and level of those left out."""
+    heads = models.heads()
+    scores, labels = heads.combine(heads.heldout, RELATIONS), heads.combine_labels(RELATIONS)
+    level = float(LOG_ODDS(expected_threshold(scores, LOG_ODDS(scores))))
+    task: Any = pipeline.task
+    pipeline = replace(
+        pipeline,
+        task=replace(task, level=round(level, 3)),
+        learner=replace(pipeline.learner, size=len(models.basis)),  # type: ignore[type-var]
+    )
+    source = models.pairs.source
     meta = {
-        "corpus": ", ".join(trained_on),
-        "pairs": {name: int((models.pairs.source == name).sum()) for name in trained_on},
+        "corpus": ", ".join(models.recipe.sources),
+        "pairs": {name: int((source == name).sum()) for name in models.recipe.sources},
         "licence": models.recipe.licence,
     }
+    fit = Fit((models.alpha,), models.alpha, models.fit(), heads.heldout[None])
+    threshold = best_threshold(labels, scores)
     return Model(
-        pipeline,
-        fit,
-        support,
-        None,
-        best_threshold(labels, heldout),
-        heldout,
-        labels,
-        meta,
-        calibration=PlattCalibration.fit_across_sources(heldout, labels, sources),
+        *(pipeline, fit, support, None, threshold, scores, labels, meta),
+        calibration=LOG_ODDS,
+        heads=heads,
     )
 
 
@@ -294,22 +232,27 @@ def write_model(model: Model, out: Path) -> None:
             shutil.copy(file, out / file.name)
 
 
+def load_models(
+    recipe: Recipe, pipeline: Pipeline, data: Path, cache: Path | None, *, tests: bool = False
+) -> tuple[SourceModels, MultiView]:
+    """Read all sources, with ``tests`` also those that are only tested on; compare all pairs."""
+    test_sources = recipe.settings["tests"] if tests else {}
+    everything = replace(recipe, sources={**recipe.sources, **test_sources})
+    pairs = read_pairs(everything, pipeline, data, list(everything.sources), cache)
+    return SourceModels.from_pairs(recipe, pipeline, pairs)
+
+
 def main() -> None:
     """Read the sources, train, and write the model."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--without", choices=INTERACTION_CORPORA)
-    parser.add_argument("--figures", type=Path, help="file for metrics on corpora left out")
+    parser.add_argument("--cache", type=Path, help="folder with represented pairs of earlier runs")
     arguments = parser.parse_args()
     recipe = load_recipe(HERE)
     pipeline = textrank.load_pipeline(recipe.pipeline)
-    docs = read_sources(recipe, arguments.data)
-    pairs = represent_sources(pipeline, docs)
-    models = train(pipeline, recipe, pairs, list(docs), arguments.without, arguments.out)
-    if arguments.figures is not None:
-        figures = {name: models.evaluate(name) for name in INTERACTION_CORPORA}
-        arguments.figures.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+    models, support = load_models(recipe, pipeline, arguments.data, arguments.cache)
+    write_model(build_model(pipeline, support, models), arguments.out)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ corpora of events with the task ``PPIStatement``. A PPI model carries one submod
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
@@ -30,7 +30,7 @@ from textrank.tasks.ppi.facts import REVERSED_DIRECTION
 from textrank.tasks.ppi.pairs import FeatureExtractor, PairBatch, analyze_pairs
 from textrank.tasks.ppi.sentences import Parse
 from textrank.tasks.ppi.statement_features import EntityFactExtractor, EntityFacts
-from textrank.tasks.ppi.task import PPI
+from textrank.tasks.ppi.task import PPI, RELATION_OF_TYPE, RELATIONS
 from textrank.tasks.ppi.views import BLOCKS, STATEMENT_BLOCKS, PairViews, StatementViews
 
 if TYPE_CHECKING:
@@ -521,35 +521,52 @@ class AttributeModels:
         }
         return cls(weights, blocks)
 
-    def predict(self, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
+    def predict(
+        self, candidates: Sequence[Candidate], heads: Sequence[str] | None = None
+    ) -> list[dict[str, Any]]:
         """Return status, type, direction (as far as there are submodels) and trigger of pairs.
 
         One row per candidate, in their order, as of ``predict_batch``; no rows without candidates.
         """
-        return self.predict_batch(analyze_pairs(candidates, STATEMENT_PARSE)) if candidates else []
+        if not candidates:
+            return []
+        return self.predict_batch(analyze_pairs(candidates, STATEMENT_PARSE), heads)
 
     def represent_and_predict(
-        self, representation: Representation[Any], candidates: Sequence[Candidate]
+        self,
+        representation: Representation[Any],
+        candidates: Sequence[Candidate],
+        leading_heads: Callable[[Sequence[Any]], Sequence[str]] | None = None,
     ) -> tuple[Sequence[Any], list[dict[str, Any]]]:
-        """Return ``representation(candidates)`` and ``predict(candidates)``.
+        """Return ``representation(candidates)`` and ``predict(candidates, heads)``.
 
+        ``leading_heads`` returns the leading heads of represented candidates; None without heads.
         If the representation is ``PairViews`` with the parse STATEMENT_PARSE, pairs are analysed
         once for both.
         """
         if not isinstance(representation, PairViews) or representation.parse != STATEMENT_PARSE:
-            return representation(candidates), self.predict(candidates)
+            X = representation(candidates)
+            return X, self.predict(candidates, leading_heads(X) if leading_heads else None)
         pairs = analyze_pairs(candidates, STATEMENT_PARSE)
         pairs.extract_jointly({**BLOCKS, **self.blocks})  # blocks of both are extracted once
-        return representation.represent_batch(pairs), self.predict_batch(pairs)
+        X = representation.represent_batch(pairs)
+        return X, self.predict_batch(pairs, leading_heads(X) if leading_heads else None)
 
-    def predict_batch(self, pairs: PairBatch) -> list[dict[str, Any]]:
+    def predict_batch(
+        self, pairs: PairBatch, heads: Sequence[str] | None = None
+    ) -> list[dict[str, Any]]:
         """Return the attributes of pairs that were analysed with the parse STATEMENT_PARSE.
 
         One row per pair, in their order, with the aspects that have a submodel, and ``trigger``: a
         list of [start, end] character offsets in the original text, empty if there is none.
+        ``heads`` is the leading definition of each pair, of ``RELATIONS``, which its type must
+        satisfy; None allows all types.
         """
         thresholds = {name: weights.threshold for name, weights in self.weights.items()}
-        answers = _choose_answers(self.scores(pairs), thresholds)
+        scores = self.scores(pairs)
+        if heads is not None and "type" in scores:
+            scores["type"] = np.where(_allowed_types(heads), scores["type"], EXCLUDED_SCORE)
+        answers = _choose_answers(scores, thresholds)
         triggers = _trigger_offsets(pair_trees(pairs), answers.get("type", [""] * len(pairs)))
         rows = zip(*answers.values(), triggers, strict=True)
         return [dict(zip((*answers, "trigger"), row, strict=True)) for row in rows]
@@ -569,6 +586,18 @@ class AttributeModels:
         bounds = np.cumsum([len(weights.offsets) for weights in self.weights.values()])[:-1]
         parts = zip(self.weights.items(), np.split(scores, bounds, axis=1), strict=True)
         return {name: part + weights.offsets for (name, weights), part in parts}
+
+
+EXCLUDED_SCORE = -1e3  # log-odds of a type that the leading definition excludes
+
+
+def _allowed_types(heads: Sequence[str]) -> NDArray[np.bool_]:
+    """Return whether the type of each column satisfies the definition of each row.
+
+    The result is (pairs, types); ``heads`` (pairs,) are names of ``RELATIONS``.
+    """
+    allowed = {name: [RELATION_OF_TYPE[t] == name for t in LABELS["type"]] for name in RELATIONS}
+    return np.array([allowed[name] for name in heads], dtype=bool).reshape(-1, len(LABELS["type"]))
 
 
 # Indices of types and directions that go together: a binding has no direction, all else has one.

@@ -1,8 +1,11 @@
 """Protein-protein interactions: which pairs of entities in a sentence interact.
 
 ``PPI.candidates`` pairs the entities of each sentence, ``PPI.annotate`` writes one row per pair to
-``doc._.textrank_ppi``. Representations of pairs are in the other modules of this package; status,
-type and direction of an interaction are predicted by submodels (``statements``).
+``doc._.textrank_ppi``. There are two definitions of an interaction (``RELATIONS``): *physical*,
+that two proteins bind or one modifies the other, and *regulation*, that one changes activity,
+amount or place of the other. A model with heads gives a probability to each. Representations of
+pairs are in the other modules of this package; status, type and direction of an interaction are
+predicted by submodels (``statements``).
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +60,18 @@ NON_PROTEIN_LABELS = frozenset(
         "domain",
     }
 )
+Relation: TypeAlias = Literal["any", "physical", "regulation"]
+RELATIONS = ("physical", "regulation")  # definitions of an interaction
+# The definition that statements of each type satisfy.
+RELATION_OF_TYPE: Mapping[str, str] = {
+    "binding": "physical",
+    "phosphorylation": "physical",
+    "modification": "physical",
+    "degradation": "regulation",
+    "activation": "regulation",
+    "inhibition": "regulation",
+    "regulation": "regulation",
+}
 DEFAULT_ATTRIBUTES = {"status": "asserted", "type": "regulation", "direction": "none"}
 
 
@@ -79,13 +94,22 @@ class PPI(Task):
     precision
         If given, ``level`` is chosen as the lowest at which this share of positive answers was
         right among the held-out scores of training.
+    recall
+        If given, ``level`` is chosen as the highest at which this share of the positives was
+        found among the held-out scores of training. Not together with ``precision``.
+    relation
+        Definition of an interaction, for a model with heads: "physical", "regulation", or "any" for
+        either. It decides ``probability``, ``interacts`` and the types that a pair may have.
     """
 
     entities: str = "entities"
     labels: Sequence[str] = ()
     level: float = 0.5
     precision: float | None = None
+    recall: float | None = None
+    relation: Relation = "any"
     name: ClassVar[str] = "ppi"
+    head_names: ClassVar[tuple[str, ...]] = RELATIONS
     required_pipes: ClassVar[tuple[str, ...]] = ("tagger", "parser")
     required_pipes_raw: ClassVar[tuple[str, ...]] = ("kinds", "identifiers")
     submodel_names: ClassVar[tuple[str, ...]] = ("status", "type", "direction")
@@ -94,40 +118,83 @@ class PPI(Task):
     raw_text_unit: ClassVar[Literal["pairs", "documents"] | None] = "pairs"
     exports: ClassVar[frozenset[str]] = frozenset({"network", "facts", "write", "table"})
     table_columns: ClassVar[tuple[str, ...]] = (
-        "statement", "status", "type", "probability", "identifiers",
+        "statement", "status", "type", "probability", *RELATIONS, "identifiers",
     )  # fmt: skip
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "labels", tuple(self.labels))
         if not 0 <= self.level <= 1:
             raise ValueError(f"level must be a probability between 0 and 1, got {self.level}")
-        if self.precision is not None and not 0 < self.precision <= 1:
-            raise ValueError(f"precision must be above 0 and at most 1, got {self.precision}")
+        for key in ("precision", "recall"):
+            value = getattr(self, key)
+            if value is not None and not 0 < value <= 1:
+                raise ValueError(f"{key} must be above 0 and at most 1, got {value}")
+        if self.precision is not None and self.recall is not None:
+            raise ValueError("the level follows from precision or from recall: set one of them.")
+        if self.relation not in get_args(Relation):
+            raise ValueError(
+                f"relation must be one of {', '.join(get_args(Relation))}, got {self.relation!r}"
+            )
 
-    def at_precision(self, y: Vector, probabilities: Vector) -> PPI:
-        """Return the task with the lowest level that reaches ``precision`` on held-out data.
+    def choose_heads(self, names: Sequence[str]) -> Sequence[str]:
+        """Return all heads for the relation "any", else the one of that name.
+
+        Raises ValueError if the model does not have it.
+        """
+        if self.relation == "any":
+            return names
+        if self.relation not in names:
+            raise ValueError(
+                f"this model has no probability of {self.relation!r} alone. Leave out the "
+                "relation, or train on a corpus whose interactions have types."
+            )
+        return (self.relation,)
+
+    def at_level(self, y: Vector, probabilities: Vector) -> PPI:
+        """Return the task with the level that ``precision`` or ``recall`` asks for.
 
         ``y`` (1 or -1) and ``probabilities`` are labels and held-out probabilities of the training
-        pairs. Equal probabilities are answered together. Returns self if ``precision`` is None;
-        raises ValueError if no level reaches it.
+        pairs. Equal probabilities are answered together. Returns self if both are None; raises
+        ValueError if no level reaches the precision.
 
         >>> y, p = np.array([-1, 1, -1, 1]), np.array([0.1, 0.4, 0.6, 0.8])
-        >>> round(PPI(precision=0.6).at_precision(y, p).level, 6)
+        >>> round(PPI(precision=0.6).at_level(y, p).level, 6)
         0.4
+        >>> round(PPI(recall=0.5).at_level(y, p).level, 6)
+        0.8
         """
-        if self.precision is None:
+        if self.precision is None and self.recall is None:
             return self
         order, starts = sort_ties(probabilities)
-        hits = np.cumsum((y[order] > 0)[::-1])[::-1]
-        precisions = hits[starts] / (len(y) - starts)  # ties are answered together
-        reached = np.flatnonzero(precisions >= self.precision * (1 - TIE_TOLERANCE))
-        if not len(reached):
-            raise ValueError(
-                f"no level reaches a precision of {self.precision:g} on held-out scores; the best "
-                f"is {precisions.max():.3f}. Choose a lower precision."
-            )
-        lowest = float(probabilities[order[starts[reached[0]]]])
+        hits = np.cumsum((y[order] > 0)[::-1])[::-1][starts]  # ties are answered together
+        if self.recall is not None:
+            chosen = np.flatnonzero(hits >= self.recall * hits[0] * (1 - TIE_TOLERANCE))[-1]
+        else:
+            precisions = hits / (len(y) - starts)
+            limit = (self.precision or 0.0) * (1 - TIE_TOLERANCE)
+            if precisions.max() < limit:
+                raise ValueError(
+                    f"no level reaches a precision of {self.precision:g} on held-out scores; the "
+                    f"best is {precisions.max():.3f}. Choose a lower precision."
+                )
+            chosen = np.flatnonzero(precisions >= limit)[0]
+        lowest = float(probabilities[order[starts[chosen]]])
         return replace(self, level=lowest - tie_tolerance(probabilities))
+
+    def describe_decision(self, y: Vector, probabilities: Vector | None) -> dict[str, Any]:
+        """Return relation and level, and precision and recall of the level on held-out pairs.
+
+        ``y`` and ``probabilities`` are as for ``at_level``; without probabilities, {}.
+        """
+        if probabilities is None:
+            return {}
+        held_out = precision_recall_f(y, probabilities >= self.level)
+        return {
+            "relation": self.relation,
+            "level": self.level,
+            "heldout_precision": held_out.precision,
+            "heldout_recall": held_out.recall,
+        }
 
     def decide(
         self, scores: Vector, probabilities: Vector | None, threshold: float | None
@@ -144,13 +211,13 @@ class PPI(Task):
     def operating_point(
         self, y: Vector, heldout: Vector, probabilities: Vector | None, threshold: float | None
     ) -> tuple[PPI, float | None]:
-        """Return the task with the level that ``precision`` asks for, and the same threshold.
+        """Return the task with the level that precision or recall asks for, and the threshold.
 
         ``y`` are labels, ``heldout`` scores (not used) and ``probabilities`` their probabilities;
         if these are None, the task is returned unchanged. Evaluation counts pairs at the threshold,
         users see pairs at the level.
         """
-        task = self if probabilities is None else self.at_precision(y, probabilities)
+        task = self if probabilities is None else self.at_level(y, probabilities)
         return task, threshold
 
     def operating_metrics(
@@ -224,27 +291,29 @@ class PPI(Task):
     def table_row(self, answer: Mapping[str, Any]) -> tuple[str, ...] | None:
         """Return a statement as cells, in the order of ``table_columns``.
 
-        None if its probability is < 0.5.
+        None if its probability is below the level.
 
         ``answer`` is a row of ``doc._.textrank_ppi`` with a probability. A missing identifier is
         "?".
         """
-        if answer["probability"] < 0.5:
+        if answer["probability"] < self.level:
             return None
         first, second = answer["names"]
         arrow = {"a>b": "→", "b>a": "←"}.get(answer["direction"], "–")
         identifiers = " ".join(identifier or "?" for identifier in answer["identifiers"])
         statement = f"{first} {arrow} {second}"
-        probability = f"{answer['probability']:.2f}"
-        return statement, answer["status"], answer["type"], probability, identifiers
+        keys = ("probability", *RELATIONS)
+        numbers = [f"{answer[key]:.2f}" if key in answer else "–" for key in keys]
+        return statement, answer["status"], answer["type"], *numbers, identifiers
 
     def candidates(self, doc: Doc) -> list[Candidate]:
         """Return every pair of entities that share a sentence, in text order.
 
         If the Doc has gold annotation, pairs are labelled 1 or -1, pairs that it does not list -1.
         Otherwise labels are None, and pairs that cannot interact are left out: an entity and its
-        own abbreviation, overlapping entities, two mentions of one identifier; and sentences that
-        consist of entities and numbers only, such as rows of tables. Candidates may belong to a
+        own abbreviation, overlapping entities, entities with nothing between them, two mentions of
+        one identifier; and sentences that consist of entities and numbers only, such as rows of
+        tables. Candidates may belong to a
         copy of the Doc that has only its words (``word_doc``). The query of a candidate is its
         sentence.
         """
@@ -268,8 +337,33 @@ class PPI(Task):
                     continue
                 label = None if gold is None else gold.get(_pair_key(pair), -1.0)
                 query = _sentence_id(doc, sentence)
-                candidates.append(Candidate(doc, pair, document, query, label))
-        return candidates
+                candidate = Candidate(doc, pair, document, query, label)
+                candidates.append(candidate)
+        return self._with_head_labels(doc, candidates) if gold is not None else candidates
+
+    def _with_head_labels(self, doc: Doc, candidates: list[Candidate]) -> list[Candidate]:
+        """Return candidates with the labels of ``RELATIONS``, if all gold interactions tell them.
+
+        An interaction tells its definitions by ``relations`` or by ``type``. Otherwise, the
+        candidates are returned unchanged.
+        """
+        relations: dict[frozenset[str], Sequence[str]] = {}
+        for row in doc.user_data["gold"]:
+            if row.get("label") and "entities" in row:
+                default = RELATION_OF_TYPE.get(row.get("type"))
+                relations[frozenset(row["entities"])] = row.get("relations") or [default]
+        if any(None in names for names in relations.values()):
+            return candidates
+        return [
+            replace(
+                c,
+                head_labels=tuple(
+                    1.0 if name in relations.get(_pair_key(c.spans), ()) else -1.0
+                    for name in RELATIONS
+                ),
+            )
+            for c in candidates
+        ]
 
     def _pairs_in_sentence(self, doc: Doc, names: Sequence[Span]) -> list[tuple[Span, ...]]:
         """Return all pairs of a sentence, in text order.
@@ -328,8 +422,9 @@ class PPI(Task):
 
         A row has ``names``, ``spans`` (character offsets), ``identifiers`` (None if unknown),
         ``score``, ``interacts``, ``status``, ``type``, ``direction``, ``trigger``, ``sentence``
-        and, if the model is calibrated, ``probability``. Without submodels, status, type, direction
-        and trigger have default values. A pair that is not asserted does not interact.
+        and, if the model is calibrated, ``probability``; if it has heads, also ``physical`` and
+        ``regulation``, the probabilities of these. Without submodels, status, type, direction and
+        trigger have default values. A pair that is not asserted does not interact.
         """
         scores, probabilities = scored.scores, scored.probabilities
         interacts = self.decide(scores, probabilities, scored.limit)
@@ -350,6 +445,7 @@ class PPI(Task):
             }
             if probabilities is not None:
                 row["probability"] = float(probabilities[i])
+            row |= {name: float(values[i]) for name, values in scored.heads.items()}
             if scored.attributes:  # only what is asserted interacts
                 row.update(scored.attributes[i])
                 row["interacts"] = row["interacts"] and row["status"] == "asserted"
@@ -465,7 +561,7 @@ def _readable_name(span: Span, text: str) -> str:
 
 @dataclass(frozen=True)
 class _SameEntity:
-    """Test whether two mentions of a text are the same entity or overlap."""
+    """Test whether two mentions of a text are the same entity, overlap or stand side by side."""
 
     pairs: frozenset[tuple[str, str]]  # short and long form, lower case
     abbreviation_ends: frozenset[tuple[int, int]]  # end tokens of the two forms where defined
@@ -480,12 +576,13 @@ class _SameEntity:
         )
 
     def __call__(self, first: Span, second: Span) -> bool:
-        """Return whether two mentions overlap, share an identifier or abbreviate each other.
+        """Return whether two mentions are one entity, as far as their form tells.
 
-        ``first`` must come before ``second`` in the text. An abbreviation counts everywhere in the
-        text.
+        That is if they overlap, share an identifier, abbreviate each other, or have nothing between
+        them ("the small GTPase RhoA"). ``first`` must come before ``second`` in the text. An
+        abbreviation counts everywhere in the text.
         """
-        if first.start < second.end and second.start < first.end:
+        if second.start <= first.end:
             return True
         if first.kb_id and first.kb_id == second.kb_id:
             return True
