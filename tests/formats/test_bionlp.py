@@ -28,7 +28,6 @@ T9	Positive_regulation 11 20	activates
 T10	Binding 37 41	bind
 T11	Positive_regulation 53 59	induce
 T12	Phosphorylation 64 79	phosphorylation
-*	Equiv T1 T3
 E1	Negative_regulation:T8 Theme:T1
 E2	Positive_regulation:T9 Theme:T2 Cause:E1
 E3	Binding:T10 Theme:T3 Theme2:T4
@@ -60,12 +59,87 @@ def test_events_become_pairs_with_type_direction_and_status(tmp_path: Path) -> N
     assert rows(doc) == {
         ("T1", "T2"): ("inhibition", "a>b", "asserted", True),  # a loss that activates
         ("T3", "T4"): ("binding", "none", "negated", True),
-        ("T5", "T6"): ("activation", "a>b", "speculated", True),  # the outermost event decides
+        ("T5", "T6"): ("phosphorylation", "a>b", "speculated", True),  # what is induced decides
     }
     triggers = [doc.text[a:b] for r in doc.user_data["gold"] for a, b in r["trigger"]]
     assert triggers == ["activates", "bind", "induce"]
     assert [span.text for span in doc.spans["entities"]] == ["A1", "B2", "A1", "C3", "D4", "B2"]
     assert doc.user_data["origin"] == "PMC-7"
+
+
+def relations(doc: Any) -> dict[tuple[str, ...], list[str]]:
+    return {tuple(r["entities"]): r["relations"] for r in doc.user_data["gold"]}
+
+
+LONG_TEXT = "A1 regulates B2 (b2) by phosphorylating C3 , which inhibits binding of D4 to E5 ."
+LONG_NAMES = """T1	Protein 0 2	A1
+T2	Protein 13 15	B2
+T3	Protein 17 19	b2
+T4	Protein 40 42	C3
+T5	Protein 71 73	D4
+T6	Protein 77 79	E5
+"""
+LONG_EVENTS = """T7	Regulation 3 12	regulates
+T8	Phosphorylation 24 39	phosphorylating
+T9	Negative_regulation 51 59	inhibits
+T10	Binding 60 67	binding
+"""
+
+
+def read_long(folder: Path, events: str) -> Any:
+    return read(write(folder, txt=LONG_TEXT, a1=LONG_NAMES, a2=LONG_EVENTS + events))
+
+
+def test_relations_tell_the_definitions_of_a_pair(tmp_path: Path) -> None:
+    doc = read(write(tmp_path, txt=TEXT, a1=NAMES, a2=EVENTS))
+    assert relations(doc) == {
+        ("T1", "T2"): ["regulation"],
+        ("T3", "T4"): ["physical"],
+        ("T5", "T6"): ["physical"],  # a regulation of a modification
+    }
+
+
+def test_a_cause_that_is_an_event_stands_for_its_own_cause_too(tmp_path: Path) -> None:
+    events = "E1	Regulation:T7 Theme:T2 Cause:E2\nE2	Phosphorylation:T8 Theme:T4 Cause:T1\n"
+    assert relations(read_long(tmp_path, events)) == {
+        ("T1", "T2"): ["regulation"],
+        ("T4", "T2"): ["regulation"],
+        ("T1", "T4"): ["physical"],
+    }
+
+
+def test_what_holds_for_a_name_holds_for_its_equivalents(tmp_path: Path) -> None:
+    events = "*	Equiv T2 T3\nE1	Regulation:T7 Theme:T2 Cause:T1\nE2	Binding:T10 Theme:T2 Theme2:T3\n"
+    assert relations(read_long(tmp_path, events)) == {
+        ("T1", "T2"): ["regulation"],
+        ("T1", "T3"): ["regulation"],  # and T2 is not joined with T3
+    }
+
+
+def test_equivalent_names_of_several_lines_are_one_set(tmp_path: Path) -> None:
+    events = "*	Equiv T2 T3\n*	Equiv T3 T4\nE1	Regulation:T7 Theme:T2 Cause:T1\n"
+    assert set(relations(read_long(tmp_path, events))) == {("T1", "T2"), ("T1", "T3"), ("T1", "T4")}
+
+
+def test_regulation_of_a_binding_is_not_physical(tmp_path: Path) -> None:
+    events = (
+        "E1	Negative_regulation:T9 Theme:E2 Cause:T4\nE2	Binding:T10 Theme:T5 Theme2:T6\n"
+    )
+    assert relations(read_long(tmp_path, events)) == {
+        ("T4", "T5"): ["regulation"],
+        ("T4", "T6"): ["regulation"],
+        ("T5", "T6"): ["physical"],
+    }
+
+
+def test_a_pair_may_satisfy_both_definitions(tmp_path: Path) -> None:
+    events = "E1	Regulation:T7 Theme:T2 Cause:T1\nE2	Dissociation:T10 Theme:T1 Theme2:T2\n"
+    assert relations(read_long(tmp_path, events)) == {("T1", "T2"): ["physical", "regulation"]}
+
+
+def test_instruments_act(tmp_path: Path) -> None:
+    events = "E1	Regulation:T7 Theme:T2 Cause:E2\nE2	Planned_process:T8 Instrument:T1\n"
+    assert set(relations(read_long(tmp_path, events))) == {("T1", "T2")}
 
 
 def test_only_asserted_pairs_are_true_where_asked(tmp_path: Path) -> None:
