@@ -2,7 +2,8 @@
 
     python build.py > corpus.jsonl
 
-A small grammar in our own words; ``constructions.py`` adds longer sentences. A frame is a sentence
+A small grammar in our own words; ``constructions.py`` adds longer sentences, ``mentions.py`` those
+that name proteins without stating an interaction. A frame is a sentence
 with the names A, B, C and slots for verbs;
 its pairs say status, type and direction. Sentences of one frame are one document, so that leaving a
 document out leaves a way of saying it out.
@@ -16,6 +17,7 @@ import sys
 from collections.abc import Iterator
 
 from constructions import constructions
+from mentions import mentions
 
 NAMES = [
     "AXL",
@@ -877,6 +879,11 @@ def main() -> None:
         last.setdefault(frame, []).append((text, pairs))
     for number, told in enumerate(last.values(), len(documents)):
         documents.append(document(number, rng, told))
+    mentioned: dict[str, list] = {}
+    for frame, text, pairs in mentions(rng, CELLS):
+        mentioned.setdefault(frame, []).append((text, pairs))
+    for number, told in enumerate(mentioned.values(), len(documents)):
+        documents.append(document(number, rng, told, "ABCD", MORE_NAMES))
     for row in documents:
         sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
     from textrank.model import Model
-    from textrank.protocols import Task
 
 OUT_OPTIONS = (
     *("format", "workers", "dask", "strict", "timeout", "start_timeout", "part_size", "whole"),
@@ -50,6 +49,14 @@ def command(
     precision: Annotated[
         float | None,
         typer.Option(metavar="P", help="Choose the threshold for this precision, e.g. 0.9."),
+    ] = None,
+    recall: Annotated[
+        float | None,
+        typer.Option(metavar="R", help="Choose the threshold for this recall, e.g. 0.8."),
+    ] = None,
+    relation: Annotated[
+        str | None,
+        typer.Option(metavar="KIND", help="Interactions to find: physical, regulation or any."),
     ] = None,
     write: Annotated[
         Path | None,
@@ -92,8 +99,8 @@ def command(
     import json
 
     _check_options(context, out, dask, diff)
-    if precision is not None:
-        set_ = [*set_, f"task.precision={precision}"]
+    chosen = {"precision": precision, "recall": recall, "relation": relation}
+    set_ = [*set_, *(f"task.{key}={value}" for key, value in chosen.items() if value is not None)]
     if out is not None:
         from textrank.cli._apply_out import EXIT_SOME_FAILED, WorkerOptions, apply_to_folder
 
@@ -113,14 +120,14 @@ def command(
         diffs = iter_diffs(model, texts, nlp, settings=set_, options=options)
         typer.echo("".join(diffs), nl=False)
         return
-    from textrank.config import load_model
+    from textrank.config import load_model, with_task_settings
 
     loaded = load_model(model)
     if table and "table" not in loaded.pipeline.task.exports:
         raise ValueError(f"--table shows statements, but {model} is a model of another task.")
     rows = apply_model(loaded, texts, nlp, network, write, facts, settings=set_, options=options)
     if table:
-        return _show_table(loaded.pipeline.task, list(rows))
+        return _show_table(with_task_settings(loaded, set_), list(rows))
     for row in rows:
         typer.echo(json.dumps(row, ensure_ascii=False))
 
@@ -149,21 +156,35 @@ def _check_options(context: typer.Context, out: Path | None, dask: str | None, d
         refuse_ignored(context, other_outputs, "with --diff", "leave out --diff")
 
 
-def _show_table(task: Task, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Print the answers that the task shows as a table, one line each.
+def _show_table(model: Model, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Print the answers that the task of a model shows as a table, one line each.
 
     ``rows`` are those of ``apply_model``. Answers that the task leaves out of a table are skipped.
+    A last line on standard error says how the model decides.
     """
     from rich.table import Table
 
     from textrank.cli.app import make_console
 
+    task = model.pipeline.task
     table = Table(*task.table_columns, box=None)
     for row in rows:
         for answer in row[f"textrank_{task.name}"]:
             if (cells := task.table_row(answer)) is not None:
                 table.add_row(*cells)
     make_console().print(table)
+    if decision := model.describe_decision():
+        typer.echo(_describe_decision(decision), err=True)
+
+
+def _describe_decision(decision: Mapping[str, Any]) -> str:
+    """Return in words how statements are chosen; ``decision`` is that of the model."""
+    kind = "" if decision["relation"] == "any" else f"{decision['relation']} "
+    return (
+        f"{kind}interactions with a probability of {decision['level']:.2f} or more; on texts left "
+        f"out of training precision {100 * decision['heldout_precision'] or 0:.0f} %, recall "
+        f"{100 * decision['heldout_recall'] or 0:.0f} %. --precision and --recall change it."
+    )
 
 
 def apply_model(
@@ -179,8 +200,9 @@ def apply_model(
 ) -> Iterator[dict[str, Any]]:
     """Annotate texts; iterate over ``{"document": id, "textrank_<task>": answers}``.
 
-    There is one row per document, in order. Nothing happens until the first row is requested, and
-    the files are only written after the last.
+    There is one row per document, in order; ``decision`` says how yes is decided, if the task tells
+    it. Nothing happens until the first row is requested, and the files are only written after the
+    last.
 
     Parameters
     ----------
@@ -227,11 +249,13 @@ def apply_model(
     check_output_path(write, source=task.name)
     language = load_language(nlp, task, raw=True)
     docs: list[Doc] = []
+    decision = loaded.describe_decision()
     with gc_frozen():
         for doc in iter_annotated(loaded, texts, language, keep=bool(paths), options=options):
             yield {
                 "document": document_id(doc),
                 f"textrank_{task.name}": get_answers(doc, task.name),
+                **({"decision": decision} if decision else {}),
             }
             docs += [doc] if paths else []
     for kind, path in paths.items():

@@ -26,6 +26,10 @@ def command(
     show_all: Annotated[bool, typer.Option("--all", help="Also show negative answers.")] = False,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write an HTML page.")] = None,
     json_: JsonFile = None,
+    relation: Annotated[
+        str | None,
+        typer.Option(metavar="KIND", help="Interactions to explain: physical, regulation or any."),
+    ] = None,
     options: CommonOptions = DEFAULT_OPTIONS,
 ) -> None:
     """Show which features led to each score, for the positive answers in texts.
@@ -37,7 +41,8 @@ def command(
     from textrank.io import write_text
     from textrank.reports.explanation import render_explanations
 
-    explanations = list(explain_model(model, texts, nlp, options))
+    settings = () if relation is None else (f"task.relation={relation}",)
+    explanations = list(explain_model(model, texts, nlp, options, settings=settings))
     if json_:
         write_text(
             json.dumps([e.to_dict() for e in explanations], ensure_ascii=False) + "\n", json_
@@ -60,6 +65,8 @@ def explain_model(
     texts: Sequence[str],
     nlp: str | None = None,
     options: CommonOptions = DEFAULT_OPTIONS,
+    *,
+    settings: Sequence[str] = (),
 ) -> Iterator[ExplainedDecision]:
     """Iterate over the candidates of texts, each with the contributions to its score.
 
@@ -71,11 +78,11 @@ def explain_model(
     from textrank._annotate import load_language
     from textrank.candidates import get_answers
     from textrank.cli.sources import read_texts, set_model_parser
-    from textrank.config import load_model
+    from textrank.config import load_model, with_task_settings
     from textrank.evaluation.cross_validation import make_decisions
     from textrank.reports.explanation import ExplainedDecision
 
-    loaded = set_model_parser(load_model(model), nlp)
+    loaded = set_model_parser(with_task_settings(load_model(model), settings), nlp)
     task = loaded.pipeline.task
     docs = read_texts(texts, load_language(nlp, task, raw=True), options)
     while batch := list(islice(docs, BATCH_DOCS)):

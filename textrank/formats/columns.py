@@ -293,7 +293,7 @@ MAX_CELL_CHARACTERS = 16 << 20
 NAME_COLUMNS = ("document", "start", "end", "name", "label", "id")
 PAIR_COLUMNS = (
     "document", "name_a", "start_a", "end_a", "id_a", "name_b", "start_b", "end_b", "id_b",
-    "interacts", "probability", "status", "type", "direction", "sentence",
+    "interacts", "probability", "physical", "regulation", "status", "type", "direction", "sentence",
 )  # fmt: skip
 
 
@@ -494,8 +494,8 @@ def _iter_pair_rows(doc: Doc, source: str) -> Iterator[dict[str, Any]]:
         for side, name, (start, end), kb_id in sides:
             pair_row |= {f"name_{side}": name, f"start_{side}": start, f"end_{side}": end}
             pair_row[f"id_{side}"] = kb_id
-        attributes = ("interacts", "probability", "status", "type", "direction")
-        pair_row |= {key: row.get(key) for key in attributes}
+        attributes = ("interacts", "probability", "physical", "regulation")
+        pair_row |= {key: row.get(key) for key in (*attributes, "status", "type", "direction")}
         yield {**pair_row, "sentence": to_plain_text(row["sentence"])}
 
 

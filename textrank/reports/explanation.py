@@ -209,6 +209,7 @@ def _word_stem(part: str) -> str:
 
 DECISION_KEYS = ("sentence", "score", "spans")  # keys of a task's row that the decision has too
 STATED_KEYS = ("status", "type", "direction")
+RELATION_KEYS = ("physical", "regulation")  # probabilities of the definitions of an interaction
 
 
 @dataclass(frozen=True)
@@ -245,6 +246,7 @@ class ExplainedDecision:
         stated = [str(self.row[key]) for key in STATED_KEYS if key in self.row]
         if "probability" in self.row:
             stated.append(f"probability {self.row['probability']:.2f}")
+        stated += [f"{key} {self.row[key]:.2f}" for key in RELATION_KEYS if key in self.row]
         threshold = "" if d.threshold is None else f", threshold {d.threshold:+.3f}"
         return f"{', '.join([answer, *stated])} (score {d.score:+.3f}{threshold})"
 

@@ -44,6 +44,8 @@ class StatementRow(TypedDict):
     id_b: str | None
     score: float | None
     probability: float | None
+    physical: float | None  # probability that the two bind or one modifies the other
+    regulation: float | None  # probability that one regulates the other
     interacts: bool | None
     status: str  # asserted, negated or speculated
     type: str | None
@@ -184,6 +186,8 @@ def _statement_row(row: Row, text: str, document: str, source: str) -> Statement
         "id_b": id_b,
         "score": row.get("score"),
         "probability": row.get("probability"),
+        "physical": row.get("physical"),
+        "regulation": row.get("regulation"),
         "interacts": row.get("interacts"),
         "status": row.get("status") or "asserted",
         "type": row.get("type"),

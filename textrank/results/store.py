@@ -1059,8 +1059,9 @@ def _build_store(
     )
     source = """(
         SELECT row_number() OVER () AS row, s.document, start_a, end_a, start_b, end_b, name_a,
-          name_b, id_a, id_b, score, probability, interacts, s.status, s.type, direction,
-          sentence_start, s.source, d.year, coalesce(sa.species, sb.species) AS species
+          name_b, id_a, id_b, score, probability, physical, regulation, interacts, s.status,
+          s.type, direction, sentence_start, s.source, d.year,
+          coalesce(sa.species, sb.species) AS species
         FROM claims s LEFT JOIN
           (SELECT document, any_value(year) AS year FROM texts GROUP BY document) d
           ON s.document = d.document
@@ -1226,6 +1227,8 @@ def _parse_pair(pair: Any, document: str, source: str, location: str) -> Stateme
         "id_b": id_b,
         "score": values.number("score"),
         "probability": values.number("probability"),
+        "physical": values.number("physical"),
+        "regulation": values.number("regulation"),
         "interacts": values.flag("interacts"),
         "status": values.text("status") or "asserted",
         "type": values.text("type"),

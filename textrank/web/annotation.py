@@ -36,7 +36,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from textrank.candidates import Candidate, document_id
-from textrank.features import FeatureNames, Vector
+from textrank.features import FeatureNames, Matrix, Vector
 from textrank.formats.detection import WRITERS, write_docs
 from textrank.io import lock_file
 from textrank.learners.base import Fit
@@ -640,13 +640,30 @@ def build_model(learner: ActiveLearner) -> Model:
             if prior is not None:
                 both = concat_representations(prior.support, support) if labelled else None
                 support = prior.support if both is None else both
-                fit = replace(fit, coef=np.concatenate([prior.fit.coef, fit.coef]))
+                fit = replace(fit, coef=_join_coefs(prior, fit.coef))
     if prior is not None:  # few answers alone would not calibrate probabilities well
         heldout, y = np.concatenate([prior.heldout, heldout]), np.concatenate([prior.labels, y])
     curve = fit_calibration(heldout, y) if keep_prior is None else keep_prior.calibration
     return Model(
-        learner.pipeline, fit, support, names, threshold, heldout, y, meta, calibration=curve
+        *(learner.pipeline, fit, support, names, threshold, heldout, y, meta),
+        calibration=curve,
+        heads=None if prior is None else prior.heads,
     )
+
+
+def _join_coefs(prior: Model, coef: Vector) -> Matrix:
+    """Return the coefficients of the prior's support followed by those of the answers (n,).
+
+    If the prior has heads, answers correct all of them: their coefficients are in a last column,
+    which is added to the log-odds of every head.
+    """
+    if prior.heads is None:
+        return np.concatenate([prior.fit.coef, coef])
+    n_heads, n_prior = len(prior.heads.names), len(prior.fit.coef)
+    joined = np.zeros((n_prior + len(coef), n_heads + 1))
+    joined[:n_prior, : prior.fit.coef.shape[1]] = prior.fit.coef
+    joined[n_prior:, n_heads] = coef
+    return joined
 
 
 def _all_feature_weights(learner: ActiveLearner, rows: FeatureRows) -> tuple[FeatureNames, Vector]:

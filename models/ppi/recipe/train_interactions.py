@@ -50,8 +50,9 @@ OWN_PARTS = 3  # into which its documents are dealt when they are scored
 
 def sample_basis(pairs: SourcePairs, sizes: dict[str, int], seed: int = 0) -> Indices:
     """Return the sorted rows of a basis: ``sizes`` pairs of each source, half of them positive."""
-    rng, chosen, y = np.random.default_rng(seed), [], pairs.either
-    for name, size in sizes.items():
+    chosen, y = [], pairs.either
+    for number, (name, size) in enumerate(sizes.items()):
+        rng = np.random.default_rng([seed, number])  # a source does not depend on the others
         rows = np.flatnonzero(pairs.source == name)
         chosen.append(rows[sample_balanced(y[rows], size, rng)])
     return np.sort(np.concatenate(chosen))
@@ -218,7 +219,7 @@ def build_model(pipeline: Pipeline, support: MultiView, models: SourceModels) ->
     threshold = best_threshold(labels, scores)
     return Model(
         *(pipeline, fit, support, None, threshold, scores, labels, meta),
-        calibration=LOG_ODDS,
+        calibration=replace(LOG_ODDS, sources=len(models.recipe.settings["calibrate_on"])),
         heads=heads,
     )
 

@@ -33,7 +33,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from spacy.tokens import Doc
 
@@ -56,6 +56,8 @@ class Evidence(TypedDict):
     sentence: str
     spans: list[list[int]]  # characters [start, end) of both names, in text order
     probability: float
+    physical: float | None  # probability of each definition; None if the model has no heads
+    regulation: float | None
     score: float
     status: str  # asserted, negated or speculated
     type: str
@@ -69,6 +71,8 @@ class Fact(TypedDict):
     ends: list[str]  # two entity keys, sorted
     names: list[str]  # a spelling for each end
     probability: float
+    physical: float | None  # as ``probability``, of each definition; None if no evidence has it
+    regulation: float | None
     type: str
     direction: str
     status: str
@@ -125,16 +129,20 @@ def entity_key(name: str, identifier: str | None) -> str:
     return identifier or "".join(c.lower()[0] for c in name if c not in "-/ ") or "?"
 
 
-def combine_probabilities(statements: Iterable[Evidence]) -> float:
+def combine_probabilities(
+    statements: Iterable[Evidence],
+    key: Literal["probability", "physical", "regulation"] = "probability",
+) -> float:
     """Return ``1 - prod_d (1 - max_d p)`` over documents d and their asserted statements.
 
-    0 without asserted statements.
+    ``key`` is the probability that is combined; a missing one counts 0. The result is 0 without
+    asserted statements.
     """
     best_by_document: dict[str, float] = {}
     for row in statements:
         if row["status"] == "asserted":
             best = best_by_document.get(row["document"], 0.0)
-            best_by_document[row["document"]] = max(best, row["probability"])
+            best_by_document[row["document"]] = max(best, row[key] or 0.0)
     all_wrong = 1.0
     for probability in best_by_document.values():
         all_wrong *= 1.0 - probability
@@ -155,6 +163,8 @@ def _to_evidence(row: Mapping[str, Any], document: str, *, is_reversed: bool) ->
         "sentence": row["sentence"],
         "spans": row["spans"],
         "probability": row.get("probability", float(row["interacts"])),
+        "physical": row.get("physical"),
+        "regulation": row.get("regulation"),
         "score": row["score"],
         "status": row.get("status") or "asserted",
         "type": row.get("type") or UNTYPED,
@@ -189,6 +199,8 @@ def _build_fact(
         "ends": list(ends),
         "names": [names[key] for key in ends],
         "probability": combine_probabilities(evidence),
+        "physical": _combine_known(evidence, "physical"),
+        "regulation": _combine_known(evidence, "regulation"),
         "type": _vote((row["type"], row["probability"]) for row in asserted),
         "direction": _vote((row["direction"], row["probability"]) for row in asserted),
         "status": _vote((row["status"], row["probability"]) for row in evidence),
@@ -200,6 +212,14 @@ def _build_fact(
         # Probabilities that differ by round-off stay in text order.
         "evidence": sorted(evidence, key=lambda row: -round(row["probability"], 9)),
     }
+
+
+def _combine_known(
+    evidence: Sequence[Evidence], key: Literal["physical", "regulation"]
+) -> float | None:
+    """Return ``combine_probabilities`` of a definition; None if no evidence has a probability."""
+    is_known = any(row[key] is not None for row in evidence)
+    return combine_probabilities(evidence, key) if is_known else None
 
 
 def _vote(weighted_values: Iterable[tuple[str, float]]) -> str:
