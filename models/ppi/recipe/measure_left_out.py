@@ -1,11 +1,10 @@
 """Measure the recipe on corpora left out: ``make models/ppi-figures DATA=...``.
 
-Each interaction corpus in turn is left out of training and calibration, with documents that share
-text with it. The model of the rest is then tested on it by the rules of ``textrank evaluate MODEL
-CORPUS --positives auto``, with the names of the corpus and on raw text (``--names recognised``; the
-sentences of IEPA are given, since its file has lost most full stops). PC13 and CG13 are complete
-abstracts that no model was trained on; the model of all sources is tested on them. Prints the
-tables of README.md and docs/experiments/ppi.md, and writes all figures to ``--json``.
+Each corpus in turn is left out of training and of calibration, with documents that share text with
+it: complete texts with recognised names (PC13, CG13, GE13, GE11, AImed) and the interaction corpora
+with their own names. Thresholds come from the calibrated probabilities of the tested pairs, without
+their labels. Prints the tables of README.md and docs/experiments/statements.md, and writes all
+figures to ``--json``. A corpus that judges one definition only is tested with that head.
 """
 
 from __future__ import annotations
@@ -13,106 +12,111 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tempfile
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
-import spacy
+import numpy as np
 import train_interactions as recipe_script
-from spacy.language import Language
-from spacy.tokens import Doc
+from scipy.special import expit
 from workshop.recipes import load_recipe
 
 import textrank
-from textrank.evaluation.raw_text import evaluate_raw_text
-from textrank.formats.ppi_xml import PPIXML
-from textrank.formats.standoff import BioNLP
-from textrank.learners.calibration import PlattCalibration
-from textrank.model import Model
+from textrank.features import Vector
+from textrank.formats.standoff import RELATIONS
+from textrank.learners.calibration import expected_threshold
+from textrank.metrics import (
+    auc,
+    best_threshold,
+    calibration_error,
+    chance_calibration_error,
+    precision_recall_f,
+)
 
-UNSEEN = ("pc13", "cg13")  # complete abstracts that nothing was trained on
+TESTED = ("pc13_raw", "cg13_raw", "ge13_raw", "ge11_raw", "AImed_raw")
+INTERACTION_CORPORA = ("AImed", "BioInfer", "IEPA", "LLL")
+COLUMNS = ("auc", "precision", "recall", "f_at_half", "f", "f_best")
 
 
 def main() -> None:
-    """Train the recipe, leave each corpus out in turn, print the tables."""
+    """Compare all pairs with the basis, leave each corpus out in turn, print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("--json", type=Path, help="file for all figures")
+    parser.add_argument("--cache", type=Path, help="folder with represented pairs of earlier runs")
     arguments = parser.parse_args()
     recipe = load_recipe(recipe_script.HERE)
     pipeline = textrank.load_pipeline(recipe.pipeline)
-    docs = recipe_script.read_sources(recipe, arguments.data)
-    pairs = recipe_script.represent_sources(pipeline, docs)
-    with tempfile.TemporaryDirectory() as folder:
-        models = recipe_script.train(pipeline, recipe, pairs, list(docs), None, Path(folder))
-        model = Model.from_disk(folder)
-    figures = measure(model, models, arguments.data)
-    print_tables(figures)
+    models, _ = recipe_script.load_models(
+        recipe, pipeline, arguments.data, arguments.cache, tests=True
+    )
+    figures: dict[str, dict[str, Any]] = {}
+    _write("| corpus | head | pairs | AUC | P / R / F at one half | F, expected | F, best | ECE |")
+    _write("|---|---|---|---|---|---|---|---|")
+    for name in (*TESTED, *INTERACTION_CORPORA):
+        figures[name] = evaluate(models, name)
+        for head, row in figures[name].items():
+            _write(_format(name, head, row))
     if arguments.json is not None:
         arguments.json.write_text(json.dumps(figures, indent=1), encoding="utf-8")
 
 
-def measure(
-    model: Model, models: recipe_script.SourceModels, data: Path
-) -> dict[str, dict[str, Any]]:
-    """Return the figures of every corpus by its name."""
-    task = model.pipeline.task
-    nlp = textrank.load_nlp(only=[*task.required_pipes, *task.required_pipes_raw])
-    figures: dict[str, dict[str, Any]] = {}
-    for name in UNSEEN:
-        docs = list(BioNLP(str(data / "events" / f"{name}-train.tar.gz"))(spacy.blank("en")))
-        figures[name] = recognised_names(model, docs, nlp)
-        _write(f"{name} {figures[name]}", sys.stderr)
-    for name in reversed(recipe_script.INTERACTION_CORPORA):
-        docs = list(PPIXML(str(data / "ppi" / f"{name}.xml.gz"))(spacy.blank("en")))
-        other = replace(
-            model,
-            fit=replace(model.fit, coef=models.fit((name,))),
-            calibration=PlattCalibration.fit_across_sources(*models.heldout(name)),
-        )
-        figures[name] = models.evaluate(name)
-        figures[name] |= recognised_names(other, docs, nlp, sentences=name == "IEPA")
-        _write(f"{name} {figures[name]}", sys.stderr)
+def evaluate(models: recipe_script.SourceModels, name: str) -> dict[str, dict[str, Any]]:
+    """Return metrics by head, and of either, on a source whose origin is left out everywhere."""
+    heads = models.heads(models.origin(name))
+    scores = models.scores_without(name)
+    Y = models.pairs.Y[models.pairs.source == name]
+    log_odds = heads.log_odds(scores)
+    figures = {
+        head: measure(Y[:, i], log_odds[:, i]) for i, head in enumerate(RELATIONS) if Y[:, i].any()
+    }
+    if len(figures) == len(RELATIONS):
+        y = np.where((Y > 0).any(axis=1), 1.0, -1.0)
+        figures["either"] = measure(y, heads.combine(scores, RELATIONS))
     return figures
 
 
-def recognised_names(
-    model: Model, docs: Sequence[Doc], nlp: Language, *, sentences: bool = False
-) -> dict[str, Any]:
-    """Return the figures of a model on the bare texts of the Docs."""
-    raw = evaluate_raw_text(model, docs, nlp, positives="auto", sentences=sentences)
-    values = {"f": raw.interactions["overlap"].hits.prf.f, **raw.calibration}
-    return {f"raw_{key}": value for key, value in values.items()}
+def measure(y: Vector, log_odds: Vector) -> dict[str, Any]:
+    """Return metrics of pairs with these labels and log-odds.
+
+    ``f`` is at the threshold that maximises expected F1, ``f_at_half`` (with precision and recall)
+    at a probability of one half, ``f_best`` at the best threshold for these labels (optimistic).
+    """
+    p = expit(log_odds)
+    half = precision_recall_f(y, p >= 0.5)
+    return {
+        "pairs": len(y),
+        "auc": auc(y, log_odds),
+        "precision": half.precision,
+        "recall": half.recall,
+        "f_at_half": half.f,
+        "f": precision_recall_f(y, log_odds >= expected_threshold(log_odds, p)).f,
+        "f_best": precision_recall_f(y, log_odds >= (best_threshold(y, log_odds) or 0.0)).f,
+        "calibration_error": calibration_error(y, p),
+        "calibration_error_of_chance": chance_calibration_error(p),
+    }
 
 
-def print_tables(figures: dict[str, dict[str, Any]]) -> None:
-    """Print both tables in Markdown, per cent; calibration errors as fractions."""
-    _write("| names given | AUC | F, best expected | F at one half | F, best | calibration error |")
-    _write("|---|---|---|---|---|---|")
-    for name in recipe_script.INTERACTION_CORPORA:
-        row = figures[name]
-        shares = [f"{100 * row[key]:.1f}" for key in ("auc", "f", "f_at_level", "f_best")]
-        _write(f"| {' | '.join([name, *shares, _error(row)])} |")
-    _write("\n| raw text | F, best expected | calibration error | mean probability | true share |")
-    _write("|---|---|---|---|---|")
-    for name, row in figures.items():
-        means = [f"{row[key]:.3f}"[1:] for key in ("raw_mean_probability", "raw_positive_share")]
-        shares = [f"{100 * row['raw_f']:.1f}", _error(row, "raw_"), *means]
-        _write(f"| {' | '.join([name, *shares])} |")
+def _format(name: str, head: str, row: dict[str, Any]) -> str:
+    """Return a line of the table, per cent; calibration errors as fractions."""
+    values = {key: f"{100 * (row[key] or 0.0):.1f}" for key in COLUMNS}
+    error = f"{row['calibration_error']:.3f} ({row['calibration_error_of_chance']:.3f})"
+    cells = [
+        name,
+        head,
+        str(row["pairs"]),
+        values["auc"],
+        f"{values['precision']} / {values['recall']} / {values['f_at_half']}",
+        values["f"],
+        values["f_best"],
+        error.replace("0.", "."),
+    ]
+    return f"| {' | '.join(cells)} |"
 
 
-def _write(line: str, stream: TextIO = sys.stdout) -> None:
-    """Write a line and flush the stream."""
-    stream.write(f"{line}\n")
-    stream.flush()
-
-
-def _error(row: dict[str, Any], prefix: str = "") -> str:
-    """Return the calibration error with that of chance in brackets, as ``.017 (.010)``."""
-    error, chance = (row[f"{prefix}calibration_error{suffix}"] for suffix in ("", "_of_chance"))
-    return f"{error:.3f} ({chance:.3f})".replace("0.", ".")
+def _write(line: str) -> None:
+    """Write a line to standard output and flush it."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

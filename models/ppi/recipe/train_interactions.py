@@ -7,8 +7,8 @@ scaled to a mean of one over the pairs that a head learns from.
 
 Each head has one curve from scores to probabilities. It is fitted to complete texts with
 recognised names, as in use: each such source is scored by models without it and without the other
-sources of the same corpus. The level from which a pair interacts maximises the expected F1 of these
-held-out probabilities.
+sources of the same corpus. The level from which a pair interacts is the lowest with the precision
+of the recipe among these held-out pairs.
 """
 
 from __future__ import annotations
@@ -32,12 +32,7 @@ import textrank
 from textrank.features import Features, Indices, Matrix, MultiView
 from textrank.formats.standoff import RELATIONS
 from textrank.learners.base import Fit
-from textrank.learners.calibration import (
-    LOG_ODDS,
-    Heads,
-    PlattCalibration,
-    expected_threshold,
-)
+from textrank.learners.calibration import LOG_ODDS, Heads, PlattCalibration
 from textrank.learners.reduced import BasisMoments, sample_balanced
 from textrank.metrics import best_threshold
 from textrank.model import Model
@@ -202,11 +197,11 @@ def build_model(pipeline: Pipeline, support: MultiView, models: SourceModels) ->
     """Build the model of all sources, with curves, threshold and level of those left out."""
     heads = models.heads()
     scores, labels = heads.combine(heads.heldout, RELATIONS), heads.combine_labels(RELATIONS)
-    level = float(LOG_ODDS(expected_threshold(scores, LOG_ODDS(scores))))
-    task: Any = pipeline.task
+    precise: Any = replace(pipeline.task, precision=models.recipe.settings["precision"])  # type: ignore[type-var]
+    level = precise.at_level(labels, LOG_ODDS(scores)).level
     pipeline = replace(
         pipeline,
-        task=replace(task, level=round(level, 3)),
+        task=replace(precise, level=round(level, 3), precision=None),
         learner=replace(pipeline.learner, size=len(models.basis)),  # type: ignore[type-var]
     )
     source = models.pairs.source
