@@ -112,7 +112,7 @@ $(MODELS:%=models/%): $(VENV)/.develops  ## rebuild a shipped model from its rec
 
 models/ppi-statements: models/ppi/status models/ppi/type models/ppi/direction  ## submodels of models/ppi
 
-models/ppi-figures: $(VENV)/.develops  ## tables of the model card of ppi; ten minutes
+models/ppi-figures: $(VENV)/.develops  ## table of the model card of ppi; twelve minutes
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=models $(BIN)/python models/ppi/recipe/measure_left_out.py $(DATA)
 
 models:  ## rebuild all models in order of dependency; some hours

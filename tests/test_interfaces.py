@@ -199,7 +199,10 @@ def as_statement(row: Mapping[str, Any], text: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-STATED = ("score", "probability", "interacts", "status", "type", "direction", "sentence")
+STATED = (
+    *("score", "probability", "physical", "regulation", "interacts", "status", "type"),
+    *("direction", "sentence"),
+)
 
 
 def assert_statements(rows: Iterable[Mapping[str, Any]], expected: Rows) -> None:
@@ -281,10 +284,10 @@ def test_table(
     monkeypatch.setenv("COLUMNS", "300")
     from textrank.cli.apply import _show_table
 
-    task = model_of("ppi").pipeline.task
-    _show_table(task, list(apply_model("ppi", [str(source)])))
+    level = model_of("ppi").pipeline.task.level
+    _show_table(model_of("ppi"), list(apply_model("ppi", [str(source)])))
     shown = [line.split() for line in capsys.readouterr().out.splitlines()[1:] if line.strip()]
-    likely = [row for rows in expected.values() for row in rows if row["probability"] >= 0.5]
+    likely = [row for rows in expected.values() for row in rows if row["probability"] >= level]
     assert len(shown) == len(likely)
     for line, row in zip(shown, likely, strict=True):
         assert f"{row['probability']:.2f}" in line

@@ -162,7 +162,10 @@ STATED: Sequence[tuple[str, Sequence[Pair]]] = [
         [("A", "B", "asserted", "phosphorylation"), ("A", "C", "asserted", "phosphorylation")],
     ),
     ("{B} is phosphorylated by {A}, unlike {C}", [("A", "B", "asserted", "phosphorylation")]),
-    ("{A}-mediated phosphorylation of {B} was reduced", [("A", "B", "asserted", "phosphorylation")]),
+    (
+        "{A}-mediated phosphorylation of {B} was reduced",
+        [("A", "B", "asserted", "phosphorylation")],
+    ),
     ("{A}-catalysed acetylation of {B} was seen", [("A", "B", "asserted", "modification")]),
     (
         "unlike {A}, which acetylates {B}, {C} acetylates {D}",
@@ -180,8 +183,14 @@ STATED: Sequence[tuple[str, Sequence[Pair]]] = [
     ("the {A} receptor {B} was cloned", [("A", "B", "asserted", "binding")]),
     ("{B}, the receptor of {A}, was cloned", [("A", "B", "asserted", "binding")]),
     ("{A} and its ligand {B} were studied", [("A", "B", "asserted", "binding")]),
-    ("{A} had no effect on {B} or {C}", [("A", "B", "negated", "regulation"), ("A", "C", "negated", "regulation")]),
-    ("{A} binds {B} and had no effect on {C}", [("A", "B", "asserted", "binding"), ("A", "C", "negated", "regulation")]),
+    (
+        "{A} had no effect on {B} or {C}",
+        [("A", "B", "negated", "regulation"), ("A", "C", "negated", "regulation")],
+    ),
+    (
+        "{A} binds {B} and had no effect on {C}",
+        [("A", "B", "asserted", "binding"), ("A", "C", "negated", "regulation")],
+    ),
     ("{B} was unaffected by {A} in {cells}", [("A", "B", "negated", "regulation")]),
     ("{A} did not alter {B}, whereas {C} did", [("A", "B", "negated", "regulation")]),
 ]  # fmt: skip
