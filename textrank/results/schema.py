@@ -46,6 +46,7 @@ class StatementRow(TypedDict):
     probability: float | None
     physical: float | None  # probability that the two bind or one modifies the other
     regulation: float | None  # probability that one regulates the other
+    fact: float | None  # probability that the document states the fact about the two entities
     interacts: bool | None
     status: str  # asserted, negated or speculated
     type: str | None
@@ -188,6 +189,7 @@ def _statement_row(row: Row, text: str, document: str, source: str) -> Statement
         "probability": row.get("probability"),
         "physical": row.get("physical"),
         "regulation": row.get("regulation"),
+        "fact": row.get("fact"),
         "interacts": row.get("interacts"),
         "status": row.get("status") or "asserted",
         "type": row.get("type"),

@@ -152,10 +152,11 @@ def entities(source: str) -> str:
 
 _AGGREGATE = """
 WITH chosen AS {materialized} (
-  SELECT a, b, document, is_evidence, status, type, fact_direction, p, probability, year,
+  SELECT a, b, document, is_evidence, status, type, fact_direction, p,
+    coalesce(fact, p) AS pooled, probability, year,
     CASE WHEN key_a = a THEN name_a ELSE name_b END AS first_name FROM {keyed} WHERE {where}),
 by_document AS (
-  SELECT a, b, coalesce(max(p) FILTER (is_evidence AND status = 'asserted'), 0) AS p,
+  SELECT a, b, coalesce(max(pooled) FILTER (is_evidence AND status = 'asserted'), 0) AS p,
     count(*) AS sentences, count(*) FILTER (is_evidence) AS statements,
     count(*) FILTER (is_evidence AND status = 'asserted') AS asserted,
     count(*) FILTER (is_evidence AND status = 'negated') AS negated,
@@ -667,7 +668,12 @@ class Results:
             )
         self._connection.execute("CREATE VIEW errors AS SELECT * EXCLUDE (part) FROM all_errors")
         self._connection.execute(_DATED)
-        self._connection.execute(f"CREATE VIEW keyed AS {keyed_statements('dated')}")
+        described = self._connection.execute("DESCRIBE dated").fetchall()
+        missing = (
+            "" if "fact" in {row[0] for row in described} else ", CAST(NULL AS DOUBLE) AS fact"
+        )
+        source = f"(SELECT *{missing} FROM dated)"  # results of an earlier version have no fact
+        self._connection.execute(f"CREATE VIEW keyed AS {keyed_statements(source)}")
         self._connection.execute(_TAXA)
 
     @cached_property
@@ -1059,7 +1065,7 @@ def _build_store(
     )
     source = """(
         SELECT row_number() OVER () AS row, s.document, start_a, end_a, start_b, end_b, name_a,
-          name_b, id_a, id_b, score, probability, physical, regulation, interacts, s.status,
+          name_b, id_a, id_b, score, probability, physical, regulation, fact, interacts, s.status,
           s.type, direction, sentence_start, s.source, d.year,
           coalesce(sa.species, sb.species) AS species
         FROM claims s LEFT JOIN
@@ -1229,6 +1235,7 @@ def _parse_pair(pair: Any, document: str, source: str, location: str) -> Stateme
         "probability": values.number("probability"),
         "physical": values.number("physical"),
         "regulation": values.number("regulation"),
+        "fact": values.number("fact"),
         "interacts": values.flag("interacts"),
         "status": values.text("status") or "asserted",
         "type": values.text("type"),

@@ -18,7 +18,8 @@ Fact
 Probability
     ``1 - prod_d (1 - max_d p)`` over documents d and their asserted evidence: sentences of one
     document repeat one another, so only the most probable counts; documents count as independent.
-    A fact that is only negated or speculated has probability 0.
+    A fact that is only negated or speculated has probability 0. Where the model pools the evidence
+    of a document (``pool_evidence``), ``p`` is the pooled probability.
 Type, direction, status
     The value with the largest sum of probabilities (ties within 1e-9: the alphabetically first).
     Type and direction are voted on by asserted evidence, or by all evidence if none is asserted;
@@ -30,6 +31,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -58,6 +60,7 @@ class Evidence(TypedDict):
     probability: float
     physical: float | None  # probability of each definition; None if the model has no heads
     regulation: float | None
+    fact: float | None  # pooled probability of the document; None if the model does not pool
     score: float
     status: str  # asserted, negated or speculated
     type: str
@@ -129,6 +132,68 @@ def entity_key(name: str, identifier: str | None) -> str:
     return identifier or "".join(c.lower()[0] for c in name if c not in "-/ ") or "?"
 
 
+FACT_FEATURES = ("constant", "best", "mentions", "share", "title")
+MIN_POOLED_SENTENCES = 3  # shorter texts say nothing about what a document is about
+MAX_LOG_ODDS = 9.2  # of a statement, when evidence is pooled: a probability of .9999
+
+
+def pool_evidence(
+    rows: Sequence[Mapping[str, Any]],
+    mentions: Sequence[tuple[str, str | None, int]],
+    n_sentences: int,
+    weights: Mapping[str, float],
+) -> list[float]:
+    """Return the probability that a document states the fact about the two entities of each row.
+
+    It is logistic in ``FACT_FEATURES``: ``best``, the log-odds of the most probable asserted
+    statement about the two; ``mentions``, the logarithm of how often the more frequent of the two
+    is mentioned; ``share``, the share of sentences that mention either; ``title``, whether the more
+    frequent one is in the first sentence. A document is about what it names often, and states facts
+    about that. Pairs without an asserted statement have the probability 0. In texts with fewer
+    than ``MIN_POOLED_SENTENCES`` sentences the probability is that of the best statement.
+
+    Parameters
+    ----------
+    rows
+        Rows of ``doc._.textrank_ppi`` with probabilities.
+    mentions
+        Name, identifier (None if unknown) and number of the sentence of all names of the document.
+    n_sentences
+        Number of sentences of the document.
+    weights
+        Weight by feature; a missing one is 0.
+    """
+    counts: Counter[str] = Counter()
+    sentences: defaultdict[str, set[int]] = defaultdict(set)
+    for name, identifier, sentence in mentions:
+        key = entity_key(name, identifier)
+        counts[key] += 1
+        sentences[key].add(sentence)
+    best: dict[frozenset[str], float] = {}
+    keys = [frozenset(map(entity_key, row["names"], row["identifiers"])) for row in rows]
+    for pair, row in zip(keys, rows, strict=True):
+        is_asserted = row["status"] == "asserted"
+        best[pair] = max(best.get(pair, 0.0), row["probability"] if is_asserted else 0.0)
+    pooled: dict[frozenset[str], float] = {}
+    for pair, probability in best.items():
+        main = max(sorted(pair), key=lambda key: counts[key])
+        is_too_short = n_sentences < MIN_POOLED_SENTENCES
+        if not probability or is_too_short:
+            pooled[pair] = probability
+            continue
+        log_odds = math.log(probability) - math.log1p(-min(probability, 1 - 1e-12))
+        values = {
+            "constant": 1.0,
+            "best": max(-MAX_LOG_ODDS, min(MAX_LOG_ODDS, log_odds)),
+            "mentions": math.log(max(counts[main], 1)),
+            "share": len(set().union(*(sentences[key] for key in pair))) / n_sentences,
+            "title": float(0 in sentences[main]),
+        }
+        total = sum(weights.get(name, 0.0) * value for name, value in values.items())
+        pooled[pair] = 1 / (1 + math.exp(-total))
+    return [pooled[pair] for pair in keys]
+
+
 def combine_probabilities(
     statements: Iterable[Evidence],
     key: Literal["probability", "physical", "regulation"] = "probability",
@@ -141,8 +206,9 @@ def combine_probabilities(
     best_by_document: dict[str, float] = {}
     for row in statements:
         if row["status"] == "asserted":
-            best = best_by_document.get(row["document"], 0.0)
-            best_by_document[row["document"]] = max(best, row[key] or 0.0)
+            best, pooled = best_by_document.get(row["document"], 0.0), row.get("fact")
+            value = pooled if key == "probability" and pooled is not None else row[key]
+            best_by_document[row["document"]] = max(best, value or 0.0)
     all_wrong = 1.0
     for probability in best_by_document.values():
         all_wrong *= 1.0 - probability
@@ -165,6 +231,7 @@ def _to_evidence(row: Mapping[str, Any], document: str, *, is_reversed: bool) ->
         "probability": row.get("probability", float(row["interacts"])),
         "physical": row.get("physical"),
         "regulation": row.get("regulation"),
+        "fact": row.get("fact"),
         "score": row["score"],
         "status": row.get("status") or "asserted",
         "type": row.get("type") or UNTYPED,

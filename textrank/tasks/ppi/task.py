@@ -100,6 +100,10 @@ class PPI(Task):
     relation
         Definition of an interaction, for a model with heads: "physical", "regulation", or "any" for
         either. It decides ``probability``, ``interacts`` and the types that a pair may have.
+    fact_weights
+        Weights of ``textrank.tasks.ppi.facts.FACT_FEATURES``, by which the evidence of a document
+        about two entities is pooled to the probability that the document states the fact. Empty:
+        facts have the probability of their most probable statement.
     """
 
     entities: str = "entities"
@@ -108,6 +112,7 @@ class PPI(Task):
     precision: float | None = None
     recall: float | None = None
     relation: Relation = "any"
+    fact_weights: Mapping[str, float] = field(default_factory=dict)
     name: ClassVar[str] = "ppi"
     head_names: ClassVar[tuple[str, ...]] = RELATIONS
     required_pipes: ClassVar[tuple[str, ...]] = ("tagger", "parser")
@@ -423,8 +428,10 @@ class PPI(Task):
         A row has ``names``, ``spans`` (character offsets), ``identifiers`` (None if unknown),
         ``score``, ``interacts``, ``status``, ``type``, ``direction``, ``trigger``, ``sentence``
         and, if the model is calibrated, ``probability``; if it has heads, also ``physical`` and
-        ``regulation``, the probabilities of these. Without submodels, status, type, direction and
-        trigger have default values. A pair that is not asserted does not interact.
+        ``regulation``, the probabilities of these. With ``fact_weights`` there is ``fact``, the
+        probability that the document states the fact about the two entities. Without submodels,
+        status, type, direction and trigger have default values. A pair that is not asserted does
+        not interact.
         """
         scores, probabilities = scored.scores, scored.probabilities
         interacts = self.decide(scores, probabilities, scored.limit)
@@ -450,6 +457,18 @@ class PPI(Task):
                 row.update(scored.attributes[i])
                 row["interacts"] = row["interacts"] and row["status"] == "asserted"
             rows.append(row)
+        if self.fact_weights and rows:
+            from textrank.tasks.ppi.facts import pool_evidence
+
+            starts, names = sentence_starts(doc), self.names(doc)
+            sentences = (starts.searchsorted([n.start for n in names], side="right") - 1).tolist()
+            mentions = [
+                (name.text, name.kb_id_ or None, sentence)
+                for name, sentence in zip(names, sentences, strict=True)
+            ]
+            pooled = pool_evidence(rows, mentions, len(starts) - 1, self.fact_weights)
+            for row, probability in zip(rows, pooled, strict=True):
+                row["fact"] = probability
         doc._.textrank_ppi = rows
         return doc
 
