@@ -458,19 +458,24 @@ class PPI(Task):
                 row["interacts"] = row["interacts"] and row["status"] == "asserted"
             rows.append(row)
         if self.fact_weights and rows:
-            from textrank.tasks.ppi.facts import pool_evidence
-
-            starts, names = sentence_starts(doc), self.names(doc)
-            sentences = (starts.searchsorted([n.start for n in names], side="right") - 1).tolist()
-            mentions = [
-                (name.text, name.kb_id_ or None, sentence)
-                for name, sentence in zip(names, sentences, strict=True)
-            ]
-            pooled = pool_evidence(rows, mentions, len(starts) - 1, self.fact_weights)
-            for row, probability in zip(rows, pooled, strict=True):
-                row["fact"] = probability
+            self._add_facts(doc, rows)
         doc._.textrank_ppi = rows
         return doc
+
+    def _add_facts(self, doc: Doc, rows: Sequence[dict[str, Any]]) -> None:
+        """Set ``fact`` of each row to the pooled probability of its two entities."""
+        from textrank.tasks.ppi.facts import pool_evidence
+
+        starts, spans = sentence_starts(doc), self.names(doc)
+        first_tokens = np.array([span.start for span in spans], dtype=np.intp)
+        sentences = (starts.searchsorted(first_tokens, side="right") - 1).tolist()
+        mentions = [
+            (span.text, span.kb_id_ or None, sentence)
+            for span, sentence in zip(spans, sentences, strict=True)
+        ]
+        pooled = pool_evidence(rows, mentions, len(starts) - 1, self.fact_weights)
+        for row, probability in zip(rows, pooled, strict=True):
+            row["fact"] = probability
 
     def _gold_labels(self, doc: Doc) -> dict[frozenset[str], float] | None:
         """Return 1.0 or -1.0 by pair of span ids, or None if the Doc has no gold annotation.
