@@ -102,7 +102,7 @@ class PPI(Task):
         either. It decides ``probability``, ``interacts`` and the types that a pair may have.
     fact_weights
         Weights of ``textrank.tasks.ppi.facts.FACT_FEATURES``, by which the evidence of a document
-        about two entities is pooled to the probability that the document states the fact. Empty:
+        about two entities is pooled to the probability that the document states the fact. None:
         facts have the probability of their most probable statement.
     """
 
@@ -112,7 +112,7 @@ class PPI(Task):
     precision: float | None = None
     recall: float | None = None
     relation: Relation = "any"
-    fact_weights: Mapping[str, float] = field(default_factory=dict)
+    fact_weights: Mapping[str, float] | None = None
     name: ClassVar[str] = "ppi"
     head_names: ClassVar[tuple[str, ...]] = RELATIONS
     required_pipes: ClassVar[tuple[str, ...]] = ("tagger", "parser")
@@ -457,12 +457,14 @@ class PPI(Task):
                 row.update(scored.attributes[i])
                 row["interacts"] = row["interacts"] and row["status"] == "asserted"
             rows.append(row)
-        if self.fact_weights and rows:
-            self._add_facts(doc, rows)
+        if self.fact_weights and probabilities is not None and rows:
+            self._add_facts(doc, rows, self.fact_weights)
         doc._.textrank_ppi = rows
         return doc
 
-    def _add_facts(self, doc: Doc, rows: Sequence[dict[str, Any]]) -> None:
+    def _add_facts(
+        self, doc: Doc, rows: Sequence[dict[str, Any]], weights: Mapping[str, float]
+    ) -> None:
         """Set ``fact`` of each row to the pooled probability of its two entities."""
         from textrank.tasks.ppi.facts import pool_evidence
 
@@ -473,7 +475,7 @@ class PPI(Task):
             (span.text, span.kb_id_ or None, sentence)
             for span, sentence in zip(spans, sentences, strict=True)
         ]
-        pooled = pool_evidence(rows, mentions, len(starts) - 1, self.fact_weights)
+        pooled = pool_evidence(rows, mentions, len(starts) - 1, weights)
         for row, probability in zip(rows, pooled, strict=True):
             row["fact"] = probability
 
