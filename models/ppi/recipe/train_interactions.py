@@ -201,7 +201,12 @@ def build_model(pipeline: Pipeline, support: MultiView, models: SourceModels) ->
     level = precise.at_level(labels, LOG_ODDS(scores)).level
     pipeline = replace(
         pipeline,
-        task=replace(precise, level=round(level, 3), precision=None),
+        task=replace(
+            precise,
+            level=round(level, 3),
+            precision=None,
+            fact_weights=dict(models.recipe.settings["fact_weights"]),
+        ),
         learner=replace(pipeline.learner, size=len(models.basis)),  # type: ignore[type-var]
     )
     source = models.pairs.source
