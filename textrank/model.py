@@ -330,31 +330,38 @@ class Model:
             return self.score(candidates), {}, self.attributes(candidates), self.explain_batch
         if self._attribute_model is None:
             if self._scorer is None:
-                scores, heads = self._score_heads(
-                    [self._represent(chunk) for chunk in chunk_candidates(candidates)]
-                )
-                return scores, heads, [], self.explain_batch
+                chunks = chunk_candidates(candidates)
+                if self.heads is None:
+                    return self.score(candidates), {}, [], self.explain_batch
+                scores = [self._raw_scores(self._represent(chunk)) for chunk in chunks]
+                return *self._combine_scores(scores), [], self.explain_batch
             batch = self._score_batch(candidates)
             return batch.scores, {}, [], batch.explain
-        representations, attributes = [], []
+        chunk_scores: list[Matrix] = []  # of each chunk, compared with the support once
+        attributes: list[dict[str, Any]] = []
+
+        def leading_heads(X: Sequence[Any]) -> list[str]:
+            """Score represented candidates and return their leading heads."""
+            chunk_scores.append(self._raw_scores(X))
+            return self._leading_heads(chunk_scores[-1])
+
         for chunk in chunk_candidates(candidates):
             X, rows = self._attribute_model.represent_and_predict(
-                self.pipeline.representation,
-                chunk,
-                None if self.heads is None else lambda X: self._leading_heads(self._raw_scores(X)),
+                self.pipeline.representation, chunk, leading_heads if self.heads else None
             )
-            representations.append(X)
+            if self.heads is None:
+                chunk_scores.append(self.score_representations(X))
             attributes += rows
-        return *self._score_heads(representations), attributes, self.explain_batch
+        return *self._combine_scores(chunk_scores), attributes, self.explain_batch
 
-    def _score_heads(self, chunks: Iterable[Sequence[Any]]) -> tuple[Vector, dict[str, Vector]]:
-        """Return scores (n,) and probabilities (n,) by head of represented candidates, in chunks.
+    def _combine_scores(self, chunks: Sequence[Matrix]) -> tuple[Vector, dict[str, Vector]]:
+        """Return scores (n,) and probabilities (n,) by head from the raw scores of chunks.
 
-        The second is empty without heads.
+        Without heads the raw scores are the scores, and the second is empty.
         """
+        raw = np.concatenate(chunks)
         if self.heads is None:
-            return np.concatenate([self.score_representations(X) for X in chunks]), {}
-        raw = np.concatenate([self._raw_scores(X) for X in chunks])
+            return raw, {}
         probabilities = expit(self.heads.log_odds(raw))
         by_head = {name: probabilities[:, i] for i, name in enumerate(self.heads.names)}
         return self.heads.combine(raw, self._chosen_heads), by_head
