@@ -34,7 +34,6 @@ from textrank.pipeline import Pipeline
 from textrank.tasks.ppi.task import RELATION_OF_TYPE
 
 BATCH_PAIRS = 2000  # that are represented and compared at once
-RECOGNISED_PIPES = ("tagger", "parser", "genes", "identifiers")
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +118,8 @@ def _read_source(
     read = read_source(recipe, name, data)
     limit = recipe.settings["max_sentence_entities"]
     if source.get("recognised"):
-        nlp = textrank.load_nlp(only=RECOGNISED_PIPES)
+        task = pipeline.task
+        nlp = textrank.load_nlp(only=[*(task.required_pipes or ()), *task.required_pipes_raw])
         both = list(recognise(list(read(spacy.blank("en"))), nlp))
         pairs = [list(label_recognised(pipeline, source, gold, raw, limit)) for gold, raw in both]
         return [raw for _, raw in both], pairs
