@@ -90,7 +90,7 @@ THRESHOLDS = {
     "expected_threshold": lambda y, s: expected_threshold(s, 1 / (1 + np.exp(-s))),
     "mean_threshold": lambda y, s: mean_threshold(s),
     "level of a precision": lambda y, s: (
-        PPI(precision=0.5).at_precision(y, s / 2 + 0.4).level * 2 - 0.8
+        PPI(precision=0.5).at_level(y, s / 2 + 0.4).level * 2 - 0.8
     ),
 }
 

@@ -109,9 +109,9 @@ def test_the_level_decides_where_probabilities_are_known(make_doc: Callable[...,
 
 def test_a_precision_asks_for_the_lowest_level_that_reaches_it() -> None:
     y, p = np.array([-1.0, 1.0, -1.0, 1.0]), np.array([0.1, 0.4, 0.6, 0.8])
-    assert PPI(precision=0.9).at_precision(y, p).level == pytest.approx(0.8, abs=1e-8)
-    assert PPI().at_precision(y, p).level == pytest.approx(0.5, abs=1e-8)
+    assert PPI(precision=0.9).at_level(y, p).level == pytest.approx(0.8, abs=1e-8)
+    assert PPI().at_level(y, p).level == pytest.approx(0.5, abs=1e-8)
     with pytest.raises(ValueError, match=r"no level reaches a precision of 0\.9"):
-        PPI(precision=0.9).at_precision(-y, p)
+        PPI(precision=0.9).at_level(-y, p)
     with pytest.raises(ValueError, match="precision must be"):
         PPI(precision=0.0)
