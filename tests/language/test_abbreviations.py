@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 import spacy
+import srsly
 
 from textrank.language.abbreviations import find_abbreviations
+from textrank.language.load import load_nlp
 from textrank.language.segmentation import BioTokenizer
 from textrank.tasks.identifiers.names import expand_list
 
@@ -24,6 +29,17 @@ TOKENIZE = BioTokenizer(spacy.blank("en").vocab)
         ("in mice (n = 3) and rats (see Fig. 1)", []),
         ("p53 (MDM2)", []),
         ("(TNF)", []),
+        ("the proton pump inhibitors (PPIs)", [("PPIs", "proton pump inhibitors")]),
+        ("under the total areas under the curve (AUCs)", [("AUCs", "areas under the curve")]),
+        ("and colon cancer (CC)", [("CC", "colon cancer")]),
+        ("mono/mitogen-activated kinase (MAK)", [("MAK", "mitogen-activated kinase")]),
+        ('called "triple negative" (TN)', [("TN", "triple negative")]),
+        ("status (human leukocyte antigen [HLA])", [("HLA", "human leukocyte antigen")]),
+        ("is involved in copper(II) binding", []),
+        ("chain reaction-specific primer(CRSP)", [("CRSP", "chain reaction-specific primer")]),
+        ("between the first and the last (third)", []),
+        ("transporter, SO1, was in the S. oneidensis (T-SO1)", []),
+        ("resist A (both H-2a), as well as BALB/c (H-2c)", []),
     ],
 )
 def test_pairs(text, pairs):
@@ -49,3 +65,27 @@ def test_pairs(text, pairs):
 )
 def test_lists_are_taken_apart(text, parts):
     assert expand_list(text) == parts
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize(("part", "least"), [("first", 0.945), ("second", 0.925)])
+def test_pairs_of_abstracts_annotated_by_hand(part, least, data):
+    """F of pairs with exact boundaries on 100 abstracts each; the rules were written on the first.
+
+    The file has offsets only: [short start, short end, long start, long end].
+    """
+    annotation = json.loads((Path(__file__).parent / "abbreviation_pairs.json").read_text("utf-8"))
+    rows = srsly.read_gzip_jsonl(data / annotation["files"][part])
+    texts = {row["id"]: row["text"] for row in rows}
+    nlp = load_nlp(only=[])
+    n_gold = n_found = n_right = 0
+    for document in annotation[part]:
+        gold = {tuple(pair) for pair in document["pairs"]}
+        doc = nlp(texts[document["id"]])
+        found = {
+            (short.start_char, short.end_char, long.start_char, long.end_char)
+            for short, long in find_abbreviations(doc)
+        }
+        n_gold, n_found = n_gold + len(gold), n_found + len(found)
+        n_right += len(gold & found)
+    assert 2 * n_right / (n_gold + n_found) >= least, (n_right, n_found, n_gold)

@@ -1,7 +1,9 @@
 """Find abbreviations with their long forms, in a Doc (as spans) and in plain text (as strings).
 
 Both follow Schwartz & Hearst (2003): A simple algorithm for identifying abbreviation definitions in
-biomedical text. Pacific Symposium on Biocomputing 8:451-462.
+biomedical text. Pacific Symposium on Biocomputing 8:451-462. In a Doc, a long form whose words
+begin with the letters of the short form is preferred, as by Ab3P (Sohn et al. 2008), and several
+kinds of false definitions are refused (see ``find_abbreviations``).
 """
 
 from __future__ import annotations
@@ -22,6 +24,10 @@ from textrank.language.alignment import get_word_texts, normalize_words
 AbbreviationPair = tuple[Span, Span]
 MIN_SHORT_CHARACTERS, MAX_SHORT_CHARACTERS = 2, 12
 _MAX_BRACKET_WORDS = 25
+_QUOTES = frozenset(['"', "'", "``", "''", "“", "”", "‘", "’"])
+_VERBS = frozenset(["was", "were", "is", "are", "has", "have", "had"])
+_SKIPPED_WORDS = frozenset(["of", "the", "and", "in", "for", "to", "on", "with", "a", "an"])
+_MAX_LOWER_CHARACTERS = 4  # of a short form without capital and digit, such as "pts."
 _BRACKETS = np.array([get_string_id(bracket) for bracket in "()[]"], dtype=np.uint64)
 
 
@@ -32,6 +38,11 @@ def find_abbreviations(doc: Doc) -> list[AbbreviationPair]:
     the short form occur in the long form in order, the first of them at the start of a word. A
     short form that is defined twice is returned twice. Greek letters are read as their names.
     Linear in the length of the text.
+
+    If the letters of the short form are the initials of the words before it, these are the long
+    form ("proton pump inhibitors (PPIs)"). A bracket without a space before it defines nothing
+    else ("copper(II)"). A long form contains no verb such as "was" and does not begin with a
+    bracket or quotation mark.
 
     >>> import spacy
     >>> doc = Doc(spacy.blank("en").vocab, words="tumor necrosis factor ( TNF ) binds".split())
@@ -118,11 +129,77 @@ class _WordText:
         window_start = max(
             self.find_sentence_start(start - 1), start - 1 - self._max_distance(short)
         )
-        offset = _find_long_form(short, self.join_words(window_start, start - 1))
-        if offset is None:
+        long_end = start - 1
+        window_start = self._skip_open_bracket(window_start, long_end)
+        long_start = self._match_initials(short, window_start, long_end)
+        if long_start is None:
+            if not self.has_gap_after[long_end - 1]:
+                return None
+            window = self.join_words(window_start, long_end)
+            offset = _find_long_form(short, window)
+            if offset is None and _has_plural_ending(short):
+                offset = _find_long_form(short[:-1], window)
+            if offset is None:
+                return None
+            long_start = self.find_word(window_start, offset)
+        trimmed = self._trim_long_form(long_start, long_end)
+        return None if trimmed is None else self._make_pair(start, short_end, *trimmed)
+
+    def _match_initials(self, short: str, window_start: int, end: int) -> int | None:
+        """Return the word from which on the words' initials are the letters of ``short``.
+
+        The words end before ``end`` and begin at ``window_start`` or later. A plural "s" of the
+        short form is ignored, as are words such as "of" whose initial is not the next letter. None
+        if ``short`` has fewer than two letters and digits or the initials are others.
+        """
+        letters = [letter.lower() for letter in short if letter.isalnum()]
+        if _has_plural_ending(short):
+            letters.pop()
+        if len(letters) < 2:
             return None
-        long_start = self.find_word(window_start, offset)
-        return self._make_pair(start, short_end, long_start, start - 1)
+        n = end
+        while letters:
+            n -= 1
+            if n < window_start:
+                return None
+            word = self.words[n].lower()
+            if word[:1] == letters[-1]:
+                letters.pop()
+            elif word[:1].isalnum() and word not in _SKIPPED_WORDS:
+                return None
+        return n
+
+    def _skip_open_bracket(self, start: int, end: int) -> int:
+        """Return the first word after a bracket that is open at ``end``; ``start`` without one."""
+        n_closed = 0
+        for n in range(end - 1, start - 1, -1):
+            if self.words[n] in (")", "]"):
+                n_closed += 1
+            elif self.words[n] in ("(", "["):
+                if not n_closed:
+                    return n + 1
+                n_closed -= 1
+        return start
+
+    def _trim_long_form(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return the words of a long form without quotation marks around it.
+
+        None if it begins with a bracket, contains a bracket that was opened before it or a verb of
+        ``_VERBS``, or has no words left.
+        """
+        while start < end and self.words[start] in _QUOTES:
+            start += 1
+        while start < end and self.words[end - 1] in _QUOTES:
+            end -= 1
+        if start >= end or self.words[start] in ("(", "["):
+            return None
+        words = self.words[start:end]
+        n_open = sum(word in ("(", "[") for word in words)
+        if n_open < sum(word in (")", "]") for word in words):
+            return None
+        if any(word in _VERBS for word in words):
+            return None
+        return start, end
 
     def match_bracketed_long(self, start: int, end: int) -> AbbreviationPair | None:
         """Return the (short, long) pair if a bracket holds the long form of what precedes it.
@@ -190,15 +267,21 @@ def _is_short_form(text: str) -> bool:
 
     It has ``MIN_SHORT_CHARACTERS`` to ``MAX_SHORT_CHARACTERS`` characters, one or two words and a
     letter, begins with a letter or digit, has none of ``=<>%:`` and does not begin with a word such
-    as "see" or "Fig".
+    as "see" or "Fig". Without capital and digit it has at most ``_MAX_LOWER_CHARACTERS``.
     """
     return (
         MIN_SHORT_CHARACTERS <= len(text) <= MAX_SHORT_CHARACTERS
         and len(text.split()) <= 2
         and text[0].isalnum()
         and any(map(str.isalpha, text))
-        and not re.search(r"[=<>%:]|^(?:see|Fig|data|and|or)\b", text)
+        and not re.search(r"[=<>%:]|^(?:see|Fig|data|and|or|both|range|pH)\b", text)
+        and (len(text) <= _MAX_LOWER_CHARACTERS or any(c.isupper() or c.isdigit() for c in text))
     )
+
+
+def _has_plural_ending(short: str) -> bool:
+    """Return whether a short form ends with the "s" of a plural after a capital, as "AUCs"."""
+    return len(short) > 2 and short[-1] == "s" and short[-2].isupper()
 
 
 def _find_long_form(short: str, long: str) -> int | None:
@@ -210,7 +293,7 @@ def _find_long_form(short: str, long: str) -> int | None:
     offset = _match_letters(short, long)
     if offset is None:
         return None
-    start = long.rfind(" ", 0, offset + 1) + 1
+    start = max(long.rfind(" ", 0, offset + 1), long.rfind("/", 0, offset + 1)) + 1
     long_form = long[start:]
     words = long_form.split()
     if len(long_form) <= len(short) or short in words or not any(map(str.isalpha, long_form)):
