@@ -26,6 +26,7 @@ CATALOG: Mapping[str, Mapping[str, str]] = {
     "representations": {
         "arc_features.v1": "textrank.tasks.parse_ranking.features:ArcFeatures",
         "beside.v1": "textrank.representations.mentions:SyntacticContext",
+        "between_sequences.v1": "textrank.tasks.ppi.blocks:BetweenSequences",
         "collocations.v1": "textrank.representations.collocations:Collocations",
         "core.v1": "textrank.representations.mentions:NameCore",
         "dependency_graph.v1": "textrank.tasks.ppi.graphs:DependencyGraph",

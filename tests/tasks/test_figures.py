@@ -204,8 +204,11 @@ def test_second_stage_as_a_pipeline(names):
 def brown(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     lexicon = tmp_path_factory.mktemp("brown") / "brown.tsv.gz"
     write_lexicon(brown_lexicon(data / "text" / "brown.zip"), lexicon)
-    key = "representation.representations.near.tags.lexicon"
-    return load_pipeline("spelling", {key: str(lexicon)}).prepare(
+    keys = (
+        "representation.representations.near.tags.lexicon",
+        "kernel.kernel.kernels.tags.kernel.kernel.words.tags",
+    )
+    return load_pipeline("spelling", dict.fromkeys(keys, str(lexicon))).prepare(
         list(brown_docs(data / "text" / "brown.zip"))
     )
 

@@ -235,7 +235,9 @@ def run_spelling(settings: RunSettings) -> Cells:
     """
     docs = list(iter_brown_docs(settings.file(BROWN)))
     docs = docs if settings.full else docs[settings.seed % 8 :: 8]
-    return _compare_positions("spelling", docs, {"words": 1.0, "near": 0.0}, {"near": 1.0})
+    return _compare_positions(
+        "spelling", docs, {"words": 1.0, "near": 0.0, "tags": 0.0}, {"near": 1.0}
+    )
 
 
 def _compare_positions(

@@ -2,7 +2,8 @@
 
 ``LocalContext`` (words next to each entity), ``GlobalContext`` (n-grams before, between and
 after), ``SideWords`` (bag of words per side), ``PathWalks`` (the dependency path) and
-``TriggerRoles`` (trigger words and how they relate to the pair). All are registered
+``TriggerRoles`` (trigger words and how they relate to the pair). ``BetweenSequences`` gives the
+words and tags between the entities in order, for kernels on sequences. The blocks are registered
 representations and ``FeatureBlock``s: ``extract`` adds the features of all pairs of a batch to a
 counter at once. The helpers ``_add_*`` each add one group of features to
 the counter, in place. In arrays, words, tags and labels are numbers of the lexicon of the batch; a
@@ -21,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textrank._ragged import offsets, run_starts
-from textrank.candidates import Candidate
-from textrank.features import Features, Indices
+from textrank.candidates import Candidate, span_tokens
+from textrank.features import Features, Indices, MultiView
+from textrank.graphs import Sequences
 from textrank.tasks.ppi.pairs import (
     FIRST_ENTITY,
     OTHER_ENTITY,
@@ -507,3 +509,63 @@ def _add_lengths(arrays: PairArrays, counter: FeatureCounter) -> None:
     counter.add("length of middle", all_pairs, arrays.lexicon.encode(middle))
     words = arrays.lexicon.encode(str(n.bit_length()) for n in triggers.tolist())
     counter.add("triggers in middle", all_pairs, words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BetweenSequences:
+    """Words and tags from one entity of a pair to the other as two views, each a sequence.
+
+    For locality kernels: ``EachView(LocalityConvolution())``. The tokens of the two entities are
+    read as ``PROT1`` and ``PROT2`` in text order, those of other entities as ``PROT``; runs of
+    equal marks are one symbol. Words are lower-case.
+
+    Parameters
+    ----------
+    margin
+        Tokens of the sentence that are read on either side of the pair.
+    entities
+        Span group of the entities.
+    """
+
+    margin: int = 3
+    entities: str = "entities"
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a negative margin."""
+        if self.margin < 0:
+            raise ValueError(f"margin must not be negative, got {self.margin}")
+
+    def __call__(self, candidates: Sequence[Candidate]) -> MultiView:
+        """Return the views ``words`` and ``tags``, one sequence per candidate in each, in order.
+
+        Raises ValueError if a candidate does not have two spans.
+        """
+        symbols = [self._symbols(candidate) for candidate in candidates]
+        words, tags = ([pair[i] for pair in symbols] for i in (0, 1))
+        return MultiView({"words": Sequences.from_lists(words), "tags": Sequences.from_lists(tags)})
+
+    def _symbols(self, candidate: Candidate) -> tuple[list[str], list[str]]:
+        """Return the words and the tags of one pair, in text order."""
+        if len(candidate.spans) != 2:
+            raise ValueError(
+                f"a candidate in document {candidate.document!r} has {len(candidate.spans)} spans. "
+                "Sequences between entities need pairs."
+            )
+        first, second = sorted(candidate.spans, key=lambda span: (span.start, span.end))
+        doc = first.doc
+        sentence = first.sent if doc.has_annotation("SENT_START") else doc[:]
+        entities = doc.spans.get(self.entities, ())
+        marks = {token: "PROT" for span in entities for token in span_tokens(span)}
+        marks |= {token: "PROT2" for token in span_tokens(second)}
+        marks |= {token: "PROT1" for token in span_tokens(first)}
+        low = max(sentence.start, first.start - self.margin)
+        high = min(max(sentence.end, second.end), max(first.end, second.end) + self.margin)
+        words: list[str] = []
+        tags: list[str] = []
+        for token in doc[low:high]:
+            mark = marks.get(token.i, "")
+            if mark and words and words[-1] == mark:
+                continue
+            words.append(mark or token.lower_)
+            tags.append(mark or token.tag_ or token.pos_ or "-")
+        return words, tags
