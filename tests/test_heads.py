@@ -180,6 +180,10 @@ def test_corrections_shift_the_log_odds_of_every_head() -> None:
     np.testing.assert_allclose(
         heads.log_odds(corrected), heads.log_odds(scores) + np.array([[0.25], [-3.0]])
     )
+    np.testing.assert_allclose(
+        heads.combine(corrected, heads.names),
+        heads.combine(scores, heads.names) + np.array([0.25, -3.0]),
+    )
     assert heads.leading(scores, heads.names) == ["a", "b"]
     np.testing.assert_array_equal(heads.combine(scores, ("b",)), scores[:, 1])
 

@@ -137,8 +137,8 @@ class Heads:
 
     A model with h heads has h scores per candidate, from one kernel and one basis. The probability
     of *either* is ``1 - prod_h (1 - p_h)``: heads count as independent. There may be one column of
-    scores more than heads: corrections that are added to the log-odds of every head, as curation
-    learns them.
+    scores more than heads: corrections that are added to the log-odds of every head and of either,
+    as curation learns them.
 
     >>> heads = Heads(("a", "b"), (LOG_ODDS, LOG_ODDS), np.zeros((0, 2)), np.zeros((0, 2)))
     >>> expit(heads.combine(np.array([[0.0, 0.0]]), ("a", "b"))).round(6).tolist()
@@ -152,22 +152,30 @@ class Heads:
 
     def log_odds(self, scores: Matrix) -> Matrix:
         """Return the log-odds (m, h) of each head for scores (m, h) or (m, h + 1)."""
+        return self._uncorrected_log_odds(scores) + self._corrections(scores)[:, None]
+
+    def _uncorrected_log_odds(self, scores: Matrix) -> Matrix:
+        """Return the log-odds (m, h) of each head by its curve alone."""
         columns = [curve.log_odds(scores[:, i]) for i, curve in enumerate(self.calibrations)]
-        correction = scores[:, len(self.names) :].sum(axis=1)
-        return np.stack(columns, axis=1) + correction[:, None]
+        return np.stack(columns, axis=1)
+
+    def _corrections(self, scores: Matrix) -> Vector:
+        """Return the column of corrections (m,), zeros if there is none."""
+        return np.asarray(scores[:, len(self.names) :].sum(axis=1))
 
     def combine(self, scores: Matrix, chosen: Sequence[str]) -> Vector:
         """Return the log-odds (m,) that one of the ``chosen`` heads is positive.
 
         ``scores`` is (m, h) or (m, h + 1). With ``t`` the log-odds of a head, the probability of
         none is ``exp(-S)`` with ``S = sum log(1 + exp(t))``, so the result is ``log(exp(S) - 1)``;
-        of a single head it is ``t``. Raises ValueError for an unknown name, or without any.
+        of a single head it is ``t``. Corrections are added to this. Raises ValueError for an
+        unknown name, or without any.
         """
-        log_odds = self.log_odds(scores)[:, self.columns(chosen)]
+        log_odds = self._uncorrected_log_odds(scores)[:, self.columns(chosen)]
         if log_odds.shape[1] == 1:
-            return np.asarray(log_odds[:, 0])
+            return np.asarray(log_odds[:, 0] + self._corrections(scores))
         total = np.logaddexp(0.0, log_odds).sum(axis=1)
-        return np.asarray(total + np.log(-np.expm1(-total)))
+        return np.asarray(total + np.log(-np.expm1(-total)) + self._corrections(scores))
 
     def combine_labels(self, chosen: Sequence[str]) -> Vector:
         """Return 1 for candidates (n,) for which one of the ``chosen`` heads is positive, else -1.
