@@ -42,9 +42,10 @@ def test_only_asserted_statements_are_pooled() -> None:
     assert second == third > 0
 
 
-def test_short_texts_are_not_pooled() -> None:
+@pytest.mark.parametrize("n_sentences", [2, 31])
+def test_texts_that_are_not_abstracts_are_not_pooled(n_sentences: int) -> None:
     rows = [row("A", "B", 0.3), row("A", "B", 0.6)]
-    assert pool_evidence(rows, MENTIONS, 2, WEIGHTS) == [0.6, 0.6]
+    assert pool_evidence(rows, MENTIONS, n_sentences, WEIGHTS) == [0.6, 0.6]
 
 
 def test_certain_statements_do_not_overflow() -> None:

@@ -133,7 +133,9 @@ def entity_key(name: str, identifier: str | None) -> str:
 
 
 FACT_FEATURES = ("constant", "best", "mentions", "share", "title")
-MIN_POOLED_SENTENCES = 3  # shorter texts say nothing about what a document is about
+# Weights are learned on abstracts: shorter texts do not tell what a document is about, and counts
+# of an article are far outside the range that was seen.
+MIN_POOLED_SENTENCES, MAX_POOLED_SENTENCES = 3, 30
 MAX_LOG_ODDS = 9.2  # of a statement, when evidence is pooled: a probability of .9999
 
 
@@ -150,7 +152,8 @@ def pool_evidence(
     is mentioned; ``share``, the share of sentences that mention either; ``title``, whether the more
     frequent one is in the first sentence. A document is about what it names often, and states facts
     about that. Pairs without an asserted statement have the probability 0. In texts with fewer
-    than ``MIN_POOLED_SENTENCES`` sentences the probability is that of the best statement.
+    than ``MIN_POOLED_SENTENCES`` or more than ``MAX_POOLED_SENTENCES`` sentences the probability is
+    that of the best statement.
 
     Parameters
     ----------
@@ -177,8 +180,8 @@ def pool_evidence(
     pooled: dict[frozenset[str], float] = {}
     for pair, probability in best.items():
         main = max(sorted(pair), key=lambda key: counts[key])
-        is_too_short = n_sentences < MIN_POOLED_SENTENCES
-        if not probability or is_too_short:
+        is_abstract = MIN_POOLED_SENTENCES <= n_sentences <= MAX_POOLED_SENTENCES
+        if not probability or not is_abstract:
             pooled[pair] = probability
             continue
         log_odds = math.log(probability) - math.log1p(-min(probability, 1 - 1e-12))
