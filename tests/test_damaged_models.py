@@ -57,8 +57,8 @@ DAMAGES: dict[str, Damage] = {
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("models") / "spelling"
-    Model.from_disk(model_path("spelling")).to_disk(folder)
+    folder = tmp_path_factory.mktemp("models") / "gene_protein"
+    Model.from_disk(model_path("gene_protein")).to_disk(folder)
     return folder
 
 

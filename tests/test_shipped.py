@@ -27,7 +27,7 @@ def test_every_task_has_a_model_and_a_pipeline():
     assert tasks <= set(pipeline_names())
 
 
-@pytest.mark.parametrize("name", ["ppi", "gene_protein", "identifiers", "spelling"])
+@pytest.mark.parametrize("name", ["ppi", "gene_protein", "identifiers"])
 def test_copies_of_a_model_keep_its_calibration(name, tmp_path):
     model = load_model(name)
     assert model.calibration is not None

@@ -20,6 +20,7 @@ CATALOG: Mapping[str, Mapping[str, str]] = {
         "ppi.v1": "textrank.tasks.ppi.task:PPI",
         "ppi_statement.v1": "textrank.tasks.ppi.statements:PPIStatement",
         "retrieve.v1": "textrank.tasks.documents:Retrieve",
+        "real_word_errors.v1": "textrank.tasks.spelling:RealWordErrors",
         "spelling.v1": "textrank.tasks.spelling:Spelling",
         "wsd.v1": "textrank.tasks.word_senses:WordSenses",
     },

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -90,7 +92,7 @@ def test_the_model_is_small_and_comes_back_whole(confusions, tmp_path):
     again = ConfusionModel.from_disk(tmp_path / "m")
     assert again.pairs == confusions.pairs
     assert np.array_equal(again.keys, confusions.keys)
-    assert sum(file.stat().st_size for file in (tmp_path / "m").iterdir()) < 6e6
+    assert sum(file.stat().st_size for file in (tmp_path / "m").iterdir()) < 12e6
     (tmp_path / "m" / "pairs.json").write_text("[]")
     with pytest.raises(ValueError, match=r"pairs\.json"):
         ConfusionModel.from_disk(tmp_path / "m")
@@ -100,3 +102,68 @@ def test_info_lists_the_pairs_with_their_figures(confusions):
     title, rows = list(collect_info("spelling").items())[-1]
     assert title.startswith(f"{len(confusions.pairs)} confusion pairs")
     assert "recall" in rows["than/then"]
+
+
+MARK = re.compile(r"\{([^|{}]*)\|([^|{}]*)\}")
+SENTENCES = Path(__file__).parent / "data" / "common_confusions.txt"
+
+
+def confusion_sentences():
+    """Return (wrong sentence, offset, intended word, right sentence) of the common confusions."""
+    lines = SENTENCES.read_text(encoding="utf-8").splitlines()
+    marks = [(line, MARK.search(line)) for line in lines if not line.startswith("#")]
+    return [
+        (MARK.sub(r"\1", line), mark.start(), mark[2], MARK.sub(r"\2", line))
+        for line, mark in marks
+        if mark
+    ]
+
+
+def count_found(confusions, precision):
+    """Return how many of the sentences have their error found with the intended word."""
+    return sum(
+        (at, intended) in {(f.start, f.proposal) for f in confusions.find_errors(text, precision)}
+        for text, at, intended, _ in confusion_sentences()
+    )
+
+
+def test_half_of_the_common_confusions_are_found_and_their_twins_left_alone(confusions):
+    """The sentences were written before the table was made."""
+    sentences = confusion_sentences()
+    assert len(sentences) == 120
+    assert count_found(confusions, 0.95) >= 0.48 * len(sentences)
+    flagged = [right for *_, right in sentences if confusions.find_errors(right, 0.95)]
+    assert len(flagged) <= 0.02 * len(sentences)
+
+
+def test_a_lower_precision_finds_more(confusions):
+    found = [count_found(confusions, precision) for precision in (0.5, 0.8, 0.95, 0.99)]
+    assert found == sorted(found, reverse=True)
+    assert len(set(found)) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "proposal"),
+    [
+        ("He said that we should of gone by train.", "of", "have"),
+        ("It is clear that their is no other way.", "their", "there"),
+        ("The machine keeps it's own list of names.", "it's", "its"),
+        ("That is far to much for one single person.", "to", "too"),
+        ("This was suppose to be the last one.", "suppose", "supposed"),
+    ],
+)
+def test_closed_patterns_are_found(confusions, text, word, proposal):
+    flags = confusions.find_errors(text)
+    assert [(flag.printed, flag.proposal) for flag in flags] == [(word, proposal)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "This must of necessity be so, and it could of course be worse.",
+        "They lost their own, and there is no other one here.",
+        "Much of it was given to many people of the town.",
+    ],
+)
+def test_rules_leave_right_words_alone(confusions, text):
+    assert confusions.find_errors(text) == []

@@ -1,21 +1,28 @@
-"""The recipe of the confusion pairs, stage upon stage, on texts made up here."""
+"""The recipe of the confusion pairs, from texts made up here to a model."""
 
 from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
-from textrank.lint.model import ConfusionModel
+from textrank.lint.model import (
+    THRESHOLD_PRECISIONS,
+    UNREACHABLE_LOG_ODDS,
+    ConfusionModel,
+    Lexicon,
+    shipped_model_path,
+)
 
 RECIPE = Path(__file__).parents[2] / "models" / "confusions" / "recipe"
-GROUPS = ("biomedicine", "general", "web", "science", "levels")
+FILES = (
+    "english-books", "english-novels", "english-textbooks", "english-speeches", "english-docs",
+    "web__a", "science__a", "biomedicine__a", "levels__a",
+)  # fmt: skip
 AFTER = ("larger", "smaller", "better", "older", "faster", "slower")
 BEFORE = ("first", "and", "only", "just", "since", "until")
 REST = ("it", "is", "said", "of", "table", "value", "was", "read", "in", "time", "by", "users")
@@ -41,66 +48,79 @@ def paragraph(rng: np.random.Generator) -> str:
 
 def write_texts(folder: Path) -> None:
     folder.mkdir()
-    for seed, group in enumerate(GROUPS):
+    for seed, name in enumerate(FILES):
         rng = np.random.default_rng(seed)
-        text = "\n\n".join(paragraph(rng) for _ in range(1500))
-        (folder / f"{group}__made.txt").write_text(text)
+        text = "\n\n".join(paragraph(rng) for _ in range(700))
+        (folder / f"{name}.txt").write_text(text)
 
 
-def test_the_stages_name_learners_and_files_that_exist(recipe):
-    stages = recipe["stages"].stages()
-    assert len({stage.name for stage in stages}) == len(stages)
-    assert all(stage.learner in recipe["learn"].LEARNERS and stage.tried() for stage in stages)
-
-
-def test_the_plain_command_runs_all_stages_and_a_later_one_has_the_last_word(
-    recipe, tmp_path, monkeypatch
-):
+def test_the_command_learns_a_pair_and_its_thresholds(recipe, tmp_path, monkeypatch):
     build = recipe["train_confusions"]
     write_texts(tmp_path / "texts")
     monkeypatch.setattr(build, "write", lambda cache, data: None)
+    monkeypatch.setattr(build, "read_pairs", lambda: {("than", "then"): "function"})
+    monkeypatch.setattr(recipe["classes"], "MIN_COUNT", 5)
     monkeypatch.setenv("CONFUSIONS_CACHE", str(tmp_path))
     build.main(tmp_path, tmp_path / "out")
-    found = {pair.title: pair for pair in ConfusionModel.from_disk(tmp_path / "out").pairs}
-    monkeypatch.setattr(build, "built", lambda *_: pytest.fail("a stage that was done is kept"))
-    build.main(tmp_path, tmp_path / "again")
-    monkeypatch.undo()
-    shipped = json.loads((RECIPE.parent / "meta.json").read_text())
-    assert set(json.loads((tmp_path / "out" / "meta.json").read_text())) == set(shipped)
-    for file in ("pairs.json", "table.npz"):
-        assert (tmp_path / "out" / file).read_bytes() == (tmp_path / "again" / file).read_bytes()
-    material = build.Material.of(tmp_path)
-    first, last = (build.built(material, stage) for stage in recipe["stages"].stages())
-    assert set(found) == {pair.title for pair in (*first.pairs, *last.pairs)}
-    assert "than/then" in {pair.title for pair in first.pairs} & {pair.title for pair in last.pairs}
-    assert all(found[pair.title] == pair for pair in last.pairs)  # to the last digit
-    assert first.pairs != last.pairs
-    linter = ConfusionModel.from_disk(tmp_path / "out")
-    (flag,) = linter.find_errors("It is said that a table was larger then it is by users.")
-    assert (flag.printed, flag.proposal) == ("then", "than")
-    assert not linter.find_errors("It is said that a table was larger than it is by users.")
+    model = ConfusionModel.from_disk(tmp_path / "out")
+    (pair,) = model.pairs
+    assert pair.words == ("than", "then")
+    assert pair.recall > 0.9
+    for levels in pair.levels:
+        assert len(levels) == len(THRESHOLD_PRECISIONS)
+        assert list(levels) == sorted(levels)
+    text = "it said table was until than read in time users."
+    (flag,) = model.find_errors(text)
+    assert (flag.printed, flag.proposal) == ("than", "then")
 
 
-def test_a_stage_says_how_alarms_count(recipe):
-    build = recipe["train_confusions"]
-    first = recipe["stages"].stages()[0]
-    alarms = [build.Alarm(0, 0, 1.0, 1.0, "a b c d e f g h i j k l m n o")] * 3
-    counts = {}
-    for once in (False, True):
-        curve = recipe["levels"].Curve(np.array([2.0]), np.ones(1), 0.0, 0.1)
-        learnt = build.Learnt([("h", "x")], [], [], {(0, 0): curve}, {})
-        build.counted(learnt, alarms, replace(first, once=once))
-        counts[once] = len(curve.alarms)
-    assert counts == {False: 3, True: 1}
+def test_features_are_those_of_the_linter(recipe):
+    corpus, learn = recipe["corpus"], recipe["learn"]
+    text = "It was read by users. This value is larger than it was in the first table, he said."
+    vocabulary = corpus.Vocabulary()
+    numbers = [vocabulary.number(t) for t in corpus.TOKEN.findall(text)]
+    pad = [vocabulary.number("\n\n")] * corpus.MAX_OFFSET
+    table = np.array(vocabulary.of_token)
+    words = table[[*pad, *numbers, *pad], 0]
+    ends = np.array([form in corpus.SENTENCE_ENDS for form in vocabulary.forms])
+    whole = corpus.Text("books", words, np.zeros(len(words), np.uint8))
+    at = np.flatnonzero(words == vocabulary.forms["than"])
+    rows = corpus.contexts(whole, corpus.sentence_numbers(whole, ends), at, 1)
+    properties = corpus.property_table(vocabulary.forms, {})
+    tokens = Lexicon({}, {"than": 0}).tokenize(text)
+    start = np.flatnonzero(tokens.word_id == 0)
+    assert (learn.features(rows, properties) == tokens.features(start, start + 1)).all()
 
 
-def test_least_squares_are_those_of_the_normal_equations(recipe):
-    learn = recipe["learn"]
+def test_a_direction_without_finds_above_its_alarms_is_never_flagged(recipe):
+    calibrate = recipe["calibrate"]
+    finds = np.zeros(len(calibrate.GRID) + 1)
+    finds[70] = 100.0  # log-odds of about 2
+    alarms = np.full(100, 2.5)
+    side = calibrate.Direction(finds, alarms, np.full(100, 1.0), 1000, 1000.0)
+    assert side.threshold(10.0, 0.6, 1.0) == UNREACHABLE_LOG_ODDS
+    rare = calibrate.Direction(finds, alarms[:0], alarms[:0], 1000, 1.0)
+    assert rare.threshold(0.1, 0.3, 1.0) < 2.0
+
+
+def test_the_shipped_pairs_are_among_the_candidates(recipe):
+    candidates = recipe["train_confusions"].read_pairs()
+    shipped = json.loads((shipped_model_path("confusions") / "pairs.json").read_text())
+    assert {tuple(row["words"]) for row in shipped} <= set(candidates)
+    groups = {row["style"] for row in shipped if candidates[tuple(row["words"])] == "style"}
+    assert groups == {True}
+
+
+def test_repeated_novels_are_dropped(recipe):
+    corpus = recipe["corpus"]
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((40, 5)).astype(np.float32)
-    y = np.where(X[:, 0] + rng.standard_normal(40) > 0.5, 1.0, -1.0).astype(np.float32)
-    weights, bias = learn.least_squares(csr_array(X), y, steps=30)
-    share, ones = learn.shares(y), np.c_[X, np.ones(40)]
-    penalty = np.diag([learn.SQUARES_ALPHA] * 5 + [0.0])
-    direct = np.linalg.solve(ones.T @ (share[:, None] * ones) + penalty, ones.T @ (share * y))
-    np.testing.assert_allclose([*weights, bias], direct, atol=1e-3)
+    words = rng.integers(1, 500, 60_000).astype(np.int32)
+    words[::50] = 0  # paragraphs
+    other = rng.integers(1, 500, 60_000).astype(np.int32)
+    other[::50] = 0
+    cases = np.zeros(120_000, np.uint8)
+    book = corpus.Text("books", words, cases[:60_000])
+    novels = corpus.Text("novels", np.concatenate([words, other]), cases)
+    kept = corpus.drop_copies(novels, book)
+    assert 50_000 < len(kept.words) < 62_000
+    assert (kept.words[-1000:] == other[-1000:]).all()

@@ -202,11 +202,14 @@ class Linter:
         ``file`` only labels the proposals; ``kind`` is one of FILE_KINDS and decides what is prose,
         see ``blank_non_prose``. Empty if nothing is flagged.
         """
-        prose = blank_non_prose(text, kind)
-        flags = self.confusions.find_errors(prose, self.precision, style=self.style)
-        reported = [flag for flag in flags if not self._is_accepted(flag)]
+        reported = self.find_flags(blank_non_prose(text, kind))
         line_ends = [end.start() for end in re.finditer("\n", text)] if reported else []
         return [_make_proposal(text, line_ends, flag, file) for flag in reported]
+
+    def find_flags(self, prose: str) -> list[Flag]:
+        """Return the flags of a text without the user's words; ``prose`` is already blanked."""
+        flags = self.confusions.find_errors(prose, self.precision, style=self.style)
+        return [flag for flag in flags if not self._is_accepted(flag)]
 
     def _is_accepted(self, flag: Flag) -> bool:
         """Return whether the user's words contain the printed word or the pair of a flag."""

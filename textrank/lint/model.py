@@ -4,7 +4,8 @@ A ``ConfusionModel`` knows pairs of words. ``Lexicon.tokenize`` turns a text int
 of word hashes and classes. Each occurrence of a word of a pair has features, hashes of
 ``TEMPLATES`` filled with the words around it; the weights of all pairs are in one hash table. The
 sum of weights becomes the log-odds of the other word of the pair, and above a threshold, which
-depends on the wanted precision, the word is flagged.
+depends on the wanted precision, the word is flagged. Closed patterns such as "should of" are
+flagged by ``textrank.lint.rules``.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from textrank.io import (
     write_arrays,
     write_manifest,
 )
+from textrank.lint.rules import RULE_PRECISION, RULES, Rule
 
 __all__ = ["DEFAULT_PRECISION", "NON_PROSE", "ConfusionModel", "Flag", "Pair", "shipped_model_path"]
 
@@ -44,6 +46,9 @@ def shipped_model_path(name: str) -> Path | None:
 
 
 _HASH_MULTIPLIER = np.uint64(0xD6E8FEB86659FD93)
+SLOT_BITS = 25  # of a key, its place in the weight table
+_CHECK_BITS = np.uint32(32 - SLOT_BITS)
+_CHECK_MASK = np.uint32((1 << (32 - SLOT_BITS)) - 1)
 
 
 def pair_hash(title: str) -> int:
@@ -54,7 +59,7 @@ def pair_hash(title: str) -> int:
 def feature_keys(features: HashArray, pair_hashes: HashArray) -> npt.NDArray[np.uint32]:
     """Return the 32-bit keys of features of pairs in the weight table.
 
-    The upper 24 bits are the slot, the lower 8 bits a check value. ``features`` and ``pair_hashes``
+    The upper SLOT_BITS are the slot, the others a check value. ``features`` and ``pair_hashes``
     are uint64 and broadcast.
     """
     mixed_hashes = (features ^ pair_hashes) * _HASH_MULTIPLIER
@@ -65,16 +70,16 @@ def feature_keys(features: HashArray, pair_hashes: HashArray) -> npt.NDArray[np.
 def build_lookup_table(
     keys: npt.NDArray[np.uint32], weights: npt.NDArray[np.int8]
 ) -> npt.NDArray[np.uint16]:
-    """Return the weights as a table of 2**24 slots for ``lookup_weights``, dtype uint16.
+    """Return the weights as a table of 2**SLOT_BITS slots for ``lookup_weights``, dtype uint16.
 
     ``keys`` are those of ``feature_keys``, ``weights`` one each; where two share a slot, the last
     remains. Empty slots are 0.
 
     A slot holds the check value of its key in the upper byte and the weight in the lower byte.
     """
-    table = np.zeros(1 << 24, dtype=np.uint16)
-    check_bits = (keys & np.uint32(0xFF)).astype(np.uint16) << np.uint16(8)
-    table[keys >> np.uint32(8)] = check_bits | weights.view(np.uint8)
+    table = np.zeros(1 << SLOT_BITS, dtype=np.uint16)
+    check_values = (keys & _CHECK_MASK).astype(np.uint16) << np.uint16(8)
+    table[keys >> _CHECK_BITS] = check_values | weights.view(np.uint8)
     return table
 
 
@@ -84,10 +89,10 @@ def lookup_weights(
     """Return the weights of keys as float32, in the shape of ``keys``.
 
     A weight is 0 if the slot is empty or has another check value. A key that was never stored has a
-    chance of 1 in 256 to get the weight of another one in its slot.
+    chance of 1 in 128 to get the weight of another one in its slot.
     """
-    cells = table[keys >> np.uint32(8)]
-    is_match = (cells >> np.uint16(8)) == (keys & np.uint32(0xFF))
+    cells = table[keys >> _CHECK_BITS]
+    is_match = (cells >> np.uint16(8)) == (keys & _CHECK_MASK)
     return (cells.astype(np.uint8).view(np.int8) * is_match).astype(np.float32)
 
 
@@ -363,10 +368,9 @@ FORMAT_VERSION = 2
 ERROR_RATE = 0.01  # share of wrong words that thresholds and probabilities assume
 # Precisions that Pair.levels has thresholds for.
 THRESHOLD_PRECISIONS = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.997, 0.999)
-DEFAULT_PRECISION = 0.995
-REPORTED_PRECISION = 0.997  # at which Pair.precision and Pair.recall were measured
+DEFAULT_PRECISION = 0.95
+REPORTED_PRECISION = DEFAULT_PRECISION  # at which Pair.precision and Pair.recall were measured
 UNREACHABLE_LOG_ODDS = 1e4  # threshold of words that are never flagged
-MIN_LOG_ODDS_MARGIN = 4.0  # by which a proposal must beat all others for the same word
 CHUNK_OCCURRENCES = 2048  # occurrences whose features are in memory at a time
 MAX_REASONS = 2  # contexts shown with a proposal
 _FEATURE_VALUES_32 = FEATURE_VALUES.astype(np.float32)
@@ -419,7 +423,7 @@ class Flag:
     ``end`` is exclusive. ``printed`` is the word in the text, ``proposal`` the other one in the
     same capitalisation, ``pair`` the title of the pair. ``probability`` that the word is wrong
     assumes an error rate of ERROR_RATE. ``because`` has up to MAX_REASONS contexts, each as words
-    around a gap "…", the strongest first.
+    around a gap "…", the strongest first, and ``contributions`` the log-odds that each adds.
     """
 
     start: int
@@ -430,6 +434,8 @@ class Flag:
     score: float  # log-odds of the proposal by its context alone
     probability: float
     because: tuple[str, ...]
+    contributions: tuple[float, ...]
+    is_rule: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -462,6 +468,9 @@ class ConfusionModel:
         tokens, start, end, word_id = self.find_words(text)
         flags: list[Flag] = []
         spans: list[tuple[int, int]] = []
+        for position, rule in self._match_rules(tokens) if precision <= RULE_PRECISION else ():
+            spans = spans or [token.span() for token in TOKEN.finditer(text)]
+            flags.append(self._make_rule_flag(text, spans, tokens, position, rule))
         for first in range(0, len(start), CHUNK_OCCURRENCES):
             chunk = slice(first, first + CHUNK_OCCURRENCES)
             words = start[chunk], end[chunk], word_id[chunk]
@@ -514,21 +523,65 @@ class ConfusionModel:
 
         ``start``, ``end`` and ``word_id`` are arrays with one entry per occurrence, ``thresholds``
         has shape (pairs, 2). The log-odds are those of the proposal, the other side of the pair. A
-        word may belong to several pairs; its proposal must also beat all others by
-        MIN_LOG_ODDS_MARGIN. Results are in the order of ``start``, one per occurrence at most,
-        unless proposals are exactly tied.
+        word may belong to several pairs; of its proposals the one that exceeds its threshold most
+        wins. Results are in the order of ``start``, one per occurrence at most, unless proposals
+        are exactly tied.
         """
         count = self._side_starts[word_id + 1] - self._side_starts[word_id]
         span = np.repeat(np.arange(len(start)), count)
         rank = np.arange(len(span)) - np.repeat(np.cumsum(count) - count, count)
         sides = self._sides[np.repeat(self._side_starts[word_id], count) + rank]
-        pair, side = sides[:, 0], sides[:, 1]
+        is_open = thresholds[sides[:, 0], sides[:, 1]] < UNREACHABLE_LOG_ODDS
+        span, pair, side = span[is_open], sides[is_open, 0], sides[is_open, 1]
         odds = self.log_odds_of_features(tokens.features(start, end)[span], pair) * (1 - 2 * side)
-        is_above = odds >= thresholds[pair, side]
-        is_above &= _is_clear_winner(span, odds, len(start))
-        for i in np.flatnonzero(is_above):
+        excess = odds - thresholds[pair, side]
+        best = np.full(len(start), 0.0)
+        np.maximum.at(best, span, excess)
+        for i in np.flatnonzero(excess >= best[span]):
             k = span[i]
             yield int(start[k]), int(end[k]), int(pair[i]), int(side[i]), float(odds[i])
+
+    def _match_rules(self, tokens: Tokens) -> Iterator[tuple[int, Rule]]:
+        """Yield the position of each word that a rule flags, with the rule; rule by rule."""
+        for rule in RULES:
+            start = np.flatnonzero(tokens.word_id == self.word_ids[rule.printed])
+            for offset, words, is_required in rule.conditions:
+                position, in_sentence = tokens.neighbours(start, start + 1, offset)
+                hashes = np.array([text_hash(word) + 1 if word else 0 for word in sorted(words)])
+                code = np.where(in_sentence, tokens.codes[W][position], np.uint64(0))
+                start = start[np.isin(code, hashes.astype(np.uint64)) == is_required]
+            start = start[tokens.is_prose(start, start + 1)]
+            yield from ((int(position), rule) for position in start)
+
+    def _make_rule_flag(
+        self,
+        text: str,
+        spans: Sequence[tuple[int, int]],
+        tokens: Tokens,
+        position: int,
+        rule: Rule,
+    ) -> Flag:
+        """Return the flag of a rule, with the neighbours that it names as the reason.
+
+        ``position`` is that of the word in the tokens; ``spans`` as for ``_make_flag``.
+        """
+        start, end = spans[position - MAX_OFFSET]
+        offsets = sorted({offset for offset, _, _ in rule.conditions})
+        context = self._show_context(text, spans, tokens, position, position + 1, offsets)
+        prior = math.log(ERROR_RATE / (1 - ERROR_RATE))
+        score = math.log(RULE_PRECISION / (1 - RULE_PRECISION)) - prior
+        return Flag(
+            start=start,
+            end=end,
+            printed=text[start:end],
+            proposal=match_spelling_style(rule.proposal, text[start:end]),
+            pair=rule.title,
+            score=score,
+            probability=RULE_PRECISION,
+            because=(context,),
+            contributions=(score,),
+            is_rule=True,
+        )
 
     def _contributions(self, features: HashArray, pair: IntArray) -> npt.NDArray[np.float64]:
         """Return what each feature adds to the score of its pair, (spans, features).
@@ -549,7 +602,7 @@ class ConfusionModel:
 
     @cached_property
     def _lookup_table(self) -> npt.NDArray[np.uint16]:
-        """Return the weight table in its fast form, 32 MB."""
+        """Return the weight table in its fast form, 64 MB."""
         return build_lookup_table(self.keys, self.weights)
 
     def thresholds(self, precision: float) -> npt.NDArray[np.float64]:
@@ -569,7 +622,9 @@ class ConfusionModel:
         if upper == 0:
             return np.array(high)
         low = self._all_thresholds[:, :, upper - 1]
-        share = min((at - grid[upper - 1]) / (grid[upper] - grid[upper - 1]), 1.0)
+        share = (at - grid[upper - 1]) / (grid[upper] - grid[upper - 1])
+        if share > 1 - 1e-9:  # one of the measured ones, without round-off
+            return np.array(high)
         between = low + share * (high - low)
         return np.where(high >= UNREACHABLE_LOG_ODDS, high, between)
 
@@ -594,15 +649,17 @@ class ConfusionModel:
         printed = text[offsets[0][0] : offsets[1][1]]
         proposal = self.pairs[pair].words[1 - side]
         posterior_log_odds = odds + math.log(ERROR_RATE / (1 - ERROR_RATE))
+        reasons = self._reasons(text, spans, tokens, start, end, pair, side)
         return Flag(
             start=offsets[0][0],
             end=offsets[1][1],
             printed=printed,
-            proposal=_match_spelling_style(proposal, printed),
+            proposal=match_spelling_style(proposal, printed),
             pair=self.pairs[pair].title,
             score=odds,
             probability=1 / (1 + math.exp(-max(min(posterior_log_odds, 50.0), -50.0))),
-            because=self._reasons(text, spans, tokens, start, end, pair, side),
+            because=tuple(context for context, _ in reasons),
+            contributions=tuple(value for _, value in reasons),
         )
 
     def _reasons(
@@ -614,27 +671,28 @@ class ConfusionModel:
         end: int,
         pair: int,
         side: int,
-    ) -> tuple[str, ...]:
-        """Return up to MAX_REASONS contexts that support the proposal most, strongest first.
+    ) -> list[tuple[str, float]]:
+        """Return up to MAX_REASONS contexts that support the proposal most, with their log-odds.
 
-        A context is words around a gap, see ``_show_context``; one that contains or is part of a
-        stronger one is left out. Empty if no feature supports the proposal.
+        The strongest is first. A context is words around a gap, see ``_show_context``; one that
+        contains or is part of a stronger one is left out. Empty if no feature supports the
+        proposal.
         """
         starts, ends, pairs = (np.array([k]) for k in (start, end, pair))
         contributions = self._contributions(tokens.features(starts, ends), pairs)[0]
-        contributions *= (1 - 2 * side) * np.sign(self._slopes[pair])
-        contexts: list[str] = []
+        contributions *= (1 - 2 * side) * self._slopes[pair]
+        reasons: list[tuple[str, float]] = []
         for feature in np.argsort(-contributions, kind="stable"):
-            if contributions[feature] <= 0 or len(contexts) == MAX_REASONS:
+            if contributions[feature] <= 0 or len(reasons) == MAX_REASONS:
                 break
             if feature < BAG_TEMPLATE:
                 offsets = [offset for _, offset in TEMPLATES[feature]]
             else:
                 offsets = [BAG_OFFSETS[feature - BAG_TEMPLATE]]
             context = self._show_context(text, spans, tokens, start, end, offsets)
-            if not any(context in other or other in context for other in contexts):
-                contexts.append(context)
-        return tuple(contexts)
+            if not any(context in other or other in context for other, _ in reasons):
+                reasons.append((context, float(contributions[feature])))
+        return reasons
 
     def _show_context(
         self,
@@ -675,7 +733,7 @@ class ConfusionModel:
             if (phrase_id := self._phrases.get((word_id[k], int(tokens.codes[W][start[k] + 1]))))
             is not None
         ]
-        # Words that only begin a two-word phrase are in no pair themselves.
+        # Words that only begin a two-word phrase or have only a rule are in no pair.
         is_judged = self._side_starts[word_id + 1] > self._side_starts[word_id]
         start, end, word_id = start[is_judged], end[is_judged], word_id[is_judged]
         if phrases:
@@ -686,11 +744,12 @@ class ConfusionModel:
 
     @cached_property
     def word_ids(self) -> dict[str, int]:
-        """Return the ids of all words of pairs and of the first words of two-word phrases.
+        """Return the ids of all words of pairs and rules and of the first words of phrases.
 
         Ids are the ranks in alphabetical order, from 0.
         """
         words = {word for pair in self.pairs for word in pair.words}
+        words |= {rule.printed for rule in RULES}
         return {word: k for k, word in enumerate(sorted(words | {w.split()[0] for w in words}))}
 
     @cached_property
@@ -806,26 +865,10 @@ class ConfusionModel:
             ) from error
 
 
-def _is_clear_winner(
-    span: IntArray, odds: npt.NDArray[np.float64], n_spans: int
-) -> npt.NDArray[np.bool_]:
-    """Return which proposals are the best of their span by at least MIN_LOG_ODDS_MARGIN.
-
-    ``span`` has the number of each proposal's span, below ``n_spans``, and ``odds`` its log-odds. A
-    single proposal wins; exactly equal best ones all win if they beat the rest.
-    """
-    best = np.full(n_spans, -np.inf)
-    np.maximum.at(best, span, odds)
-    is_best = odds >= best[span]
-    second = np.full(n_spans, -np.inf)
-    np.maximum.at(second, span[~is_best], odds[~is_best])
-    return np.asarray(is_best & (odds >= second[span] + MIN_LOG_ODDS_MARGIN))
-
-
-def _match_spelling_style(word: str, printed: str) -> str:
+def match_spelling_style(word: str, printed: str) -> str:
     """Return a word with the capitalisation and the apostrophe of the printed one.
 
-    >>> _match_spelling_style("it's", "Its"), _match_spelling_style("their", "they’re")
+    >>> match_spelling_style("it's", "Its"), match_spelling_style("their", "they’re")
     ("It's", 'their')
     """
     if word == "i" or word.startswith("i'"):

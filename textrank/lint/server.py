@@ -113,7 +113,8 @@ class SpellServer(LanguageServer):
         if self._model is None:
             self._model = ConfusionModel.from_disk(shipped_model_path("confusions") or "confusions")
         settings = Settings()
-        if path := to_fs_path(snapshot.uri):
+        path = to_fs_path(snapshot.uri) if snapshot.uri.startswith("file:") else None
+        if path:
             try:
                 settings = Settings.from_folder(Path(path).parent)
             except (ValueError, OSError) as error:

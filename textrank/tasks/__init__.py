@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from textrank.tasks.parse_ranking.task import ParseRanking
     from textrank.tasks.ppi.statements import PPIStatement
     from textrank.tasks.ppi.task import PPI
-    from textrank.tasks.spelling import Spelling
+    from textrank.tasks.spelling import RealWordErrors, Spelling
     from textrank.tasks.word_senses import WordSenses
 
 _HOMES = {  # public class -> module below textrank.tasks
@@ -24,6 +24,7 @@ _HOMES = {  # public class -> module below textrank.tasks
     "PPI": "ppi.task",
     "PPIStatement": "ppi.statements",
     "ParseRanking": "parse_ranking.task",
+    "RealWordErrors": "spelling",
     "Retrieve": "documents",
     "Spelling": "spelling",
     "WordSenses": "word_senses",
@@ -36,6 +37,7 @@ __all__ = [
     "Identifiers",
     "PPIStatement",
     "ParseRanking",
+    "RealWordErrors",
     "Retrieve",
     "Spelling",
     "WordSenses",

@@ -1,8 +1,9 @@
 """Real-word spelling errors: a wrong word that is a word, such as "then" for "than".
 
-``Spelling`` is the task: each occurrence of a word of a confusion set is a question which word of
-the set belongs there. ``PrintedWords`` finds the occurrences. (The linter in ``textrank.lint`` has
-a faster model of its own.)
+``RealWordErrors`` is the task of the shipped model, which has the pairs, weights and rules of
+``textrank spell``. ``Spelling`` is the task of models that are trained and evaluated on confusion
+sets: each occurrence of a word of a set is a question which word of the set belongs there.
+``PrintedWords`` finds the occurrences.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations, islice, product
-from typing import Any, ClassVar, NamedTuple
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,8 @@ from textrank._ragged import offsets
 from textrank.candidates import Candidate, document_id, token_table
 from textrank.features import Vector
 from textrank.language.alignment import SourceText
+from textrank.lint.linter import Linter, blank_non_prose
+from textrank.lint.model import DEFAULT_PRECISION, ConfusionModel, Flag, shipped_model_path
 from textrank.metrics import merge_ties, tie_tolerance
 from textrank.protocols import Explain, Task
 from textrank.tasks.base import (
@@ -64,6 +68,103 @@ CONFUSION_SETS: tuple[tuple[str, ...], ...] = (
 UNREACHABLE_LOG_ODDS = 1e9  # instead of infinity, which JSON does not have
 MAX_REASONS = 3  # features shown with a proposal
 CONTEXT_TOKENS = 2  # on either side of a match, to see that it is a whole word
+
+
+@dataclass(frozen=True)
+class RealWordErrors(Task):
+    """Words of a text that are probably wrong, by the confusion table of ``textrank spell``.
+
+    The task needs no scores: it has no candidates, and ``annotate`` asks the table. Words inside
+    recognised entities are skipped.
+
+    Parameters
+    ----------
+    table
+        Name of a shipped confusion table, or path of its folder.
+    precision
+        Share of proposals that should be correct if one word in a hundred is wrong.
+    words
+        Words that are never flagged, and pairs such as "affect/effect" that are not judged.
+    style
+        Whether matters of style are flagged too, such as less/fewer.
+    """
+
+    table: str = "confusions"
+    precision: float = DEFAULT_PRECISION
+    words: Sequence[str] = ()
+    style: bool = False
+    name: ClassVar[str] = "spelling"
+    required_pipes: ClassVar[tuple[str, ...]] = ()
+    required_pipes_raw: ClassVar[tuple[str, ...]] = ()
+    exports: ClassVar[frozenset[str]] = frozenset({"diff"})
+
+    def __post_init__(self) -> None:
+        """Convert the words to a tuple; raise ValueError for a precision out of range."""
+        object.__setattr__(self, "words", tuple(self.words))
+        if not 0 < self.precision <= 1:
+            raise ValueError(f"precision must be above 0 and at most 1, got {self.precision}")
+
+    def candidates(self, doc: Doc) -> list[Candidate]:
+        """Return an empty list: the table decides without scores of a model."""
+        return []
+
+    def threshold(self, y: Vector, heldout: Vector) -> float | None:
+        """Return None: the thresholds are in the table."""
+        return None
+
+    def annotate(self, doc: Doc, scored: Scored) -> Doc:
+        """Write the proposals to ``doc._.textrank_spelling``, in text order, and return the Doc.
+
+        Each is a dictionary of plain values with ``printed``, ``proposal``, ``set``, ``span``
+        (character offsets), ``sentence``, ``score`` (log-odds of the proposal), ``probability``
+        and ``because``, a list of contexts (``feature``) with the log-odds that each ``adds``. The
+        list is empty if there are none.
+        """
+        flags = self._find_flags(doc)
+        text = SourceText.from_doc(doc, doc) if flags else SourceText("", [])
+        doc._.textrank_spelling = [_flag_row(doc, text, flag) for flag in flags]
+        return doc
+
+    def diff(self, doc: Doc) -> str:
+        """Return the proposals on an annotated Doc as a unified diff; empty if there are none."""
+        return diff(doc)
+
+    def _find_flags(self, doc: Doc) -> list[Flag]:
+        """Return the flags of a Doc's text that touch no entity."""
+        linter = Linter(
+            _load_table(self.table), precision=self.precision, words=self.words, style=self.style
+        )
+        flags = linter.find_flags(blank_non_prose(doc.text))
+        if not flags:
+            return []
+        entities = [(doc[i].idx, doc[i].idx + len(doc[i])) for i in _entity_tokens(doc)]
+        return [
+            flag
+            for flag in flags
+            if not any(start < flag.end and flag.start < end for start, end in entities)
+        ]
+
+
+@lru_cache(maxsize=4)
+def _load_table(name: str) -> ConfusionModel:
+    """Return a confusion table by name or folder; loaded once and shared by equal tasks."""
+    return ConfusionModel.from_disk(shipped_model_path(name) or Path(name))
+
+
+def _flag_row(doc: Doc, text: SourceText, flag: Flag) -> dict[str, Any]:
+    """Return a flag as plain values, with the keys that ``RealWordErrors.annotate`` lists."""
+    span = cast(Span, doc.char_span(flag.start, flag.end, alignment_mode="expand"))
+    reasons = zip(flag.because, flag.contributions, strict=True)
+    return {
+        "printed": flag.printed,
+        "proposal": flag.proposal,
+        "set": flag.pair,
+        "span": [flag.start, flag.end],
+        "sentence": text.sentence(span),
+        "score": flag.score,
+        "probability": flag.probability,
+        "because": [{"feature": [context], "adds": value} for context, value in reasons],
+    }
 
 
 @dataclass(frozen=True)

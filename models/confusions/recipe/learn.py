@@ -1,8 +1,7 @@
-"""A linear question for a pair over hashed features, each fold of genres left out in turn."""
+"""Linear model of a pair over hashed features, fitted with each fold of kinds left out in turn."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,196 +19,152 @@ from textrank.lint.model import (
     pair_hash,
 )
 
-SLOT_BITS = 24
-ROUNDS, STEPS = 4, 8  # of Newton, and of conjugate gradients in each; fewer are more cautious
+SLOT_BITS = 23
+ROUNDS, STEPS = 3, 7  # of Newton, and of conjugate gradients in each; fewer regularise more
 ALPHA = 1.0
-SQUARES_STEPS, SQUARES_ALPHA = 18, 3.0  # the same of least squares
-FLATTEST = 1e-3  # what a row that is sure counts at least
-OFTEN = 2  # contexts a feature must have
-FOLDS = 4  # of genres, each left out once
-REMAP = np.full(1 << SLOT_BITS, -1, dtype=np.int32)
+MIN_CURVATURE = 1e-3
+MIN_CONTEXTS = 2  # contexts that a feature must have
+CHUNK_ROWS = 8192
+KEEP = 6_000  # weights of a pair
+VALUES = FEATURE_VALUES.astype(np.float32)
+_COLUMN_OF_SLOT = np.full(1 << SLOT_BITS, -1, dtype=np.int32)
+_WEIGHT_OF_SLOT = np.zeros(1 << SLOT_BITS, dtype=np.float32)
 
 
-def features(around: Any, table: Any) -> Any:
-    """The features of contexts; what ``Tokens.features`` gives for the same places."""
-    found = np.empty((len(around), len(FEATURE_VALUES)), dtype=np.uint64)
-    column = {place: k for k, place in enumerate(BAG_OFFSETS)}
-    filled: dict[tuple[int, int], Any] = {}
+def features(rows: Any, table: Any) -> Any:
+    """Return the feature hashes of contexts, as ``Tokens.features`` does for the same places."""
+    hashes = np.empty((len(rows), len(VALUES)), dtype=np.uint64)
+    column = {offset: k for k, offset in enumerate(BAG_OFFSETS)}
+    codes: dict[tuple[int, int], Any] = {}
 
-    def code(kind: int, place: int) -> Any:
-        if (kind, place) not in filled:
-            filled[kind, place] = table[around[:, column[place]], kind]
-        return filled[kind, place]
+    def code(kind: int, offset: int) -> Any:
+        if (kind, offset) not in codes:
+            codes[kind, offset] = table[rows[:, column[offset]], kind]
+        return codes[kind, offset]
 
-    for slot, parts in enumerate(TEMPLATES):
-        found[:, slot] = combine_hashes(slot, [code(*part) for part in parts])
-    for k, place in enumerate(BAG_OFFSETS):
-        found[:, BAG_TEMPLATE + k] = combine_hashes(BAG_TEMPLATE, [code(W, place)])
-    return found
+    for template, parts in enumerate(TEMPLATES):
+        hashes[:, template] = combine_hashes(template, [code(*part) for part in parts])
+    for k, offset in enumerate(BAG_OFFSETS):
+        hashes[:, BAG_TEMPLATE + k] = combine_hashes(BAG_TEMPLATE, [code(W, offset)])
+    return hashes
+
+
+def mix_keys(hashes: Any, title: str) -> Any:
+    """Return the 32-bit keys of features for a pair, (n, features)."""
+    keys = np.empty(hashes.shape, dtype=np.uint32)
+    for start in range(0, len(hashes), CHUNK_ROWS):
+        chunk = slice(start, start + CHUNK_ROWS)
+        keys[chunk] = feature_keys(hashes[chunk], np.uint64(pair_hash(title)))
+    return keys
 
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """Rows of both words of a pair, columns of the features that occur often enough."""
+    """Contexts of both words as a sparse matrix; columns are features with MIN_CONTEXTS."""
 
     matrix: Any
-    y: Any
-    fold: Any
-    keys: Any  # 32 bits each, of the columns
-
-    def rows(self, kept: Any) -> tuple[Any, Any]:
-        """Matrix and answers of some rows."""
-        return self.matrix[kept], self.y[kept]
+    y: Any  # -1 first word, 1 second
+    keys: Any  # of the columns
 
 
-def design(title: str, first: Any, second: Any, folds: tuple[Any, Any], table: Any) -> Design:
-    """Build the design matrix from the contexts of both words."""
-    around = np.concatenate([first, second])
-    own = np.uint64(pair_hash(title))
-    keys = np.empty((len(around), len(FEATURE_VALUES)), dtype=np.uint32)
-    for start in range(0, len(around), 8192):
-        some = slice(start, start + 8192)
-        keys[some] = feature_keys(features(around[some], table), own)
-    slots = (keys >> np.uint32(8)).ravel()
-    ordered = np.sort(slots)
-    begins = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
-    often = np.diff(np.r_[begins, len(ordered)]) >= OFTEN
-    columns = ordered[begins[often]]
-    REMAP[columns] = np.arange(len(columns), dtype=np.int32)
-    index = REMAP[slots]
-    whole = np.zeros(len(columns), dtype=np.uint32)
+def design(keys: Any, y: Any) -> Design:
+    """Build the design matrix of contexts from their feature keys."""
+    slots = (keys >> np.uint32(32 - SLOT_BITS)).ravel()
+    columns = np.flatnonzero(np.bincount(slots, minlength=1 << SLOT_BITS) >= MIN_CONTEXTS)
+    _COLUMN_OF_SLOT[columns] = np.arange(len(columns), dtype=np.int32)
+    index = _COLUMN_OF_SLOT[slots]
+    _COLUMN_OF_SLOT[columns] = -1
     kept = index >= 0
-    whole[index[kept]] = keys.ravel()[kept]
-    REMAP[columns] = -1
-    return Design(
-        _matrix(index, len(around), len(columns)),
-        np.r_[-np.ones(len(first), np.float32), np.ones(len(second), np.float32)],
-        np.concatenate(folds),
-        whole,
-    )
-
-
-def _matrix(index: Any, rows: int, columns: int) -> Any:
-    kept = index >= 0
-    counts = kept.reshape(rows, -1).sum(axis=1)
+    key_of_column = np.zeros(len(columns), dtype=np.uint32)
+    key_of_column[index[kept]] = keys.ravel()[kept]
+    counts = kept.reshape(len(keys), -1).sum(axis=1)
     starts = np.r_[0, np.cumsum(counts)].astype(np.int32)
-    values = np.tile(FEATURE_VALUES.astype(np.float32), rows)[kept]
-    return csr_array((values, index[kept], starts), shape=(rows, columns))
-
-
-def logistic(matrix: Any, y: Any, rounds: int = ROUNDS, steps: int = STEPS) -> tuple[Any, float]:
-    """Weights and bias by a few Newton rounds; both words weigh the same.
-
-    The penalty of a weight is the smaller the more one-sided its feature is in these rows.
-    """
-    share, other = shares(y), matrix.T.tocsr()
-    size = one_sided(other, share, y)
-    penalty = ALPHA / size**2
-    weights, bias = np.zeros(matrix.shape[1], np.float32), 0.0
-    for _ in range(rounds):
-        sure = 1 / (1 + np.exp(-y * (matrix @ weights + bias)))
-        rest = share * (1 - sure) * y
-        bend = share * np.maximum(sure * (1 - sure), FLATTEST)
-        slope = other @ rest - penalty * weights, float(rest.sum())
-        step, step_bias = _newton(matrix, other, bend, penalty, size, slope, steps)
-        weights, bias = weights + step, bias + step_bias
-    return weights, bias
-
-
-def least_squares(matrix: Any, y: Any, steps: int = SQUARES_STEPS) -> tuple[Any, float]:
-    """Weights and bias by conjugate gradients; both words weigh the same."""
-    share, other = shares(y), matrix.T.tocsr()
-    size = np.ones(matrix.shape[1], np.float32)
-    slope = other @ (share * y), float((share * y).sum())
-    return _newton(matrix, other, share, SQUARES_ALPHA, size, slope, steps)
-
-
-def shares(y: Any) -> Any:
-    """Return the weight of each row, so that both words weigh the same."""
-    share = np.where(y > 0, 0.5 / max((y > 0).sum(), 1), 0.5 / max((y < 0).sum(), 1)) * len(y)
-    return share.astype(np.float32)
-
-
-@dataclass(frozen=True)
-class Learner:
-    """How weights are found, how many of a pair are kept, and what is enough for a screening."""
-
-    solve: Callable[..., tuple[Any, float]]
-    keep: int
-    screening: Mapping[str, int]
-
-
-LEARNERS = {
-    "least_squares": Learner(least_squares, 5_000, {"steps": 12}),
-    "logistic": Learner(logistic, 6_000, {"rounds": 3, "steps": 6}),
-}
-
-
-def one_sided(other: Any, share: Any, y: Any) -> Any:
-    """How unequally each feature is shared by the two words, as the size of its log-ratio."""
-    there = csr_array((np.ones_like(other.data), other.indices, other.indptr), shape=other.shape)
-    up, down = there @ (share * (y > 0)), there @ (share * (y < 0))
-    ratio = np.abs(np.log((up + 0.5) / (down + 0.5)))
-    return (np.clip(ratio, 0.2, 4.0) / 1.5).astype(np.float32)
-
-
-def _newton(
-    matrix: Any, other: Any, bend: Any, penalty: Any, size: Any, slope: Any, steps: int
-) -> tuple[Any, float]:
-    """One Newton step by conjugate gradients, every weight in units of its ``size``."""
-    found, found_bias = np.zeros(len(size), np.float32), 0.0
-    rest, rest_bias = slope[0] * size, slope[1]
-    step, step_bias = rest.copy(), rest_bias
-    length = float(rest @ rest) + rest_bias**2
-    for _ in range(steps):
-        own = step * size
-        score = bend * (matrix @ own + step_bias)
-        image, image_bias = (other @ score + penalty * own) * size, float(score.sum())
-        rate = length / (float(step @ image) + step_bias * image_bias + 1e-12)
-        found += np.float32(rate) * step
-        found_bias += rate * step_bias
-        rest = rest - np.float32(rate) * image
-        rest_bias -= rate * image_bias
-        new = float(rest @ rest) + rest_bias**2
-        step = rest + np.float32(new / length) * step
-        step_bias = rest_bias + new / length * step_bias
-        length = new
-    return found * size, found_bias
+    values = np.tile(VALUES, len(keys))[kept]
+    shape = len(keys), len(columns)
+    return Design(csr_array((values, index[kept], starts), shape=shape), y, key_of_column)
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """The strongest weights of a pair, in steps of ``scale``."""
+    """Strongest weights of a pair, in steps of ``scale``."""
 
     keys: Any
     weights: Any  # int8
     scale: float
     bias: float
 
+    def scores(self, keys: Any) -> Any:
+        """Return the scores of contexts by the keys of their features."""
+        slots = self.keys >> np.uint32(32 - SLOT_BITS)
+        _WEIGHT_OF_SLOT[slots] = self.weights
+        sums = np.empty(len(keys), dtype=np.float32)
+        for start in range(0, len(keys), CHUNK_ROWS):
+            chunk = keys[start : start + CHUNK_ROWS] >> np.uint32(32 - SLOT_BITS)
+            sums[start : start + CHUNK_ROWS] = _WEIGHT_OF_SLOT[chunk] @ VALUES
+        _WEIGHT_OF_SLOT[slots] = 0
+        return sums * self.scale + self.bias
 
-def fit(found: Design, kept: Any, learner: Learner) -> tuple[Fit, Any]:
-    """A fit on some rows, and the scores that it gives to all."""
-    weights, bias = learner.solve(*found.rows(kept))
-    size = np.sqrt(np.asarray(found.matrix.multiply(found.matrix).sum(axis=0)).ravel())
-    weight = np.abs(weights) * size
-    keep = learner.keep
+
+def fit(data: Design, rows: Any, keep: int = KEEP) -> Fit:
+    """Fit a pair on some rows (a mask), keep its strongest weights and round them to 8 bits."""
+    weights, bias = logistic(data.matrix[rows], data.y[rows])
+    size = np.sqrt(np.asarray(data.matrix.multiply(data.matrix).sum(axis=0)).ravel())
+    strength = np.abs(weights) * size
     if len(weights) > keep:
-        weights = np.where(weight >= np.partition(weight, -keep)[-keep], weights, 0)
+        weights = np.where(strength >= np.partition(strength, -keep)[-keep], weights, 0)
     scale = float(np.abs(weights).max()) / 127 or 1.0
     steps = np.rint(weights / scale).astype(np.int8)
-    own = steps != 0
-    scores = (found.matrix @ steps.astype(np.float32)) * scale + bias
-    return Fit(found.keys[own], steps[own], scale, float(bias)), scores
+    return Fit(data.keys[steps != 0], steps[steps != 0], scale, float(bias))
 
 
-def leave_out(found: Design, learner: Learner) -> tuple[list[Fit], Any]:
-    """A fit without each fold, one with all, and the scores of rows by the fits without them."""
-    fits, scores = [], np.zeros(len(found.y), dtype=np.float32)
-    for fold in range(FOLDS):
-        out = found.fold == fold
-        rest = ~out if out.any() and len(set(found.y[~out])) == 2 else np.ones_like(out)
-        own, all_scores = fit(found, rest, learner)
-        scores[out] = all_scores[out]
-        fits.append(own)
-    fits.append(fit(found, np.ones(len(found.y), dtype=bool), learner)[0])
-    return fits, scores
+def logistic(matrix: Any, y: Any, rounds: int = ROUNDS, steps: int = STEPS) -> tuple[Any, float]:
+    """Return weights and bias of a logistic regression; both words count the same.
+
+    The penalty of a weight is the smaller the more one-sided its feature is in these rows.
+    """
+    share = np.where(y > 0, 0.5 / max((y > 0).sum(), 1), 0.5 / max((y < 0).sum(), 1)) * len(y)
+    share, transposed = share.astype(np.float32), matrix.T.tocsr()
+    size = _one_sidedness(transposed, share, y)
+    penalty = ALPHA / size**2
+    weights, bias = np.zeros(matrix.shape[1], np.float32), 0.0
+    for _ in range(rounds):
+        sure = 1 / (1 + np.exp(-y * (matrix @ weights + bias)))
+        rest = share * (1 - sure) * y
+        curvature = share * np.maximum(sure * (1 - sure), MIN_CURVATURE)
+        slope = transposed @ rest - penalty * weights, float(rest.sum())
+        step = _newton_step(matrix, transposed, curvature, penalty, size, slope, steps)
+        weights, bias = weights + step[0], bias + step[1]
+    return weights, bias
+
+
+def _one_sidedness(transposed: Any, share: Any, y: Any) -> Any:
+    """Return how unequally each feature is shared by the two words, from its log-ratio."""
+    ones = np.ones_like(transposed.data)
+    there = csr_array((ones, transposed.indices, transposed.indptr), shape=transposed.shape)
+    up, down = there @ (share * (y > 0)), there @ (share * (y < 0))
+    ratio = np.abs(np.log((up + 0.5) / (down + 0.5)))
+    return (np.clip(ratio, 0.2, 4.0) / 1.5).astype(np.float32)
+
+
+def _newton_step(
+    matrix: Any, transposed: Any, curvature: Any, penalty: Any, size: Any, slope: Any, steps: int
+) -> tuple[Any, float]:
+    """Return a Newton step by conjugate gradients, every weight in units of its ``size``."""
+    solution, solution_bias = np.zeros(len(size), np.float32), 0.0
+    rest, rest_bias = slope[0] * size, slope[1]
+    step, step_bias = rest.copy(), rest_bias
+    length = float(rest @ rest) + rest_bias**2
+    for _ in range(steps):
+        scaled = step * size
+        score = curvature * (matrix @ scaled + step_bias)
+        image, image_bias = (transposed @ score + penalty * scaled) * size, float(score.sum())
+        rate = length / (float(step @ image) + step_bias * image_bias + 1e-12)
+        solution += np.float32(rate) * step
+        solution_bias += rate * step_bias
+        rest = rest - np.float32(rate) * image
+        rest_bias -= rate * image_bias
+        new = float(rest @ rest) + rest_bias**2
+        step = rest + np.float32(new / length) * step
+        step_bias = rest_bias + new / length * step_bias
+        length = new
+    return solution * size, solution_bias

@@ -53,6 +53,7 @@ COMMON = frozenset(
     ]
 )
 SHARE = 0.12  # of such words in English prose
+PUBMED_FILES = ("articles-06000", "mixed-00000", "mixed-09001")
 READ = re.compile(r"\.(?:html?|xhtml|txt|md|rst|json|noun|verb|adj|adv)(?:\.gz)?$")
 LEFT = re.compile(
     r"(?i)genindex|searchindex|changelog|changes|licen[cs]e|copying|copyright|/_static/|locale|"
@@ -206,7 +207,7 @@ def english(text: str) -> bool:
 
 def of_pubmed(data: Path) -> Iterator[str]:
     """Articles and abstracts of the shared data; only weights may come of them."""
-    for path in sorted((data / "pubmed").glob("*.jsonl.gz")):
+    for path in (data / "pubmed" / f"{name}.jsonl.gz" for name in PUBMED_FILES):
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             for line in lines:
                 for one in json.loads(line)["text"].split("\n"):
