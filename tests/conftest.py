@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
@@ -46,6 +47,12 @@ PORTABLE = (
     "tests/test_ties.py",
     "tests/test_tutorials.py",
 )
+
+
+def pytest_configure() -> None:
+    """Let ``TEXTRANK_START_METHOD=spawn`` choose how processes of the tests start."""
+    if method := os.environ.get("TEXTRANK_START_METHOD"):
+        multiprocessing.set_start_method(method, force=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -346,3 +346,21 @@ def test_a_code_with_zeros_refuses_features_that_are_too_large(rng):
     RLSClassifier(code=all_pairs_code(3)).fit(X, y)
     with pytest.raises(ValueError, match="code without zeros"):
         RLSClassifier(code=all_pairs_code(3)).fit(X * 1e8, y)
+
+
+@pytest.mark.parametrize("shape", [(60, 4), (20, 40)], ids=str)
+@pytest.mark.parametrize("label_scale", [1e-8, 1.0, 1e8])
+@pytest.mark.parametrize("scale", [1e-8, 1e-6, 1e-3, 1.0, 1e3, 1e6, 1e8])
+def test_scales_of_features_and_labels_change_nothing(shape, label_scale, scale):
+    """``X s``, ``alpha s^2`` and ``y t`` give ``t`` times the predictions at scale 1.
+
+    The reference solves by Cholesky. Ridge(solver="svd") would not do: with more rows than columns
+    it computes the same products in the same order as we do.
+    """
+    rng = np.random.default_rng(0)
+    X, Z = rng.standard_normal(shape), rng.standard_normal((7, shape[1]))
+    y = X @ rng.standard_normal(shape[1]) + 0.1 * rng.standard_normal(shape[0])
+    expected = Ridge(alpha=0.1, fit_intercept=False, solver="cholesky").fit(X, y).predict(Z)
+    model = RLSRegressor(alphas=[0.1 * scale**2]).fit(X * scale, y * label_scale)
+    predicted = model.predict(Z * scale) / label_scale
+    assert np.abs(predicted - expected).max() <= TOLERANCE * np.abs(expected).max()

@@ -19,6 +19,7 @@ from textrank.formats.research import iter_reuters_articles
 from textrank.io import parse_digits, replace_long_references
 from textrank.representations.collocations import load_lexicon
 from textrank.representations.transformations import WordVectorFile, WordVectors
+from textrank.tasks.identifiers.gazetteer import read_gazetteer_tsv
 
 MEGABYTE = 1 << 20
 
@@ -197,3 +198,9 @@ def test_a_spoilt_docbin_is_named(spoil: Callable[[DocBin], None], tmp_path: Pat
     spoil(bin)
     file.write_bytes(bin.to_bytes())
     refuse(file, lambda: list(load_corpus(file)(spacy.blank("en"))), "document 1|not a DocBin")
+
+
+def test_a_row_of_genes_with_too_many_cells_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "genes.tsv"
+    file.write_text("identifier\tsymbol\nncbigene:1\tA1BG\textra\n")
+    refuse(file, lambda: read_gazetteer_tsv(file), "line 2: more cells")

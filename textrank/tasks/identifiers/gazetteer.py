@@ -777,6 +777,8 @@ def _parse_row(
     empty. Raises ValueError, beginning with ``location``, if the identifier is not a CURIE, the
     symbol is empty, or ``taxon`` or ``hgnc`` is not a number.
     """
+    if None in row:  # csv gathers the cells beyond the last column there
+        raise ValueError(f"{location}: more cells than the header has columns. Remove them.")
     values = {name: (value or "").strip() for name, value in row.items()}
     prefix, separator, local = values["identifier"].partition(":")
     if not (prefix and separator and local and values["symbol"]):

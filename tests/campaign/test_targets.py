@@ -1,0 +1,138 @@
+"""Spoilt lines for explore, word vectors, lexicons, gene tables, query strings and SQL."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import random
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.campaign.findings import check
+from tests.campaign.mutations import (
+    TOKENS,
+    any_of,
+    spoil_bytes,
+    spoil_json,
+    spoil_packed,
+    spoil_tokens,
+)
+from tests.campaign.sandbox import run_all
+from tests.campaign.settings import INPUTS, SEED
+from tests.results.test_explored_lines import LINE
+from tests.results.test_store import ONE, result
+from textrank.representations.collocations import load_lexicon
+from textrank.representations.transformations import WordVectorFile, WordVectors
+from textrank.results.queries import Selection, count_facets, count_matches, select_page
+from textrank.results.store import from_rows, open_store
+from textrank.tasks.identifiers.gazetteer import read_gazetteer_tsv
+
+pytest.importorskip("duckdb")
+pytestmark = pytest.mark.campaign
+WORDS = any_of(spoil_bytes, spoil_tokens, spoil_tokens)
+TREES = any_of(spoil_bytes, spoil_tokens, spoil_json, spoil_json)
+LEXICON = b"then\tRB IN\nthan\tIN\naccept\tVB VBP\n"
+GENES = (
+    b"identifier\tsymbol\tnames\ttaxon\thgnc\tuniprot\n"
+    b"ncbigene:7157\tTP53\tp53|tumor protein p53\t9606\t11998\tP04637\n"
+    b"mine:1\tXYZ\tabc\t\t\t\n"
+)
+
+
+def vectors() -> bytes:
+    """Word vectors as ``WordVectors.to_disk`` writes them."""
+    buffer = io.BytesIO()
+    WordVectors(["then", "than"], np.array([[1.0, 0.5], [0.0, 2.0]])).to_disk(buffer)  # type: ignore[arg-type]
+    return buffer.getvalue()
+
+
+def read_lines(file: Path) -> None:
+    """Open lines of ``apply`` as ``explore`` does, and ask for a page."""
+    store = open_store(file)
+    with closing(store.connection):
+        select_page(store, Selection())
+
+
+TARGETS: dict[str, tuple[bytes, Callable[[bytes, random.Random], bytes], Callable[[Path], Any]]] = {
+    "lines.jsonl": (f"{LINE}\n{LINE}\n".encode(), TREES, read_lines),
+    "lines.jsonl.gz": (gzip.compress(f"{LINE}\n".encode()), spoil_packed(TREES), read_lines),
+    "vectors.npz": (vectors(), spoil_bytes, lambda f: WordVectorFile(str(f)).factor(["then"])),
+    "vectors.txt": (b"2 2\nthen 1.0 0.5\nthan 0 2\n", WORDS,
+                    lambda f: WordVectorFile(str(f)).factor(["then"])),
+    "lexicon.tsv": (LEXICON, WORDS, lambda f: load_lexicon(str(f))),
+    "lexicon.tsv.gz": (gzip.compress(LEXICON), spoil_packed(WORDS), lambda f: load_lexicon(str(f))),
+    "genes.tsv": (GENES, WORDS, read_gazetteer_tsv),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_spoilt_file_is_used_or_refused_by_name(name: str, tmp_path: Path) -> None:
+    seed, way, use = TARGETS[name]
+    file = tmp_path / name
+
+    def spoilt(number: int) -> bytes:
+        return way(seed, random.Random(f"{SEED} {name} {number}"))
+
+    def attempt(number: int) -> Iterator[str]:
+        file.write_bytes(spoilt(number))
+        yield str(file)
+        use(file)
+        yield ""
+
+    check(name, run_all(INPUTS, attempt), spoilt)
+
+
+QUERIES = "q=GRB2 SOS1&type=binding&type=activation&status=negated&year=2001&sort=year&page=2"
+
+
+def test_any_query_string() -> None:
+    store = from_rows(ONE, "sample")
+
+    def attempt(number: int) -> Iterator[str]:
+        rng = random.Random(f"{SEED} query {number}")
+        pairs = [tuple(pair.split("=", 1)) for pair in QUERIES.split("&")]
+        for _ in range(rng.randint(1, 4)):
+            row = rng.randrange(len(pairs))
+            value = rng.choice(
+                [*TOKENS, "9" * 5000, "'; DROP TABLE pairs; --", "%", "²", "a" * 9999]
+            )
+            pairs[row] = (rng.choice([pairs[row][0], rng.choice(TOKENS)]), value)
+        pairs *= rng.choice([1, 1, 1, 200])
+        yield ""
+        selection = Selection.from_query(pairs)  # type: ignore[arg-type]
+        count_matches(store, selection)
+        count_facets(store, selection)
+        select_page(store, selection)
+        selection.to_query()
+
+    # DuckDB's threads do not survive a fork, so this target runs in one process.
+    outcomes = []
+    for number in range(min(INPUTS, 2000)):
+        for _ in attempt(number):
+            pass
+        outcomes.append(number)
+    assert len(outcomes) == min(INPUTS, 2000)
+
+
+SQL = "SELECT name_a, count(*) AS n FROM statements WHERE probability > 0.5 GROUP BY name_a"
+
+
+def test_any_sql(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    results = result(tmp_path, ONE)
+    refused = 0
+    for number in range(min(INPUTS, 2000)):
+        rng = random.Random(f"{SEED} sql {number}")
+        text = spoil_tokens(SQL.encode(), rng).decode(errors="replace")
+        try:
+            results.sql(text, max_rows=1000, seconds=10)
+        except ValueError:
+            refused += 1
+    assert 0 < refused < min(INPUTS, 2000)
+    assert json.dumps(results.counts())
