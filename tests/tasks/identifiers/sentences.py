@@ -68,7 +68,8 @@ SENTENCES: list[tuple[str, str, dict[str, str | None]]] = [
     ),
     (
         "abbreviation",
-        "Vascular endothelial growth factor receptor 2 (VEGFR2) was phosphorylated after stimulation.",
+        "Vascular endothelial growth factor receptor 2 (VEGFR2) was phosphorylated "
+        "after stimulation.",
         {
             "VEGFR2": "ncbigene:3791",
         },
