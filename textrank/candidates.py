@@ -80,6 +80,35 @@ class Candidate:
         return label_key(self.question, self.answer)
 
 
+class FactRow(Mapping[str, float]):
+    """Facts of a candidate as a row of an array whose columns many candidates share.
+
+    ``names`` are the columns, of which rows that are represented together must have the same tuple
+    to be fast; ``values`` has shape ``(len(names),)``.
+
+    >>> dict(FactRow(("length", "case"), np.array([4.0, 1.0])))
+    {'length': 4.0, 'case': 1.0}
+    """
+
+    __slots__ = ("names", "values_array")
+
+    def __init__(self, names: tuple[str, ...], values: NDArray[np.floating[Any]]) -> None:
+        self.names = names
+        self.values_array = values
+
+    def __getitem__(self, name: str) -> float:
+        try:
+            return float(self.values_array[self.names.index(name)])
+        except ValueError:
+            raise KeyError(name) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
 def label_key(question: str, answer: str) -> str:
     """Return question and answer as one string, as in feature names and saved models.
 

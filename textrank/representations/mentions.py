@@ -22,7 +22,7 @@ from spacy.attrs import LOWER
 from spacy.tokens import Doc, Span
 
 from textrank._ragged import lengths
-from textrank.candidates import Candidate, compute_once, sentence_starts, span_tokens
+from textrank.candidates import Candidate, FactRow, compute_once, sentence_starts, span_tokens
 from textrank.features import FeatureNames, Features, Indices, MultiView, RawCSR, SharedRows
 from textrank.progress import track
 from textrank.protocols import FastRepresentation, Representation, fast_represent
@@ -621,6 +621,9 @@ class Facts:
         Columns are the names that have a nonzero value anywhere, in order of first appearance.
         Raises ValueError for a candidate whose ``facts`` are None.
         """
+        rows = _fact_rows(candidates)
+        if rows is not None:
+            return rows
         row_index: dict[int, int] = {}  # candidates may share one dictionary of facts
         distinct: list[Mapping[str, float]] = []
         row_of = []
@@ -640,6 +643,31 @@ class Facts:
             if len(distinct) == len(row_of)
             else features.rows(np.array(row_of, dtype=np.intp))
         )
+
+
+def _fact_rows(candidates: Sequence[Candidate]) -> Features | None:
+    """Return the facts of candidates that all have a ``FactRow`` with the same columns; else None.
+
+    All columns are kept, in their order; values of 0 are not stored.
+    """
+    first = candidates[0].facts if candidates else None
+    if not isinstance(first, FactRow):
+        return None
+    names = first.names
+    rows = []
+    for candidate in candidates:
+        facts = candidate.facts
+        if not isinstance(facts, FactRow) or facts.names is not names:
+            return None
+        rows.append(facts.values_array)
+    values = sp.csr_array(np.asarray(rows, dtype=np.float64))
+    return Features(values, _feature_names(names))
+
+
+@lru_cache(maxsize=4)
+def _feature_names(names: tuple[str, ...]) -> FeatureNames:
+    """Return the feature names of a tuple of columns. Cached."""
+    return FeatureNames.from_iterable(names)
 
 
 def _fact_features(distinct: Sequence[Mapping[str, float]]) -> Features:

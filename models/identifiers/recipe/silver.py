@@ -1,24 +1,22 @@
 """Names of PubMed texts with the genes that a dictionary tagger gave them, aligned to GeneIDs.
 
 The tagger of STRING gives protein ids; which gene a protein is of is voted by the spellings that
-stand for it. No text is kept: what leaves here are counts of spellings and Docs to train on.
+stand for it. No text is kept: what leaves here are counts of spellings and of pairs of genes.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from zlib import crc32
 
-from spacy.language import Language
-from spacy.tokens import Doc, Span
-
-from textrank.tasks.identifiers.features import TextContext, is_plain_long_form
-from textrank.tasks.identifiers.gazetteer import Gazetteer, GeneLookup, NameKind
+from textrank.tasks.identifiers.gazetteer import Gazetteer, NameKind
 from textrank.tasks.identifiers.names import find_species, make_key
 
 VOTES = {NameKind.SYMBOL: 3, NameKind.NAME: 2, NameKind.SYNONYM: 1, NameKind.DESIGNATION: 1}
@@ -157,34 +155,6 @@ def _clear(own: Sequence[str], key: str, single: Mapping[str, set[str]]) -> list
     return elsewhere if len(elsewhere) == 1 else []
 
 
-def docs(
-    found: Iterable[Text],
-    nlp: Language,
-    genes: Mapping[str, str],
-    tables: Gazetteer,
-    counts: Counts,
-) -> Iterator[Doc]:
-    """Docs with the recogniser's names and the identifiers of those whose meaning is known."""
-    tagged = {key for key, _ in counts.seen}
-    lookup = GeneLookup([tables])
-    for one in found:
-        around = TextContext.from_text(one.text, [], lookup, ())
-        single = _single(one)
-        hidden = crc32(one.id.encode()) // 2 % HIDDEN == 0
-        doc = nlp.make_doc(without_species(one.text) if hidden else one.text)
-        spans: list[Span] = []
-        gold: dict[str, list[str]] = {}
-        for start, end in one.names:
-            span = doc.char_span(start, end, label="GENE", span_id=f"e{len(spans)}")
-            right = _right(one, start, end, genes, around, tables, counts, tagged, single)
-            if span is not None and right is not None:
-                spans.append(span)
-                gold[span.id_] = right
-        doc.spans["entities"] = spans
-        doc.user_data |= {"document": one.id, "identifiers": gold}
-        yield doc
-
-
 def without_species(text: str) -> str:
     """Return the text with species words masked, of unchanged length.
 
@@ -198,61 +168,38 @@ def without_species(text: str) -> str:
     return text
 
 
-def _right(
-    one: Text,
-    start: int,
-    end: int,
-    genes: Mapping[str, str],
-    around: TextContext,
-    tables: Gazetteer,
-    counts: Counts,
-    tagged: set[str],
-    single: Mapping[str, set[str]],
-) -> list[str] | None:
-    """Return the identifiers of a name: empty for no gene, None if unknown."""
-    tags = _touching(one.tags, start, end)
-    name = one.text[start:end]
-    if not tags:
-        key = make_key(name)
-        if counts.plain[key] < OFTEN or key in tagged or official(key, tables):
-            return None
-        entries = tables.find_entries(key)
-        families = [tables.get_gene(e.row).identifier for e in entries if e.kind is NameKind.FAMILY]
-        listed = any(e.kind <= NameKind.PREVIOUS for e in entries)  # then no family is considered
-        return None if families and listed else families
-    (first, last, proteins), *rest = tags
-    inside = start <= first and last <= end
-    if rest or not inside or (2 * (last - first) < end - start):
-        return None
-    long = around.expand_abbreviation(name)
-    if long and is_plain_long_form(long) and not around.find_matches(long):
-        return []  # the tagger does not read what an abbreviation stands for
-    species = _species(around, start, end, name)
-    if species is None:
-        return None
-    meant = [
-        m.gene.identifier for m in around.match_long_form(name) or () if m.gene.taxon == species
-    ]
-    if meant:
-        return meant  # whatever the tagger takes the abbreviation for
-    own = [p for p in proteins if int(p.partition(".")[0]) == species]
-    known = [genes[p] for p in _clear(own, make_key(name), single) if p in genes]
-    return known if known or species not in tables.taxa else None
+def associations(
+    found: Iterable[Text], genes: Mapping[str, str], tables: Gazetteer
+) -> dict[tuple[int, int], float]:
+    """Concepts that texts name together far more often than by chance, by pair of rows.
 
-
-def _species(around: TextContext, start: int, end: int, name: str) -> int | None:
-    """The species that is meant: named beside the name, or far more than others in the text.
-
-    The tagger gives a name the proteins of all species that its text names, and human ones.
+    Values are logarithms of how many times more often, to the base 2. Only names that stand for one
+    protein of their species count.
     """
-    near = around.find_nearest_species(start, end, name)
-    best = max(around.species_lead, key=lambda taxon: around.species_lead[taxon])
-    if near and around.species_lead.get(near, -1.0) > -CLEAR:
-        return near
-    return best if around.species_lead[best] > CLEAR else None
+    rows = {tables.get_gene(row).identifier: row for row in range(len(tables))}
+    single: Counter[int] = Counter()
+    together: Counter[tuple[int, int]] = Counter()
+    n_texts = 0
+    for one in found:
+        concepts = {
+            int(tables.concept[rows[genes[protein]]])
+            for protein in _single(one)
+            if protein in genes
+        }
+        if len(concepts) <= MOST_CONCEPTS:
+            n_texts += 1
+            single.update(concepts)
+            together.update(combinations(sorted(concepts), 2))
+    ratios = {
+        (a, b): math.log2(count * n_texts / (single[a] * single[b]))
+        for (a, b), count in together.items()
+        if count >= TOGETHER
+    }
+    return {pair: ratio for pair, ratio in ratios.items() if ratio >= 1.0}
 
 
-CLEAR = 0.5  # of log-odds
+TOGETHER = 2  # texts that name both of an associated pair
+MOST_CONCEPTS = 80  # of a text whose genes are counted as named together
 
 
 def _touching(tags: Sequence[Tag], start: int, end: int) -> list[Tag]:

@@ -9,14 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from textrank.tasks.identifiers.gazetteer import Gene, NameKind
-from textrank.tasks.identifiers.names import make_key
+from textrank.tasks.identifiers.names import SPECIES_OF_STRAIN, make_key
 
-TAXA = {
-    9606: "Homo_sapiens",
-    10090: "Mus_musculus",
-    7955: "Danio_rerio",
-    7227: "Drosophila_melanogaster",
-}
+UPDATED = ("Homo_sapiens", "Mus_musculus")  # tables with a newer one of changed rows
 LEFT_OUT = {"biological-region"}
 # Clones, sequence accessions and the like: no author names a gene so.
 CLONE = re.compile(
@@ -44,20 +39,65 @@ Named = dict[Gene, list[tuple[str, NameKind]]]
 def genes(folder: Path) -> Named:
     """Return all genes and families with their names."""
     hgnc = {row["NCBI Gene ID(supplied by NCBI)"]: row for row in _rows(folder / "hgnc.tsv.gz")}
+    proteins = _proteins(folder)
     found: Named = {}
-    for taxon, species in TAXA.items():
-        for row in _rows(folder / f"ncbi-{species}.tsv.gz"):
-            own_species = row["#tax_id"] == str(taxon)  # the files have subspecies too
-            if own_species and row["type_of_gene"] not in LEFT_OUT:
-                own = hgnc.get(row["GeneID"], {}) if taxon == 9606 else {}
-                gene = _gene(row, taxon, own)
-                names = [n for n in _names(row, own) if _useful(*n, gene)]
-                if names or not CLONE.match(gene.symbol):
-                    found[gene] = names
+    for row in _gene_rows(folder):
+        taxon = _species(row)
+        if taxon and row["type_of_gene"] not in LEFT_OUT:
+            own = hgnc.get(row["GeneID"], {}) if taxon == 9606 else {}
+            gene = _gene(row, taxon, own, proteins)
+            names = [n for n in _names(row, own) if _useful(*n, gene)]
+            if names or not CLONE.match(gene.symbol):
+                found[gene] = names
     for gene, names in found.items():
         if gene.taxon in SHORTENED and gene.coding:
             names += [(text, NameKind.SHORTENED) for text in _shortened(names)]
     found |= _families(folder, found)
+    return found
+
+
+def _gene_rows(folder: Path) -> Iterator[dict[str, str]]:
+    """Yield the rows of all gene tables; a newer row of a gene replaces the older one.
+
+    The newer row keeps the authority's symbol only if it is unchanged.
+    """
+    for file in sorted([*folder.glob("ncbi-*.tsv.gz"), *folder.glob("other-*.tsv.gz")]):
+        if file.name.startswith("ncbi-update"):
+            continue
+        species = file.name.removeprefix("ncbi-").removesuffix(".tsv.gz")
+        newer: dict[str, dict[str, str]] = {}
+        if species in UPDATED:
+            newer = {
+                row["GeneID"]: row for row in _rows(folder / f"ncbi-update2026-{file.name[5:]}")
+            }
+        for row in _rows(file):
+            update = newer.pop(row["GeneID"], None) if row["GeneID"] else None
+            if update is not None:
+                old = {row["Symbol"], row["Symbol_from_nomenclature_authority"]} - {"-"}
+                synonyms = [row["Synonyms"], update["Synonyms"], *sorted(old)]
+                row = {**row, "Symbol": update["Symbol"], "Synonyms": "|".join(synonyms)}
+                row["Symbol_from_nomenclature_authority"] = "-"
+            yield row
+        yield from newer.values()
+
+
+def _species(row: Mapping[str, str]) -> int:
+    """The species of a row; 0 where it is a subspecies of man or the mouse."""
+    taxon = int(row["#tax_id"])
+    if taxon in (63221, 741158, 10091, 10092, 57486, 179238, 35531, 116058, 80274, 39442):
+        return 0
+    return SPECIES_OF_STRAIN.get(taxon, taxon)
+
+
+def _proteins(folder: Path) -> dict[tuple[int, str], str]:
+    """The Swiss-Prot accession of each species and primary gene name."""
+    found: dict[tuple[int, str], str] = {}
+    with gzip.open(folder / "uniprot-swissprot-2018.tsv.gz", "rt", encoding="utf-8") as lines:
+        for accession, taxon, _, names, *_ in csv.reader(lines, delimiter="\t"):
+            if taxon.isdigit():
+                species = SPECIES_OF_STRAIN.get(int(taxon), int(taxon))
+                for name in re.split(r"[;|, ]+", names):
+                    found.setdefault((species, name.lower()), accession)
     return found
 
 
@@ -76,16 +116,39 @@ def _rows(file: Path) -> Iterator[dict[str, str]]:
         yield from csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
 
 
-def _gene(row: Mapping[str, str], taxon: int, hgnc: Mapping[str, str]) -> Gene:
+def _gene(
+    row: Mapping[str, str],
+    taxon: int,
+    hgnc: Mapping[str, str],
+    proteins: Mapping[tuple[int, str], str],
+) -> Gene:
+    symbol = _symbol(row)
+    references = dict(
+        reference.partition(":")[::2] for reference in row["dbXrefs"].split("|") if ":" in reference
+    )
+    uniprot = (
+        hgnc.get("UniProt ID(supplied by UniProt)", "").split(",")[0].strip()
+        or references.get("UniProtKB", "")
+        or proteins.get((taxon, symbol.lower()), "")
+    )
     return Gene(
-        f"ncbigene:{row['GeneID']}",
-        _symbol(row),
+        f"ncbigene:{row['GeneID']}" if row["GeneID"] else _other_identifier(references),
+        symbol,
         taxon,
         int(hgnc.get("HGNC ID", "HGNC:0").removeprefix("HGNC:")),
-        hgnc.get("UniProt ID(supplied by UniProt)", "").split(",")[0].strip(),
-        row["type_of_gene"] == "protein-coding",
+        uniprot,
+        row["type_of_gene"] in ("protein-coding", "-"),
         _number(hgnc.get("Rat genome database ID(supplied by RGD)", "")),
     )
+
+
+def _other_identifier(references: Mapping[str, str]) -> str:
+    """The identifier of a gene that has no number of NCBI."""
+    for prefix in ("UniProtKB", "Xenbase", "SubtiList"):
+        if prefix in references:
+            return f"{'uniprot' if prefix == 'UniProtKB' else prefix.lower()}:{references[prefix]}"
+    first = next(iter(references.items()), ("", ""))
+    return f"{first[0].lower()}:{first[1]}"
 
 
 def _symbol(row: Mapping[str, str]) -> str:
@@ -179,16 +242,44 @@ def _lines(folder: Path, name: str) -> Iterator[list[str]]:
         yield from csv.reader(lines)
 
 
-def twins(folder: Path) -> dict[str, str]:
-    """Human genes with the same gene of the mouse, by identifier."""
-    mouse = {}
-    for row in _rows(folder / f"ncbi-{TAXA[10090]}.tsv.gz"):
-        for reference in row["dbXrefs"].split("|"):
-            if reference.startswith("MGI:MGI:"):
-                mouse[reference.removeprefix("MGI:")] = f"ncbigene:{row['GeneID']}"
-    found = {}
-    for row in _rows(folder / "hgnc.tsv.gz"):
-        other = row["Mouse genome database ID(supplied by MGI)"].split(",")[0].strip()
-        if row["NCBI Gene ID(supplied by NCBI)"] and other in mouse:
-            found[f"ncbigene:{row['NCBI Gene ID(supplied by NCBI)']}"] = mouse[other]
+def concepts(folder: Path, known: Iterable[Gene]) -> dict[str, str]:
+    """The human gene that stands for each gene of other species, by identifier.
+
+    It is the ortholog on which most sources of HCOP agree, an equal symbol counting as five; then
+    one of the homology table; then the human or mouse gene of equal symbol.
+    """
+    genes = {gene.identifier: gene for gene in known if gene.taxon}
+    symbols = {
+        taxon: {
+            gene.symbol.lower(): gene.identifier for gene in genes.values() if gene.taxon == taxon
+        }
+        for taxon in (9606, 10090)
+    }
+    best: dict[str, tuple[int, str]] = {}
+    with gzip.open(folder / "orthologs-hcop-2022.tsv.gz", "rt", encoding="utf-8") as lines:
+        next(lines)
+        for line in lines:
+            man, _, other, support = line.rstrip("\n").split("\t")
+            one, two = f"ncbigene:{other}", f"ncbigene:{man}"
+            if one in genes and two in genes:
+                equal = genes[one].symbol.lower() == genes[two].symbol.lower()
+                best[one] = max(best.get(one, (0, "")), (int(support) + 5 * equal, two))
+    found = {one: two for one, (_, two) in best.items()}
+    with gzip.open(folder / "homology-human-mouse-rat.tsv.gz", "rt", encoding="utf-8") as lines:
+        next(lines)
+        for line in lines:
+            man, *others = line.rstrip("\n").split("\t")
+            for other in "|".join(others).split("|") if man else ():
+                found.setdefault(f"ncbigene:{other}", f"ncbigene:{man.split('|')[0]}")
+    for gene in genes.values():
+        if gene.taxon != 9606 and gene.identifier not in found and gene.taxon in LIKE_MAN:
+            for taxon in (9606, 10090):
+                equal = symbols[taxon].get(gene.symbol.lower(), gene.identifier)
+                if equal != gene.identifier:
+                    found[gene.identifier] = equal
+                    break
     return found
+
+
+# Vertebrates: an equal symbol means the same gene there.
+LIKE_MAN = frozenset((10090, 10116, 7955, 9031, 8364, 8355, 9913, 9615, 9823))

@@ -1,70 +1,91 @@
 """Build the shipped model ``identifiers``: tables, and how to choose among their genes.
 
-    python models/identifiers/recipe/train_identifiers.py DATA OUT [CACHE]
+    python models/identifiers/recipe/train_identifiers.py DATA OUT [CACHE] [--folds N]
 
-``DATA`` has ``ids`` and ``pubmed``, ``OUT`` is the folder of the model. Names in the texts are
-found by the shipped recogniser, which takes longest; they are kept in ``CACHE`` where it is given.
+``DATA`` has ``ids``, ``biored`` and ``pubmed``, ``OUT`` is the folder of the model. Tables and the
+names that the shipped recogniser finds take longest; they are kept in ``CACHE`` where it is given.
+With ``--folds`` no model is written: documents are left out in N folds, by PubMed id, and the
+document figures of each corpus are printed, from raw text and with names given.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import cues
 import numpy as np
 import silver
+import stages
 import tables
-from scipy.optimize import minimize_scalar
-from scipy.special import logsumexp
+from numpy.typing import NDArray
 
+import corpora
 import textrank
-from textrank.candidates import Candidate
+from corpora import Abstract, Usage
 from textrank.config import load_pipeline
-from textrank.features import FeatureNames, Vector
+from textrank.features import FeatureNames
 from textrank.io import write_manifest
+from textrank.learners.base import Fit
 from textrank.learners.calibration import fit_calibration
 from textrank.model import Model
-from textrank.tasks.base import Scored
+from textrank.tasks.identifiers.candidate_table import COLUMNS
 from textrank.tasks.identifiers.gazetteer import Gazetteer, build_gazetteer
 
-TRAINED = 700  # documents
-ALPHAS = [1.0]  # of .1, 1 and 10 it has most right meanings first, training on half the texts
-FORGOTTEN = 3  # one spelling of so many is trained on without its counts
-# What is added to weights that the tagger's names cannot teach: it is shy of short names, so none
-# counts for too much, and for the names of families of which it leaves out the first; it does not
-# read what abbreviations stand for, nor past a bracket. See the card.
-ADDED = {"none": -0.6, "defined otherwise": -1.0, "begins symbol": 0.15, "how outside": 0.8}
+FOLDS = 5  # of the held-out scores that the threshold and the probabilities come from
+KEPT_SCORES = 8000  # held-out scores that the model keeps
 
 
-def main(data: Path, out: Path, cache: Path) -> None:
-    """Writes the files of the model folder."""
+def main(data: Path, out: Path, cache: Path, folds: int) -> None:
+    """Writes the files of the model folder, or prints the figures of folds."""
     cache.mkdir(parents=True, exist_ok=True)
-    plain = build_gazetteer(tables.genes(data / "ids"), tables.twins(data / "ids"))
-    texts = list(silver.texts(data / "pubmed", _names(data / "pubmed", cache)))
-    genes = silver.aligned(texts, plain)
-    told, asked = ([text for text in texts if text.half == half] for half in (0, 1))
-    counts = silver.Counts.of(told, genes, plain)
-    first = _forgetful(plain.with_counts(counts.seen, counts.plain))
-    first = replace(first, cues=cues.learned(told))
-    first.to_disk(cache)
-    model = _trained(cache, asked[:TRAINED], genes, first, counts)
-    every = silver.Counts.of(texts, genes, plain)
-    shipped = replace(plain.with_counts(every.seen, every.plain), cues=cues.learned(texts))
+    counted = _tables(data, cache)
+    abstracts = [
+        one for name, file in corpora.CORPORA.items() for one in corpora.read(name, data / file)
+    ]
+    if folds:
+        for title, named in (
+            ("raw text", corpora.with_names(abstracts, textrank.load_nlp(only=["genes"]))),
+            ("names given", corpora.with_given_names(abstracts)),
+        ):
+            own = corpora.usage_by_document(named, counted)
+            tested, queries, scores = _held_out(named, counted, own, folds)
+            best = _threshold(tested, queries, scores)
+            for name, figures in stages.document_f(tested, queries, scores, best).items():
+                values = " ".join(f"{value:.3f}" for value in figures)
+                sys.stdout.write(f"{title}: {name}, precision, recall and F {values}\n")
+        return
+    named = corpora.with_names(abstracts, textrank.load_nlp(only=["genes"]))
+    own = corpora.usage_by_document(named, counted)
+    tested, queries, scores = _held_out(named, counted, own, FOLDS)
+    threshold = _threshold(tested, queries, scores)
+    trained, shipped = stages.train(named, counted, own)
+    model = _model(trained, tested, queries, scores, threshold)
     _write(model, shipped, out)
 
 
-def _forgetful(counted: Gazetteer) -> Gazetteer:
-    """The tables without the counts of one spelling in three, which texts may have for the first
-    time: what else speaks for a gene is learnt there."""
-    seen = np.where(counted.hashes % FORGOTTEN == 0, 0, counted.seen).astype(np.uint8)
-    often = np.where(counted.others % FORGOTTEN == 0, 0, counted.often).astype(np.uint8)
-    return replace(counted, seen=seen, often=often, _found={})
+def _tables(data: Path, cache: Path) -> Gazetteer:
+    """The gene tables with counts from PubMed texts."""
+    if (cache / "tables.npz").exists():
+        return Gazetteer.from_disk(cache)
+    genes = tables.genes(data / "ids")
+    plain = build_gazetteer(genes, tables.concepts(data / "ids", genes))
+    texts = list(silver.texts(data / "pubmed", _names(data / "pubmed", cache)))
+    aligned = silver.aligned(texts, plain)
+    counts = silver.Counts.of(texts, aligned, plain)
+    counted = replace(
+        plain.with_counts(counts.seen, counts.plain),
+        cues=cues.learned(texts),
+        associations=silver.associations(texts, aligned, plain),
+    )
+    counted.to_disk(cache)
+    return counted
 
 
 def _names(folder: Path, cache: Path) -> dict[str, list[tuple[int, int]]]:
@@ -82,66 +103,75 @@ def _names(folder: Path, cache: Path) -> dict[str, list[tuple[int, int]]]:
         return {row["id"]: [(s, e) for s, e in row["spans"]] for row in found}
 
 
-def _trained(
-    cache: Path,
-    texts: Sequence[silver.Text],
-    genes: Mapping[str, str],
-    first: Gazetteer,
-    counts: silver.Counts,
-) -> Model:
-    """Train the ranking, with probabilities fitted to its held-out scores."""
-    nlp = textrank.load_nlp(only=[])
-    docs = list(silver.docs(texts, nlp, genes, first, counts))
-    pipeline = load_pipeline("identifiers", {"task.tables": str(cache), "learner.alphas": ALPHAS})
-    seen = pipeline.prepare(docs)
-    model = pipeline.fit_dataset(seen)
-    model = _with_added(model, seen.candidates)
-    temperature = _temperature(seen.candidates, model.heldout)
-    task = replace(pipeline.task, tables="", temperature=temperature)
-    meta = {
-        "corpus": "names of PubMed texts tagged by STRING, aligned to GeneIDs by vote",
-        "documents": len(docs),
-        "names": len({(c.document, c.query) for c in seen.candidates}),
-        "heldout": pipeline.task.measures(Scored(seen.candidates, model.heldout)),
-    }
-    keep = np.arange(0, len(model.labels), max(1, len(model.labels) // 4000))
-    heldout, labels = model.heldout[keep], model.labels[keep]
-    return replace(
-        model,
-        pipeline=replace(pipeline, task=task),
-        heldout=heldout,
-        labels=labels,
-        meta=meta,
-        calibration=fit_calibration(heldout, labels),
+def _held_out(
+    abstracts: Sequence[Abstract], tables: Gazetteer, own: dict[str, Usage], folds: int
+) -> tuple[list[Abstract], stages.Queries, NDArray[np.float64]]:
+    """The abstracts in order of folds, their rows, and scores by models that did not see them."""
+    parts = []
+    for fold in range(folds):
+        rest = [one for one in abstracts if one.fold(folds) != fold]
+        left_out = [one for one in abstracts if one.fold(folds) == fold]
+        trained, shipped = stages.train(rest, tables, own)
+        parts.append((left_out, *stages.apply(left_out, trained, shipped)))
+    tested = [one for left_out, _, _ in parts for one in left_out]
+    return (
+        tested,
+        stages.concatenate([q for _, q, _ in parts]),
+        np.concatenate([scores for _, _, scores in parts]),
     )
 
 
-def _with_added(model: Model, candidates: Sequence[Candidate]) -> Model:
-    """The model with other weights of some facts, also in its held-out scores."""
-    if model.names is None:
-        raise ValueError("the ranking has no named weights. Use facts and a linear kernel.")
-    coef, heldout = model.fit.coef.copy(), model.heldout.copy()
-    for fact, weight in ADDED.items():
-        coef[model.names.find(FeatureNames.from_iterable([fact]))[0]] += weight
-        heldout += weight * np.array([candidate.facts.get(fact, 0.0) for candidate in candidates])
-    return replace(model, fit=replace(model.fit, coef=coef), heldout=heldout)
+def _threshold(
+    abstracts: Sequence[Abstract], queries: stages.Queries, scores: NDArray[np.float64]
+) -> float:
+    """The score from which a gene is given, by the mean document F of the corpora."""
+
+    def mean_f(threshold: float) -> float:
+        figures = stages.document_f(abstracts, queries, scores, threshold)
+        return float(np.mean([f for _, _, f in figures.values()]))
+
+    return max(np.arange(-1.5, 1.0, 0.1).round(1).tolist(), key=mean_f)
 
 
-def _temperature(candidates: Sequence[Candidate], heldout: Vector) -> float:
-    """The factor of the scores that makes the right meanings of held-out names most probable."""
-    queries: dict[tuple[str, str], list[int]] = {}
-    for i, candidate in enumerate(candidates):
-        queries.setdefault((candidate.document, candidate.query), []).append(i)
-    right = np.array([(c.label or 0) > 0 for c in candidates])
-    own = [np.array(rows) for rows in queries.values() if right[rows].any()]
+def _model(
+    trained: stages.Stages,
+    tested: Sequence[Abstract],
+    queries: stages.Queries,
+    scores: NDArray[np.float64],
+    threshold: float,
+) -> Model:
+    """The model of the second stage: a candidate is given if its score is above 0.
 
-    def loss(log_factor: float) -> float:
-        scores = np.exp(log_factor) * heldout
-        return float(
-            sum(logsumexp(scores[rows]) - logsumexp(scores[rows][right[rows]]) for rows in own)
-        )
-
-    return round(float(np.exp(minimize_scalar(loss, bounds=(-2, 4), method="bounded").x)), 3)
+    That is the score of "no gene", so the threshold is moved into the weights of the two columns of
+    which each candidate has one.
+    """
+    weights = trained.second.copy()
+    weights[[COLUMNS.index("gene"), COLUMNS.index("family")]] -= threshold
+    known = np.flatnonzero(~np.isnan(queries.y))
+    heldout, labels = scores[known] - threshold, np.where(queries.y[known] > 0.5, 1.0, -1.0)
+    calibration = fit_calibration(heldout, labels)
+    kept = np.arange(0, len(labels), max(1, len(labels) // KEPT_SCORES))
+    pipeline = load_pipeline("identifiers")
+    figures = stages.document_f(tested, queries, scores, threshold)
+    meta = {
+        "corpus": "NLM-Gene, GNormPlus and BioRED (training parts), PubMed texts tagged by STRING",
+        "documents": len(tested),
+        "heldout": {
+            name: dict(zip(("precision", "recall", "f"), values, strict=True))
+            for name, values in figures.items()
+        },
+    }
+    return Model(
+        pipeline,
+        Fit((1.0,), 1.0, weights, heldout[kept][None, :]),
+        None,
+        FeatureNames.from_iterable(COLUMNS),
+        0.0,
+        heldout[kept],
+        labels[kept],
+        meta,
+        calibration=calibration,
+    )
 
 
 def _write(model: Model, shipped: Gazetteer, out: Path) -> None:
@@ -157,6 +187,11 @@ def _write(model: Model, shipped: Gazetteer, out: Path) -> None:
 
 
 if __name__ == "__main__":
-    words = [Path(word) for word in sys.argv[1:]]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("cache", type=Path, nargs="?")
+    parser.add_argument("--folds", type=int, default=0)
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        main(words[0], words[1], words[2] if len(words) > 2 else Path(folder))
+        main(given.data, given.out, given.cache or Path(folder), given.folds)

@@ -1,4 +1,4 @@
-"""What names may stand for: species that block nothing, twins that lend names, members."""
+"""What names may stand for: species that block nothing, orthologs that lend names, members."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from textrank.tasks.identifiers.features import TextContext, generate_candidates
+from textrank.tasks.identifiers.candidate_table import (
+    FIRST_STAGE_COLUMNS,
+    Mention,
+    build_candidate_table,
+)
+from textrank.tasks.identifiers.features import TextContext
 from textrank.tasks.identifiers.gazetteer import (
     Gazetteer,
     Gene,
@@ -34,23 +39,34 @@ GENES = {
     Gene("ncbigene:2908", "NR3C1", HUMAN): [("glucocorticoid receptor", NameKind.SYNONYM)],
     Gene("ncbigene:22863", "ATG14", HUMAN): [("GRa", NameKind.SYNONYM)],
 }
-TWINS = {
-    "ncbigene:5788": "ncbigene:19264",
-    "ncbigene:6351": "ncbigene:20303",
-    "ncbigene:9560": "ncbigene:20303",
-}
+ORTHOLOGS = {"ncbigene:19264": "ncbigene:5788", "ncbigene:20303": "ncbigene:6351"}
 
 
 @pytest.fixture(scope="module")
 def tables() -> Gazetteer:
-    return build_gazetteer(GENES, TWINS)
+    return build_gazetteer(GENES, ORTHOLOGS)
 
 
 def symbols(tables: Gazetteer, name: str, *taxa: int) -> list[str]:
     return [m.gene.symbol for m in GeneLookup([tables]).find_matches(name, frozenset(taxa))]
 
 
-def test_a_gene_lends_its_names_to_its_twin(tables: Gazetteer) -> None:
+def read_facts(
+    name: str, text: str, lookup: GeneLookup, species: tuple[int, ...] = ()
+) -> dict[str, dict[str, float]]:
+    """Symbol of each candidate of a name -> its facts in the text."""
+    mentions = [Mention(start, start + len(name)) for start in [text.index(name)]]
+    context = TextContext.from_text(text, [name], lookup, species)
+    table = build_candidate_table(context, text, mentions)
+    return {
+        table.genes[i].symbol: dict(
+            zip(FIRST_STAGE_COLUMNS, table.first_stage[i].tolist(), strict=True)
+        )
+        for i in table.rows_of_name[0]
+    }
+
+
+def test_a_gene_lends_its_names_to_its_ortholog(tables: Gazetteer) -> None:
     (match,) = GeneLookup([tables]).find_matches("CD45", frozenset([MOUSE]))
     assert (match.gene.symbol, match.is_from_ortholog) == ("Ptprc", True)
 
@@ -59,10 +75,17 @@ def test_a_species_with_a_gene_of_the_name_is_lent_none(tables: Gazetteer) -> No
     assert symbols(tables, "CCL4", HUMAN, MOUSE) == ["CCL4", "Ccl4"]
 
 
-def test_a_mouse_gene_is_the_twin_of_the_one_with_its_symbol(tables: Gazetteer) -> None:
+def test_a_gene_stands_for_itself_and_its_orthologs(tables: Gazetteer) -> None:
     rows = {tables.get_gene(row).symbol: row for row in range(len(tables))}
-    assert tables.twin[rows["Ccl4"]] == rows["CCL4"]
-    assert tables.twin[rows["CCL4L2"]] == -1
+    assert tables.find_orthologs(rows["CCL4"]) == sorted([rows["CCL4"], rows["Ccl4"]])
+    assert tables.find_orthologs(rows["Ccl4"]) == []
+    assert tables.find_orthologs(rows["CCL4L2"]) == [rows["CCL4L2"]]
+
+
+def test_a_name_is_lent_from_man_to_a_species_that_the_text_names() -> None:
+    rat = Gene("ncbigene:24699", "Ptprc", 10116)
+    tables = build_gazetteer({**GENES, rat: []}, ORTHOLOGS | {"ncbigene:24699": "ncbigene:5788"})
+    assert symbols(tables, "CD45", 10116) == ["Ptprc"]
 
 
 def test_genes_of_species_that_are_not_meant_end_no_search(tables: Gazetteer) -> None:
@@ -74,7 +97,7 @@ def test_a_family_may_stand_for_its_members(tables: Gazetteer) -> None:
     assert symbols(tables, "Ras", HUMAN) == ["RAS", "KRAS"]
 
 
-def test_counts_hold_for_both_twins(tables: Gazetteer) -> None:
+def test_counts_hold_for_all_orthologs(tables: Gazetteer) -> None:
     counted = tables.with_counts({("ptprc", "ncbigene:5788"): 4.0}, {})
     found = {
         tables.get_gene(entry.row).symbol: entry.log2_count
@@ -85,20 +108,26 @@ def test_counts_hold_for_both_twins(tables: Gazetteer) -> None:
 
 def test_what_stands_behind_an_abbreviation_goes_with_its_long_form(tables: Gazetteer) -> None:
     text = "The glucocorticoid receptor (GR) is human. GRalpha rose."
-    around = TextContext.from_text(text, ["GRalpha"], GeneLookup([tables]), [])
-    named = [
-        option.gene.symbol for option in generate_candidates("GRalpha", 0, around) if option.gene
-    ]
-    assert set(named) == {"NR3C1", "ATG14"}
-    facts = {o.gene.symbol: o.features for o in generate_candidates("GRalpha", 0, around) if o.gene}
-    assert "long form" in facts["NR3C1"]
-    assert facts["ATG14"]["defined otherwise"] == 1.0
-    assert facts["NR3C1"]["defined otherwise"] == 0.0
+    facts = read_facts("GRalpha", text, GeneLookup([tables]))
+    assert set(facts) == {"NR3C1", "ATG14"}
+    assert (facts["NR3C1"]["long form"], facts["NR3C1"]["other long form"]) == (1.0, 0.0)
+    assert (facts["ATG14"]["long form"], facts["ATG14"]["other long form"]) == (0.0, 1.0)
 
 
-def test_twins_survive_the_disk(tables: Gazetteer, tmp_path) -> None:
-    tables.to_disk(tmp_path)
-    np.testing.assert_array_equal(Gazetteer.from_disk(tmp_path).twin, tables.twin)
+def test_concepts_usage_and_associations_survive_the_disk(
+    tables: Gazetteer, tmp_path: Path
+) -> None:
+    full = replace(
+        tables,
+        usage={7: {3: 2, -1: 1}, 4_000_000_000: {5: 1}},
+        associations={(1, 4): 2.5, (3, 2000): 1.0},
+        first_stage={"gene": -1.5, "near": 0.25},
+    )
+    full.to_disk(tmp_path)
+    again = Gazetteer.from_disk(tmp_path)
+    np.testing.assert_array_equal(again.concept, tables.concept)
+    assert (again.usage, again.associations) == (full.usage, full.associations)
+    assert again.first_stage == full.first_stage
 
 
 def test_hints_weigh_less_than_names_and_are_of_the_animal_named() -> None:
@@ -112,8 +141,7 @@ VEGFA, KDR = Gene("ncbigene:22339", "Vegfa", MOUSE), Gene("ncbigene:16542", "Kdr
 
 
 def meanings(name: str, text: str, genes: dict[Gene, list[tuple[str, NameKind]]]) -> set[str]:
-    around = TextContext.from_text(text, [name], GeneLookup([build_gazetteer(genes)]), [])
-    return {option.gene.symbol for option in generate_candidates(name, 0, around) if option.gene}
+    return set(read_facts(name, text, GeneLookup([build_gazetteer(genes)])))
 
 
 def test_members_keep_the_name_of_their_family_though_it_is_too_common_to_be_theirs() -> None:
@@ -126,10 +154,25 @@ def test_members_keep_the_name_of_their_family_though_it_is_too_common_to_be_the
     assert [match.kind for match in found] == [NameKind.MEMBER] * 4
 
 
-def test_the_first_of_its_family_is_meant_by_what_its_symbol_begins_with() -> None:
+def test_the_gene_whose_symbol_begins_with_the_name_is_marked() -> None:
     genes = {VEGFA: [("VEGF", NameKind.SYNONYM)], KDR: [("VEGF", NameKind.SYNONYM)]}
-    assert meanings("VEGF", "VEGF of mice.", genes) == {"Vegfa"}
-    assert meanings("VEGF", "VEGF of mice.", {KDR: genes[KDR]}) == {"Kdr"}
+    facts = read_facts("VEGF", "VEGF of mice.", GeneLookup([build_gazetteer(genes)]))
+    assert (facts["Vegfa"]["begins symbol"], facts["Kdr"]["begins symbol"]) == (1.0, 0.0)
+
+
+def test_genes_named_together_in_other_texts_speak_for_each_other() -> None:
+    pdpk1, pdk1 = Gene("ncbigene:5170", "PDPK1", HUMAN), Gene("ncbigene:5163", "PDK1", HUMAN)
+    akt = Gene("ncbigene:207", "AKT1", HUMAN)
+    tables = build_gazetteer({pdpk1: [("PDK1", NameKind.SYNONYM)], pdk1: [], akt: []})
+    rows = {tables.get_gene(row).symbol: row for row in range(len(tables))}
+    a, b = sorted((rows["PDPK1"], rows["AKT1"]))
+    lookup = GeneLookup([replace(tables, associations={(a, b): 4.0})])
+    text = "PDK1 phosphorylates AKT1."
+    context = TextContext.from_text(text, ["PDK1", "AKT1"], lookup, ())
+    table = build_candidate_table(context, text, [Mention(0, 4), Mention(20, 24)])
+    column = FIRST_STAGE_COLUMNS.index("associated")
+    values = {g.symbol: v for g, v in zip(table.genes, table.first_stage[:, column], strict=True)}
+    assert (values["PDPK1"], values["PDK1"]) == (0.5, 0.0)
 
 
 def test_a_name_with_a_slash_that_tables_have_is_no_list() -> None:
@@ -158,9 +201,8 @@ def test_a_text_that_names_no_species_is_known_by_its_symbols() -> None:
     around = TextContext.from_text(
         "Socs2, Spred1, Pim3", names, GeneLookup([build_gazetteer(genes)]), []
     )
-    facts = {o.gene.taxon: o.features for o in generate_candidates("Socs2", 0, around) if o.gene}
-    assert f"titled symbols {MOUSE}" in facts[MOUSE]
-    assert facts[MOUSE]["species lead"] == facts[HUMAN]["species lead"] == 0
+    assert around.case_style[MOUSE] == -around.case_style[HUMAN] == 0.75
+    assert around.species_lead[MOUSE] == around.species_lead[HUMAN] == 0
 
 
 GH1, CSH1 = Gene("ncbigene:2688", "GH1", HUMAN), Gene("ncbigene:1442", "CSH1", HUMAN)
@@ -186,7 +228,7 @@ def test_a_surer_name_is_lent_to_a_species_that_has_it_for_another_gene() -> Non
         GH: [("growth hormone", NameKind.NAME)],
         Gene("ncbigene:2689", "GH2", HUMAN): [("growth hormone", NameKind.DESIGNATION)],
     }
-    tables = build_gazetteer(genes, {GH1.identifier: GH.identifier, CSH1.identifier: GH.identifier})
+    tables = build_gazetteer(genes, {GH.identifier: GH1.identifier})
     assert symbols(tables, "growth hormone", HUMAN) == ["GH1", "GH2"]
 
 
@@ -198,20 +240,15 @@ def test_a_name_of_databases_alone_may_be_that_of_the_first_of_its_family() -> N
     assert symbols(build_gazetteer(genes), "interleukin-17", MOUSE) == ["Il17a", "Il1f10"]
 
 
-def test_a_family_is_its_only_member_that_the_text_names() -> None:
+def test_a_family_and_its_members_are_candidates_of_its_name() -> None:
     genes = {
         Gene("ncbigene:3845", "KRAS", HUMAN): [("Ras", NameKind.MEMBER)],
         Gene("ncbigene:3265", "HRAS", HUMAN): [("Ras", NameKind.MEMBER)],
         Gene("fplx:RAS", "RAS"): [],
     }
-    lookup = GeneLookup([build_gazetteer(genes)])
-
-    def meanings(*names: str) -> list[str]:
-        around = TextContext.from_text(" ".join(names), names, lookup, [HUMAN])
-        return sorted(o.gene.symbol for o in generate_candidates("Ras", 0, around) if o.gene)
-
-    assert meanings("Ras", "HRAS") == ["HRAS"]
-    assert meanings("Ras") == meanings("Ras", "HRAS", "KRAS") == ["HRAS", "KRAS", "RAS"]
+    facts = read_facts("Ras", "Ras in cells.", GeneLookup([build_gazetteer(genes)]), (HUMAN,))
+    assert set(facts) == {"HRAS", "KRAS", "RAS"}
+    assert facts["RAS"]["family"] == facts["HRAS"]["listed member"] == 1.0
 
 
 def test_words_of_a_text_lean_to_a_species(tables: Gazetteer) -> None:
@@ -234,9 +271,9 @@ def test_entries_of_a_key_are_those_of_a_search_through_all(tables: Gazetteer) -
     for name in ("CCL4", "Ras", "claudin", "unknown"):
         code, check = hash_key(key := make_key(name))
         rows = [
-            (kind & 15, row, kind >> 4, int(tables.taxon[row]), int(tables.twin[row]))
+            (kind & 15, row, kind >> 4, int(tables.taxon[row]), int(tables.concept[row]))
             for i, (row, kind) in enumerate(zip(tables.rows, tables.kinds, strict=True))
             if (tables.hashes[i], tables.checks[i]) == (code, check)
         ]
-        found = [(e.kind, e.row, e.case, e.taxon, e.ortholog_row) for e in tables.find_entries(key)]
+        found = [(e.kind, e.row, e.case, e.taxon, e.concept) for e in tables.find_entries(key)]
         assert found == sorted(rows)

@@ -130,14 +130,40 @@ def test_a_bad_table_is_refused_by_its_line(task: Identifiers, tmp_path: Path) -
         Identifiers(tables=task.tables, own=[str(own)]).candidates(doc_of("p53", "p53"))
 
 
-def test_probabilities_are_those_of_a_softmax_over_the_meanings_of_a_name(
+def test_probabilities_are_those_of_each_candidate(task: Identifiers) -> None:
+    doc = doc_of("The p53 protein and Xyzzy9", "p53", "Xyzzy9")
+    candidates, warm = task.candidates(doc), replace(task, temperature=1.5)
+    scores = np.array([0.3, 0.1, 0.0, 0.0])
+    p53, unknown = warm.annotate(doc, Scored(candidates, scores))._.textrank_identifiers
+    shown = [p53["probability"], *(other["probability"] for other in p53["alternatives"])]
+    np.testing.assert_allclose(shown, 1 / (1 + np.exp(-1.5 * scores[:2])), rtol=1e-12)
+    assert (unknown["identifier"], unknown["probability"]) == (None, 1.0)
+    calibrated = Scored(candidates, scores, probabilities=np.array([0.9, 0.2, 0.5, 0.5]))
+    p53, _ = task.annotate(doc, calibrated)._.textrank_identifiers
+    assert [p53["probability"], p53["alternatives"][0]["probability"]] == [0.9, 0.2]
+
+
+def test_a_name_whose_genes_are_all_unlikely_has_none_and_keeps_the_runner_up(
     task: Identifiers,
 ) -> None:
-    doc = doc_of("The p53 protein and BRCA1", "p53", "BRCA1")
-    found, warm = task.candidates(doc), replace(task, temperature=1.5)
-    scores = np.array([0.3, -0.4, 0.1, 2.0, 1.0])[: len(found)]
-    rows = warm.annotate(doc, Scored(found, scores))._.textrank_identifiers
-    first = np.exp(1.5 * scores[:3]) / np.exp(1.5 * scores[:3]).sum()
-    shown = [rows[0]["probability"], *(other["probability"] for other in rows[0]["alternatives"])]
-    order = [i for i in np.argsort(-first) if found[i].spans[0].kb_id_]
-    np.testing.assert_allclose(shown, first[order], rtol=1e-12)
+    doc = doc_of("The p53 protein", "p53")
+    candidates = task.candidates(doc)
+    scored = Scored(candidates, np.array([-1.0, -2.0, 0.0]), None, np.array([0.3, 0.1, 0.5]))
+    (row,) = task.annotate(doc, scored)._.textrank_identifiers
+    assert (row["identifier"], row["probability"]) == (None, 0.7)
+    assert row["alternatives"][0]["probability"] == 0.3
+
+
+def test_entities_carry_the_identifier_too(task: Identifiers) -> None:
+    doc = doc_of("The p53 protein", "p53")
+    assert [(e.text, e.label_, e.kb_id_) for e in judged(task, doc).ents] == [
+        ("p53", "GENE", "ncbigene:7157")
+    ]
+    doc = doc_of("The p53 protein in HeLa", "p53")
+    doc.ents = [Span(doc, 1, 2, "GENE"), Span(doc, 4, 5, "CELL")]
+    assert [(e.label_, e.kb_id_) for e in judged(task, doc).ents] == [
+        ("GENE", "ncbigene:7157"),
+        ("CELL", ""),
+    ]
+    assert doc.ents[0]._.textrank_identifier["symbol"] == "TP53"
+    assert doc.ents[1]._.textrank_identifier is None

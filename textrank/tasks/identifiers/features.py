@@ -16,23 +16,21 @@ import math
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from typing import NamedTuple
+from functools import lru_cache
 
 from textrank.language.abbreviations import find_long_forms
-from textrank.tasks.identifiers.gazetteer import RELIABLE_METHODS, Gene, GeneLookup, Match, NameKind
+from textrank.tasks.identifiers.gazetteer import RELIABLE_METHODS, GeneLookup, Match, NameKind
 from textrank.tasks.identifiers.names import (
-    FLY,
     HUMAN,
     MOUSE,
-    RAT,
-    ZEBRAFISH,
+    VIRUSES,
     Case,
     SpeciesMention,
     classify_case,
     expand_list,
+    find_implied_species,
     find_species,
     make_key,
 )
@@ -40,14 +38,12 @@ from textrank.tasks.identifiers.names import (
 MAX_CHARACTERS_BEFORE = 25  # from a species mention to a name after it
 MAX_CHARACTERS_AFTER = 12  # from a name to a species mention after it
 DEFAULT_SPECIES = frozenset((HUMAN, MOUSE))  # considered even if a text does not name them
-_TAXON_OF_PREFIX = {"h": HUMAN, "m": MOUSE, "r": RAT}
 _VAGUE_KINDS = frozenset((NameKind.SHORTENED, NameKind.MEMBER))
-_SPECIES_PREFIXES = frozenset(("", *_TAXON_OF_PREFIX))
+_SPECIES_PREFIXES = frozenset(("", "h", "m", "r"))
 # What may follow an abbreviation and is then appended to its long form: TRbeta.
 _SUFFIX = re.compile(
     r"^[\s-]?(?:[IVX]+|[A-Z]?\d{1,2}[A-Za-z]?|[A-E]|[a-e]|alpha|beta|gamma|delta|[α-ω])\d?$"
 )
-_SHIPPED_SPECIES = frozenset((HUMAN, MOUSE, ZEBRAFISH, FLY))
 _PRIOR_SPECIES_COUNTS = {HUMAN: 0.5, MOUSE: 0.3}  # pseudo-counts of mentions
 
 
@@ -91,7 +87,8 @@ class TextContext:
         mentions = find_species(text)
         counts: Counter[int] = Counter()
         for mention in mentions:
-            counts[mention.taxon] += mention.weight  # type: ignore[assignment]
+            if mention.taxon not in VIRUSES:
+                counts[mention.taxon] += mention.weight  # type: ignore[assignment]
         total = sum(counts.values())
         species_share = {taxon: count / total for taxon, count in counts.items()}
         if fixed_species:
@@ -100,7 +97,10 @@ class TextContext:
         title_species = frozenset(
             mention.taxon for mention in mentions if mention.start < title_end
         )
-        taxa = _choose_taxa(lookup, species_share, frozenset(fixed_species))
+        implied = {mention.taxon for mention in mentions} | {
+            taxon for name in names if (taxon := find_implied_species(name))
+        }
+        taxa = _choose_taxa(lookup, implied, frozenset(fixed_species))
         matches = {name: lookup.find_matches(name, taxa) for name in dict.fromkeys(names)}
         name_counts = Counter(
             match.gene.identifier
@@ -129,15 +129,6 @@ class TextContext:
             {HUMAN: -mouse_score, MOUSE: mouse_score},
         )
 
-    @cached_property
-    def foreign_species_lead(self) -> float:
-        """Largest lead of a species that the gazetteers do not cover, -1 .. 1.
-
-        -1 if there is none.
-        """
-        leads = [lead for taxon, lead in self.species_lead.items() if taxon not in self.lookup.taxa]
-        return max(leads, default=-1.0)
-
     def find_nearest_species(self, start: int, end: int, name: str) -> int:
         """Return the taxon mentioned next to a name at ``start:end`` (characters).
 
@@ -147,8 +138,8 @@ class TextContext:
         """
         if self.fixed_species:
             return next(iter(self.fixed_species)) if len(self.fixed_species) == 1 else 0
-        if name[:1] in _TAXON_OF_PREFIX and name[1:2].isupper():
-            return _TAXON_OF_PREFIX[name[0]]
+        if taxon := find_implied_species(name):
+            return taxon
         index = bisect_left(self.species, (end, 0, 0))
         if index and start - self.species[index - 1].end < MAX_CHARACTERS_BEFORE:
             return self.species[index - 1].taxon
@@ -247,19 +238,20 @@ def _is_sure(match: Match) -> bool:
 
 
 def _choose_taxa(
-    lookup: GeneLookup, species_share: Mapping[int, float], fixed_species: frozenset[int]
+    lookup: GeneLookup, named_species: Collection[int], fixed_species: frozenset[int]
 ) -> frozenset[int]:
     """Return the species whose genes are considered.
 
     These are the fixed ones if given; else those species of the gazetteers that are default
-    species, are mentioned (``species_share``), or are only in a user's gazetteer.
+    species, that the text names (``named_species``), or that are in a user's gazetteer.
     """
     if fixed_species:
         return fixed_species
+    user_taxa = {taxon for table in lookup.tables[1:] for taxon in table.taxa}
     return frozenset(
-        t
-        for t in lookup.taxa
-        if t in DEFAULT_SPECIES or t in species_share or t not in _SHIPPED_SPECIES
+        taxon
+        for taxon in lookup.taxa
+        if taxon in DEFAULT_SPECIES or taxon in named_species or taxon in user_taxa
     )
 
 
@@ -322,240 +314,7 @@ def _compute_exclusive_share(matches: Mapping[str, Sequence[Match]]) -> dict[int
     return {taxon: count / (n_known + 1) for taxon, count in single.items()}
 
 
-FeatureValues = Mapping[str, float]
-MIN_CLEAR_STYLE = 0.3  # absolute case style from which it counts as clear
-MAX_GENES_PER_NAME = 3  # a name that more genes of a species share is taken to mean the family
-
-
-class CandidateGene(NamedTuple):
-    """A candidate meaning of a name with its feature values; ``gene`` None means no gene."""
-
-    gene: Gene | None
-    features: FeatureValues
-
-
-def generate_candidates(name: str, nearest_taxon: int, context: TextContext) -> list[CandidateGene]:
-    """Return the candidate genes and families of a name; the last candidate is "no gene".
-
-    ``nearest_taxon`` is the result of ``TextContext.find_nearest_species``, 0 for none. Genes come
-    before families. Families are dropped if the name is one of a gene itself; genes are dropped if
-    a better candidate makes them implausible (``_is_noncoding_duplicate``, ``_is_less_plain``) or
-    if the name is a list, whose items are resolved separately. An unknown name has the candidate
-    "no gene" only.
-    """
-    long_form_matches = context.match_long_form(name)
-    matches = context.collect_matches(name, long_form_matches)
-    if split_list(name, context.lookup):
-        matches = [match for match in matches if not match.gene.taxon]
-    genes = [match for match in matches if match.gene.taxon]
-    if _is_gene_name(genes):
-        matches = genes
-    elif members := _find_single_members(genes, context):
-        genes = matches = members
-    genes = [match for match in genes if not _is_noncoding_duplicate(match, genes)]
-    protected = {
-        other.gene.identifier for other in long_form_matches or ()
-    } | context.repeated_identifiers
-    begun_taxa = {
-        m.gene.taxon for m in genes if m.method in RELIABLE_METHODS and _begins_symbol(name, m)
-    }
-    genes = [
-        match
-        for match in genes
-        if match.gene.identifier in protected or not _is_less_plain(match, name, begun_taxa)
-    ]
-    competitors = {
-        taxon: _SpeciesCompetitors.from_matches(
-            taxon, nearest_taxon, genes, long_form_matches, context
-        )
-        for taxon in _distinct_taxa(genes)
-    }
-    candidates = [
-        CandidateGene(m.gene, _gene_features(m, name, competitors[m.gene.taxon], context))
-        for m in genes
-    ]
-    candidates += [
-        CandidateGene(m.gene, dict(_iter_family_features(m, name, genes, context)))
-        for m in matches
-        if not m.gene.taxon
-    ]
-    return [
-        *candidates,
-        CandidateGene(
-            None,
-            dict(_iter_no_gene_features(name, nearest_taxon, matches, long_form_matches, context)),
-        ),
-    ]
-
-
-def _find_single_members(genes: Sequence[Match], context: TextContext) -> list[Match]:
-    """Return the members of a family that the text also names otherwise, if one per species.
-
-    ``genes`` are the matches of a name with genes. In a text about caspase-3, "caspase" means that
-    one; in a text about several caspases it means the family, and nothing is returned.
-    """
-    members = [
-        m for m in genes if m.kind is NameKind.MEMBER and m.gene.identifier in context.name_counts
-    ]
-    is_ambiguous = len({match.gene.taxon for match in members}) < len(members)
-    return [] if is_ambiguous else members
-
-
-def _is_gene_name(genes: Sequence[Match]) -> bool:
-    """Return whether a species lists the name for at most ``MAX_GENES_PER_NAME`` coding genes.
-
-    Then the name is taken to mean a gene, not a family.
-    """
-    taxa = [
-        match.gene.taxon
-        for match in genes
-        if match.kind <= NameKind.PREVIOUS
-        and match.method in RELIABLE_METHODS
-        and match.gene.coding
-        and not match.is_from_ortholog
-    ]
-    return any(taxa.count(taxon) <= MAX_GENES_PER_NAME for taxon in set(taxa))
-
-
-def _distinct_taxa(genes: Sequence[Match]) -> Iterable[int]:
-    """Return the taxa of matches, each once, in order of first occurrence."""
-    return dict.fromkeys(match.gene.taxon for match in genes)
-
-
-class _SpeciesCompetitors(NamedTuple):
-    """Statistics over the genes of one species that a name may mean.
-
-    ``log2_count`` and ``popular`` are the largest values of a match and of a gene, ``kind`` the
-    most reliable kind.
-    """
-
-    log2_size: float  # log2 of their number, divided by 4
-    log2_count: int  # largest
-    kind: NameKind  # most reliable
-    popular: int  # largest
-    coding: bool  # whether any codes for a protein
-    long_form_genes: Mapping[str, Match]  # by identifier, genes that the long form may mean
-    has_definite_long_form: bool  # see _is_defined
-    species: FeatureValues  # features of the species
-
-    @classmethod
-    def from_matches(
-        cls,
-        taxon: int,
-        nearest_taxon: int,
-        genes: Sequence[Match],
-        long_form_matches: Sequence[Match] | None,
-        context: TextContext,
-    ) -> _SpeciesCompetitors:
-        """Compute the statistics of the genes of a taxon; there must be at least one.
-
-        ``genes`` are the candidate genes of all species; ``long_form_matches`` is the result of
-        ``TextContext.match_long_form``, where None counts as empty.
-        """
-        members = [match for match in genes if match.gene.taxon == taxon]
-        long_form_genes = {
-            other.gene.identifier: other
-            for other in long_form_matches or ()
-            if other.gene.taxon == taxon
-        }
-        return cls(
-            math.log2(len(members)) / 4,
-            max(match.log2_count for match in members),
-            min(match.kind for match in members),
-            max(match.gene.popular for match in members),
-            any(match.gene.coding for match in members),
-            long_form_genes,
-            _is_defined(members, long_form_genes),
-            _species_features(taxon, nearest_taxon, context),
-        )
-
-
-def _gene_features(
-    match: Match, name: str, competitors: _SpeciesCompetitors, context: TextContext
-) -> FeatureValues:
-    """Return the feature values of a candidate gene by name.
-
-    ``competitors`` are the statistics of its species, whose species features are included. Values
-    lie mostly in 0 .. 1; a missing feature is 0.
-    """
-    gene, kind = match.gene, match.kind
-    n_other_names = context.name_counts.get(gene.identifier, 0) - (kind is not NameKind.MEMBER)
-    features = {
-        _KIND_FEATURES[kind]: 1.0,
-        f"how {match.method}": 1.0,
-        "left out": 1.0 - match.coverage,
-        "case": float(match.has_case_match or _is_mouse_symbol_in_capitals(match, name)),
-        "official": float(kind is NameKind.SYMBOL and match.method in RELIABLE_METHODS),
-        "seen": match.log2_count / 8,
-        "most seen": float(0 < match.log2_count >= competitors.log2_count),
-        "best kind": float(kind == competitors.kind),
-        "rivals": competitors.log2_size,
-        "most popular": float(gene.popular >= competitors.popular),
-        "no protein": float(not gene.coding),
-        "rival is protein": float(not gene.coding and competitors.coding),
-        "lent": float(match.is_from_ortholog),
-        "popular": gene.popular / 8,
-        "other names": min(max(n_other_names, 0), 3) / 3,
-        "begins symbol": float(kind is not NameKind.SYMBOL and _begins_symbol(name, match)),
-    }
-    if competitors.long_form_genes:
-        is_long_form = gene.identifier in competitors.long_form_genes
-        features["long form" if is_long_form else "other long form"] = 1.0
-        features["defined otherwise"] = float(
-            not is_long_form and competitors.has_definite_long_form
-        )
-    features |= competitors.species
-    if not context.species_share and " " not in name:
-        features[f"{classify_case(name).name.lower()} {gene.taxon}"] = 1.0
-    return features
-
-
-_KIND_FEATURES = {kind: kind.name.lower() for kind in NameKind}
-
-
-def _is_defined(members: Sequence[Match], long_form_genes: Mapping[str, Match]) -> bool:
-    """Return whether one of the genes is reliably what the text defines the abbreviation as.
-
-    ``members`` are the candidate genes of a species, ``long_form_genes`` the matches of the long
-    form by identifier. A gene counts if it matches the abbreviation too, or if the long form is a
-    listed name of it.
-    """
-    return any(
-        long_form_genes[match.gene.identifier].kind <= NameKind.PREVIOUS
-        or not match.method.startswith("long")
-        for match in members
-        if match.gene.identifier in long_form_genes
-    )
-
-
-def _is_noncoding_duplicate(match: Match, genes: Sequence[Match]) -> bool:
-    """Return whether a non-coding gene shares the name with a coding one that has it as reliably.
-
-    ``genes`` are the candidate genes of the name; only those of the same species are compared.
-    Genes with an official name, or seen with the name in training text, are kept.
-    """
-    if match.gene.coding or match.kind <= NameKind.NAME or match.log2_count:
-        return False
-    return any(
-        other.gene.coding and other.kind <= match.kind
-        for other in genes
-        if other.gene.taxon == match.gene.taxon
-    )
-
-
-def _is_less_plain(match: Match, name: str, begun_taxa: Collection[int]) -> bool:
-    """Return whether a name speaks more plainly for another gene of the species.
-
-    VEGF is the beginning of VEGFA, not of KDR. ``begun_taxa`` are the species with a gene whose
-    symbol begins with the name. False for official names, and for genes seen with the name in
-    training text.
-    """
-    if match.kind <= NameKind.NAME or match.log2_count or match.gene.taxon not in begun_taxa:
-        return False
-    return not _begins_symbol(name, match)
-
-
-def _begins_symbol(name: str, match: Match) -> bool:
+def begins_symbol(name: str, match: Match) -> bool:
     """Return whether a name is the symbol of the match's gene without a first-member ending.
 
     Endings are those of ``_FIRST_MEMBER_ENDINGS``; the whole symbol does not count.
@@ -574,107 +333,6 @@ def _is_beginning(name: str, symbol: str) -> bool:
 
 
 _FIRST_MEMBER_ENDINGS = frozenset(("1", "a", "a1", "l1"))
-
-
-def _is_mouse_symbol_in_capitals(match: Match, name: str) -> bool:
-    """Return whether a mouse symbol is written in capitals, as its protein is."""
-    is_symbol = match.kind is NameKind.SYMBOL and match.gene.taxon == MOUSE
-    return is_symbol and classify_case(name) is Case.UPPER
-
-
-@lru_cache(maxsize=1 << 5)
-def _species_features(taxon: int, nearest_taxon: int, context: TextContext) -> FeatureValues:
-    """Return the features of a species in a document by name; do not change the result.
-
-    ``nearest_taxon`` is the taxon mentioned next to the name, 0 for none. The cache is small: the
-    names of the current document share these values.
-    """
-    return dict(_iter_species_features(taxon, nearest_taxon, context))
-
-
-def _iter_species_features(
-    taxon: int, nearest_taxon: int, context: TextContext
-) -> Iterator[tuple[str, float]]:
-    """Yield name and value of each species feature.
-
-    Arguments are those of ``_species_features``.
-    """
-    yield f"taxon {taxon}", 1.0
-    yield "species share", context.species_share.get(taxon, 0.0)
-    yield "species lead", context.species_lead.get(taxon, -1.0)
-    yield "species in title", float(taxon in context.title_species)
-    yield "species only", float(len(context.species_share) == 1 and taxon in context.species_share)
-    yield (
-        "species most",
-        float(
-            taxon in context.species_share
-            and context.species_share[taxon] == max(context.species_share.values())
-        ),
-    )
-    if nearest_taxon:
-        yield "species near" if nearest_taxon == taxon else "other species near", 1.0
-    if not context.species_share:
-        yield f"no species {taxon}", 1.0
-        mouse_style = context.case_style.get(MOUSE, 0.0)
-        if abs(mouse_style) > MIN_CLEAR_STYLE:
-            yield f"{'titled' if mouse_style > 0 else 'capital'} symbols {taxon}", 1.0
-    yield "style" if context.species_share else "style unnamed", context.case_style.get(taxon, 0.0)
-    yield "only of species", context.exclusive_share.get(taxon, 0.0)
-    yield (
-        "leaning" if context.species_share else "leaning unnamed",
-        context.mouse_score.get(taxon, 0.0),
-    )
-
-
-def _iter_family_features(
-    match: Match, name: str, genes: Sequence[Match], context: TextContext
-) -> Iterator[tuple[str, float]]:
-    """Yield name and value of each feature of a candidate family, the gene of ``match``.
-
-    ``genes`` are the candidate genes of the same name.
-    """
-    yield "family", 1.0
-    yield f"family {match.method}", 1.0
-    yield "family case", float(match.has_case_match)
-    yield "family but symbol", float(any(gene.kind <= NameKind.NAME for gene in genes))
-    yield "family but synonym", float(any(gene.kind is NameKind.SYNONYM for gene in genes))
-    yield "family but seen", max((gene.log2_count for gene in genes), default=0) / 8
-    yield "family plain", context.lookup.log2_non_gene_count(name) / 8
-
-
-def _iter_no_gene_features(
-    name: str,
-    nearest_taxon: int,
-    matches: Sequence[Match],
-    long_form_matches: Sequence[Match] | None,
-    context: TextContext,
-) -> Iterator[tuple[str, float]]:
-    """Yield name and value of each feature of the candidate "no gene".
-
-    ``matches`` are all matches of the name, before implausible genes are dropped; ``nearest_taxon``
-    and ``long_form_matches`` are as in ``generate_candidates`` and ``TextContext.match_long_form``.
-    """
-    yield "none", 1.0
-    yield f"none length {min(len(name), 5)}", 1.0
-    yield f"none {classify_case(name).name.lower()}", 1.0
-    yield "none plain", context.lookup.log2_non_gene_count(name) / 8
-    yield "none but seen", max((match.log2_count for match in matches), default=0) / 8
-    best_kind = min((match.kind for match in matches), default=None)
-    yield f"none but {'unknown' if best_kind is None else best_kind.name.lower()}", 1.0
-    if matches and all(match.method not in RELIABLE_METHODS for match in matches):
-        yield f"none how {matches[0].method}", 1.0
-    if long_form_matches is not None:
-        long_form_genes = {other.gene for other in long_form_matches}
-        is_among_matches = any(match.gene in long_form_genes for match in matches)
-        is_plain = not is_among_matches and is_plain_long_form(
-            context.expand_abbreviation(name) or ""
-        )
-        yield "none but long form" if is_among_matches else "none as long form", 1.0
-        yield "none as plain long form", float(is_plain)
-    if nearest_taxon and nearest_taxon not in context.lookup.taxa:
-        yield "none as species near", 1.0
-    yield "none as species", 1.0 + context.foreign_species_lead
-    yield "none as leading species", float(context.foreign_species_lead > 0)
 
 
 def is_plain_long_form(long: str) -> bool:

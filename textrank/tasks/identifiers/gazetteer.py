@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,9 @@ from textrank.io import (
     write_arrays,
 )
 from textrank.tasks.identifiers.names import (
+    HUMAN,
+    MOUSE,
+    RAT,
     Case,
     NameVariant,
     classify_case,
@@ -80,7 +83,7 @@ class DictionaryEntry(NamedTuple):
     case: Case  # of the spelling
     log2_count: int  # bit length of how often the key meant the gene in training text
     taxon: int  # of the gene
-    ortholog_row: int  # -1 if there is none
+    concept: int  # row of the gene that stands for all its orthologs
 
 
 _NAME_KINDS, _CASES = tuple(NameKind), tuple(Case)
@@ -116,11 +119,18 @@ class Gazetteer:
     rgd: NDArray[np.int32]  # (g,)
     popular: NDArray[np.uint8]  # (g,) bit length of the gene's number of mentions in text
     coding: NDArray[np.bool_]  # (g,)
-    twin: NDArray[np.int32]  # (g,) row of the ortholog; -1 if there is none
+    concept: NDArray[np.int32]  # (g,) row of the gene that stands for it and its orthologs
     symbols: Sequence[str]  # (g,)
     uniprot: Mapping[int, str]  # by row
     local: Mapping[int, str]  # by row, local parts that are neither a number nor the symbol
     cues: Mapping[str, float]  # word -> log-odds of mouse against human; "" is the intercept
+    # Hash of a key -> number of annotated documents in which it meant each concept (a row), a
+    # family (FAMILY_USE) or no gene (NO_GENE_USE).
+    usage: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
+    first_stage: Mapping[str, float] = field(default_factory=dict)  # feature name -> weight
+    # (concept, concept), the lower row first -> log2 of how many times more often than by chance
+    # texts name both.
+    associations: Mapping[tuple[int, int], float] = field(default_factory=dict)
     _entry_cache: dict[str, tuple[DictionaryEntry, ...]] = field(default_factory=dict, repr=False)
     _gene_cache: dict[int, Gene] = field(default_factory=dict, repr=False)
 
@@ -159,14 +169,14 @@ class Gazetteer:
             self.kinds[rows_slice],
             self.seen[rows_slice],
             self.taxon[rows],
-            self.twin[rows],
+            self.concept[rows],
         )
         columns_of_rows = zip(
             *(column.tolist() for column in (self.checks[rows_slice], *columns)), strict=True
         )
         return [
-            DictionaryEntry(row, _NAME_KINDS[kind & 15], _CASES[kind >> 4], seen, taxon, twin)
-            for checked, row, kind, seen, taxon, twin in columns_of_rows
+            DictionaryEntry(row, _NAME_KINDS[kind & 15], _CASES[kind >> 4], seen, taxon, concept)
+            for checked, row, kind, seen, taxon, concept in columns_of_rows
             if checked == check
         ]
 
@@ -181,6 +191,18 @@ class Gazetteer:
         return (
             int(self.often[index]) if index < len(self.others) and self.others[index] == code else 0
         )
+
+    def find_orthologs(self, concept: int) -> list[int]:
+        """Return the rows of the genes that a concept (a row) stands for, ascending by taxon."""
+        order, starts = self._concept_index
+        return order[starts[concept] : starts[concept + 1]].tolist()
+
+    @cached_property
+    def _concept_index(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return the rows sorted by concept (g,), and where each concept starts (g + 1,)."""
+        order = np.argsort(self.concept, kind="stable").astype(np.int32)
+        starts = np.searchsorted(self.concept[order], np.arange(len(self) + 1))
+        return order, starts
 
     @cached_property
     def taxa(self) -> frozenset[int]:
@@ -252,9 +274,11 @@ class Gazetteer:
         totals = np.zeros(len(self))
         for (key, identifier), count in gene_counts.items():
             code, check = hash_key(key)
-            orthologs = {row := rows[identifier], int(self.twin[row])} - {-1}
+            orthologs = set(self.find_orthologs(int(self.concept[rows[identifier]])))
             totals[list(orthologs)] += count
-            for i in range(*np.searchsorted(self.hashes, [code, code + 1])):
+            # As uint32: with another type NumPy would convert a copy of all hashes.
+            sides = (self.hashes.searchsorted(np.uint32(code), side) for side in ("left", "right"))
+            for i in range(*sides):
                 if self.checks[i] == check and int(self.rows[i]) in orthologs:
                     counts[i] += count
         log2_counts = np.array([_bit_length(int(count)) for count in counts], dtype=np.uint8)
@@ -294,7 +318,7 @@ class Gazetteer:
             "rgd": self.rgd,
             "popular": self.popular,
             "coding": self.coding,
-            "twin": self.twin,
+            "concept": self.concept - np.arange(len(self.concept), dtype=np.int32),
             "symbols": _encode_lines(self.symbols),
             **_encode_table("uniprot", self.uniprot),
             **_encode_table("local", self.local),
@@ -302,6 +326,13 @@ class Gazetteer:
             "leaning": np.rint([_CUE_STEPS * value for value in self.cues.values()]).astype(
                 np.int8
             ),
+            "usage": np.array(
+                [(code, *use) for code, uses in self.usage.items() for use in uses.items()],
+                dtype=np.int64,
+            ).reshape(-1, 3),
+            **_encode_associations(self.associations),
+            "stage": _encode_lines(self.first_stage),
+            "stage_weights": np.array(list(self.first_stage.values()), dtype=np.float32),
         }
         write_arrays(folder / ARRAYS_FILE, arrays)
 
@@ -321,23 +352,33 @@ class Gazetteer:
             hashes=np.cumsum(arrays["hashes"], dtype=np.uint32),
             others=np.cumsum(arrays["others"], dtype=np.uint32),
             number=np.cumsum(arrays["number"], dtype=np.int32),
+            concept=np.add(
+                arrays["concept"], np.arange(len(arrays["concept"])), dtype=np.int32
+            ),
             prefixes=tuple(_decode_lines(arrays["prefixes"])),
             symbols=_decode_lines(arrays["symbols"]),
             uniprot=_decode_table("uniprot", arrays),
             local=_decode_table("local", arrays),
             cues=_decode_cues(arrays),
+            usage=_decode_usage(arrays["usage"]),
+            associations=_decode_associations(arrays),
+            first_stage=dict(
+                zip(_decode_lines(arrays["stage"]), arrays["stage_weights"].tolist(), strict=True)
+            ),
             **{name: arrays[name] for name in _UNCHANGED_ARRAYS},  # type: ignore[arg-type]
         )
 
 
 _MAX_CACHED_KEYS = 1 << 13  # bounds the memory used on a stream of texts
-_GENE_ARRAYS = ("taxon", "hgnc", "rgd", "popular", "coding", "prefix", "twin")  # of genes
+_GENE_ARRAYS = ("taxon", "hgnc", "rgd", "popular", "coding", "prefix")  # of genes
 # Arrays that are stored as they are in memory, and those that are encoded.
 _UNCHANGED_ARRAYS = (*("checks", "rows", "kinds", "seen", "often"), *_GENE_ARRAYS)
 _ENCODED_ARRAYS = (
-    *("hashes", "others", "number", "prefixes", "symbols", "uniprot", "uniprot_rows"),
-    *("local", "local_rows", "cues", "leaning"),
+    *("hashes", "others", "number", "concept", "prefixes", "symbols", "uniprot", "uniprot_rows"),
+    *("local", "local_rows", "cues", "leaning", "usage", "stage", "stage_weights"),
+    *("pairs", "pair_values"),
 )
+FAMILY_USE, NO_GENE_USE = -1, -2  # in place of a concept in ``Gazetteer.usage``
 _ALL_ARRAYS = {*_UNCHANGED_ARRAYS, *_ENCODED_ARRAYS}
 _CUE_STEPS = 100  # log-odds of cue words are rounded to hundredths
 
@@ -389,9 +430,38 @@ def _decode_cues(arrays: Arrays) -> dict[str, float]:
     return dict(zip(_decode_lines(arrays["cues"]), leaning, strict=True))
 
 
+def _encode_associations(associations: Mapping[tuple[int, int], float]) -> Arrays:
+    """Encode the associations of concepts as ``pairs`` (n, 2) and ``pair_values`` (n,) in tenths.
+
+    Pairs are sorted; their first rows are stored as differences. Values are cut at 25.5.
+    """
+    pairs = np.array(sorted(associations), dtype=np.int32).reshape(-1, 2)
+    values = [min(10 * associations[a, b], 255) for a, b in pairs.tolist()]
+    steps = np.column_stack([np.diff(pairs[:, 0], prepend=np.int32(0)), pairs[:, 1]])
+    return {"pairs": steps, "pair_values": np.rint(values).astype(np.uint8)}
+
+
+def _decode_associations(arrays: Arrays) -> dict[tuple[int, int], float]:
+    """Return the associations that ``_encode_associations`` stored."""
+    pairs = arrays["pairs"]
+    first = np.cumsum(pairs[:, 0]).tolist()
+    values = (arrays["pair_values"].astype(np.float64) / 10).tolist()
+    return dict(zip(zip(first, pairs[:, 1].tolist(), strict=True), values, strict=True))
+
+
+def _decode_usage(table: NDArray[np.generic]) -> dict[int, dict[int, int]]:
+    """Return ``Gazetteer.usage`` from its rows (hash, concept, count), shape (n, 3)."""
+    usage: dict[int, dict[int, int]] = {}
+    for code, concept, count in table.tolist():
+        usage.setdefault(code, {})[concept] = count
+    return usage
+
+
 # Methods of ``generate_variants`` whose variants mean the same as the name.
-RELIABLE_METHODS = frozenset(("whole", "head", "outside", "inside", "prefix", "roman"))
-MAX_MATCHES = 24  # of a name
+RELIABLE_METHODS = frozenset(
+    ("whole", "head", "tail", "yeast", "outside", "inside", "prefix", "roman")
+)
+MAX_MATCHES = 40  # of a name
 
 
 class Match(NamedTuple):
@@ -403,6 +473,8 @@ class Match(NamedTuple):
     coverage: float  # share of the name's characters that matched
     has_case_match: bool  # whether capitals are those of the dictionary entry
     log2_count: int  # bit length of how often the name meant the gene in training text
+    concept: tuple[int, int]  # number of the gazetteer and row of the concept; equal for orthologs
+    key: str  # that was found
     is_from_ortholog: bool = False  # whether only the gene's ortholog is listed with the name
 
 
@@ -419,6 +491,8 @@ class GeneLookup:
         default_factory=dict, repr=False
     )
     _matched_genes: dict[str, Gene] = field(default_factory=dict, repr=False)
+    # (name, species considered) -> its candidates, see textrank.tasks.identifiers.candidate_table.
+    block_cache: dict[tuple[str, frozenset[int]], Any] = field(default_factory=dict, repr=False)
 
     def find_matches(self, name: str, taxa: frozenset[int] | None = None) -> tuple[Match, ...]:
         """Return at most ``MAX_MATCHES`` genes and families that a name may mean, best first.
@@ -456,6 +530,30 @@ class GeneLookup:
         """
         key = make_key(name)
         return max((table.log2_non_gene_count(key) for table in self.tables), default=0)
+
+    def find_usage(self, key: str) -> Mapping[int, int]:
+        """Return in how many annotated documents a key meant each concept; see ``Gazetteer.usage``.
+
+        Only the first gazetteer counts, since concepts are its rows.
+        """
+        return self.tables[0].usage.get(hash_key(key)[0], {}) if self.tables else {}
+
+    def find_association(self, concept: tuple[int, int], other: tuple[int, int]) -> float:
+        """Return how much two concepts are named together, 0 if no more than by chance.
+
+        A concept is (number of its gazetteer, row). The value is that of
+        ``Gazetteer.associations``; 0 also for concepts of different gazetteers and of one.
+        """
+        if concept[0] != other[0]:
+            return 0.0
+        a, b = concept[1], other[1]
+        pair = (a, b) if a < b else (b, a)
+        return self.tables[concept[0]].associations.get(pair, 0.0)
+
+    @cached_property
+    def first_stage(self) -> Mapping[str, float]:
+        """Return the weights of the first stage of the first gazetteer that has any."""
+        return next((table.first_stage for table in self.tables if table.first_stage), {})
 
     def mouse_score(self, text: str) -> float:
         """Score the words of a text for mouse (1) against human (-1).
@@ -510,39 +608,45 @@ class GeneLookup:
     ) -> None:
         """Add the genes of a variant to ``matches`` (by identifier), in place.
 
-        Genes that are there already and genes of species outside ``taxa`` are skipped. If a species
-        lists no gene under the name, or only less reliably, orthologs of the found genes are added
-        for it.
+        Genes that are there already and genes of species outside ``taxa`` are skipped. A species of
+        ``taxa`` that lists no gene under the name, or only less reliably, is lent the name for the
+        orthologs of the genes that have it in another species of ``taxa`` or ``_LENDING_SPECIES``.
         """
-        for table in self.tables:
+        lenders = taxa | _LENDING_SPECIES
+        for number, table in enumerate(self.tables):
             entries = table.find_entries(variant.key)
             if variant.method in _STRICT_METHODS:
                 entries = tuple(filter(_names_gene_itself, entries))
-            if not entries:
-                continue
-            kind_of_row = {entry.row: entry.kind for entry in entries}
             best_kinds: dict[int, NameKind] = {}
+            listed_rows = set()
             for entry in entries:
-                kind = kind_of_row[entry.row]
-                best_kinds[entry.taxon] = min(kind, best_kinds.get(entry.taxon, kind))
-            for entry in entries:
-                kind, ortholog = entry.kind, entry.ortholog_row
-                if kind is not NameKind.MEMBER:
-                    kind = min(kind, kind_of_row.get(ortholog, kind))
+                listed_rows.add(entry.row)
+                kind = best_kinds.get(entry.taxon, entry.kind)
+                best_kinds[entry.taxon] = min(entry.kind, kind)
                 if _is_allowed(entry.taxon, taxa):
-                    _add_match(table.get_gene(entry.row), kind, entry, variant, matches)
-                if ortholog < 0 or ortholog in kind_of_row:
+                    gene = table.get_gene(entry.row)
+                    _add_match(gene, entry, variant, (number, entry.concept), matches)
+            for entry in entries:
+                if entry.taxon not in lenders:
                     continue
-                taxon = int(table.taxon[ortholog])
-                if _is_allowed(taxon, taxa) and _inherits_name(kind, best_kinds.get(taxon)):
-                    _add_match(
-                        table.get_gene(ortholog),
-                        entry.kind,
-                        entry,
-                        variant,
-                        matches,
-                        is_from_ortholog=True,
-                    )
+                n_lent: Counter[int] = Counter()
+                for row in table.find_orthologs(entry.concept):
+                    taxon = int(table.taxon[row])
+                    if (
+                        row not in listed_rows
+                        and taxon in taxa
+                        and taxon != entry.taxon
+                        and n_lent[taxon] < MAX_LENT_GENES
+                        and _inherits_name(entry.kind, best_kinds.get(taxon))
+                    ):
+                        n_lent[taxon] += 1
+                        gene, concept = table.get_gene(row), (number, entry.concept)
+                        _add_match(gene, entry, variant, concept, matches, is_from_ortholog=True)
+
+
+MAX_LENT_GENES = 2  # genes of one species that an ortholog lends a name to
+# Species whose names are tried for the genes of all others.
+_LENDING_SPECIES = frozenset((HUMAN, MOUSE, RAT))
 
 
 def _is_allowed(taxon: int, taxa: frozenset[int]) -> bool:
@@ -561,27 +665,29 @@ def _inherits_name(kind: NameKind, best_kind: NameKind | None) -> bool:
 
 def _add_match(
     gene: Gene,
-    kind: NameKind,
     entry: DictionaryEntry,
     variant: NameVariant,
+    concept: tuple[int, int],
     matches: dict[str, Match],
     *,
     is_from_ortholog: bool = False,
 ) -> None:
     """Add a match to ``matches`` (by identifier), in place, unless its gene is there already.
 
-    ``entry`` gives count and case. ``is_from_ortholog`` says that ``entry`` belongs to the gene's
-    ortholog; the match then never counts as one in case.
+    ``entry`` gives kind, count and case. ``is_from_ortholog`` says that it belongs to an ortholog
+    of the gene; the match then never counts as one in case.
     """
     if gene.identifier not in matches:
         has_case_match = not is_from_ortholog and entry.case == classify_case(variant.text)
         matches[gene.identifier] = Match(
             gene,
-            kind,
+            entry.kind,
             variant.method,
             variant.coverage,
             has_case_match,
             entry.log2_count,
+            concept,
+            variant.key,
             is_from_ortholog,
         )
 
@@ -617,8 +723,8 @@ def build_gazetteer(
     genes
         Gene -> its (name, kind) pairs. The symbol need not be among them.
     orthologs
-        Identifier -> identifier of the same gene in another species; None means none. Pairs with
-        an identifier that is not in ``genes`` are ignored.
+        Identifier -> identifier of the gene, usually the human one, that stands for it and its
+        orthologs. None means that every gene stands for itself, as does one without an entry.
     """
     sorted_genes = sorted(genes, key=lambda gene: (gene.taxon, _local_number(gene)))
     postings: dict[tuple[str, int], int] = {}
@@ -689,7 +795,7 @@ def _build_arrays(
         rgd=np.array([gene.rgd for gene in genes], dtype=np.int32),
         popular=np.array([gene.popular for gene in genes], dtype=np.uint8),
         coding=np.array([gene.coding for gene in genes], dtype=np.bool_),
-        twin=_pair_orthologs(genes, orthologs),
+        concept=_find_concepts(genes, orthologs),
         symbols=[gene.symbol for gene in genes],
         uniprot={row: gene.uniprot for row, gene in enumerate(genes) if gene.uniprot},
         local={
@@ -701,37 +807,17 @@ def _build_arrays(
     )
 
 
-def _pair_orthologs(genes: Sequence[Gene], pairs: Mapping[str, str]) -> NDArray[np.int32]:
-    """Return the row of each gene's ortholog, shape (genes,); -1 if it has none.
+def _find_concepts(genes: Sequence[Gene], orthologs: Mapping[str, str]) -> NDArray[np.int32]:
+    """Return the row of the gene that stands for each gene and its orthologs, shape (genes,).
 
-    Pairs are one to one. ``pairs`` maps identifiers to identifiers; those without a gene are
-    ignored. Of several human genes of one mouse gene, the one with the same symbol is chosen, else
-    one whose symbol begins with it: GH1, not CSH1, is the Gh of the mouse; else the first.
+    ``orthologs`` maps identifiers to that of the standing gene; a gene without an entry, or whose
+    entry is not among ``genes``, stands for itself. Chains are not followed.
     """
     rows = {gene.identifier: row for row, gene in enumerate(genes)}
-    ortholog = np.full(len(genes), -1, dtype=np.int32)
-    for one, other in pairs.items():
-        if one in rows and other in rows:
-            a, b = rows[one], rows[other]
-            if ortholog[b] < 0 or _is_closer_symbol(genes[a], genes[int(ortholog[b])], genes[b]):
-                if ortholog[b] >= 0:
-                    ortholog[ortholog[b]] = -1
-                ortholog[a], ortholog[b] = b, a
-    return ortholog
-
-
-def _is_closer_symbol(new: Gene, current: Gene, other: Gene) -> bool:
-    """Return whether ``new`` has a symbol closer to that of ``other`` than ``current`` has.
-
-    An equal symbol is closer than one that begins with it, which is closer than any other. Case is
-    ignored; False if both are as close.
-    """
-    symbol = other.symbol.lower()
-    closeness = [
-        (candidate == symbol, candidate.startswith(symbol))
-        for candidate in (new.symbol.lower(), current.symbol.lower())
-    ]
-    return closeness[0] > closeness[1]
+    return np.array(
+        [rows.get(orthologs.get(gene.identifier, ""), row) for row, gene in enumerate(genes)],
+        dtype=np.int32,
+    )
 
 
 def read_gazetteer_tsv(path: str | Path) -> Gazetteer:

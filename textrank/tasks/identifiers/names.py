@@ -71,10 +71,18 @@ _MODIFIERS = (
     "recombinant endogenous exogenous ectopic soluble phosphorylated phospho activated active "
     "inactive total nuclear cytoplasmic cytosolic mitochondrial wild-type wildtype wt mutant "
     "mutated full-length anti gst gfp egfp flag ha myc his normal native purified secreted "
-    "constitutively oncogenic transgenic serum plasma circulating cellular"
+    "constitutively oncogenic transgenic serum plasma circulating cellular yeast xenopus "
+    "arabidopsis novel dominant-negative truncated his-tagged gst-tagged flag-tagged ha-tagged "
+    "myc-tagged gfp-tagged tagged proto-oncogene oncogene transcription_factor "
+    "tumor_suppressor tumour_suppressor hyperphosphorylated unphosphorylated overexpressed "
+    "extracellular intracellular membrane-bound germline somatic fission "
+    "budding rabbit canine ovine hamster maternal zygotic chromatin-bound exogenously acetylated "
+    "ubiquitinated methylated immobilized anti-human anti-mouse monoclonal polyclonal"
 )
 FILLER_WORDS = frozenset(_FILLERS.split())  # do not distinguish genes, so keys omit them
-_MODIFIER_WORDS = frozenset(_MODIFIERS.split())  # may precede a name without being part of it
+_MODIFIER_WORDS = frozenset(
+    word.replace("_", " ") for word in _MODIFIERS.split()
+)  # may precede a name without being part of it
 _GREEK_IN_WORD = re.compile(
     r"(?<![a-z]{5})(alpha|beta|gamma|delta|epsilon|zeta|theta|kappa|lambda|sigma|omega)(?![a-z]{2})"
     r"|(?<=[A-Z])(eta|mu|tau)(?![A-Za-z])"
@@ -198,16 +206,22 @@ class NameVariant(NamedTuple):
 VARIANT_METHODS = (
     "whole",
     "head",
+    "tail",
+    "yeast",
     "outside",
     "inside",
     "prefix",
     "roman",
     "receptor",
     "trimmed",
+    "loose",
     "first",
     "part",
 )
-_PREFIX = re.compile(r"^(?:h|m|r|d|z|p|rh|hs|Hs|Mm|phospho|p-|c-|v-)-?([A-Z][A-Za-z]*[A-Z0-9].*)$")
+_PREFIX = re.compile(
+    r"^(?:h|m|r|d|z|x|b|y|s|p|si|sh|rh|rm|rr|hs|Hs|Mm|Rn|At|Sc|Sp|Ce|Dm|Dr|Xl|X|phospho|p-|c-|v-|n-)-?"
+    r"([A-Z][A-Za-z]*[-A-Z0-9].*)$"
+)
 _ROMAN_END = re.compile(r"^([A-Za-z]{1,9}?)(VIII|VII|XIII|XII|III|XI|IX|IV|VI|II)([ab]?)$")
 _RECEPTOR = re.compile(r"^(.*[A-Z0-9][\w()-]*)[\s-]receptors?((?:[\s-]?\w{1,2})?)$", re.IGNORECASE)
 _TRAILING_VARIANT = re.compile(
@@ -215,7 +229,32 @@ _TRAILING_VARIANT = re.compile(
     r"(?:v\d|x|[-\s]?(?:alpha|beta|gamma|[αβγ])|-[35]p|\d+-\d+)$"
 )
 _BRACKETS = re.compile(r"^(.*?\S)\s*[(\[]([^()\[\]]{2,})[)\]](.*)$")
-_FIRST_WORD = re.compile(r"^((?:wild|full)[-\s](?:type|length)|[A-Za-z]+)[\s-]+(?=\w)")
+_FIRST_WORD = re.compile(
+    r"^((?:wild|full|dominant|membrane|chromatin)[-\s](?:type|length|negative|bound)"
+    r"|(?:transcription factor|tumou?r suppressor)"
+    r"|(?:his|gst|flag|ha|myc|gfp)-tagged|anti-(?:human|mouse)|proto-oncogene|[A-Za-z]+)[\s-]+(?=\w)",
+    re.IGNORECASE,
+)
+# Words after a name that do not belong to it: the p53 promoter, Rad51-deficient.
+_TAIL = re.compile(
+    r"[\s-]+(?:genes?|proteins?|mrnas?|transcripts?|promoters?|loc(?:us|i)|alleles?|mutants?"
+    r"|polymorphisms?|isoforms?|homolog(?:ue)?s?|ortholog(?:ue)?s?|antibod(?:y|ies)|cdnas?|null"
+    r"|deficient|knockout|signall?ing|pathways?|expression|sirnas?|shrnas?|variants?|genotypes?"
+    r"|induced|mediated|dependent|independent|positive|negative|activit(?:y|ies)|levels?"
+    r"|phosphorylation|molecules?|peptides?|precursors?|tagged|products?|deletions?|depletion"
+    r"|overexpression|transcription|mice|oncogenes?|tumou?r suppressors?|transcription factors?)$"
+    r"|\s*(?:\(?-/-\)?|\(?\+/[-+]\)?)$",
+    re.IGNORECASE,
+)
+# Words after a name that may belong to it and may change its meaning.
+_LOOSE_TAIL = re.compile(
+    r"[\s-]+(?:kinases?|subunits?|inhibitors?|enzymes?|ligands?|agonists?|antagonists?|monomers?|dimers?"
+    r"|filaments?|hormones?|cytokines?|ligase|phosphatases?|complex|family|like|receptors?|chains?)$",
+    re.IGNORECASE,
+)
+_YEAST_PROTEIN = re.compile(
+    r"^([A-Z][a-z]{2}\d{1,3}[A-Za-z]?|[A-Z]{3}\d{1,3})p$"
+)  # Cdc28p is CDC28
 _CHUNK = re.compile(r"[^\s/,;()\[\]]+")
 
 
@@ -246,8 +285,13 @@ def _iter_variants(name: str) -> Iterator[tuple[str, str]]:
     stripped = strip_modifiers(name)
     if stripped != name:
         yield "head", stripped
+    shortened = strip_tail(stripped)
+    if shortened != stripped:
+        yield "tail", shortened
+    if protein := _YEAST_PROTEIN.match(stripped):
+        yield "yeast", protein.group(1)
     yield from _split_brackets(stripped)
-    if prefixed := _PREFIX.match(stripped):
+    if prefixed := _PREFIX.match(shortened):
         yield "prefix", prefixed.group(1)
     if roman := _ROMAN_END.match(stripped):
         yield "roman", f"{roman.group(1)} {_NUMBER_OF_ROMAN[roman.group(2)]}{roman.group(3)}"
@@ -256,6 +300,8 @@ def _iter_variants(name: str) -> Iterator[tuple[str, str]]:
         yield "receptor", receptor.group(1)
     if trimmed := _TRAILING_VARIANT.match(stripped):
         yield "trimmed", trimmed.group(1) or trimmed.group(2)
+    if loose := _LOOSE_TAIL.search(shortened):
+        yield "loose", shortened[: loose.start()]
     for first in ("1", "a", "a1"):  # a family name often means its first member
         yield "first", f"{stripped} {first}"
 
@@ -273,6 +319,20 @@ def strip_modifiers(name: str) -> str:
         if match.group(1).lower() not in _MODIFIER_WORDS:
             break
         rest = rest[match.end() :]
+    return rest
+
+
+def strip_tail(name: str) -> str:
+    """Return a name without the last words that are not part of it, such as "gene" or "-/-".
+
+    At least two characters are left.
+
+    >>> strip_tail("Trp53-/-"), strip_tail("p53 tumor suppressor gene"), strip_tail("gene")
+    ('Trp53', 'p53', 'gene')
+    """
+    rest = name
+    while (match := _TAIL.search(rest)) and match.start() > 1:
+        rest = rest[: match.start()]
     return rest
 
 
@@ -381,36 +441,65 @@ def _replace_ending(first: str, ending: str) -> str:
 
 
 HUMAN, MOUSE, RAT, ZEBRAFISH, FLY = 9606, 10090, 10116, 7955, 7227
+YEAST, FISSION_YEAST, WORM, E_COLI, ARABIDOPSIS = 4932, 4896, 6239, 562, 3702
+# A taxon whose genes are those of a strain or subspecies -> the species under which we list them.
+SPECIES_OF_STRAIN = {559292: YEAST, 284812: FISSION_YEAST, 511145: E_COLI}
 _SPECIES_WORDS: dict[int, str] = {
     HUMAN: "human humans patient patients man men woman women child children people infants boy "
     "girl volunteers homo_sapiens hela hek293 hek293t hepg2 mcf-7 jurkat k562 u2os huvec huvecs "
     "probands subjects participants cohort pedigree pedigrees proband mcf7 sh-sy5y a549 hct116 "
-    "lncap ht-29 ht29 caco-2 thp-1 u937 hl-60 mda-mb-231 pc-3 du145 u87 hek-293 hek_293",
+    "lncap ht-29 ht29 caco-2 thp-1 u937 hl-60 mda-mb-231 pc-3 du145 u87 hek-293 hek_293 "
+    "individuals adults adolescents volunteer infant newborns pbmc pbmcs hela_cells sw480 hct-116 "
+    "hep3b hep_g2 huh7 huh-7 skov3 bt-474 t47d hacat saos-2 u-2_os h1299 imr-90 imr90 wi-38 293t "
+    "hek raji ramos molt-4 cem kg-1 nb4 panc-1 bxpc-3 ags sk-n-sh t98g u251 u373 a431 a375 hk-2",
     MOUSE: "mouse mice murine mus_musculus c57bl/6 c57bl/6j balb/c nih3t3 nih_3t3 knockout_mice "
     "mefs mef 3t3-l1 raw264.7 raw_264.7 c2c12 c57bl/6n ob/ob db/db nih-3t3 mc3t3-e1 min6 j774 "
-    "ba/f3 neuro2a neuro-2a l929",
-    RAT: "rat rats rattus rattus_norvegicus sprague-dawley wistar pc12",
-    ZEBRAFISH: "zebrafish danio danio_rerio",
-    FLY: "drosophila melanogaster fly flies",
-    4932: "yeast saccharomyces cerevisiae s._cerevisiae",
-    4896: "pombe schizosaccharomyces",
-    6239: "elegans caenorhabditis c._elegans nematode worms",
-    562: "escherichia e._coli",
-    9031: "chicken chick chickens avian gallus",
-    8355: "xenopus frog laevis",
-    9913: "bovine cow cattle calf cows",
-    9823: "porcine pig pigs swine",
+    "ba/f3 neuro2a neuro-2a l929 p19 f9 n2a c3h10t1/2 3t3 b16 el4 bv2 bv-2 swiss_3t3 a20 wehi-231 "
+    "129/sv scid nod 4t1",
+    RAT: "rat rats rattus rattus_norvegicus sprague-dawley wistar pc12 pc-12 h9c2 ins-1 ins-1e rin "
+    "gh3 fischer_344 long-evans l6 ar42j h4iie rbl-2h3 spontaneously_hypertensive zucker "
+    "ros_17/2.8 nrk c6 rat-1 rat1 lewis_rats a7r5 bb_rats",
+    ZEBRAFISH: "zebrafish danio danio_rerio morphants morphant",
+    FLY: "drosophila melanogaster fly flies d._melanogaster fruit_fly fruit_flies s2_cells "
+    "imaginal_disc imaginal_discs",
+    YEAST: "yeast saccharomyces cerevisiae s._cerevisiae budding_yeast baker's_yeast "
+    "saccharomyces_cerevisiae",
+    FISSION_YEAST: "pombe schizosaccharomyces s._pombe fission_yeast schizosaccharomyces_pombe",
+    WORM: "elegans caenorhabditis c._elegans nematode nematodes worms caenorhabditis_elegans",
+    E_COLI: "escherichia e._coli escherichia_coli",
+    9031: "chicken chick chickens avian gallus dt40 gallus_gallus",
+    8355: "xenopus frog laevis xenopus_laevis x._laevis",
+    8364: "xenopus_tropicalis x._tropicalis tropicalis",
+    9913: "bovine cow cattle calf cows bos_taurus",
+    9823: "porcine pig pigs swine sus_scrofa piglets",
     9986: "rabbit rabbits",
-    9615: "dog dogs canine",
-    9544: "monkey monkeys macaque macaques rhesus",
-    10029: "hamster hamsters cho",
+    9615: "dog dogs canine mdck",
+    9544: "monkey monkeys macaque macaques rhesus cos-7 cos-1 cos7 vero",
+    10029: "hamster hamsters cho cho-k1",
     9940: "sheep ovine",
     9796: "horse equine",
-    3702: "arabidopsis thaliana",
+    ARABIDOPSIS: "arabidopsis thaliana arabidopsis_thaliana a._thaliana",
+    224308: "bacillus_subtilis b._subtilis subtilis",
+    11676: "hiv-1 hiv hiv1 human_immunodeficiency_virus human_immunodeficiency_virus_type_1",
+    10376: "ebv epstein-barr_virus",
+    333760: "hpv16 hpv-16 hpv_16 human_papillomavirus_type_16 human_papillomavirus_16",
+    41856: "hcv hepatitis_c_virus",
+    10407: "hbv hepatitis_b_virus",
+    11908: "htlv-1 htlv-i",
+    2697049: "sars-cov-2 covid-19",
+    10360: "cmv hcmv cytomegalovirus",
+    868565: "kshv hhv-8",
+    1891767: "sv40 simian_virus_40",
+    10299: "hsv-1 herpes_simplex_virus_type_1",
+    211044: "influenza_a influenza_virus",
 }
+# Viruses are named in texts about their host, so they do not count as the organism of a text.
+VIRUSES = frozenset(
+    (11676, 10376, 333760, 41856, 10407, 11908, 2697049, 10360, 868565, 1891767, 10299, 211044)
+)
 # Words that hint at a species: cancers, HIV and family studies at human, knockouts at mouse.
 _SPECIES_HINTS: dict[int, str] = {
-    HUMAN: "hiv hiv-1 cancer cancers carcinoma carcinomas adenocarcinoma adenocarcinomas "
+    HUMAN: "cancer cancers carcinoma carcinomas adenocarcinoma adenocarcinomas "
     "cholangiocarcinoma glioma glioblastoma leukemia melanoma xenograft xenografts "
     "nude_mice polymorphism polymorphisms snp snps haplotype haplotypes consanguineous autosomal",
     MOUSE: "knockout knockouts knock-out knockin knock-in cre creert2 floxed flox/flox fl/fl f/f "
@@ -423,6 +512,29 @@ _TAXON_OF_WORD = {
 _TAXON_OF_HINT = {
     word.replace("_", " "): taxon for taxon, own in _SPECIES_HINTS.items() for word in own.split()
 }
+
+
+# Prefixes of names that say the species: hTERT, AtMYB2.
+_TAXON_OF_PREFIX = {
+    **{"h": HUMAN, "m": MOUSE, "r": RAT, "y": YEAST, "d": FLY, "z": ZEBRAFISH},
+    **{"rh": HUMAN, "rm": MOUSE, "rr": RAT, "hs": HUMAN, "Hs": HUMAN, "Mm": MOUSE, "Rn": RAT},
+    **{"At": ARABIDOPSIS, "Sc": YEAST, "Sp": FISSION_YEAST, "Ce": WORM, "Dm": FLY, "Dr": ZEBRAFISH},
+    "Xl": 8355,
+}
+_SPECIES_PREFIX = re.compile(r"^(rh|rm|rr|hs|Hs|Mm|Rn|At|Sc|Sp|Ce|Dm|Dr|Xl|[hmrydz])-?(?=[A-Z])")
+
+
+@lru_cache(maxsize=1 << 12)
+def find_implied_species(name: str) -> int:
+    """Return the taxon that a name's own form says; 0 if it says none. Cached.
+
+    >>> find_implied_species("hTERT"), find_implied_species("Cdc28p"), find_implied_species("TERT")
+    (9606, 4932, 0)
+    """
+    if _YEAST_PROTEIN.match(name):
+        return YEAST
+    match = _SPECIES_PREFIX.match(name)
+    return _TAXON_OF_PREFIX[match.group(1)] if match else 0
 
 
 def _trie_pattern(words: Collection[str]) -> str:

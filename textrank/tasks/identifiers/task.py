@@ -1,12 +1,11 @@
 """Task ``identifiers``: link each gene name to a database identifier (gene normalisation).
 
 ``Identifiers`` generates the candidate genes of each name, writes the best ones to the Doc, and
-computes metrics. Candidates come from ``textrank.tasks.identifiers.features``.
+computes metrics. Candidates come from ``textrank.tasks.identifiers.candidate_table``.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,24 +15,45 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from scipy.special import expit
 from spacy.tokens import Doc, Span, SpanGroup
+from spacy.util import filter_spans
 
-from textrank.candidates import Candidate, document_id, entity_spans, gold_identifiers
+from textrank.candidates import (
+    Candidate,
+    FactRow,
+    document_id,
+    entity_spans,
+    gold_identifiers,
+)
 from textrank.features import Vector
 from textrank.io import shipped_folder
 from textrank.metrics import merge_ties
 from textrank.protocols import Task
 from textrank.tasks.base import Scored
-from textrank.tasks.identifiers.features import (
-    CandidateGene,
-    TextContext,
-    generate_candidates,
-    split_list,
+from textrank.tasks.identifiers.candidate_table import (
+    COLUMNS,
+    CandidateTable,
+    Mention,
+    build_candidate_table,
+    score_first_stage,
 )
+from textrank.tasks.identifiers.features import TextContext, split_list
 from textrank.tasks.identifiers.gazetteer import Gazetteer, Gene, GeneLookup, read_gazetteer_tsv
+
+
+def _find_row(span: Span) -> dict[str, Any] | None:
+    """Return the row of ``doc._.textrank_identifiers`` of a span's characters; None without one."""
+    for row in span.doc._.textrank_identifiers or ():
+        if row["span"] == [span.start_char, span.end_char]:
+            return dict(row)
+    return None
+
 
 if not Doc.has_extension("textrank_identifiers"):
     Doc.set_extension("textrank_identifiers", default=None)
+if not Span.has_extension("textrank_identifier"):
+    Span.set_extension("textrank_identifier", getter=_find_row)
 SHIPPED_MODEL = "identifiers"
 NO_IDENTIFIER = ""  # of the candidate "no gene"
 # Substrings of entity labels for genes, in corpora and in other pipelines.
@@ -66,7 +86,8 @@ class Identifiers(Task):
     own
         TSV files with gazetteers to add, see ``read_gazetteer_tsv``.
     temperature
-        Factor of the scores in the softmax that gives probabilities; must be positive.
+        Factor of the scores in the logistic function that gives probabilities if the model is not
+        calibrated; must be positive.
     overwrite
         Whether to replace identifiers that names already have.
     """
@@ -114,28 +135,41 @@ class Identifiers(Task):
         gold identifier of its name.
         """
         spans = self.find_names(doc)
-        lookup = self.lookup
-        doc_text = doc.text
-        names = [doc_text[span.start_char : span.end_char] for span in spans]
-        context = TextContext.from_text(doc_text, names, lookup, self.species)
+        if not spans:
+            return []
+        table = self.build_table(doc, spans)
+        ranked = table.rank(score_first_stage(table, self.lookup))
         gold = self._gold_of_names(doc)
+        has_identifier = self.lookup.has_identifier
         candidates: list[Candidate] = []
-        candidates_of_name: dict[tuple[str, int], list[CandidateGene]] = {}
-        for number, (span, name) in enumerate(zip(spans, names, strict=True)):
-            gold_ids = None if gold is None else gold[number]
-            nearest_taxon = context.find_nearest_species(span.start_char, span.end_char, name)
-            for part_number, text in enumerate((name, *split_list(name, lookup))):
-                key = text, nearest_taxon
-                if key not in candidates_of_name:
-                    candidates_of_name[key] = generate_candidates(*key, context)
-                candidates += _make_candidates(
-                    candidates_of_name[key],
-                    span,
-                    f"{number}.{part_number}",
-                    gold_ids,
-                    lookup.has_identifier,
-                )
+        for (number, item, _), rows, genes in zip(
+            table.queries, ranked.rows_of_query, ranked.genes_of_query, strict=True
+        ):
+            candidates += _make_candidates(
+                genes,
+                [FactRow(COLUMNS, ranked.columns[row]) for row in rows],
+                spans[number],
+                f"{number}.{item}",
+                None if gold is None else gold[number],
+                has_identifier,
+            )
         return candidates
+
+    def build_table(
+        self,
+        doc: Doc,
+        spans: Sequence[Span],
+        own_usage: Mapping[str, Mapping[int, int]] | None = None,
+    ) -> CandidateTable:
+        """Return the candidates of the names ``spans`` of a Doc, before the first stage.
+
+        ``own_usage`` is that of ``build_candidate_table``.
+        """
+        text = doc.text
+        mentions = [Mention(span.start_char, span.end_char, span.label_) for span in spans]
+        names = [text[mention.start : mention.end] for mention in mentions]
+        context = TextContext.from_text(text, names, self.lookup, self.species)
+        return build_candidate_table(context, text, mentions, own_usage)
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """Return how many names with gold identifiers have none of them among their candidates.
@@ -160,22 +194,37 @@ class Identifiers(Task):
         """Set ``span.kb_id_`` of each name and ``doc._.textrank_identifiers``, in place.
 
         Returns the Doc. ``scored`` must hold all candidates of the Doc, in the order of
-        ``candidates``. The extension holds one row per name, in text order: ``name``, ``span``
-        (character offsets), ``identifier`` (a CURIE, or None for "no gene"), its ``probability``
-        (softmax of the scores), ``species`` (taxon), ``symbol``, ``hgnc``, ``uniprot``,
-        ``alternatives`` (less probable genes, the most probable first, of at least
-        ``MIN_PROBABILITY``) and ``parts`` (rows of the items of a list). The identifier of a list
-        is that of its family if that is the best candidate, else that of its first item. A name
-        that has an identifier keeps it unless ``overwrite`` is set.
+        ``candidates``. Identifiers are written to the spans of the group ``entities`` and to those
+        of ``doc.ents`` with the same tokens; a Doc without entities gets the longest names that do
+        not overlap. The extension holds one row per name, in text order: ``name``, ``span``
+        (character offsets), ``identifier`` (a CURIE, or None for "no gene"), its ``probability``,
+        ``species`` (taxon), ``symbol``, ``hgnc``, ``uniprot``, ``alternatives`` (other genes, the
+        most probable first, of at least ``MIN_PROBABILITY``; the first is the runner-up) and
+        ``parts`` (rows of the items of a list). ``span._.textrank_identifier`` is the row of a
+        span. Each candidate has a probability of its own, since a name may mean genes of two
+        species; that of None is that no candidate is right. The identifier of a list is that of its
+        family if that is the best candidate, else that of its first item. A name that has an
+        identifier keeps it unless ``overwrite`` is set.
         """
         candidates, scores = scored.candidates, scored.scores.tolist()
+        if scored.probabilities is None:
+            probabilities = expit(self.temperature * scored.scores).tolist()
+        else:
+            probabilities = scored.probabilities.tolist()
         lookup = self.lookup
         rows: list[dict[str, Any]] = []
         slices_by_name = _group_by_name(candidates)
         for number, span in enumerate(self.find_names(doc)):
             name, offsets = span.text, (span.start_char, span.end_char)
             first, *parts = [
-                self._row(text, offsets, candidates[rows_of_query], scores[rows_of_query], lookup)
+                _make_row(
+                    text,
+                    offsets,
+                    candidates[rows_of_query],
+                    scores[rows_of_query],
+                    probabilities[rows_of_query],
+                    lookup,
+                )
                 for rows_of_query, text in zip(
                     slices_by_name.get(number, ()), (name, *split_list(name, lookup)), strict=True
                 )
@@ -266,59 +315,64 @@ class Identifiers(Task):
             return label in self.labels
         return _is_gene_label(label)
 
-    def _row(
-        self,
-        name: str,
-        offsets: tuple[int, int],
-        candidates: Sequence[Candidate],
-        scores: Sequence[float],
-        lookup: GeneLookup,
-    ) -> dict[str, Any]:
-        """Return the row of a name (see ``annotate``), given its candidates with their scores.
-
-        ``offsets`` are those of the span in characters. There must be a candidate; ``parts`` is
-        left empty. Plain floats, because for a few candidates arrays are slower.
-        """
-        highest = max(scores)
-        weights = [math.exp(self.temperature * (score - highest)) for score in scores]
-        total = sum(weights)
-        order = sorted(range(len(candidates)), key=weights.__getitem__, reverse=True)
-        likely = [i for i in order if weights[i] / total >= MIN_PROBABILITY or i == order[0]]
-        first, *others = [
-            _gene_row(_gene_of_candidate(candidates[i], lookup), weights[i] / total) for i in likely
-        ]
-        best = first["identifier"]
-        alternatives = [other for other in others if other["identifier"] not in (None, best)]
-        row = {"name": name, "span": list(offsets), **first}
-        return {**row, "alternatives": alternatives, "parts": []}
-
     def _set_identifiers(self, doc: Doc, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Write the identifiers of rows to the spans of the group ``entities``, in place.
+        """Write the identifiers of rows to the group ``entities`` and to ``doc.ents``, in place.
 
         The group is replaced by one with the same spans in the same order. None is written as "".
         Spans without an accepted label, and those with an identifier unless ``overwrite``, stay as
-        they are.
+        they are. If ``doc.ents`` is empty, the longest spans of the group that do not overlap
+        become entities.
         """
         identifier_of_span = {tuple(row["span"]): row["identifier"] or "" for row in rows}
-        group = doc.spans[self.entities]
-        spans = []
-        for span in group:
-            offsets = (span.start_char, span.end_char)
+
+        def link(span: Span) -> Span:
+            identifier = identifier_of_span.get((span.start_char, span.end_char))
             if (
-                offsets in identifier_of_span
-                and self._accepts_label(span.label_)
-                and (self.overwrite or not span.kb_id_)
+                identifier is None
+                or not self._accepts_label(span.label_)
+                or (span.kb_id_ and not self.overwrite)
             ):
-                span = Span(
-                    doc,
-                    span.start,
-                    span.end,
-                    span.label,
-                    kb_id=identifier_of_span[offsets],
-                    span_id=span.id,
-                )
-            spans.append(span)
+                return span
+            return Span(doc, span.start, span.end, span.label, kb_id=identifier, span_id=span.id)
+
+        group = doc.spans[self.entities]
+        spans = [link(span) for span in group]
         doc.spans[self.entities] = SpanGroup(doc, name=group.name, attrs=group.attrs, spans=spans)
+        if doc.ents:
+            doc.set_ents([link(span) for span in doc.ents], default="unmodified")
+        else:
+            doc.set_ents(filter_spans(spans), default="unmodified")
+
+
+def _make_row(
+    name: str,
+    offsets: tuple[int, int],
+    candidates: Sequence[Candidate],
+    scores: Sequence[float],
+    probabilities: Sequence[float],
+    lookup: GeneLookup,
+) -> dict[str, Any]:
+    """Return the row of a name (see ``Identifiers.annotate``), given its candidates.
+
+    ``scores`` and ``probabilities`` are those of the candidates, of which the last is "no gene";
+    ``offsets`` are those of the span in characters; ``parts`` is left empty. Of equal scores the
+    first wins.
+    """
+    order = sorted(range(len(candidates)), key=lambda i: (-round(scores[i], 9), i))
+    genes = [i for i in order if i < len(candidates) - 1]
+    best = order[0]
+    if best in genes:
+        first = _gene_row(_gene_of_candidate(candidates[best], lookup), probabilities[best])
+    else:
+        none = 1.0 - max((probabilities[i] for i in genes), default=0.0)
+        first = _gene_row(None, none)
+    alternatives = [
+        _gene_row(_gene_of_candidate(candidates[i], lookup), probabilities[i])
+        for i in genes
+        if i != best and probabilities[i] >= MIN_PROBABILITY
+    ]
+    row = {"name": name, "span": list(offsets), **first}
+    return {**row, "alternatives": alternatives, "parts": []}
 
 
 @lru_cache(maxsize=1 << 8)
@@ -328,28 +382,32 @@ def _is_gene_label(label: str) -> bool:
 
 
 def _make_candidates(
-    genes: Sequence[CandidateGene],
+    genes: Sequence[Gene],
+    facts: Sequence[FactRow],
     span: Span,
     query: str,
     gold_ids: frozenset[str] | None,
     has_identifier: HasIdentifier,
 ) -> Iterator[Candidate]:
-    """Yield a candidate per candidate gene of a query, in order.
+    """Yield a candidate per gene of a query, in order, and then the candidate "no gene".
 
+    ``facts`` are the columns of each gene; those of "no gene" are all 0, so that its score is 0.
     ``query`` is "name number.item number". ``gold_ids`` are the name's gold identifiers, None if
-    unknown (labels are None then). If the gazetteer has none of them, the candidate "no gene" is
-    the correct one.
+    unknown (labels are None then). If the gazetteer has none of them, "no gene" is correct.
     """
     doc, document = span.doc, document_id(span.doc)
     is_not_covered = gold_ids is not None and not any(map(has_identifier, gold_ids))
     start, end, label_id = span.start, span.end, span.label
-    for option in genes:
-        identifier = option.gene.identifier if option.gene else NO_IDENTIFIER
+    identifiers = [*(gene.identifier for gene in genes), NO_IDENTIFIER]
+    for identifier, row in zip(identifiers, (*facts, _NO_GENE_FACTS), strict=True):
         label = None
         if gold_ids is not None:
             label = 1.0 if (identifier in gold_ids if identifier else is_not_covered) else -1.0
         focus = Span(doc, start, end, label=label_id, kb_id=identifier)
-        yield Candidate(doc, (focus,), document, query, label, option.features)
+        yield Candidate(doc, (focus,), document, query, label, row)
+
+
+_NO_GENE_FACTS = FactRow(COLUMNS, np.zeros(len(COLUMNS), dtype=np.float32))
 
 
 def _group_by_name(candidates: Sequence[Candidate]) -> dict[int, list[slice]]:
@@ -468,8 +526,14 @@ def compute_document_metrics(
     identifiers are covered by the gazetteer. Keys of the result are ``document_precision``,
     ``document_recall`` and ``document_f``, with recall over covered identifiers, and
     ``document_f_of_all`` over all gold identifiers; None if undefined. Families should be left out
-    of both sets, because corpora disagree about them.
+    of both sets, because corpora disagree about them. A predicted identifier of a database that no
+    gold identifier is of, such as a Xenbase page for a corpus of NCBI ids, does not count.
     """
+    databases = {i.partition(":")[0] for ids in gold.values() for i in ids}
+    predicted = {
+        document: frozenset(i for i in ids if i.partition(":")[0] in databases)
+        for document, ids in predicted.items()
+    }
     n_correct = sum(
         len(predicted.get(document, frozenset()) & identifiers)
         for document, identifiers in gold.items()

@@ -1,0 +1,168 @@
+"""Trains both stages on abstracts, and measures them on documents left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+
+import corpora
+from corpora import Abstract, Usage
+from textrank.tasks.identifiers.candidate_table import (
+    FIRST_STAGE_COLUMNS,
+    CandidateTable,
+)
+from textrank.tasks.identifiers.gazetteer import Gazetteer, GeneLookup
+
+INNER_FOLDS = 4  # of the scores of the first stage that the second is trained on
+FIRST_C, SECOND_C = 1.0, 0.3  # inverse regularisation of the two stages
+
+
+@dataclass(frozen=True, eq=False)
+class Stages:
+    """Weights of both stages by column."""
+
+    first: NDArray[np.float64]
+    second: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """Rows of the second stage: one per (mention or list item, gene)."""
+
+    X: sp.csr_array
+    y: NDArray[np.float64]  # 1 right, 0 wrong, NaN unknown
+    document: NDArray[np.intp]
+    query: NDArray[np.intp]
+    identifiers: Sequence[str]
+    n_documents: int
+
+
+def logistic(X: sp.csr_array, y: NDArray[np.float64], c: float) -> NDArray[np.float64]:
+    """Weights of a logistic regression without intercept; unknown labels are left out."""
+    known = ~np.isnan(y)
+    # A column "gene" or "family" is 1 in every row, so that no intercept is needed.
+    fitted = LogisticRegression(C=c, fit_intercept=False, max_iter=400, tol=1e-3)
+    return np.asarray(fitted.fit(X[known], y[known] > 0.5).coef_[0])
+
+
+def train(
+    abstracts: Sequence[Abstract], plain: Gazetteer, own: Mapping[str, Usage]
+) -> tuple[Stages, Gazetteer]:
+    """Train both stages; returns them and the tables with usage and first-stage weights."""
+    ids = {one.id for one in abstracts}
+    usage = corpora.sum_usage(uses for number, uses in own.items() if number in ids)
+    tables = replace(plain, usage=usage, _entry_cache={}, _gene_cache={})
+    candidates = list(corpora.tables_of(abstracts, GeneLookup([tables]), own))
+    X, y, document = _first_rows(abstracts, candidates)
+    inner = np.array([one.fold(997) % INNER_FOLDS for one in abstracts])[document]
+    scores = np.zeros(len(y))
+    for fold in range(INNER_FOLDS):
+        rest = np.flatnonzero(inner != fold)
+        scores[inner == fold] = X[inner == fold] @ logistic(X[rest], y[rest], FIRST_C)
+    queries = second_rows(abstracts, candidates, scores, document)
+    stages = Stages(logistic(X, y, FIRST_C), logistic(queries.X, queries.y, SECOND_C))
+    weights = dict(zip(FIRST_STAGE_COLUMNS, stages.first.round(4).tolist(), strict=True))
+    return stages, replace(tables, first_stage={k: v for k, v in weights.items() if v})
+
+
+def apply(
+    abstracts: Sequence[Abstract], stages: Stages, tables: Gazetteer
+) -> tuple[Queries, NDArray[np.float64]]:
+    """The rows of documents that trained nothing, and their scores by both stages."""
+    candidates = list(corpora.tables_of(abstracts, GeneLookup([tables]), {}))
+    X, _, document = _first_rows(abstracts, candidates)
+    queries = second_rows(abstracts, candidates, X @ stages.first, document)
+    return queries, queries.X @ stages.second
+
+
+def _first_rows(
+    abstracts: Sequence[Abstract], candidates: Sequence[CandidateTable]
+) -> tuple[sp.csr_array, NDArray[np.float64], NDArray[np.intp]]:
+    X = sp.vstack([sp.csr_array(table.first_stage) for table in candidates]).tocsr()
+    pairs = zip(abstracts, candidates, strict=True)
+    y = np.concatenate([corpora.label_rows(one, table) for one, table in pairs])
+    document = np.repeat(np.arange(len(candidates)), [len(t.genes) for t in candidates])
+    return sp.csr_array(X), y, document
+
+
+def second_rows(
+    abstracts: Sequence[Abstract],
+    candidates: Sequence[CandidateTable],
+    scores: NDArray[np.float64],
+    document: NDArray[np.intp],
+) -> Queries:
+    """Rows of the second stage from scores of the first."""
+    blocks, labels, documents, numbers, identifiers = [], [], [], [], []
+    n_queries = 0
+    starts = np.searchsorted(document, np.arange(len(candidates) + 1))
+    for i, (one, table) in enumerate(zip(abstracts, candidates, strict=True)):
+        ranked = table.rank(scores[starts[i] : starts[i + 1]])
+        blocks.append(sp.csr_array(ranked.columns))
+        for (number, _, _), genes in zip(table.queries, ranked.genes_of_query, strict=True):
+            names = [gene.identifier for gene in genes]
+            labels += corpora.label_query(one, number, names)
+            identifiers += names
+            documents += [i] * len(names)
+            numbers += [n_queries] * len(names)
+            n_queries += 1
+    return Queries(
+        sp.csr_array(sp.vstack(blocks)),
+        np.array(labels),
+        np.array(documents, dtype=np.intp),
+        np.array(numbers, dtype=np.intp),
+        identifiers,
+        len(candidates),
+    )
+
+
+def document_f(
+    abstracts: Sequence[Abstract],
+    queries: Queries,
+    scores: NDArray[np.float64],
+    threshold: float,
+) -> dict[str, tuple[float, float, float]]:
+    """Precision, recall and F of the genes of documents by corpus; one gene a mention at most."""
+    best: dict[int, int] = {}
+    for row, query in enumerate(queries.query.tolist()):
+        if query not in best or scores[row] > scores[best[query]]:
+            best[query] = row
+    predicted: dict[int, set[str]] = {}
+    for row in best.values():
+        identifier = queries.identifiers[row]
+        if scores[row] >= threshold and identifier.startswith("ncbigene:"):
+            predicted.setdefault(int(queries.document[row]), set()).add(identifier)
+    result = {}
+    for corpus in dict.fromkeys(one.corpus for one in abstracts):
+        chosen = [(i, one.identifiers) for i, one in enumerate(abstracts) if one.corpus == corpus]
+        n_right = sum(len(predicted.get(i, set()) & gold) for i, gold in chosen)
+        n_said = sum(len(predicted.get(i, ())) for i, _ in chosen)
+        n_gold = sum(len(gold) for _, gold in chosen)
+        result[corpus] = (
+            n_right / max(n_said, 1),
+            n_right / max(n_gold, 1),
+            2 * n_right / max(n_said + n_gold, 1),
+        )
+    return result
+
+
+def concatenate(parts: Sequence[Queries]) -> Queries:
+    """Rows of several sets of documents as one; documents and queries are numbered on."""
+    documents, queries, n_documents, n_queries = [], [], 0, 0
+    for part in parts:
+        documents.append(part.document + n_documents)
+        queries.append(part.query + n_queries)
+        n_documents += part.n_documents
+        n_queries += int(part.query.max(initial=-1)) + 1
+    return Queries(
+        sp.csr_array(sp.vstack([part.X for part in parts])),
+        np.concatenate([part.y for part in parts]),
+        np.concatenate(documents),
+        np.concatenate(queries),
+        [identifier for part in parts for identifier in part.identifiers],
+        n_documents,
+    )

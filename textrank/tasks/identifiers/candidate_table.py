@@ -1,0 +1,827 @@
+"""Candidate genes of all names of a document as a table of features, and their first-stage scores.
+
+``build_candidate_table`` makes one row per (name, gene): how the name matches the gene, what the
+text says about the gene's species, what else in the document speaks for the gene. The first stage
+scores the rows; the best few genes of each name get further columns that compare them with each
+other and with the rest of the document. A mention of a name adds what stands next to it. Columns
+are named (``COLUMNS``); the model of the task has one weight per column.
+
+Families and complexes have taxon 0 and columns of their own, whose names begin with "family".
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textrank.tasks.identifiers.features import (
+    TextContext,
+    begins_symbol,
+    is_plain_long_form,
+    split_list,
+)
+from textrank.tasks.identifiers.gazetteer import (
+    FAMILY_USE,
+    NO_GENE_USE,
+    RELIABLE_METHODS,
+    Gene,
+    GeneLookup,
+    Match,
+    NameKind,
+)
+from textrank.tasks.identifiers.names import (
+    ARABIDOPSIS,
+    E_COLI,
+    FISSION_YEAST,
+    FLY,
+    HUMAN,
+    MOUSE,
+    RAT,
+    VARIANT_METHODS,
+    VIRUSES,
+    WORM,
+    YEAST,
+    ZEBRAFISH,
+    Case,
+    classify_case,
+    find_implied_species,
+    make_key,
+)
+
+MAX_GENES_PER_NAME = 6  # that reach the second stage
+LOWEST_SCORE = -6.0  # first-stage score of a gene that does not exist
+Matrix = NDArray[np.float32]
+Usage = Mapping[int, int]
+
+_GROUP_OF_TAXON = {
+    HUMAN: "human",
+    MOUSE: "rodent",
+    RAT: "rodent",
+    FLY: "fly",
+    ZEBRAFISH: "fish",
+    8355: "frog",
+    8364: "frog",
+    YEAST: "yeast",
+    FISSION_YEAST: "pombe",
+    WORM: "worm",
+    E_COLI: "bacterium",
+    224308: "bacterium",
+    ARABIDOPSIS: "plant",
+}
+_GROUPS = (*dict.fromkeys(_GROUP_OF_TAXON.values()), "virus", "other")
+# fmt: off
+_FAMILY_ENDINGS = frozenset(
+    (
+        "proteins", "kinases", "factors", "cytokine", "complex", "channels", "genes",
+        "receptors", "cytokines", "chemokines", "chemokine", "family", "families",
+        "superfamily", "histone", "histones", "integrins", "enzymes", "phosphatases",
+        "proteases", "caspases",
+    )
+)
+_DOMAIN_ENDINGS = frozenset(
+    (
+        "domain", "domains", "region", "motif", "motifs", "site", "sites", "element",
+        "elements", "box", "repeat", "repeats", "terminus", "helix", "exon", "tail", "loop",
+    )
+)
+_FAMILY_NEXT = frozenset(
+    (
+        "family", "families", "superfamily", "complex", "complexes", "proteins", "such",
+        "members", "isoforms", "receptors", "kinases",
+    )
+)
+_DOMAIN_NEXT = frozenset(
+    (
+        "domain", "domains", "motif", "motifs", "region", "box", "element", "site", "sites",
+        "repeat",
+    )
+)
+# fmt: on
+_LETTERS = re.compile(r"[A-Za-z]+")
+_NEXT_WORD = re.compile(r"[ -]([A-Za-z]+)")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9(])|\n")
+
+# Columns of a match, which do not depend on the text.
+_KIND_NAMES = tuple(kind.name.lower() for kind in NameKind)
+_CASE_NAMES = tuple(case.name.lower() for case in Case)
+_METHODS = (*VARIANT_METHODS, "long", "long in part", "short", "short in part")
+MATCH_COLUMNS = (
+    "gene",
+    *(f"listed {kind}" for kind in _KIND_NAMES),
+    *(f"lent {kind}" for kind in _KIND_NAMES),
+    *(f"reliable {kind}" for kind in _KIND_NAMES),
+    *(f"method {method}" for method in _METHODS),
+    *("left out", "case", "exact symbol", "rodent capitals", "seen", "most seen", "best kind"),
+    *("alone", "rivals", "rivals as good", "worse than symbol", "concepts", "popular"),
+    *("most popular", "not coding", "begins symbol", "family too", "family too, symbol"),
+    *(f"{case} {group}" for case in _CASE_NAMES for group in _GROUPS),
+    *(f"species {group}" for group in (*_GROUPS, "rat")),
+    *("form says species", "form says other species", "prefix, species", "prefix, other species"),
+    *(f"length {n}" for n in range(1, 7)),
+    *("lower case word", "no digit", "words", "family ending", "domain ending", "plural"),
+    "family",
+    *(f"family method {method}" for method in _METHODS),
+    *("family but symbol", "family but synonym", "family case", "family plural"),
+)
+# Columns of a species in a text.
+SPECIES_COLUMNS = (
+    *("species share", "species lead", "species in title", "species only", "species most"),
+    *("species named", "species count", "species first", "species not named"),
+    *(f"no species hinted {group}" for group in _GROUPS),
+    *(f"no species named {group}" for group in _GROUPS),
+    *("style", "style unnamed", "only of species", "leaning", "leaning unnamed"),
+)
+# Columns of the mentions of a name with regard to a species; shares of the mentions.
+NEARBY_COLUMNS = ("near", "other near", "sentence", "other sentence", "last", "other last")
+# Columns of a name and gene in the text.
+TEXT_COLUMNS = (
+    *("lent share", "other names", "other names of concept", "long form", "other long form"),
+    *("unknown long form", "plain long form", "next family", "next domain", "not a gene"),
+    *("use", "use share", "use family", "use none", "use other", "use unseen"),
+    *("label family", "label domain", "family next", "family use", "family use none"),
+    *("family use gene", "family use unseen", "family not a gene", "family other long form"),
+    *(
+        "family label",
+        "family label domain",
+        "associated",
+        "most associated",
+        "other is associated",
+    ),
+)
+FIRST_STAGE_COLUMNS = (*MATCH_COLUMNS, *SPECIES_COLUMNS, *NEARBY_COLUMNS, *TEXT_COLUMNS)
+# Columns that compare the genes of a name by their first-stage scores.
+RANK_COLUMNS = (
+    *("score", "gene score", "positive score", "rival", "other species", "other concept"),
+    *("other family", "lead", "first", "before other species", "before rival", "elsewhere"),
+    *("names elsewhere", "mentions", "document species", "main species", "near main species"),
+    *("list item", "family answer"),
+)
+# Columns of one mention with regard to the species of the gene, and of the word after it.
+MENTION_COLUMNS = (
+    *("here near", "here other near", "here sentence", "here other sentence", "here last"),
+    *("here other last", "here none", "here next family", "here next domain"),
+    *("here label family", "here label domain"),
+)
+COLUMNS = (*RANK_COLUMNS, *MENTION_COLUMNS, *FIRST_STAGE_COLUMNS)
+_MATCH_INDEX = {name: i for i, name in enumerate(MATCH_COLUMNS)}
+_SPECIES_INDEX = {name: i for i, name in enumerate(SPECIES_COLUMNS)}
+_TEXT_INDEX = {name: i for i, name in enumerate(TEXT_COLUMNS)}
+
+
+class Mention(NamedTuple):
+    """Characters and label of a name in a text."""
+
+    start: int
+    end: int
+    label: str = ""
+
+
+class _Evidence(NamedTuple):
+    """Surroundings of a mention: indices of taxa (-1 for none), and flags of the next word."""
+
+    near: int
+    last: int
+    sentence: int  # number of its sentence
+    is_family_next: bool
+    is_domain_next: bool
+    is_family: bool  # by its label
+    is_domain: bool
+
+
+@dataclass(frozen=True, eq=False)
+class NameBlock:
+    """Candidate genes of one name (or list item), with the columns that need no text."""
+
+    name: str
+    key: str
+    matches: Sequence[Match]
+    columns: Matrix  # (matches, MATCH_COLUMNS)
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateTable:
+    """Candidates of the names of a document; n rows, one per (name, gene).
+
+    ``rows_of_name`` are the rows of each name, in the order of ``blocks``; ``queries`` are
+    (mention number, item number, name number) in text order, where item 0 is the name itself and
+    the others are the items of a list.
+    """
+
+    blocks: Sequence[NameBlock]
+    rows_of_name: Sequence[range]
+    queries: Sequence[tuple[int, int, int]]
+    genes: Sequence[Gene]  # (n,)
+    concepts: Sequence[tuple[int, int]]  # (n,)
+    first_stage: Matrix  # (n, FIRST_STAGE_COLUMNS)
+    taxon_index: NDArray[np.intp]  # (n,) index into taxa
+    taxa: Sequence[int]  # species considered, and 0 for families as the last one
+    sentence_taxa: NDArray[np.bool_]  # (sentences, taxa) species that each sentence names
+    evidence: Sequence[_Evidence]  # of each query
+    key_ids: NDArray[np.intp]  # (n,) equal for names with the same key
+
+    def rank(self, scores: NDArray[np.float64]) -> RankedCandidates:
+        """Return the best genes of each query with all their columns.
+
+        ``scores`` (n,) are those of the first stage.
+        """
+        rounded = scores.round(9).tolist()
+        kept = [
+            sorted(rows, key=lambda row: (-rounded[row], row))[:MAX_GENES_PER_NAME]
+            for rows in self.rows_of_name
+        ]
+        kept_rows = np.array([row for rows in kept for row in rows], dtype=np.intp)
+        ends = np.cumsum([0, *map(len, kept)])
+        ranked = self._rank_columns(scores, kept_rows, ends)
+        base = np.hstack([ranked, self.first_stage[kept_rows]])
+        pieces, genes, slices, end = [], [], [], 0
+        for (_, item, name), evidence in zip(self.queries, self.evidence, strict=True):
+            chosen = slice(ends[name], ends[name + 1])
+            values = base[chosen]
+            taxon_index = self.taxon_index[kept_rows[chosen]]
+            here = self._mention_columns(evidence, taxon_index)
+            rows = np.hstack([values[:, : len(RANK_COLUMNS)], here, values[:, len(RANK_COLUMNS) :]])
+            rows[:, _LIST_ITEM] = item > 0
+            pieces.append(rows)
+            genes.append([self.genes[row] for row in kept[name]])
+            slices.append(range(end, end + len(rows)))
+            end += len(rows)
+        columns = np.vstack(pieces) if pieces else np.zeros((0, len(COLUMNS)), dtype=np.float32)
+        return RankedCandidates(columns, slices, genes)
+
+    def _rank_columns(
+        self, scores: NDArray[np.float64], kept_rows: NDArray[np.intp], ends: NDArray[np.intp]
+    ) -> Matrix:
+        """Return the RANK_COLUMNS of the kept rows, shape (kept, RANK_COLUMNS).
+
+        ``ends`` are the bounds of each name's kept rows. Rows of other names count for "elsewhere"
+        and for the species of the document.
+        """
+        probabilities = 1.0 / (1.0 + np.exp(-np.clip(scores, -30.0, 30.0)))
+        n_taxa, n_names = len(self.taxa), len(self.blocks)
+        best = np.zeros((n_names, n_taxa))
+        for name, rows in enumerate(self.rows_of_name):
+            if rows:
+                span = slice(rows.start, rows.stop)
+                np.maximum.at(best[name], self.taxon_index[span], probabilities[span])
+        mass = best.sum(axis=0)
+        mass[-1] = 0.0  # of families
+        total, top = mass.sum() + 1e-6, mass.max(initial=0.0)
+        elsewhere: dict[str, list[tuple[int, float]]] = {}
+        for name, rows in enumerate(self.rows_of_name):
+            for row in rows:
+                elsewhere.setdefault(self.genes[row].identifier, []).append((name, scores[row]))
+        n_mentions = np.bincount([name for _, _, name in self.queries], minlength=n_names)
+        result = np.zeros((len(kept_rows), len(RANK_COLUMNS)), dtype=np.float32)
+        for name, rows in enumerate(self.rows_of_name):
+            chosen = range(ends[name], ends[name + 1])
+            candidates = [(scores[row], self.taxon_index[row], self.concepts[row]) for row in rows]
+            for position, i in enumerate(chosen):
+                row = kept_rows[i]
+                score, index, concept = candidates[row - rows.start]
+                is_gene = index < n_taxa - 1
+                rival = other_species = other_concept = family = LOWEST_SCORE
+                for other, (value, other_index, other_concept_id) in enumerate(candidates):
+                    if other == row - rows.start:
+                        continue
+                    if other_index == n_taxa - 1:
+                        family = max(family, value)
+                        continue
+                    if other_index == index:
+                        rival = max(rival, value)
+                    if other_concept_id == concept:
+                        other_species = max(other_species, value)
+                    else:
+                        other_concept = max(other_concept, value)
+                others = [
+                    value for other, value in elsewhere[self.genes[row].identifier] if other != name
+                ]
+                share = mass[index] if is_gene else 0.0
+                result[i] = (
+                    score,
+                    score * is_gene,
+                    max(score, 0.0),
+                    rival,
+                    other_species,
+                    other_concept,
+                    family,
+                    score - max(rival, other_species, other_concept, family),
+                    position == 0,
+                    score > other_species,
+                    score > rival,
+                    max(others, default=LOWEST_SCORE),
+                    min(len(others), 3),
+                    math.log1p(n_mentions[name]),
+                    share / total,
+                    is_gene and share >= top,
+                    share / (top + 1e-6),
+                    0.0,
+                    not is_gene,
+                )
+        return result
+
+    def _mention_columns(self, evidence: _Evidence, taxon_index: NDArray[np.intp]) -> Matrix:
+        """Return the MENTION_COLUMNS of a mention for genes of these species (indices, (m,))."""
+        is_gene = taxon_index < len(self.taxa) - 1
+        named = self.sentence_taxa[evidence.sentence]
+        in_sentence = named[taxon_index]
+        result = np.zeros((len(taxon_index), len(MENTION_COLUMNS)), dtype=np.float32)
+        result[:, 0] = evidence.near == taxon_index
+        result[:, 1] = (evidence.near >= 0) & (evidence.near != taxon_index)
+        result[:, 2] = in_sentence
+        result[:, 3] = named.any() & ~in_sentence
+        result[:, 4] = evidence.last == taxon_index
+        result[:, 5] = (evidence.last >= 0) & (evidence.last != taxon_index)
+        result[:, 6] = evidence.near < 0 and evidence.last < 0 and not named.any()
+        result[~is_gene, :7] = 0.0
+        result[:, 7] = evidence.is_family_next
+        result[:, 8] = evidence.is_domain_next
+        result[:, 9] = is_gene & evidence.is_family
+        result[:, 10] = is_gene & evidence.is_domain
+        return result
+
+
+_LIST_ITEM = RANK_COLUMNS.index("list item")
+
+
+class RankedCandidates(NamedTuple):
+    """Best candidates of each query, with their columns (rows, COLUMNS)."""
+
+    columns: Matrix
+    rows_of_query: Sequence[range]
+    genes_of_query: Sequence[Sequence[Gene]]
+
+
+def build_candidate_table(
+    context: TextContext,
+    text: str,
+    mentions: Sequence[Mention],
+    own_usage: Mapping[str, Usage] | None = None,
+) -> CandidateTable:
+    """Find the candidate genes of all mentions and compute their first-stage columns.
+
+    Parameters
+    ----------
+    context
+        Facts about ``text`` and its names.
+    mentions
+        Names in the text, in any order.
+    own_usage
+        Key -> documents by concept that this document added to ``Gazetteer.usage``; subtracted, so
+        that a training document does not see its own answers. None subtracts nothing.
+    """
+    taxa = (*sorted(context.taxa), 0)
+    index_of_taxon = {taxon: i for i, taxon in enumerate(taxa)}
+    number_of_name: dict[str, int] = {}
+    queries = []
+    for number, mention in enumerate(mentions):
+        name = text[mention.start : mention.end]
+        for item, item_name in enumerate((name, *split_list(name, context.lookup))):
+            queries.append(
+                (number, item, number_of_name.setdefault(item_name, len(number_of_name)))
+            )
+    sentence_taxa, evidence_of_mention = _read_surroundings(context, text, mentions, index_of_taxon)
+    evidence = [evidence_of_mention[number] for number, _, _ in queries]
+    blocks, long_forms = [], []
+    for name in number_of_name:
+        long_form_matches = context.match_long_form(name)
+        long_forms.append(long_form_matches)
+        blocks.append(_find_block(name, long_form_matches, context))
+    ends = np.cumsum([0, *(len(block.matches) for block in blocks)]).tolist()
+    rows_of_name = [range(*bounds) for bounds in pairwise(ends)]
+    matches = [match for block in blocks for match in block.matches]
+    taxon_index = np.array([index_of_taxon[m.gene.taxon] for m in matches], dtype=np.intp)
+    name_of_row = np.repeat(np.arange(len(blocks)), [len(b.matches) for b in blocks])
+    key_numbers: dict[str, int] = {}
+    key_of_name = [key_numbers.setdefault(block.key, len(key_numbers)) for block in blocks]
+    key_ids = np.array(key_of_name, dtype=np.intp)[name_of_row]
+    is_gene = taxon_index < len(taxa) - 1
+    nearby = _nearby_shares(queries, evidence, sentence_taxa, len(blocks), len(taxa))
+    texts = _text_columns(
+        context, blocks, long_forms, rows_of_name, queries, evidence, key_ids, own_usage
+    )
+    parts = [
+        np.vstack([block.columns for block in blocks])
+        if blocks
+        else np.zeros((0, len(MATCH_COLUMNS)), dtype=np.float32),
+        _species_table(context, taxa)[taxon_index],
+        nearby[name_of_row, taxon_index] * is_gene[:, None],
+        texts,
+    ]
+    return CandidateTable(
+        blocks,
+        rows_of_name,
+        queries,
+        [match.gene for match in matches],
+        [match.concept for match in matches],
+        np.hstack(parts),
+        taxon_index,
+        taxa,
+        sentence_taxa,
+        evidence,
+        key_ids,
+    )
+
+
+def _find_block(
+    name: str, long_form_matches: Sequence[Match] | None, context: TextContext
+) -> NameBlock:
+    """Return the candidates of a name; cached by name and species unless it has a long form.
+
+    Of a list, only families are candidates: its items are looked up separately.
+    """
+    cache, cache_key = context.lookup.block_cache, (name, context.taxa)
+    is_cached = long_form_matches is None and make_key(name) not in context.short_forms
+    if is_cached and cache_key in cache:
+        return cache[cache_key]
+    matches = context.collect_matches(name, long_form_matches)
+    if split_list(name, context.lookup):
+        matches = [match for match in matches if not match.gene.taxon]
+    columns = np.zeros((len(matches), len(MATCH_COLUMNS)), dtype=np.float32)
+    for row, match in enumerate(matches):
+        for column, value in _iter_match_columns(match, name, matches):
+            columns[row, _MATCH_INDEX[column]] = value
+    block = NameBlock(name, make_key(name), matches, columns)
+    if is_cached:
+        if len(cache) > _MAX_CACHED_BLOCKS:
+            cache.clear()
+        cache[cache_key] = block
+    return block
+
+
+_MAX_CACHED_BLOCKS = 1 << 12
+
+
+def _iter_match_columns(
+    match: Match, name: str, matches: Sequence[Match]
+) -> Iterable[tuple[str, float]]:
+    """Yield name and value of the MATCH_COLUMNS of a match that are not 0.
+
+    ``matches`` are all matches of the name.
+    """
+    gene, kind = match.gene, match.kind
+    is_reliable = match.method in RELIABLE_METHODS
+    if not gene.taxon:
+        others = [m for m in matches if m.gene.taxon and m.method in RELIABLE_METHODS]
+        yield "family", 1.0
+        yield f"family method {match.method}", 1.0
+        yield "family but symbol", float(any(m.kind <= NameKind.NAME for m in others))
+        yield "family but synonym", float(any(m.kind is NameKind.SYNONYM for m in others))
+        yield "family case", float(match.has_case_match)
+        yield "family plural", float(_is_plural(_last_word(name)))
+        return
+    same = [m for m in matches if m.gene.taxon == gene.taxon]
+    best_kind = min(m.kind for m in same)
+    group = _find_group(gene.taxon)
+    yield "gene", 1.0
+    yield f"{'lent' if match.is_from_ortholog else 'listed'} {kind.name.lower()}", 1.0
+    yield f"method {match.method}", 1.0
+    if is_reliable:
+        yield f"reliable {kind.name.lower()}", 1.0
+    yield "left out", 1.0 - match.coverage
+    yield "case", float(match.has_case_match)
+    yield "exact symbol", float(name == gene.symbol)
+    case = classify_case(name)
+    yield (
+        "rodent capitals",
+        float(group == "rodent" and kind is NameKind.SYMBOL and case is Case.UPPER),
+    )
+    yield "seen", match.log2_count / 8
+    yield "most seen", float(0 < match.log2_count >= max(m.log2_count for m in same))
+    yield "best kind", float(kind == best_kind)
+    yield "alone", float(len(same) == 1)
+    yield "rivals", math.log2(len(same)) / 3
+    yield "rivals as good", math.log2(sum(m.kind <= kind for m in same)) / 3
+    yield "worse than symbol", float(kind > best_kind and best_kind is NameKind.SYMBOL)
+    yield "concepts", math.log2(len({m.concept for m in matches if m.gene.taxon})) / 3
+    yield "popular", gene.popular / 8
+    yield "most popular", float(gene.popular >= max(m.gene.popular for m in same))
+    yield "not coding", float(not gene.coding)
+    yield "begins symbol", float(kind is not NameKind.SYMBOL and begins_symbol(name, match))
+    if any(not m.gene.taxon for m in matches):
+        yield "family too", 1.0
+        yield "family too, symbol", float(kind is NameKind.SYMBOL)
+    if " " not in name:
+        yield f"{case.name.lower()} {group}", 1.0
+    yield f"species {group}", 1.0
+    if gene.taxon == RAT:
+        yield "species rat", 1.0
+    if implied := find_implied_species(name):
+        relation = "species" if implied == gene.taxon else "other species"
+        yield f"form says {relation}", 1.0
+        if match.method in ("prefix", "yeast"):
+            yield f"prefix, {relation}", 1.0
+    yield f"length {min(max(len(make_key(name)), 1), 6)}", 1.0
+    has_digit = any(c.isdigit() for c in name)
+    yield "no digit", float(not has_digit)
+    yield "lower case word", float(not has_digit and name.islower())
+    yield "words", min(name.count(" "), 4) / 4
+    last = _last_word(name)
+    yield "family ending", float(last in _FAMILY_ENDINGS)
+    yield "domain ending", float(last in _DOMAIN_ENDINGS)
+    yield "plural", float(_is_plural(last))
+
+
+def _last_word(name: str) -> str:
+    """Return the last run of letters of a name in lower case; empty if there is none."""
+    words = _LETTERS.findall(name)
+    return words[-1].lower() if words else ""
+
+
+def _is_plural(word: str) -> bool:
+    """Return whether a word looks like a plural."""
+    return len(word) > 3 and word.endswith("s") and not word.endswith("ss")
+
+
+def _find_group(taxon: int) -> str:
+    """Return the group of species that share conventions of names."""
+    return "virus" if taxon in VIRUSES else _GROUP_OF_TAXON.get(taxon, "other")
+
+
+def _read_surroundings(
+    context: TextContext,
+    text: str,
+    mentions: Sequence[Mention],
+    index_of_taxon: Mapping[int, int],
+) -> tuple[NDArray[np.bool_], list[_Evidence]]:
+    """Return which species each sentence names (sentences, taxa), and what surrounds each mention.
+
+    Sentences end at a stop before a capital, digit or bracket, and at line ends. A species that is
+    not considered has index -2, so that it still counts as another one.
+    """
+    bounds = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text) + 1]
+    starts = [species.start for species in context.species]
+    sentence_taxa = np.zeros((len(bounds), len(index_of_taxon)), dtype=np.bool_)
+    for species in context.species:
+        if species.taxon in index_of_taxon:
+            sentence = bisect_right(bounds, species.start) - 1
+            sentence_taxa[sentence, index_of_taxon[species.taxon]] = True
+    evidence = []
+    for mention in mentions:
+        near = context.find_nearest_species(mention.start, mention.end, "")
+        before = bisect_left(starts, mention.start)
+        last = context.species[before - 1].taxon if before else 0
+        next_word = _NEXT_WORD.match(text, mention.end)
+        word = next_word.group(1).lower() if next_word else ""
+        label = mention.label.lower()
+        evidence.append(
+            _Evidence(
+                index_of_taxon.get(near, _UNKNOWN_TAXON) if near else -1,
+                index_of_taxon.get(last, _UNKNOWN_TAXON) if last else -1,
+                bisect_right(bounds, mention.start) - 1,
+                word in _FAMILY_NEXT,
+                word in _DOMAIN_NEXT,
+                "family" in label or "complex" in label,
+                "domain" in label or "motif" in label,
+            )
+        )
+    return sentence_taxa, evidence
+
+
+_UNKNOWN_TAXON = 1 << 20  # index of a species that is not considered
+
+
+def _nearby_shares(
+    queries: Sequence[tuple[int, int, int]],
+    evidence: Sequence[_Evidence],
+    sentence_taxa: NDArray[np.bool_],
+    n_names: int,
+    n_taxa: int,
+) -> NDArray[np.float32]:
+    """Return the NEARBY_COLUMNS of each name and species, (names, taxa, NEARBY_COLUMNS).
+
+    Values are shares of the name's mentions.
+    """
+    counts = np.zeros((n_names, n_taxa, len(NEARBY_COLUMNS)), dtype=np.float32)
+    n_mentions = np.zeros(n_names, dtype=np.float32)
+    for (_, _, name), one in zip(queries, evidence, strict=True):
+        n_mentions[name] += 1
+        for column, index in ((0, one.near), (4, one.last)):
+            if index >= 0:
+                counts[name, :, column + 1] += 1
+                if index < n_taxa:
+                    counts[name, index, column] += 1
+                    counts[name, index, column + 1] -= 1
+        named = sentence_taxa[one.sentence]
+        if named.any():
+            counts[name, :, 2] += named
+            counts[name, :, 3] += ~named
+    counts /= np.maximum(n_mentions, 1)[:, None, None]
+    return counts
+
+
+def _species_table(context: TextContext, taxa: Sequence[int]) -> Matrix:
+    """Return the SPECIES_COLUMNS of each species, (taxa, SPECIES_COLUMNS); 0 for families."""
+    table = np.zeros((len(taxa), len(SPECIES_COLUMNS)), dtype=np.float32)
+    counts: dict[int, int] = {}
+    for species in context.species:
+        if species.taxon not in VIRUSES:
+            counts[species.taxon] = counts.get(species.taxon, 0) + 1
+    first = next(iter(counts), 0)
+    share = context.species_share
+    most = max(share.values(), default=0.0)
+    for row, taxon in enumerate(taxa[:-1]):
+        group = _find_group(taxon)
+        count = counts.get(taxon, 0)
+        values = {
+            "species share": share.get(taxon, 0.0),
+            "species lead": context.species_lead.get(taxon, -1.0),
+            "species in title": taxon in context.title_species,
+            "species only": len(share) == 1 and taxon in share,
+            "species most": taxon in share and share[taxon] == most,
+            "species named": count > 0,
+            "species count": math.log1p(count) / 3,
+            "species first": first == taxon,
+            "species not named": bool(counts) and not count,
+            f"no species hinted {group}": not share,
+            f"no species named {group}": not counts,
+            "style" if share else "style unnamed": context.case_style.get(taxon, 0.0),
+            "only of species": context.exclusive_share.get(taxon, 0.0),
+            "leaning" if share else "leaning unnamed": context.mouse_score.get(taxon, 0.0),
+        }
+        for column, value in values.items():
+            table[row, _SPECIES_INDEX[column]] = value
+    return table
+
+
+def _text_columns(
+    context: TextContext,
+    blocks: Sequence[NameBlock],
+    long_forms: Sequence[Sequence[Match] | None],
+    rows_of_name: Sequence[range],
+    queries: Sequence[tuple[int, int, int]],
+    evidence: Sequence[_Evidence],
+    key_ids: NDArray[np.intp],
+    own_usage: Mapping[str, Usage] | None,
+) -> Matrix:
+    """Return the TEXT_COLUMNS of all rows, shape (n, TEXT_COLUMNS).
+
+    Arguments are those of ``CandidateTable`` and ``build_candidate_table``; ``long_forms`` are the
+    matches of each name's long form, None if it has none.
+    """
+    result = np.zeros((len(key_ids), len(TEXT_COLUMNS)), dtype=np.float32)
+    flags = np.zeros((len(blocks), 5), dtype=np.float32)
+    for (_, _, name), one in zip(queries, evidence, strict=True):
+        flags[name] += (1, one.is_family_next, one.is_domain_next, one.is_family, one.is_domain)
+    flags[:, 1:] /= np.maximum(flags[:, :1], 1)
+    keys_of: dict[Any, set[int]] = {}
+    for block, rows in zip(blocks, rows_of_name, strict=True):
+        for match, row in zip(block.matches, rows, strict=True):
+            if match.kind is not NameKind.MEMBER and _is_dependable(match):
+                keys_of.setdefault(match.gene.identifier, set()).add(int(key_ids[row]))
+                keys_of.setdefault(match.concept, set()).add(int(key_ids[row]))
+    anchors = [_find_anchors(block) for block in blocks]
+    for block, rows, long_form, flag, own_anchors in zip(
+        blocks, rows_of_name, long_forms, flags.tolist(), anchors, strict=True
+    ):
+        if not block.matches:
+            continue
+        associated = _associate(block, own_anchors, anchors, context)
+        most = max(associated.values(), default=0.0)
+        usage = _find_usage(block.key, context, own_usage)
+        total = sum(count for count in usage.values() if count > 0)
+        defined = {m.gene.identifier for m in long_form or ()}
+        is_plain = (
+            long_form is not None
+            and not long_form
+            and is_plain_long_form(context.expand_abbreviation(block.name) or "")
+        )
+        non_gene = context.lookup.log2_non_gene_count(block.name) / 8
+        _, family_next, domain_next, family_label, domain_label = flag
+        family_use, no_use = (usage.get(use, 0) / (total + 1) for use in (FAMILY_USE, NO_GENE_USE))
+        for match, row in zip(block.matches, rows, strict=True):
+            gene, key = match.gene, int(key_ids[row])
+            is_defined = gene.identifier in defined
+            if not gene.taxon:
+                gene_use = total / (total + 1) - family_use - no_use
+                values = {
+                    "family next": family_next,
+                    "family use": family_use,
+                    "family use none": no_use,
+                    "family use gene": gene_use,
+                    "family use unseen": total <= 0,
+                    "family not a gene": non_gene,
+                    "family other long form": bool(defined) and not is_defined,
+                    "family label": family_label,
+                    "family label domain": domain_label,
+                }
+            else:
+                use = usage.get(match.concept[1], 0) if not match.concept[0] else 0
+                names = keys_of.get(gene.identifier, set()) - {key}
+                concept_names = keys_of.get(match.concept, set()) - {key}
+                share = context.species_share.get(gene.taxon, 0.0)
+                association = associated[match.concept]
+                values = {
+                    "associated": min(association, 8.0) / 8,
+                    "most associated": 0.0 < association >= most,
+                    "other is associated": association < most,
+                    "lent share": share * match.is_from_ortholog,
+                    "other names": min(len(names), 3) / 3,
+                    "other names of concept": min(len(concept_names), 3) / 3,
+                    "long form": is_defined,
+                    "other long form": bool(defined) and not is_defined,
+                    "unknown long form": long_form is not None and not defined,
+                    "plain long form": is_plain,
+                    "next family": family_next,
+                    "next domain": domain_next,
+                    "not a gene": non_gene,
+                    "use": math.log1p(max(use, 0)) / 3,
+                    "use share": use / (total + 1),
+                    "use family": family_use,
+                    "use none": no_use,
+                    "use other": (total - use) / (total + 1) - family_use - no_use,
+                    "use unseen": total <= 0,
+                    "label family": family_label,
+                    "label domain": domain_label,
+                }
+            for column, value in values.items():
+                if value:
+                    result[row, _TEXT_INDEX[column]] = value
+    return result
+
+
+def _find_anchors(block: NameBlock) -> frozenset[tuple[int, int]]:
+    """Return the concepts that a name means with little doubt: symbols, and names of one concept.
+
+    At most two, else the name is ambiguous and none is returned.
+    """
+    listed = {
+        match.concept
+        for match in block.matches
+        if match.gene.taxon and match.kind <= NameKind.PREVIOUS and _is_dependable(match)
+    }
+    if len(listed) == 1:
+        return frozenset(listed)
+    symbols = {
+        match.concept
+        for match in block.matches
+        if match.gene.taxon and match.kind is NameKind.SYMBOL and _is_dependable(match)
+    }
+    return frozenset(symbols) if len(symbols) <= 2 else frozenset()
+
+
+def _associate(
+    block: NameBlock,
+    own_anchors: frozenset[tuple[int, int]],
+    anchors: Sequence[frozenset[tuple[int, int]]],
+    context: TextContext,
+) -> dict[tuple[int, int], float]:
+    """Return how much each concept of a name is named together with those of other names.
+
+    The value is the largest association with an anchor of another name; anchors that the name
+    shares with another one do not count.
+    """
+    others = {concept for one in anchors for concept in one} - own_anchors
+    concepts = {match.concept for match in block.matches}
+    find = context.lookup.find_association
+    return {
+        concept: max((find(concept, other) for other in others if other != concept), default=0.0)
+        for concept in concepts
+    }
+
+
+def _is_dependable(match: Match) -> bool:
+    """Return whether a match is by a reliable variant of the name or by its long or short form."""
+    return match.method in RELIABLE_METHODS or match.method.startswith(("long", "short"))
+
+
+def _find_usage(
+    key: str, context: TextContext, own_usage: Mapping[str, Usage] | None
+) -> Mapping[int, int]:
+    """Return the usage of a key without what this document added (``own_usage``, by key)."""
+    usage = context.lookup.find_usage(key)
+    own = (own_usage or {}).get(key)
+    if not own:
+        return usage
+    return {concept: count - own.get(concept, 0) for concept, count in usage.items()}
+
+
+def score_first_stage(table: CandidateTable, lookup: GeneLookup) -> NDArray[np.float64]:
+    """Return the first-stage score of each row, a log-odds, shape (n,).
+
+    The weights are those of the gazetteers, or simple default ones if they have none.
+    """
+    return np.asarray(table.first_stage @ _first_stage_weights(lookup), dtype=np.float64)
+
+
+@lru_cache(maxsize=4)
+def _first_stage_weights(lookup: GeneLookup) -> NDArray[np.float64]:
+    """Return the weight of each of the FIRST_STAGE_COLUMNS; 0 for those without one. Cached."""
+    weights = lookup.first_stage or _DEFAULT_WEIGHTS
+    return np.array([weights.get(name, 0.0) for name in FIRST_STAGE_COLUMNS])
+
+
+# For gazetteers without trained weights: the better a match and the more of a species, the higher.
+_DEFAULT_WEIGHTS = {
+    **{"gene": -1.0, "family": -1.0, "species share": 2.0, "species human": 0.5, "near": 1.0},
+    **{f"reliable {kind.name.lower()}": 2.0 - int(kind) / 4 for kind in NameKind},
+    "sentence": 1.0,
+}
