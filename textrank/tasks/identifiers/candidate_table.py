@@ -240,21 +240,24 @@ class CandidateTable:
         ]
         kept_rows = np.array([row for rows in kept for row in rows], dtype=np.intp)
         ends = np.cumsum([0, *map(len, kept)])
-        ranked = self._rank_columns(scores, kept_rows, ends)
-        base = np.hstack([ranked, self.first_stage[kept_rows]])
-        pieces, genes, slices, end = [], [], [], 0
-        for (_, item, name), evidence in zip(self.queries, self.evidence, strict=True):
-            chosen = slice(ends[name], ends[name + 1])
-            values = base[chosen]
-            taxon_index = self.taxon_index[kept_rows[chosen]]
-            here = self._mention_columns(evidence, taxon_index)
-            rows = np.hstack([values[:, : len(RANK_COLUMNS)], here, values[:, len(RANK_COLUMNS) :]])
-            rows[:, _LIST_ITEM] = item > 0
-            pieces.append(rows)
-            genes.append([self.genes[row] for row in kept[name]])
-            slices.append(range(end, end + len(rows)))
-            end += len(rows)
-        columns = np.vstack(pieces) if pieces else np.zeros((0, len(COLUMNS)), dtype=np.float32)
+        sizes = [len(kept[name]) for _, _, name in self.queries]
+        query_ends = np.cumsum([0, *sizes]).tolist()
+        slices = [range(*bounds) for bounds in pairwise(query_ends)]
+        genes = [[self.genes[row] for row in kept[name]] for _, _, name in self.queries]
+        columns = np.zeros((query_ends[-1], len(COLUMNS)), dtype=np.float32)
+        if len(columns):
+            ranked = self._rank_columns(scores, kept_rows, ends)
+            positions = np.concatenate(
+                [np.arange(ends[name], ends[name + 1]) for _, _, name in self.queries]
+            )
+            rows = kept_rows[positions]
+            n_rank, n_mention = len(RANK_COLUMNS), len(MENTION_COLUMNS)
+            columns[:, :n_rank] = ranked[positions]
+            columns[:, n_rank : n_rank + n_mention] = self._mention_columns(
+                np.repeat(np.arange(len(sizes)), sizes), self.taxon_index[rows]
+            )
+            columns[:, n_rank + n_mention :] = self.first_stage[rows]
+            columns[:, _LIST_ITEM] = np.repeat([item > 0 for _, item, _ in self.queries], sizes)
         return RankedCandidates(columns, slices, genes)
 
     def _rank_columns(
@@ -328,24 +331,29 @@ class CandidateTable:
                 )
         return result
 
-    def _mention_columns(self, evidence: _Evidence, taxon_index: NDArray[np.intp]) -> Matrix:
-        """Return the MENTION_COLUMNS of a mention for genes of these species (indices, (m,))."""
+    def _mention_columns(
+        self, query_of_row: NDArray[np.intp], taxon_index: NDArray[np.intp]
+    ) -> Matrix:
+        """Return the MENTION_COLUMNS of rows, given their query and the index of their species.
+
+        Both arguments have shape (m,), the result has shape (m, MENTION_COLUMNS).
+        """
+        evidence = np.array(self.evidence, dtype=np.intp)[query_of_row]
+        near, last, sentence = evidence[:, 0], evidence[:, 1], evidence[:, 2]
         is_gene = taxon_index < len(self.taxa) - 1
-        named = self.sentence_taxa[evidence.sentence]
-        in_sentence = named[taxon_index]
+        in_sentence = self.sentence_taxa[sentence, taxon_index]
+        is_named = self.sentence_taxa.any(axis=1)[sentence]
         result = np.zeros((len(taxon_index), len(MENTION_COLUMNS)), dtype=np.float32)
-        result[:, 0] = evidence.near == taxon_index
-        result[:, 1] = (evidence.near >= 0) & (evidence.near != taxon_index)
+        result[:, 0] = near == taxon_index
+        result[:, 1] = (near >= 0) & (near != taxon_index)
         result[:, 2] = in_sentence
-        result[:, 3] = named.any() & ~in_sentence
-        result[:, 4] = evidence.last == taxon_index
-        result[:, 5] = (evidence.last >= 0) & (evidence.last != taxon_index)
-        result[:, 6] = evidence.near < 0 and evidence.last < 0 and not named.any()
+        result[:, 3] = is_named & ~in_sentence
+        result[:, 4] = last == taxon_index
+        result[:, 5] = (last >= 0) & (last != taxon_index)
+        result[:, 6] = (near < 0) & (last < 0) & ~is_named
         result[~is_gene, :7] = 0.0
-        result[:, 7] = evidence.is_family_next
-        result[:, 8] = evidence.is_domain_next
-        result[:, 9] = is_gene & evidence.is_family
-        result[:, 10] = is_gene & evidence.is_domain
+        result[:, 7:9] = evidence[:, 3:5]
+        result[:, 9:] = evidence[:, 5:] * is_gene[:, None]
         return result
 
 
@@ -445,10 +453,7 @@ def _find_block(
     matches = context.collect_matches(name, long_form_matches)
     if split_list(name, context.lookup):
         matches = [match for match in matches if not match.gene.taxon]
-    columns = np.zeros((len(matches), len(MATCH_COLUMNS)), dtype=np.float32)
-    for row, match in enumerate(matches):
-        for column, value in _iter_match_columns(match, name, matches):
-            columns[row, _MATCH_INDEX[column]] = value
+    columns = _match_columns(name, matches)
     block = NameBlock(name, make_key(name), matches, columns)
     if is_cached:
         if len(cache) > _MAX_CACHED_BLOCKS:
@@ -460,74 +465,145 @@ def _find_block(
 _MAX_CACHED_BLOCKS = 1 << 12
 
 
-def _iter_match_columns(
-    match: Match, name: str, matches: Sequence[Match]
-) -> Iterable[tuple[str, float]]:
-    """Yield name and value of the MATCH_COLUMNS of a match that are not 0.
+def _match_columns(name: str, matches: Sequence[Match]) -> Matrix:
+    """Return the MATCH_COLUMNS of all matches of a name, shape (matches, MATCH_COLUMNS)."""
+    columns = np.zeros((len(matches), len(MATCH_COLUMNS)), dtype=np.float32)
+    genes = [match for match in matches if match.gene.taxon]
+    of_name = _name_columns(name)
+    has_family = len(genes) < len(matches)
+    n_concepts = math.log2(max(len({match.concept for match in genes}), 1)) / 3
+    by_species: dict[int, list[Match]] = {}
+    for match in genes:
+        by_species.setdefault(match.gene.taxon, []).append(match)
+    statistics = {taxon: _SpeciesStatistics.of(same) for taxon, same in by_species.items()}
+    implied, case = find_implied_species(name), classify_case(name)
+    for row, match in enumerate(matches):
+        values = columns[row]
+        if not match.gene.taxon:
+            for column, value in _iter_family_columns(match, name, genes):
+                values[_MATCH_INDEX[column]] = value
+            continue
+        values[of_name[0]] = of_name[1]
+        values[_CONCEPTS] = n_concepts
+        if has_family:
+            values[_FAMILY_TOO] = 1.0
+            values[_FAMILY_TOO_SYMBOL] = match.kind is NameKind.SYMBOL
+        _fill_gene_columns(values, match, name, case, implied, statistics[match.gene.taxon])
+    return columns
 
-    ``matches`` are all matches of the name.
+
+class _SpeciesStatistics(NamedTuple):
+    """Statistics over the genes of one species that a name may mean."""
+
+    size: int
+    best_kind: NameKind
+    log2_count: int  # largest
+    popular: int  # largest
+    kind_counts: Sequence[int]  # genes of each kind or a more reliable one
+
+    @classmethod
+    def of(cls, same: Sequence[Match]) -> _SpeciesStatistics:
+        """Compute the statistics of at least one match of the same species."""
+        kinds = [match.kind for match in same]
+        return cls(
+            len(same),
+            min(kinds),
+            max(match.log2_count for match in same),
+            max(match.gene.popular for match in same),
+            [sum(kind <= limit for kind in kinds) for limit in NameKind],
+        )
+
+
+def _name_columns(name: str) -> tuple[list[int], list[float]]:
+    """Return indices and values of the MATCH_COLUMNS that depend on the name alone."""
+    has_digit = any(c.isdigit() for c in name)
+    last = _last_word(name)
+    values = {
+        "gene": 1.0,
+        f"length {min(max(len(make_key(name)), 1), 6)}": 1.0,
+        "no digit": float(not has_digit),
+        "lower case word": float(not has_digit and name.islower()),
+        "words": min(name.count(" "), 4) / 4,
+        "family ending": float(last in _FAMILY_ENDINGS),
+        "domain ending": float(last in _DOMAIN_ENDINGS),
+        "plural": float(_is_plural(last)),
+    }
+    return [_MATCH_INDEX[column] for column in values], list(values.values())
+
+
+def _fill_gene_columns(
+    values: Matrix,
+    match: Match,
+    name: str,
+    case: Case,
+    implied: int,
+    species: _SpeciesStatistics,
+) -> None:
+    """Set the MATCH_COLUMNS of a gene that differ between the genes of a name, in place.
+
+    ``values`` (MATCH_COLUMNS,) is its row, ``case`` and ``implied`` are the writing and the
+    implied species of the name.
     """
     gene, kind = match.gene, match.kind
-    is_reliable = match.method in RELIABLE_METHODS
-    if not gene.taxon:
-        others = [m for m in matches if m.gene.taxon and m.method in RELIABLE_METHODS]
-        yield "family", 1.0
-        yield f"family method {match.method}", 1.0
-        yield "family but symbol", float(any(m.kind <= NameKind.NAME for m in others))
-        yield "family but synonym", float(any(m.kind is NameKind.SYNONYM for m in others))
-        yield "family case", float(match.has_case_match)
-        yield "family plural", float(_is_plural(_last_word(name)))
-        return
-    same = [m for m in matches if m.gene.taxon == gene.taxon]
-    best_kind = min(m.kind for m in same)
     group = _find_group(gene.taxon)
-    yield "gene", 1.0
-    yield f"{'lent' if match.is_from_ortholog else 'listed'} {kind.name.lower()}", 1.0
-    yield f"method {match.method}", 1.0
-    if is_reliable:
-        yield f"reliable {kind.name.lower()}", 1.0
-    yield "left out", 1.0 - match.coverage
-    yield "case", float(match.has_case_match)
-    yield "exact symbol", float(name == gene.symbol)
-    case = classify_case(name)
-    yield (
-        "rodent capitals",
-        float(group == "rodent" and kind is NameKind.SYMBOL and case is Case.UPPER),
+    index = _MATCH_INDEX
+    values[(_LENT if match.is_from_ortholog else _LISTED) + kind] = 1.0
+    values[index[f"method {match.method}"]] = 1.0
+    if match.method in RELIABLE_METHODS:
+        values[_RELIABLE + kind] = 1.0
+    values[_LEFT_OUT] = 1.0 - match.coverage
+    is_symbol = kind is NameKind.SYMBOL
+    values[_CASE : _CASE + 17] = (
+        match.has_case_match,
+        name == gene.symbol,
+        group == "rodent" and is_symbol and case is Case.UPPER,
+        match.log2_count / 8,
+        0 < match.log2_count >= species.log2_count,
+        kind == species.best_kind,
+        species.size == 1,
+        math.log2(species.size) / 3,
+        math.log2(species.kind_counts[kind]) / 3,
+        kind > species.best_kind is NameKind.SYMBOL,
+        values[_CONCEPTS],
+        gene.popular / 8,
+        gene.popular >= species.popular,
+        not gene.coding,
+        not is_symbol and begins_symbol(name, match),
+        values[_FAMILY_TOO],
+        values[_FAMILY_TOO_SYMBOL],
     )
-    yield "seen", match.log2_count / 8
-    yield "most seen", float(0 < match.log2_count >= max(m.log2_count for m in same))
-    yield "best kind", float(kind == best_kind)
-    yield "alone", float(len(same) == 1)
-    yield "rivals", math.log2(len(same)) / 3
-    yield "rivals as good", math.log2(sum(m.kind <= kind for m in same)) / 3
-    yield "worse than symbol", float(kind > best_kind and best_kind is NameKind.SYMBOL)
-    yield "concepts", math.log2(len({m.concept for m in matches if m.gene.taxon})) / 3
-    yield "popular", gene.popular / 8
-    yield "most popular", float(gene.popular >= max(m.gene.popular for m in same))
-    yield "not coding", float(not gene.coding)
-    yield "begins symbol", float(kind is not NameKind.SYMBOL and begins_symbol(name, match))
-    if any(not m.gene.taxon for m in matches):
-        yield "family too", 1.0
-        yield "family too, symbol", float(kind is NameKind.SYMBOL)
     if " " not in name:
-        yield f"{case.name.lower()} {group}", 1.0
-    yield f"species {group}", 1.0
+        values[index[f"{case.name.lower()} {group}"]] = 1.0
+    values[index[f"species {group}"]] = 1.0
     if gene.taxon == RAT:
-        yield "species rat", 1.0
-    if implied := find_implied_species(name):
+        values[index["species rat"]] = 1.0
+    if implied:
         relation = "species" if implied == gene.taxon else "other species"
-        yield f"form says {relation}", 1.0
+        values[index[f"form says {relation}"]] = 1.0
         if match.method in ("prefix", "yeast"):
-            yield f"prefix, {relation}", 1.0
-    yield f"length {min(max(len(make_key(name)), 1), 6)}", 1.0
-    has_digit = any(c.isdigit() for c in name)
-    yield "no digit", float(not has_digit)
-    yield "lower case word", float(not has_digit and name.islower())
-    yield "words", min(name.count(" "), 4) / 4
-    last = _last_word(name)
-    yield "family ending", float(last in _FAMILY_ENDINGS)
-    yield "domain ending", float(last in _DOMAIN_ENDINGS)
-    yield "plural", float(_is_plural(last))
+            values[index[f"prefix, {relation}"]] = 1.0
+
+
+_LISTED, _LENT, _RELIABLE = (
+    _MATCH_INDEX[f"{word} {_KIND_NAMES[0]}"] for word in ("listed", "lent", "reliable")
+)
+_LEFT_OUT, _CASE, _CONCEPTS = (_MATCH_INDEX[name] for name in ("left out", "case", "concepts"))
+_FAMILY_TOO, _FAMILY_TOO_SYMBOL = (
+    _MATCH_INDEX[name] for name in ("family too", "family too, symbol")
+)
+
+
+def _iter_family_columns(
+    match: Match, name: str, genes: Sequence[Match]
+) -> Iterable[tuple[str, float]]:
+    """Yield name and value of the MATCH_COLUMNS of a family; ``genes`` are the other matches."""
+    others = [m for m in genes if m.method in RELIABLE_METHODS]
+    yield "family", 1.0
+    yield f"family method {match.method}", 1.0
+    yield "family but symbol", float(any(m.kind <= NameKind.NAME for m in others))
+    yield "family but synonym", float(any(m.kind is NameKind.SYNONYM for m in others))
+    yield "family case", float(match.has_case_match)
+    yield "family plural", float(_is_plural(_last_word(name)))
 
 
 def _last_word(name: str) -> str:
@@ -697,55 +773,74 @@ def _text_columns(
         non_gene = context.lookup.log2_non_gene_count(block.name) / 8
         _, family_next, domain_next, family_label, domain_label = flag
         family_use, no_use = (usage.get(use, 0) / (total + 1) for use in (FAMILY_USE, NO_GENE_USE))
+        key = int(key_ids[rows.start])
+        gene_values = {
+            "unknown long form": long_form is not None and not defined,
+            "plain long form": is_plain,
+            "next family": family_next,
+            "next domain": domain_next,
+            "not a gene": non_gene,
+            "use family": family_use,
+            "use none": no_use,
+            "use unseen": total <= 0,
+            "label family": family_label,
+            "label domain": domain_label,
+        }
+        gene_row = np.zeros(len(TEXT_COLUMNS), dtype=np.float32)
+        for column, value in gene_values.items():
+            gene_row[_TEXT_INDEX[column]] = value
         for match, row in zip(block.matches, rows, strict=True):
-            gene, key = match.gene, int(key_ids[row])
+            gene = match.gene
             is_defined = gene.identifier in defined
+            values = result[row]
             if not gene.taxon:
-                gene_use = total / (total + 1) - family_use - no_use
-                values = {
-                    "family next": family_next,
-                    "family use": family_use,
-                    "family use none": no_use,
-                    "family use gene": gene_use,
-                    "family use unseen": total <= 0,
-                    "family not a gene": non_gene,
-                    "family other long form": bool(defined) and not is_defined,
-                    "family label": family_label,
-                    "family label domain": domain_label,
-                }
-            else:
-                use = usage.get(match.concept[1], 0) if not match.concept[0] else 0
-                names = keys_of.get(gene.identifier, set()) - {key}
-                concept_names = keys_of.get(match.concept, set()) - {key}
-                share = context.species_share.get(gene.taxon, 0.0)
-                association = associated[match.concept]
-                values = {
-                    "associated": min(association, 8.0) / 8,
-                    "most associated": 0.0 < association >= most,
-                    "other is associated": association < most,
-                    "lent share": share * match.is_from_ortholog,
-                    "other names": min(len(names), 3) / 3,
-                    "other names of concept": min(len(concept_names), 3) / 3,
-                    "long form": is_defined,
-                    "other long form": bool(defined) and not is_defined,
-                    "unknown long form": long_form is not None and not defined,
-                    "plain long form": is_plain,
-                    "next family": family_next,
-                    "next domain": domain_next,
-                    "not a gene": non_gene,
-                    "use": math.log1p(max(use, 0)) / 3,
-                    "use share": use / (total + 1),
-                    "use family": family_use,
-                    "use none": no_use,
-                    "use other": (total - use) / (total + 1) - family_use - no_use,
-                    "use unseen": total <= 0,
-                    "label family": family_label,
-                    "label domain": domain_label,
-                }
-            for column, value in values.items():
-                if value:
-                    result[row, _TEXT_INDEX[column]] = value
+                values[_FAMILY_COLUMNS] = (
+                    family_next,
+                    family_use,
+                    no_use,
+                    total / (total + 1) - family_use - no_use,
+                    total <= 0,
+                    non_gene,
+                    bool(defined) and not is_defined,
+                    family_label,
+                    domain_label,
+                )
+                continue
+            use = usage.get(match.concept[1], 0) if usage and not match.concept[0] else 0
+            association = associated[match.concept]
+            values[:] = gene_row
+            values[_GENE_COLUMNS] = (
+                context.species_share.get(gene.taxon, 0.0) if match.is_from_ortholog else 0.0,
+                min(len(keys_of.get(gene.identifier, _NONE) - {key}), 3) / 3,
+                min(len(keys_of.get(match.concept, _NONE) - {key}), 3) / 3,
+                is_defined,
+                bool(defined) and not is_defined,
+                math.log1p(max(use, 0)) / 3,
+                use / (total + 1),
+                (total - use) / (total + 1) - family_use - no_use,
+                min(association, 8.0) / 8,
+                0.0 < association >= most,
+                association < most,
+            )
     return result
+
+
+_NONE: frozenset[int] = frozenset()
+_FAMILY_COLUMNS = [
+    _TEXT_INDEX[f"family {name}"]
+    for name in (
+        *("next", "use", "use none", "use gene", "use unseen", "not a gene", "other long form"),
+        *("label", "label domain"),
+    )
+]
+_GENE_COLUMNS = [
+    _TEXT_INDEX[name]
+    for name in (
+        *("lent share", "other names", "other names of concept", "long form", "other long form"),
+        *("use", "use share", "use other", "associated", "most associated"),
+        "other is associated",
+    )
+]
 
 
 def _find_anchors(block: NameBlock) -> frozenset[tuple[int, int]]:
@@ -780,6 +875,8 @@ def _associate(
     shares with another one do not count.
     """
     others = {concept for one in anchors for concept in one} - own_anchors
+    if not any(table.associations for table in context.lookup.tables):
+        others = set()
     concepts = {match.concept for match in block.matches}
     find = context.lookup.find_association
     return {

@@ -224,6 +224,22 @@ class Gazetteer:
         index = int(np.searchsorted(numbers, np.int32(local)))
         return index < len(numbers) and numbers[index] == int(local)
 
+    def find_taxon(self, identifier: str) -> int | None:
+        """Return the species of a gene; None if there is no gene with this numeric identifier."""
+        prefix, _, local = identifier.partition(":")
+        if prefix not in self.prefixes or not local.isdigit() or len(local) > 9:
+            return None
+        order = self._number_order
+        index = int(np.searchsorted(self._numbers, np.int32(local)))
+        if index == len(order) or self._numbers[index] != int(local):
+            return None
+        return int(self.taxon[order[index]])
+
+    @cached_property
+    def _number_order(self) -> NDArray[np.intp]:
+        """Return the rows sorted by number (g,)."""
+        return np.argsort(self.number, kind="stable")
+
     @cached_property
     def _numbers(self) -> NDArray[np.int32]:
         """Return the local parts of identifiers that are numbers, ascending (g,); -1 for others."""
@@ -352,9 +368,7 @@ class Gazetteer:
             hashes=np.cumsum(arrays["hashes"], dtype=np.uint32),
             others=np.cumsum(arrays["others"], dtype=np.uint32),
             number=np.cumsum(arrays["number"], dtype=np.int32),
-            concept=np.add(
-                arrays["concept"], np.arange(len(arrays["concept"])), dtype=np.int32
-            ),
+            concept=np.add(arrays["concept"], np.arange(len(arrays["concept"])), dtype=np.int32),
             prefixes=tuple(_decode_lines(arrays["prefixes"])),
             symbols=_decode_lines(arrays["symbols"]),
             uniprot=_decode_table("uniprot", arrays),
@@ -571,6 +585,11 @@ class GeneLookup:
     def has_identifier(self, identifier: str) -> bool:
         """Return whether any of the gazetteers has an identifier (a CURIE)."""
         return any(table.has_identifier(identifier) for table in self.tables)
+
+    def find_taxon(self, identifier: str) -> int | None:
+        """Return the species of a gene in any gazetteer; None if none has it."""
+        taxa = (table.find_taxon(identifier) for table in self.tables)
+        return next((taxon for taxon in taxa if taxon is not None), None)
 
     @cached_property
     def taxa(self) -> frozenset[int]:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import expit
@@ -239,14 +239,19 @@ class Identifiers(Task):
         return doc
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
-        """Return the metrics of ``compute_name_metrics`` for scored candidates.
+        """Return the metrics of ``compute_name_metrics`` and ``compute_species_metrics``.
 
         All documents of the candidates must have a gold standard; else IndexError is raised.
         """
         gold = self._gold_by_document(scored.candidates)
-        return compute_name_metrics(
-            scored.candidates, scored.scores, gold, self.lookup.has_identifier
-        )
+        decisions = collect_decisions(scored.candidates, scored.scores, gold)
+        predicted = identifiers_by_document(decisions)
+        return {
+            **compute_name_metrics(
+                scored.candidates, scored.scores, gold, self.lookup.has_identifier
+            ),
+            **compute_species_metrics(predicted, _gold_by_document(gold), self.lookup.find_taxon),
+        }
 
     def document_metrics(
         self,
@@ -272,24 +277,57 @@ class Identifiers(Task):
         Returns
         -------
         tuple
-            Result of ``compute_document_metrics``, number of gold identifiers (each once per
-            document), number of covered ones.
+            Results of ``compute_document_metrics``, ``compute_species_metrics`` and
+            ``compute_mention_metrics``; number of gold identifiers (each once per document);
+            number of covered ones.
         """
         no_gold = {
             document_id(doc): [frozenset[str]()] * len(self.find_names(doc)) for doc in raw_docs
         }
-        predicted = identifiers_by_document(collect_decisions(candidates, scores, no_gold))
+        decisions = collect_decisions(candidates, scores, no_gold)
+        predicted = identifiers_by_document(decisions)
         gold = {
             document_id(doc): frozenset().union(*(gold_identifiers(doc) or {}).values())
             for doc in gold_docs
         }
         has_identifier = self.lookup.has_identifier
         n_covered = sum(sum(map(has_identifier, ids)) for ids in gold.values())
-        return (
-            compute_document_metrics(predicted, gold, has_identifier),
-            sum(map(len, gold.values())),
-            n_covered,
-        )
+        find_taxon = self.lookup.find_taxon
+        metrics = {
+            **compute_document_metrics(predicted, gold, has_identifier),
+            **compute_species_metrics(predicted, gold, find_taxon),
+            **compute_mention_metrics(
+                self._predicted_mentions(decisions, raw_docs), self._gold_mentions(gold_docs)
+            ),
+        }
+        return metrics, sum(map(len, gold.values())), n_covered
+
+    def _predicted_mentions(
+        self, decisions: Sequence[NameDecision], docs: Sequence[Doc]
+    ) -> dict[str, list[MentionIdentifiers]]:
+        """Return the names of each document with their predicted genes, without families."""
+        spans = {document_id(doc): self.find_names(doc) for doc in docs}
+        mentions: dict[str, list[MentionIdentifiers]] = {document: [] for document in spans}
+        for decision in decisions:
+            span = spans[decision.document][decision.number]
+            genes = frozenset(i for i in decision.predicted if not i.startswith("fplx:"))
+            mentions[decision.document].append(
+                MentionIdentifiers(span.start_char, span.end_char, span.label_, genes)
+            )
+        return mentions
+
+    def _gold_mentions(self, docs: Sequence[Doc]) -> dict[str, list[MentionIdentifiers]]:
+        """Return the annotated names of each document with their gold identifiers."""
+        mentions = {}
+        for doc in docs:
+            gold = gold_identifiers(doc) or {}
+            mentions[document_id(doc)] = [
+                MentionIdentifiers(
+                    span.start_char, span.end_char, span.label_, frozenset(gold.get(span.id_, ()))
+                )
+                for span in entity_spans(doc, self.entities)
+            ]
+        return mentions
 
     def _gold_of_names(self, doc: Doc) -> list[frozenset[str]] | None:
         """Return the gold identifiers of each name, in the order of ``find_names``.
@@ -462,6 +500,7 @@ class NameDecision:
     """Predicted and gold identifiers of one name."""
 
     document: str
+    number: int  # of the name in its document
     top_identifier: str  # best candidate other than "no gene"; empty if there is none
     predicted: frozenset[str]  # best candidate of the name and of each list item, without "no gene"
     is_reachable: bool  # whether a gold identifier is among the candidates
@@ -547,6 +586,90 @@ def compute_document_metrics(
     }
 
 
+class MentionIdentifiers(NamedTuple):
+    """Characters, label and identifiers of a name in a document."""
+
+    start: int
+    end: int
+    label: str
+    identifiers: frozenset[str]
+
+
+def compute_species_metrics(
+    predicted: Mapping[str, frozenset[str]],
+    gold: Mapping[str, frozenset[str]],
+    find_taxon: Callable[[str], int | None],
+) -> dict[str, float | None]:
+    """Return F1 of the identifiers of documents by species, keys ``document_f_<species>``.
+
+    Species are those of ``SPECIES_NAMES``; all others together are ``other_species``. Identifiers
+    that the tables lack belong to no species. None if a species has no identifier.
+    """
+    counts: dict[str, list[int]] = {
+        name: [0, 0] for name in (*SPECIES_NAMES.values(), "other_species")
+    }
+    for side in (predicted, gold):
+        for document, identifiers in side.items():
+            for identifier in identifiers:
+                taxon = find_taxon(identifier)
+                if taxon is not None:
+                    count = counts[SPECIES_NAMES.get(taxon, "other_species")]
+                    count[1] += 1
+                    is_correct = identifier in gold.get(document, frozenset())
+                    count[0] += 2 * (side is predicted and is_correct)
+    return {f"document_f_{name}": _ratio(right, total) for name, (right, total) in counts.items()}
+
+
+SPECIES_NAMES = {9606: "human", 10090: "mouse", 10116: "rat", 4932: "yeast", 7227: "fly"}
+
+
+def compute_mention_metrics(
+    predicted: Mapping[str, Sequence[MentionIdentifiers]],
+    gold: Mapping[str, Sequence[MentionIdentifiers]],
+) -> dict[str, float | None]:
+    """Return metrics of the identifiers of single mentions, in all documents of ``gold``.
+
+    ``mention_precision``: share of predicted names with an identifier that an overlapping gold name
+    has; ``mention_recall``: share of gold names with identifiers of which an overlapping predicted
+    name has one; ``mention_f``: their harmonic mean. ``family_as_gene`` and ``domain_as_gene``:
+    share of the gold families and domains (by label, without gold identifiers) that an overlapping
+    predicted name gives a gene. None if undefined.
+    """
+    n_predicted = n_correct = n_gold = n_reached = 0
+    kinds = {"family": [0, 0], "domain": [0, 0]}
+    for document, gold_names in gold.items():
+        answers = [name for name in predicted.get(document, ()) if name.identifiers]
+        for name in answers:
+            overlapping = [g.identifiers for g in gold_names if _overlap(name, g)]
+            n_predicted += 1
+            n_correct += any(name.identifiers & identifiers for identifiers in overlapping)
+        for name in gold_names:
+            overlapping = [a.identifiers for a in answers if _overlap(name, a)]
+            if name.identifiers:
+                n_gold += 1
+                n_reached += any(name.identifiers & identifiers for identifiers in overlapping)
+                continue
+            for kind, count in kinds.items():
+                if kind in name.label.lower():
+                    count[0] += bool(overlapping)
+                    count[1] += 1
+    precision, recall = _ratio(n_correct, n_predicted), _ratio(n_reached, n_gold)
+    f = None
+    if precision is not None and recall is not None:
+        f = _ratio(2 * precision * recall, precision + recall)
+    return {
+        "mention_precision": precision,
+        "mention_recall": recall,
+        "mention_f": f,
+        **{f"{kind}_as_gene": _ratio(*count) for kind, count in kinds.items()},
+    }
+
+
+def _overlap(a: MentionIdentifiers, b: MentionIdentifiers) -> bool:
+    """Return whether two names have a character in common."""
+    return a.start < b.end and b.start < a.end
+
+
 def collect_decisions(
     candidates: Sequence[Candidate],
     scores: Vector,
@@ -564,7 +687,7 @@ def collect_decisions(
         queries.setdefault(candidate.query, []).append(i)
     return [
         _decide_name(
-            document, list(rows_by_query.values()), candidates, scores, gold[document][name]
+            document, name, list(rows_by_query.values()), candidates, scores, gold[document][name]
         )
         for (document, name), rows_by_query in rows_by_name.items()
     ]
@@ -572,12 +695,13 @@ def collect_decisions(
 
 def _decide_name(
     document: str,
+    number: int,
     queries: Sequence[Sequence[int]],
     candidates: Sequence[Candidate],
     scores: Vector,
     gold: frozenset[str],
 ) -> NameDecision:
-    """Return the decision about a name.
+    """Return the decision about the name with a number.
 
     ``queries`` are the candidate rows of each of its queries, the name first, then list items;
     ``scores`` are those of all candidates. Of candidates with equal scores the first wins.
@@ -591,7 +715,8 @@ def _decide_name(
         predicted.append(ids[order[0]])
         is_reachable = is_reachable or bool(gold.intersection(ids))
     first = next(filter(None, best_identifiers), "")
-    return NameDecision(document, first, frozenset(filter(None, predicted)), is_reachable, gold)
+    identifiers = frozenset(filter(None, predicted))
+    return NameDecision(document, number, first, identifiers, is_reachable, gold)
 
 
 def identifiers_by_document(decisions: Sequence[NameDecision]) -> dict[str, frozenset[str]]:
