@@ -210,7 +210,8 @@ def _families(folder: Path, known: Mapping[Gene, list[tuple[str, NameKind]]]) ->
     members = _members(folder)
     found: Named = {family: [] for family in families.values()}
     for text, space, name, *_ in _lines(folder, "grounding_map"):
-        if space == "FPLX" and name in families:
+        # "p53 family" must not make "p53" a family: keys leave that word out.
+        if space == "FPLX" and name in families and not text.lower().endswith("family"):
             found[families[name]].append((text, NameKind.FAMILY))
         elif space == "HGNC" and name in human:
             human[name].append((text, NameKind.SYNONYM))

@@ -169,7 +169,7 @@ RANK_COLUMNS = (
 MENTION_COLUMNS = (
     *("here near", "here other near", "here sentence", "here other sentence", "here last"),
     *("here other last", "here none", "here next family", "here next domain"),
-    *("here label family", "here label domain"),
+    *("here label family", "here label domain", "here beside itself", "here in apposition"),
 )
 COLUMNS = (*RANK_COLUMNS, *MENTION_COLUMNS, *FIRST_STAGE_COLUMNS)
 _MATCH_INDEX = {name: i for i, name in enumerate(MATCH_COLUMNS)}
@@ -225,6 +225,9 @@ class CandidateTable:
     taxon_index: NDArray[np.intp]  # (n,) index into taxa
     taxa: Sequence[int]  # species considered, and 0 for families as the last one
     sentence_taxa: NDArray[np.bool_]  # (sentences, taxa) species that each sentence names
+    # Of each query, the concepts that other names of its sentence mean with little doubt, and those
+    # of names that stand in brackets after it or before which it stands in brackets.
+    concepts_beside: Sequence[tuple[frozenset[tuple[int, int]], frozenset[tuple[int, int]]]]
     evidence: Sequence[_Evidence]  # of each query
     key_ids: NDArray[np.intp]  # (n,) equal for names with the same key
 
@@ -257,6 +260,14 @@ class CandidateTable:
                 np.repeat(np.arange(len(sizes)), sizes), self.taxon_index[rows]
             )
             columns[:, n_rank + n_mention :] = self.first_stage[rows]
+            for query, chosen in enumerate(slices):
+                beside, apposed = self.concepts_beside[query]
+                if beside or apposed:
+                    concepts = [self.concepts[rows[i]] for i in chosen]
+                    columns[chosen.start : chosen.stop, _BESIDE] = [c in beside for c in concepts]
+                    columns[chosen.start : chosen.stop, _BESIDE + 1] = [
+                        c in apposed for c in concepts
+                    ]
             columns[:, _LIST_ITEM] = np.repeat([item > 0 for _, item, _ in self.queries], sizes)
         return RankedCandidates(columns, slices, genes)
 
@@ -342,7 +353,7 @@ class CandidateTable:
         near, last, sentence = evidence[:, 0], evidence[:, 1], evidence[:, 2]
         is_gene = taxon_index < len(self.taxa) - 1
         in_sentence = self.sentence_taxa[sentence, taxon_index]
-        is_named = self.sentence_taxa.any(axis=1)[sentence]
+        is_named = np.asarray(self.sentence_taxa.any(axis=1))[sentence]
         result = np.zeros((len(taxon_index), len(MENTION_COLUMNS)), dtype=np.float32)
         result[:, 0] = near == taxon_index
         result[:, 1] = (near >= 0) & (near != taxon_index)
@@ -353,11 +364,12 @@ class CandidateTable:
         result[:, 6] = (near < 0) & (last < 0) & ~is_named
         result[~is_gene, :7] = 0.0
         result[:, 7:9] = evidence[:, 3:5]
-        result[:, 9:] = evidence[:, 5:] * is_gene[:, None]
+        result[:, 9:11] = evidence[:, 5:] * is_gene[:, None]
         return result
 
 
 _LIST_ITEM = RANK_COLUMNS.index("list item")
+_BESIDE = len(RANK_COLUMNS) + MENTION_COLUMNS.index("here beside itself")
 
 
 class RankedCandidates(NamedTuple):
@@ -434,6 +446,7 @@ def build_candidate_table(
         taxon_index,
         taxa,
         sentence_taxa,
+        _find_concepts_beside(text, mentions, queries, evidence, blocks),
         evidence,
         key_ids,
     )
@@ -861,6 +874,37 @@ def _find_anchors(block: NameBlock) -> frozenset[tuple[int, int]]:
         if match.gene.taxon and match.kind is NameKind.SYMBOL and _is_dependable(match)
     }
     return frozenset(symbols) if len(symbols) <= 2 else frozenset()
+
+
+def _find_concepts_beside(
+    text: str,
+    mentions: Sequence[Mention],
+    queries: Sequence[tuple[int, int, int]],
+    evidence: Sequence[_Evidence],
+    blocks: Sequence[NameBlock],
+) -> list[tuple[frozenset[tuple[int, int]], frozenset[tuple[int, int]]]]:
+    """Return ``CandidateTable.concepts_beside`` of each query.
+
+    Two different names of one sentence usually mean different genes (PCAF and GCN5), unless one
+    stands in brackets behind the other.
+    """
+    anchors = [_find_anchors(block) for block in blocks]
+    by_sentence: dict[int, list[int]] = {}
+    for query, one in enumerate(evidence):
+        by_sentence.setdefault(one.sentence, []).append(query)
+    result = []
+    for (number, _, name), one in zip(queries, evidence, strict=True):
+        beside: set[tuple[int, int]] = set()
+        apposed: set[tuple[int, int]] = set()
+        for other in by_sentence[one.sentence]:
+            other_number, _, other_name = queries[other]
+            if blocks[other_name].key == blocks[name].key or other_number == number:
+                continue
+            first, second = sorted((mentions[number], mentions[other_number]))
+            between = text[first.end : second.start].strip()
+            (apposed if between in ("(", "[") else beside).update(anchors[other_name])
+        result.append((frozenset(beside), frozenset(apposed)))
+    return result
 
 
 def _associate(

@@ -750,7 +750,8 @@ def build_gazetteer(
     members: dict[tuple[str, int], int] = {}  # exempt from the limit on genes per key
     for row, gene in enumerate(sorted_genes):
         symbol_kind = NameKind.SYMBOL if gene.taxon else NameKind.FAMILY
-        for text, kind in [(gene.symbol, symbol_kind), *genes[gene]]:
+        symbol = "" if gene.symbol.endswith("_family") else gene.symbol  # p53_family is not p53
+        for text, kind in [(symbol, symbol_kind), *genes[gene]]:
             if key := make_key(text):
                 code = int(kind) | int(classify_case(text)) << 4
                 target = members if kind is NameKind.MEMBER else postings

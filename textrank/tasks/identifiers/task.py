@@ -202,7 +202,9 @@ class Identifiers(Task):
         most probable first, of at least ``MIN_PROBABILITY``; the first is the runner-up) and
         ``parts`` (rows of the items of a list). ``span._.textrank_identifier`` is the row of a
         span. Each candidate has a probability of its own, since a name may mean genes of two
-        species; that of None is that no candidate is right. The identifier of a list is that of its
+        species; that of None is that no candidate is right. A name of a family that no gene has as
+        symbol or full name (ERK, NF-kB) gets the family unless a gene has a probability of at least
+        ``MIN_MEMBER_PROBABILITY``; the gene is then the runner-up. The identifier of a list is that of its
         family if that is the best candidate, else that of its first item. A name that has an
         identifier keeps it unless ``overwrite`` is set.
         """
@@ -263,7 +265,9 @@ class Identifiers(Task):
         """Return metrics per document, the number of gold identifiers, and how many are covered.
 
         An identifier is correct if the gold standard has it anywhere in the same document. Covered
-        are gold identifiers that the gazetteer has.
+        are gold identifiers that the gazetteer has. Corpora give a family the identifier of a
+        member, or none: of a name that ``annotate`` gives a family, the gene counts that is more
+        probable than "no gene" and than the family.
 
         Parameters
         ----------
@@ -399,7 +403,14 @@ def _make_row(
     order = sorted(range(len(candidates)), key=lambda i: (-round(scores[i], 9), i))
     genes = [i for i in order if i < len(candidates) - 1]
     best = order[0]
-    if best in genes:
+    family = next((i for i in genes if _names_family(candidates[i])), None)
+    is_sure = probabilities[best] >= MIN_MEMBER_PROBABILITY
+    if best in genes and family not in (None, best) and not is_sure:
+        # Corpora give the id of a member, so the model does: what is meant is one of them or all.
+        probability = min(probabilities[best] + probabilities[family], MAX_FAMILY_PROBABILITY)
+        best = family
+        first = _gene_row(_gene_of_candidate(candidates[family], lookup), probability)
+    elif best in genes:
         first = _gene_row(_gene_of_candidate(candidates[best], lookup), probabilities[best])
     else:
         none = 1.0 - max((probabilities[i] for i in genes), default=0.0)
@@ -411,6 +422,29 @@ def _make_row(
     ]
     row = {"name": name, "span": list(offsets), **first}
     return {**row, "alternatives": alternatives, "parts": []}
+
+
+def _names_family(candidate: Candidate) -> bool:
+    """Return whether a candidate is a family whose name no gene has as symbol or full name.
+
+    False if the name only resembles that of the family.
+    """
+    facts = candidate.facts
+    if not isinstance(facts, FactRow) or not facts.values_array[_FAMILY]:
+        return False
+    has_symbol, *is_reliable = facts.values_array[_FAMILY_FACTS]
+    return not has_symbol and any(is_reliable)
+
+
+_FAMILY = COLUMNS.index("family")
+_FAMILY_FACTS = [
+    COLUMNS.index(name)
+    for name in ("family but symbol", "family method whole", "family method head")
+]
+
+
+MAX_FAMILY_PROBABILITY = 0.99  # of a family that stands for its members
+MIN_MEMBER_PROBABILITY = 0.85  # of a gene that is the answer although a family has the name
 
 
 @lru_cache(maxsize=1 << 8)
