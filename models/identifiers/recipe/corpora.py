@@ -28,6 +28,7 @@ from textrank.tasks.identifiers.gazetteer import (
     hash_key,
 )
 from textrank.tasks.identifiers.names import make_key
+from textrank.tasks.identifiers.task import Identifiers
 
 CORPORA = {
     "NLM-Gene": "ids/nlmgene-train.pubtator.gz",
@@ -98,8 +99,9 @@ def _gold(row: Sequence[str]) -> Gold:
 def with_names(abstracts: Sequence[Abstract], nlp: Language) -> list[Abstract]:
     """The abstracts with the names that a pipeline finds in their texts."""
     docs = nlp.pipe((one.text for one in abstracts), batch_size=64)
+    task = Identifiers()
     return [
-        _with(one, [Mention(s.start_char, s.end_char, s.label_) for s in doc.spans["entities"]])
+        _with(one, [Mention(s.start_char, s.end_char, s.label_) for s in task.find_names(doc)])
         for one, doc in zip(abstracts, docs, strict=True)
     ]
 

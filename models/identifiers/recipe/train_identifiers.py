@@ -38,6 +38,7 @@ from textrank.model import Model
 from textrank.tasks.identifiers.candidate_table import COLUMNS
 from textrank.tasks.identifiers.gazetteer import Gazetteer, build_gazetteer
 
+RECOGNISER = "kinds"  # component that finds the names
 FOLDS = 5  # of the held-out scores that the threshold and the probabilities come from
 KEPT_SCORES = 8000  # held-out scores that the model keeps
 
@@ -51,7 +52,7 @@ def main(data: Path, out: Path, cache: Path, folds: int) -> None:
     ]
     if folds:
         for title, named in (
-            ("raw text", corpora.with_names(abstracts, textrank.load_nlp(only=["genes"]))),
+            ("raw text", corpora.with_names(abstracts, textrank.load_nlp(only=[RECOGNISER]))),
             ("names given", corpora.with_given_names(abstracts)),
         ):
             own = corpora.usage_by_document(named, counted)
@@ -61,7 +62,7 @@ def main(data: Path, out: Path, cache: Path, folds: int) -> None:
                 values = " ".join(f"{value:.3f}" for value in figures)
                 sys.stdout.write(f"{title}: {name}, precision, recall and F {values}\n")
         return
-    named = corpora.with_names(abstracts, textrank.load_nlp(only=["genes"]))
+    named = corpora.with_names(abstracts, textrank.load_nlp(only=[RECOGNISER]))
     own = corpora.usage_by_document(named, counted)
     tested, queries, scores = _held_out(named, counted, own, FOLDS)
     threshold = _threshold(tested, queries, scores)
@@ -92,7 +93,7 @@ def _names(folder: Path, cache: Path) -> dict[str, list[tuple[int, int]]]:
     """Return the names that the shipped recogniser finds in each text."""
     file = cache / "ner.jsonl"
     if not file.exists():
-        nlp = textrank.load_nlp(only=["genes"])
+        nlp = textrank.load_nlp(only=[RECOGNISER])
         rows = ((text.text, text.id) for text in silver.texts(folder, {}))
         with file.open("w", encoding="utf-8") as out:
             for doc, name in nlp.pipe(rows, as_tuples=True, batch_size=64):

@@ -425,8 +425,9 @@ def build_candidate_table(
     key_ids = np.array(key_of_name, dtype=np.intp)[name_of_row]
     is_gene = taxon_index < len(taxa) - 1
     nearby = _nearby_shares(queries, evidence, sentence_taxa, len(blocks), len(taxa))
+    anchors = [_find_anchors(block) for block in blocks]
     texts = _text_columns(
-        context, blocks, long_forms, rows_of_name, queries, evidence, key_ids, own_usage
+        context, blocks, long_forms, anchors, rows_of_name, queries, evidence, key_ids, own_usage
     )
     parts = [
         np.vstack([block.columns for block in blocks])
@@ -446,7 +447,7 @@ def build_candidate_table(
         taxon_index,
         taxa,
         sentence_taxa,
-        _find_concepts_beside(text, mentions, queries, evidence, blocks),
+        _find_concepts_beside(text, mentions, queries, evidence, blocks, anchors),
         evidence,
         key_ids,
     )
@@ -523,7 +524,7 @@ class _SpeciesStatistics(NamedTuple):
             min(kinds),
             max(match.log2_count for match in same),
             max(match.gene.popular for match in same),
-            [sum(kind <= limit for kind in kinds) for limit in NameKind],
+            np.cumsum(np.bincount(kinds, minlength=len(NameKind))).tolist(),
         )
 
 
@@ -745,6 +746,7 @@ def _text_columns(
     context: TextContext,
     blocks: Sequence[NameBlock],
     long_forms: Sequence[Sequence[Match] | None],
+    anchors: Sequence[frozenset[tuple[int, int]]],
     rows_of_name: Sequence[range],
     queries: Sequence[tuple[int, int, int]],
     evidence: Sequence[_Evidence],
@@ -754,7 +756,8 @@ def _text_columns(
     """Return the TEXT_COLUMNS of all rows, shape (n, TEXT_COLUMNS).
 
     Arguments are those of ``CandidateTable`` and ``build_candidate_table``; ``long_forms`` are the
-    matches of each name's long form, None if it has none.
+    matches of each name's long form, None if it has none, and ``anchors`` the concepts that each
+    name means with little doubt.
     """
     result = np.zeros((len(key_ids), len(TEXT_COLUMNS)), dtype=np.float32)
     flags = np.zeros((len(blocks), 5), dtype=np.float32)
@@ -767,7 +770,6 @@ def _text_columns(
             if match.kind is not NameKind.MEMBER and _is_dependable(match):
                 keys_of.setdefault(match.gene.identifier, set()).add(int(key_ids[row]))
                 keys_of.setdefault(match.concept, set()).add(int(key_ids[row]))
-    anchors = [_find_anchors(block) for block in blocks]
     for block, rows, long_form, flag, own_anchors in zip(
         blocks, rows_of_name, long_forms, flags.tolist(), anchors, strict=True
     ):
@@ -882,13 +884,13 @@ def _find_concepts_beside(
     queries: Sequence[tuple[int, int, int]],
     evidence: Sequence[_Evidence],
     blocks: Sequence[NameBlock],
+    anchors: Sequence[frozenset[tuple[int, int]]],
 ) -> list[tuple[frozenset[tuple[int, int]], frozenset[tuple[int, int]]]]:
     """Return ``CandidateTable.concepts_beside`` of each query.
 
     Two different names of one sentence usually mean different genes (PCAF and GCN5), unless one
     stands in brackets behind the other.
     """
-    anchors = [_find_anchors(block) for block in blocks]
     by_sentence: dict[int, list[int]] = {}
     for query, one in enumerate(evidence):
         by_sentence.setdefault(one.sentence, []).append(query)
@@ -918,15 +920,23 @@ def _associate(
     The value is the largest association with an anchor of another name; anchors that the name
     shares with another one do not count.
     """
-    others = {concept for one in anchors for concept in one} - own_anchors
-    if not any(table.associations for table in context.lookup.tables):
-        others = set()
-    concepts = {match.concept for match in block.matches}
-    find = context.lookup.find_association
-    return {
-        concept: max((find(concept, other) for other in others if other != concept), default=0.0)
-        for concept in concepts
-    }
+    result = {}
+    for concept in {match.concept for match in block.matches}:
+        associated = context.lookup.find_associated(concept)
+        result[concept] = (
+            max(
+                (
+                    associated.get(row, 0.0)
+                    for one in anchors
+                    for table, row in one
+                    if table == concept[0] and (table, row) not in own_anchors
+                ),
+                default=0.0,
+            )
+            if associated
+            else 0.0
+        )
+    return result
 
 
 def _is_dependable(match: Match) -> bool:

@@ -133,6 +133,7 @@ class Gazetteer:
     associations: Mapping[tuple[int, int], float] = field(default_factory=dict)
     _entry_cache: dict[str, tuple[DictionaryEntry, ...]] = field(default_factory=dict, repr=False)
     _gene_cache: dict[int, Gene] = field(default_factory=dict, repr=False)
+    _ortholog_cache: dict[int, list[tuple[int, int]]] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         """Return the number of genes."""
@@ -196,6 +197,29 @@ class Gazetteer:
         """Return the rows of the genes that a concept (a row) stands for, ascending by taxon."""
         order, starts = self._concept_index
         return order[starts[concept] : starts[concept + 1]].tolist()
+
+    @cached_property
+    def associated_concepts(self) -> Mapping[int, Mapping[int, float]]:
+        """Return ``associations`` by concept: row -> {other row: value}, in both directions."""
+        result: dict[int, dict[int, float]] = {}
+        for (a, b), value in self.associations.items():
+            result.setdefault(a, {})[b] = value
+            result.setdefault(b, {})[a] = value
+        return result
+
+    def find_orthologs_by_taxon(self, concept: int) -> list[tuple[int, int]]:
+        """Return (row, taxon) of the genes that a concept stands for, as ``find_orthologs``.
+
+        Cached.
+        """
+        pairs = self._ortholog_cache.get(concept)
+        if pairs is None:
+            if len(self._ortholog_cache) > _MAX_CACHED_KEYS:
+                self._ortholog_cache.clear()
+            rows = self.find_orthologs(concept)
+            pairs = list(zip(rows, self.taxon[rows].tolist(), strict=True))
+            self._ortholog_cache[concept] = pairs
+        return pairs
 
     @cached_property
     def _concept_index(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -471,6 +495,7 @@ def _decode_usage(table: NDArray[np.generic]) -> dict[int, dict[int, int]]:
     return usage
 
 
+_NO_CONCEPTS: Mapping[int, float] = {}
 # Methods of ``generate_variants`` whose variants mean the same as the name.
 RELIABLE_METHODS = frozenset(
     ("whole", "head", "tail", "yeast", "outside", "inside", "prefix", "roman")
@@ -552,17 +577,13 @@ class GeneLookup:
         """
         return self.tables[0].usage.get(hash_key(key)[0], {}) if self.tables else {}
 
-    def find_association(self, concept: tuple[int, int], other: tuple[int, int]) -> float:
-        """Return how much two concepts are named together, 0 if no more than by chance.
+    def find_associated(self, concept: tuple[int, int]) -> Mapping[int, float]:
+        """Return the rows of the concepts that texts name together with a concept; often empty.
 
-        A concept is (number of its gazetteer, row). The value is that of
-        ``Gazetteer.associations``; 0 also for concepts of different gazetteers and of one.
+        A concept is (number of its gazetteer, row). Values are those of
+        ``Gazetteer.associations``.
         """
-        if concept[0] != other[0]:
-            return 0.0
-        a, b = concept[1], other[1]
-        pair = (a, b) if a < b else (b, a)
-        return self.tables[concept[0]].associations.get(pair, 0.0)
+        return self.tables[concept[0]].associated_concepts.get(concept[1], _NO_CONCEPTS)
 
     @cached_property
     def first_stage(self) -> Mapping[str, float]:
@@ -649,12 +670,11 @@ class GeneLookup:
                 if entry.taxon not in lenders:
                     continue
                 n_lent: Counter[int] = Counter()
-                for row in table.find_orthologs(entry.concept):
-                    taxon = int(table.taxon[row])
+                for row, taxon in table.find_orthologs_by_taxon(entry.concept):
                     if (
-                        row not in listed_rows
-                        and taxon in taxa
+                        taxon in taxa
                         and taxon != entry.taxon
+                        and row not in listed_rows
                         and n_lent[taxon] < MAX_LENT_GENES
                         and _inherits_name(entry.kind, best_kinds.get(taxon))
                     ):

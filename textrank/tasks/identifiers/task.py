@@ -204,8 +204,8 @@ class Identifiers(Task):
         span. Each candidate has a probability of its own, since a name may mean genes of two
         species; that of None is that no candidate is right. A name of a family that no gene has as
         symbol or full name (ERK, NF-kB) gets the family unless a gene has a probability of at least
-        ``MIN_MEMBER_PROBABILITY``; the gene is then the runner-up. The identifier of a list is that of its
-        family if that is the best candidate, else that of its first item. A name that has an
+        ``MIN_MEMBER_PROBABILITY``; the gene is then the runner-up. The identifier of a list is that
+        of its family if that is the best candidate, else that of its first item. A name that has an
         identifier keeps it unless ``overwrite`` is set.
         """
         candidates, scores = scored.candidates, scored.scores.tolist()
