@@ -77,7 +77,7 @@ _GROUP_OF_TAXON = {
     224308: "bacterium",
     ARABIDOPSIS: "plant",
 }
-_GROUPS = (*dict.fromkeys(_GROUP_OF_TAXON.values()), "virus", "other")
+SPECIES_GROUPS = (*dict.fromkeys(_GROUP_OF_TAXON.values()), "virus", "other")
 # fmt: off
 _FAMILY_ENDINGS = frozenset(
     (
@@ -123,8 +123,8 @@ MATCH_COLUMNS = (
     *("left out", "case", "exact symbol", "rodent capitals", "seen", "most seen", "best kind"),
     *("alone", "rivals", "rivals as good", "worse than symbol", "concepts", "popular"),
     *("most popular", "not coding", "begins symbol", "family too", "family too, symbol"),
-    *(f"{case} {group}" for case in _CASE_NAMES for group in _GROUPS),
-    *(f"species {group}" for group in (*_GROUPS, "rat")),
+    *(f"{case} {group}" for case in _CASE_NAMES for group in SPECIES_GROUPS),
+    *(f"species {group}" for group in (*SPECIES_GROUPS, "rat")),
     *("form says species", "form says other species", "prefix, species", "prefix, other species"),
     *(f"length {n}" for n in range(1, 7)),
     *("lower case word", "no digit", "words", "family ending", "domain ending", "plural"),
@@ -136,8 +136,8 @@ MATCH_COLUMNS = (
 SPECIES_COLUMNS = (
     *("species share", "species lead", "species in title", "species only", "species most"),
     *("species named", "species count", "species first", "species not named"),
-    *(f"no species hinted {group}" for group in _GROUPS),
-    *(f"no species named {group}" for group in _GROUPS),
+    *(f"no species hinted {group}" for group in SPECIES_GROUPS),
+    *(f"no species named {group}" for group in SPECIES_GROUPS),
     *("style", "style unnamed", "only of species", "leaning", "leaning unnamed"),
 )
 # Columns of the mentions of a name with regard to a species; shares of the mentions.

@@ -33,6 +33,7 @@ from textrank.protocols import Task
 from textrank.tasks.base import Scored
 from textrank.tasks.identifiers.candidate_table import (
     COLUMNS,
+    SPECIES_GROUPS,
     CandidateTable,
     Mention,
     build_candidate_table,
@@ -204,9 +205,10 @@ class Identifiers(Task):
         span. Each candidate has a probability of its own, since a name may mean genes of two
         species; that of None is that no candidate is right. A name of a family that no gene has as
         symbol or full name (ERK, NF-kB) gets the family unless a gene has a probability of at least
-        ``MIN_MEMBER_PROBABILITY``; the gene is then the runner-up. The identifier of a list is that
-        of its family if that is the best candidate, else that of its first item. A name that has an
-        identifier keeps it unless ``overwrite`` is set.
+        ``MIN_MEMBER_PROBABILITY``; the gene is then the runner-up. Another gene than the best one
+        is given where the rest of the text speaks for it (``_find_other_gene``). The identifier of
+        a list is that of its family if that is the best candidate, else that of its first item. A
+        name that has an identifier keeps it unless ``overwrite`` is set.
         """
         candidates, scores = scored.candidates, scored.scores.tolist()
         if scored.probabilities is None:
@@ -401,20 +403,25 @@ def _make_row(
     first wins.
     """
     order = sorted(range(len(candidates)), key=lambda i: (-round(scores[i], 9), i))
-    genes = [i for i in order if i < len(candidates) - 1]
-    best = order[0]
+    none = len(candidates) - 1
+    genes = [i for i in order if i != none]
+    best, probability = order[0], probabilities[order[0]]
     family = next((i for i in genes if _names_family(candidates[i])), None)
-    is_sure = probabilities[best] >= MIN_MEMBER_PROBABILITY
-    if best in genes and family not in (None, best) and not is_sure:
-        # Corpora give the id of a member, so the model does: what is meant is one of them or all.
-        probability = min(probabilities[best] + probabilities[family], MAX_FAMILY_PROBABILITY)
-        best = family
-        first = _gene_row(_gene_of_candidate(candidates[family], lookup), probability)
-    elif best in genes:
-        first = _gene_row(_gene_of_candidate(candidates[best], lookup), probabilities[best])
-    else:
-        none = 1.0 - max((probabilities[i] for i in genes), default=0.0)
-        first = _gene_row(None, none)
+    if best == none:
+        probability = 1.0 - max((probabilities[i] for i in genes), default=0.0)
+    if family is not None and best != family:
+        # Corpora give the id of a member or none, so the model does: one of them or all are meant.
+        together = probabilities[family] + max(
+            (probabilities[i] for i in genes if i != family), default=0.0
+        )
+        if (best == none and together >= MIN_FAMILY_PROBABILITY) or (
+            best != none and probability < MIN_MEMBER_PROBABILITY
+        ):
+            best, probability = family, min(together, MAX_FAMILY_PROBABILITY)
+    elif best != none and (other := _find_other_gene(candidates, genes, probabilities)) is not None:
+        best = other  # with the probability of the gene whose place it takes
+    gene = None if best == none else _gene_of_candidate(candidates[best], lookup)
+    first = _gene_row(gene, probability)
     alternatives = [
         _gene_row(_gene_of_candidate(candidates[i], lookup), probabilities[i])
         for i in genes
@@ -422,6 +429,70 @@ def _make_row(
     ]
     row = {"name": name, "span": list(offsets), **first}
     return {**row, "alternatives": alternatives, "parts": []}
+
+
+def _find_other_gene(
+    candidates: Sequence[Candidate], genes: Sequence[int], probabilities: Sequence[float]
+) -> int | None:
+    """Return a candidate to prefer to the best one, because the rest of the text speaks for it.
+
+    ``genes`` are the candidates of one name, the best first. The other gene must be of the same
+    species and list the name as a synonym, and one of these must hold:
+
+    - another name of the sentence means the best gene, and not in brackets: in "PCAF and GCN5",
+      PCAF can only mean KAT2B, and GCN5 is a synonym of KAT2A too;
+    - the text has another name of this gene, which is written so, and neither holds for the best
+      one: hK2 is KLK2 in a text about KLK2, not HK2;
+    - texts name this gene together with others of this text, not the best one, and it is at least
+      half as probable: PDK1 is PDPK1 beside AKT1.
+
+    None if there is none.
+    """
+    best = candidates[genes[0]].facts
+    if not isinstance(best, FactRow):
+        return None
+    first = _TextSupport(*best.values_array[_SUPPORT_FACTS].tolist())
+    for i in genes[1:]:
+        facts = candidates[i].facts
+        if not isinstance(facts, FactRow):
+            continue
+        other = _TextSupport(*facts.values_array[_SUPPORT_FACTS].tolist())
+        is_same_species = np.array_equal(facts.values_array[_SPECIES], best.values_array[_SPECIES])
+        if not (other.listed_synonym and is_same_species):
+            continue
+        is_taken = first.beside and not (first.apposed or first.listed_symbol or other.beside)
+        is_named = (other.other_names and other.case) and not (first.other_names or first.case)
+        is_associated = (
+            other.associated >= MIN_ASSOCIATION
+            and not first.associated
+            and probabilities[i] >= probabilities[genes[0]] / 2
+        )
+        if is_taken or is_named or is_associated:
+            return i
+    return None
+
+
+class _TextSupport(NamedTuple):
+    """Columns of a candidate that say what the rest of the text says about it."""
+
+    beside: float
+    apposed: float
+    listed_symbol: float
+    listed_synonym: float
+    other_names: float
+    case: float
+    associated: float
+
+
+_SUPPORT_FACTS = [
+    COLUMNS.index(name)
+    for name in (
+        *("here beside itself", "here in apposition", "listed symbol", "listed synonym"),
+        *("other names", "case", "associated"),
+    )
+]
+MIN_ASSOCIATION = 0.5  # of genes that texts name together at least 16 times as often as by chance
+_SPECIES = [COLUMNS.index(f"species {group}") for group in (*SPECIES_GROUPS, "rat")]
 
 
 def _names_family(candidate: Candidate) -> bool:
@@ -444,7 +515,8 @@ _FAMILY_FACTS = [
 
 
 MAX_FAMILY_PROBABILITY = 0.99  # of a family that stands for its members
-MIN_MEMBER_PROBABILITY = 0.85  # of a gene that is the answer although a family has the name
+MIN_MEMBER_PROBABILITY = 0.9  # of a gene that is the answer although a family has the name
+MIN_FAMILY_PROBABILITY = 0.25  # of a family and its best member, if neither alone is likely
 
 
 @lru_cache(maxsize=1 << 8)
