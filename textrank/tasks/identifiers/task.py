@@ -449,7 +449,7 @@ def _find_other_gene(
     None if there is none.
     """
     best = candidates[genes[0]].facts
-    if not isinstance(best, FactRow):
+    if len(genes) == 1 or not isinstance(best, FactRow):
         return None
     first = _TextSupport(*best.values_array[_SUPPORT_FACTS].tolist())
     for i in genes[1:]:
