@@ -30,6 +30,8 @@ class TaskComponent:
     ``model`` is None until then, and annotation, explanation and writing raise ValueError.
     """
 
+    any_length = False  # whether a long Doc is annotated as a whole, not in chunks
+
     def __init__(self, name: str, pipeline: str, model: Model | None) -> None:
         self.name = name
         self.pipeline = pipeline
@@ -236,6 +238,7 @@ def _build_identifiers(
     replace those of the model; without a model they are ignored.
     """
     component = _build_component(nlp, name, "identifiers", model)
+    component.any_length = True  # names are linked by what the whole text says
     if component.model is not None:
         pipeline = component.model.pipeline
         settings: Any = {"species": species, "own": own, "labels": labels, "overwrite": overwrite}
