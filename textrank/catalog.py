@@ -101,14 +101,18 @@ CATALOG: Mapping[str, Mapping[str, str]] = {
         "sum.v1": "textrank.kernels.algebra:Sum",
     },
     "learners": {
+        "additive.v1": "textrank.learners.baselines:AdditiveClassifier",
         "blockwise.v1": "textrank.learners.per_question:PerQuestionLearner",
+        "cooccurrence.v1": "textrank.learners.baselines:Cooccurrence",
         "document_stage.v1": "textrank.learners.document_context:DocumentContextLearner",
         "g2p.v1": "textrank.learners.g2p:EmbeddingRLS",
+        "naive_bayes.v1": "textrank.learners.baselines:NaiveBayes",
         "rankrls.v1": "textrank.learners.rankrls:RankRLS",
         "ranksvm.v1": "textrank.learners.ranksvm:RankSVM",
         "reduced_rls.v1": "textrank.learners.reduced:ReducedRLS",
         "rls.v1": "textrank.learners.rls:RLS",
         "sparse_rls.v1": "textrank.learners.reduced:SparseRLS",
+        "svm.v1": "textrank.learners.baselines:SVM",
     },
     "readers": {
         "bioc_json.v1": "textrank.formats.bioc:BioCJSON",

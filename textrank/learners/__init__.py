@@ -2,8 +2,9 @@
 
 ``base`` has their results and checks, ``holdout`` the exact held-out scores. ``rls``, ``reduced``,
 ``sparse``, ``rankrls`` and ``ranksvm`` are the learners; ``per_question`` and ``document_context``
-build on another learner. ``calibration`` turns scores into probabilities, ``selection`` chooses
-kernels and features, ``online`` updates models, ``multiclass`` and ``g2p`` handle many classes.
+build on another learner. ``baselines`` has simple classifiers to compare with. ``calibration``
+turns scores into probabilities, ``selection`` chooses kernels and features, ``online`` updates
+models, ``multiclass`` and ``g2p`` handle many classes.
 Learners know arrays, not text. Classes are imported on first use:
 ``from textrank.learners import RLS, RankRLS``.
 """
