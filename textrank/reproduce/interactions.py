@@ -11,11 +11,13 @@ import spacy
 from spacy.tokens import Doc
 
 from textrank.config import load_corpus, load_pipeline
-from textrank.evaluation import cross_validate, cross_validate_dataset
+from textrank.evaluation import cross_validate_dataset
 from textrank.evaluation.evaluate import cross_corpora
+from textrank.evaluation.report import Report
 from textrank.evaluation.splits import LeakyFolds, make_splitter
-from textrank.evaluation.statistics import wilcoxon_signed_ranks
+from textrank.evaluation.statistics import permutation_test, wilcoxon_signed_ranks
 from textrank.io import MAX_UNPACKED_BYTES, read_json
+from textrank.learners.baselines import Cooccurrence
 from textrank.learners.rls import RLS
 from textrank.pipeline import Pipeline
 from textrank.protocols import expand_choices
@@ -33,6 +35,8 @@ SHORT_STEP = {
 EMBEDDED_CORPORA = ("AImed", "IEPA", "LLL")
 EMBEDDED_STEP = {"AImed": 6, "IEPA": 1, "LLL": 1}  # likewise, for embeddings
 EMBEDDED_FILES = tuple(f"ppi/{name}.xml.gz" for name in EMBEDDED_CORPORA)
+COMBINE_SETTING = "kernel.kernel.combine"
+WITHIN_METRICS = {"precision": "precision", "recall": "recall", "f": "F", "auc": "AUC"}
 METRIC_NAMES = {"auc": "AUC", "f": "F", "f_best": "F, best threshold", "f_rate": "F, share known"}
 
 
@@ -48,22 +52,54 @@ def read_documents(
 
 
 def run_within(settings: RunSettings) -> Cells:
-    """Compute F and AUC of the all-paths kernel with the given folds.
+    """Compute precision, recall, F and AUC of the all-paths kernel with the given folds.
 
-    One row per corpus; mean and standard deviation over the folds of ``ppi/folds.json``.
+    One row per corpus; mean and standard deviation over the folds of ``ppi/folds.json``. The last
+    columns are precision and F of the co-occurrence baseline, which says yes to every pair.
+    """
+    table = read_json(settings.file("ppi/folds.json"), MAX_UNPACKED_BYTES)
+    pipeline, cells = load_pipeline("ppi-apg"), {}
+    for name in CORPORA:
+        dataset = pipeline.prepare(read_documents(settings, name))
+        splitter = make_splitter(folds=table[name])
+        report = cross_validate_dataset(pipeline, dataset, splitter, corpus=name)
+        everything = replace(pipeline, learner=Cooccurrence())
+        baseline = cross_validate_dataset(everything, dataset, splitter, corpus=name)
+        cells[name] = {
+            **{label: _fold_figure(report, key) for key, label in WITHIN_METRICS.items()},
+            "co-occurrence, precision": _fold_figure(baseline, "precision"),
+            "co-occurrence, F": _fold_figure(baseline, "f"),
+        }
+    return cells
+
+
+def run_sum_or_maximum(settings: RunSettings) -> Cells:
+    """Compute F and AUC of the all-paths kernel with the maximum and with the sum over vertices.
+
+    One row per corpus; the p-value is that of a paired permutation test of AUC over the folds of
+    ``ppi/folds.json``.
     """
     table = read_json(settings.file("ppi/folds.json"), MAX_UNPACKED_BYTES)
     cells = {}
     for name in CORPORA:
-        docs = read_documents(settings, name)
-        report = cross_validate(load_pipeline("ppi-apg"), docs, folds=table[name], corpus=name)
-        cells[name] = {
-            label: Figure.from_values(
-                [v for fold in report.folds if (v := fold.measures[key]) is not None]
-            )
-            for key, label in (("f", "F"), ("auc", "AUC"))
-        }
+        docs, splitter = read_documents(settings, name), make_splitter(folds=table[name])
+        row: dict[str, Figure] = {}
+        aucs: list[list[float]] = []
+        for label, combine in (("maximum", "max"), ("sum", "sum")):
+            pipeline = load_pipeline("ppi-apg", {COMBINE_SETTING: combine})
+            report = cross_validate_dataset(pipeline, pipeline.prepare(docs), splitter, corpus=name)
+            row |= {f"F, {label}": _fold_figure(report, "f")}
+            row |= {f"AUC, {label}": _fold_figure(report, "auc")}
+            aucs.append([fold.measures["auc"] or 0.0 for fold in report.folds])
+        p = permutation_test(aucs[0], aucs[1], resamples=2000).p
+        cells[name] = {**row, "p of AUC": Figure(round(1.0 if p is None else p, 4))}
     return cells
+
+
+def _fold_figure(report: Report, metric: str) -> Figure:
+    """Return mean and spread of a metric over the folds that define it."""
+    values = [fold.measures[metric] for fold in report.folds]
+    return Figure.from_values([value for value in values if value is not None])
 
 
 def run_across(settings: RunSettings) -> Cells:
@@ -177,7 +213,8 @@ def _embedding_methods(pipeline: Pipeline) -> dict[str, tuple[Any, Any]]:
 
 
 EXPERIMENTS = (
-    Experiment("ppi-within", run_within, files=(*CORPUS_FILES, "ppi/folds.json")),
+    Experiment("ppi-within", run_within, files=(*CORPUS_FILES, "ppi/folds.json"), revision=2),
+    Experiment("ppi-sum-maximum", run_sum_or_maximum, files=(*CORPUS_FILES, "ppi/folds.json")),
     Experiment("ppi-across", run_across, files=CORPUS_FILES),
     Experiment("leaks", run_leaks, files=(CORPUS_FILES[0], CORPUS_FILES[2], CRAFT), revision=2),
     Experiment(

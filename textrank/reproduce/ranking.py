@@ -142,7 +142,7 @@ def _iter_rankers(X: Any, y: Vector) -> Iterator[tuple[str, Vector]]:
     for name, learner in learners.items():
         yield name, X.T @ learner.fit(K, targets).coef
     ten_groups = Targets(y, np.arange(len(y)) % 10, targets.queries)
-    svm = RankSVM(alphas=(1.0, 10.0, 100.0), select="auc", folds=3)
+    svm = RankSVM((0.1, 1.0, 10.0), "auc", folds=3, tolerance=1e-5, loss="squared_hinge")
     yield "RankSVM", svm.fit(to_features(X), ten_groups).coef
 
 
@@ -197,7 +197,7 @@ def _make_learners() -> Mapping[str, Any]:
         "RankRLS (20)": ranker("sign"),
         "RankRLS (21)": ranker("magnitude"),
         "RankRLS (22)": ranker("bound"),
-        "RankSVM": lambda alphas: RankSVM(alphas=alphas, iterations=100),
+        "RankSVM": lambda alphas: RankSVM(alphas, iterations=50, loss="squared_hinge"),
         "RLS": lambda alphas: RLS(alphas=alphas, select="squared_error"),
     }
 
@@ -285,7 +285,6 @@ RANKING_EXPERIMENTS = (
 
 SAMPLE_SIZE, FEATURE_COUNT = 30, 10
 CONSTANT_FEATURE = 3.0  # acts as a bias term, which pooling over folds mixes up
-MEAN_ALPHA = 1e-4  # of RankSVM, per pair of candidates
 SMALL_ALPHA = 1e-3  # where held-out candidates in the basis do most harm
 LEVEL_CANDIDATES, LEVEL_REPEATS = 80_000, 9
 ITEM_COUNT, PREFERENCE_COUNT = 80, 1000
@@ -499,8 +498,8 @@ def _fit_ranksvm(K: Matrix, targets: Targets) -> Matrix:
     the time of the fit is of interest.
     """
     root = np.linalg.cholesky(K + 1e-8 * np.eye(len(K)))
-    alpha = MEAN_ALPHA * len(K) ** 2  # in proportion to the number of pairs
-    return RankSVM(alphas=[alpha]).coefs(root, targets.y, targets.queries)
+    svm = RankSVM(alphas=[1.0], tolerance=1e-4, loss="squared_hinge")
+    return svm.coefs(root, targets.y, targets.queries)
 
 
 def _holdout_by_shortcut(K: Matrix, targets: Targets, basis: Indices) -> Vector:
