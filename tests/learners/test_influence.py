@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from textrank.candidates import Targets
 from textrank.features import FeatureNames, Features, take_rows
-from textrank.learners.influence import GroupChanges, find_changes
+from textrank.learners.influence import find_changes
 from textrank.learners.reduced import ReducedRLS
 from textrank.learners.rls import RLS
 
@@ -78,22 +78,11 @@ def test_rankings_on_a_basis_offer_none():
     assert ReducedRLS(12, rank=True).group_changes(F @ F.T, targets, ALPHA) is None
 
 
-def test_documents_are_named_and_arrays_return():
+def test_documents_are_named():
     F, targets = problem(d=60)
     names = [f"document {group % 7}" for group in targets.groups]  # two groups share a name
     changes = find_changes(RLS((ALPHA,)), features(F), targets, ALPHA, names)
     assert list(changes.documents) == [f"document {g % 7}" for g in np.unique(targets.groups)]
-    again = GroupChanges.from_arrays(changes.to_arrays())
-    assert np.array_equal(again.of_scores(F), changes.of_scores(F))
-    assert again.documents == changes.documents
-
-
-def test_damaged_arrays_are_refused():
-    F, targets = problem()
-    changes = find_changes(RLS((ALPHA,)), F @ F.T, targets, ALPHA, ["d"] * len(F))
-    arrays = {**changes.to_arrays(), "documents": np.array(["one"])}
-    with pytest.raises(ValueError, match="documents"):
-        GroupChanges.from_arrays(arrays)
 
 
 def test_a_learner_without_closed_form_offers_none():

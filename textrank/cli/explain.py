@@ -5,20 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from textrank.cli.app import DEFAULT_OPTIONS, CommonOptions, JsonFile, ModelName, Nlp, Texts
+from textrank.cli.app import (
+    DEFAULT_OPTIONS,
+    CommonOptions,
+    JsonFile,
+    ModelName,
+    Nlp,
+    Texts,
+    refuse_ignored,
+)
 
 if TYPE_CHECKING:
     from textrank.reports.explanation import ExplainedDecision
 
+MAX_DOCUMENTS = 5  # influential documents to print per score
 BATCH_DOCS = 16  # the model's features are matched with their candidates once
 EXAMPLE = "Example: textrank explain my-model abstract.txt --html why.html"
 
 
 def command(
+    context: typer.Context,
     model: ModelName,
     texts: Texts,
     nlp: Nlp = None,
@@ -29,6 +39,13 @@ def command(
     relation: Annotated[
         str | None,
         typer.Option(metavar="KIND", help="Interactions to explain: physical, regulation or any."),
+    ] = None,
+    influence: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CORPUS",
+            help="Print which documents of this training corpus decided each score.",
+        ),
     ] = None,
     options: CommonOptions = DEFAULT_OPTIONS,
 ) -> None:
@@ -41,6 +58,15 @@ def command(
     from textrank.io import write_text
     from textrank.reports.explanation import render_explanations
 
+    if influence is not None:
+        refused = ("top", "show_all", "html", "relation")
+        refuse_ignored(context, refused, "with --influence", "leave out --influence")
+        rows = list(explain_influence(model, texts, influence, nlp, options))
+        if json_:
+            write_text(json.dumps(rows, ensure_ascii=False) + "\n", json_)
+        for row in rows:
+            typer.echo(_describe_influence(row))
+        return
     settings = () if relation is None else (f"task.relation={relation}",)
     explanations = list(explain_model(model, texts, nlp, options, settings=settings))
     if json_:
@@ -98,3 +124,56 @@ def explain_model(
         parts = loaded.explain_relative(candidates)
         for decision, contributions, row in zip(decisions, parts, rows, strict=True):
             yield ExplainedDecision(decision, contributions, row)
+
+
+def explain_influence(
+    model: str,
+    texts: Sequence[str],
+    corpus: str,
+    nlp: str | None = None,
+    options: CommonOptions = DEFAULT_OPTIONS,
+) -> Iterator[dict[str, Any]]:
+    """Iterate over the candidates of texts, each with the documents that decided its score.
+
+    ``corpus`` is the corpus that the model was trained on; other arguments are as in
+    ``explain_model``. A row has ``document``, ``text``, ``spans``, ``score`` and ``influence``: all
+    training documents with the exact change of the score without them, largest first. Raises
+    ValueError if the model offers none (see ``document_influence``).
+    """
+    import numpy as np
+
+    from textrank._annotate import load_language
+    from textrank.cli.sources import read_corpus, read_texts, set_model_parser
+    from textrank.config import load_model
+    from textrank.evaluation.audit import document_influence
+    from textrank.evaluation.cross_validation import make_decisions
+
+    loaded = set_model_parser(load_model(model), nlp)
+    task = loaded.pipeline.task
+    training = read_corpus(options.load_corpus(corpus), nlp, task)
+    docs = list(read_texts(texts, load_language(nlp, task, raw=True), options))
+    candidates = [c for group in task.find_candidates(docs) for c in group]
+    if not candidates:
+        return
+    names, changes = document_influence(loaded, training, candidates)
+    decisions = make_decisions(candidates, loaded.score(candidates), loaded.threshold)
+    for decision, row in zip(decisions, changes, strict=True):
+        order = np.argsort(-np.abs(row), kind="stable")
+        yield {
+            "document": decision.document,
+            "text": decision.text,
+            "spans": decision.spans,
+            "score": decision.score,
+            "influence": [{"document": names[k], "change": float(row[k])} for k in order],
+        }
+
+
+def _describe_influence(row: dict[str, Any]) -> str:
+    """Return a candidate and its five most influential documents, one line each."""
+    from textrank.reports.table import mark_spans
+
+    lines = [f"{row['score']:+.2f}  {mark_spans(row['text'], row['spans'])}"]
+    for entry in row["influence"][:MAX_DOCUMENTS]:
+        verb = "raised" if entry["change"] < 0 else "lowered"
+        lines.append(f"       {verb} by {abs(entry['change']):.3f}: {entry['document']}")
+    return "\n".join(lines)

@@ -14,16 +14,15 @@ Letters in shapes: ``n`` training candidates, ``d`` features, ``g`` documents, `
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from textrank.candidates import Targets
-from textrank.features import Features, Indices, KernelData, Matrix, SparseMatrix, Vector
+from textrank.features import Features, KernelData, Matrix, SparseMatrix, Vector
 from textrank.learners.base import check_data, check_targets, rows_by_group
 from textrank.learners.holdout import solve_regular
 from textrank.linalg import gram, inverse
@@ -57,44 +56,6 @@ class GroupChanges:
             return np.asarray(data @ self.changes)
         products = data @ self.rows.T
         return np.asarray(products @ self.changes)
-
-    def take(self, index: Indices) -> GroupChanges:
-        """Return the changes of the coefficients at ``index``; only without ``rows``."""
-        if self.rows is not None:
-            raise ValueError("changes of feature weights cannot be divided by candidates")
-        return replace(self, changes=self.changes[index])
-
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the contents as arrays by name; see ``from_arrays``."""
-        arrays: dict[str, NDArray[Any]] = {
-            "changes": self.changes,
-            "documents": np.array(self.documents, dtype=np.str_),
-        }
-        if self.rows is not None:
-            csr = sp.csr_array(self.rows)
-            arrays |= {
-                "rows/data": csr.data,
-                "rows/indices": csr.indices,
-                "rows/indptr": csr.indptr,
-                "rows/shape": np.array(csr.shape),
-            }
-        return arrays
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> GroupChanges:
-        """Build the changes from ``to_arrays``; ValueError if the arrays do not fit together."""
-        changes = np.asarray(arrays["changes"], dtype=np.float64)
-        documents = tuple(str(name) for name in arrays["documents"])
-        if changes.ndim != 2 or changes.shape[1] != len(documents):
-            raise ValueError(f"changes of shape {changes.shape} for {len(documents)} documents")
-        rows = None
-        if "rows/data" in arrays:
-            parts = (arrays["rows/data"], arrays["rows/indices"], arrays["rows/indptr"])
-            rows = sp.csr_array(parts, shape=tuple(int(n) for n in arrays["rows/shape"]))
-            rows.check_format(full_check=True)
-            if rows.shape[0] != len(changes):
-                raise ValueError(f"{rows.shape[0]} feature rows for {len(changes)} changes")
-        return cls(changes, rows, documents)
 
 
 @runtime_checkable
