@@ -126,17 +126,24 @@ def test_domains_do_not_interact():
     assert [span.id_ for span in PPI().names(doc)] == ["b", "c"]
 
 
-def test_a_score_of_a_range_is_that_of_its_tag_sequence():
+@pytest.mark.parametrize("length", [1, 2, 3, 5])
+def test_a_score_of_a_range_is_that_of_its_tag_sequence(length):
     """With O on both sides, scores differ by the log odds of the CRF's tag sequences."""
     rng = np.random.default_rng(0)
     legal = legal_transitions(2)
     transitions = np.where(legal, rng.normal(size=legal.shape), -np.inf)
-    scores = rng.normal(size=(4, 9))
-    values = score_range(scores, transitions, 1, 3)
+    n = length + 2
+    scores = rng.normal(size=(n, 9))
+    values = score_range(scores, transitions, 1, length + 1)
     totals = []
-    for tags in ([0, 0, 0, 0], [0, 1, 3, 0], [0, 5, 7, 0]):
-        allowed = np.eye(9, dtype=bool)[tags]
-        totals.append(compute_marginals(scores, transitions, [4], allowed).log_partition)
+    for first in (None, 0, 4):
+        name = (
+            [0] * length if first is None else [first + 1, *[first + 2] * (length - 2), first + 3]
+        )
+        if first is not None and length == 1:
+            name = [first + 4]
+        allowed = np.eye(9, dtype=bool)[[0, *name, 0]]
+        totals.append(compute_marginals(scores, transitions, [n], allowed).log_partition)
     np.testing.assert_allclose(np.diff(values), np.diff(totals), atol=1e-6)
 
 

@@ -18,7 +18,6 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain as chain_iterables
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,7 +55,6 @@ class KindPrediction(NamedTuple):
 
     spans: list[LabelledSpan]
     scores: Floats  # (words, tags) emission scores
-    word_of_token: dict[int, int]  # word index of each token that is a word
 
 
 class KindRecognizer(NameRecognizer):
@@ -99,7 +97,7 @@ class KindRecognizer(NameRecognizer):
         paragraphs = [paragraph_lengths(*one) for one in docs_and_words]
         lengths = [sum(paragraph) for paragraph in paragraphs]
         if not any(lengths):
-            return [KindPrediction([], np.zeros((0, 1)), {}) for _ in docs]
+            return [KindPrediction([], np.zeros((0, 1))) for _ in docs]
         with single_thread_blas():
             scores = self._scores(docs, normalized).astype(np.float64)
         tags = decode_tags(scores, self._transitions(), list(chain_iterables(*paragraphs)))
@@ -108,9 +106,6 @@ class KindRecognizer(NameRecognizer):
             KindPrediction(
                 map_to_tokens(doc, words, tags_to_spans(doc_tags, self.labels)),
                 doc_scores,
-                {i: i for i in range(len(doc))}
-                if words is None
-                else {token: n for n, token in enumerate(words.token_indices.tolist())},
             )
             for (doc, words), doc_tags, doc_scores in zip(
                 docs_and_words, np.split(tags, ends), np.split(scores, ends), strict=True
@@ -131,13 +126,18 @@ class KindRecognizer(NameRecognizer):
             words, abbreviations = WordSpans(doc), find_abbreviations(doc)
             predicted = [(span.start, span.end) for span in prediction.spans]
             predicted += self._find_arguments(words, prediction, transitions)
-            spans = repair_boundaries(doc, words, fix_spans(doc, predicted, abbreviations))
+            spans = repair_boundaries(doc, words, fix_spans(doc, predicted, abbreviations, words))
             if not spans:
                 doc.spans[self.key] = []
                 continue
             path_scores = [
-                score_range(prediction.scores, transitions, *self._word_range(prediction, span))
-                for span in spans
+                score_range(
+                    prediction.scores,
+                    transitions,
+                    words.word_of_token[start],
+                    words.word_of_token[end - 1] + 1,
+                )
+                for start, end in spans
             ]
             pooled = _pool_by_name(doc, spans, np.array(path_scores), abbreviations)
             probabilities = _softmax(pooled / self.temperature)
@@ -171,13 +171,6 @@ class KindRecognizer(NameRecognizer):
             if token not in taken and _softmax(scores)[0, 0] <= 1 - _MIN_ARGUMENT_PROBABILITY:
                 symbols.append((token, token + 1))
         return symbols
-
-    @staticmethod
-    def _word_range(prediction: KindPrediction, span: TokenRange) -> tuple[int, int]:
-        """Return the words of a token range as (first, exclusive end); it must contain a word."""
-        words = [prediction.word_of_token.get(token) for token in range(*span)]
-        indices = [word for word in words if word is not None]
-        return indices[0], indices[-1] + 1
 
 
 _MIN_ARGUMENT_PROBABILITY = 0.25
@@ -252,12 +245,24 @@ def score_range(scores: Floats, transitions: Floats, start: int, end: int) -> li
     range must not be empty.
     """
     length = end - start
-    results = [float(scores[start:end, 0].sum() + (length + 1) * transitions[0, 0])]
-    for first in range(0, scores.shape[1] - 1, 4):
-        begin, inside, last, unit = range(first + 1, first + 5)
-        tags = [unit] if length == 1 else [begin, *[inside] * (length - 2), last]
-        total = sum(scores[start + i, tag] for i, tag in enumerate(tags))
-        total += sum(transitions[a, b] for a, b in pairwise([0, *tags, 0]))
+    sums = scores[start:end].sum(axis=0).tolist() if length > 2 else None
+    first_row, last_row = scores[start].tolist(), scores[end - 1].tolist()
+    outside = first_row[0] + (last_row[0] if length > 1 else 0.0)
+    if sums is not None:
+        outside = sums[0]
+    results = [outside + (length + 1) * float(transitions[0, 0])]
+    for label in range(0, scores.shape[1] - 1, 4):
+        begin, inside, last, unit = range(label + 1, label + 5)
+        if length == 1:
+            results.append(first_row[unit] + float(transitions[0, unit] + transitions[unit, 0]))
+            continue
+        total = first_row[begin] + last_row[last] + transitions[0, begin] + transitions[last, 0]
+        if sums is None:
+            total += transitions[begin, last]
+        else:
+            total += sums[inside] - first_row[inside] - last_row[inside]
+            total += transitions[begin, inside] + transitions[inside, last]
+            total += (length - 3) * transitions[inside, inside]
         results.append(float(total))
     return results
 

@@ -369,6 +369,7 @@ def fix_spans(
     doc: Doc,
     spans: Sequence[TokenRange],
     abbreviations: Sequence[AbbreviationPair] | None = None,
+    words: WordSpans | None = None,
 ) -> list[TokenRange]:
     """Clean up predicted spans by rules and add missed ones; return them sorted.
 
@@ -377,10 +378,11 @@ def fix_spans(
     digit is left or if they overlap an earlier one. An abbreviation follows its long form: it is
     added if that is a name, and removed everywhere if that clearly is not. A name that is predicted
     at least as often as it is missed is added wherever it occurs. ``abbreviations`` are those of
-    ``find_abbreviations``, which is called if they are None. The Doc is not changed. Linear in the
-    length of the text.
+    ``find_abbreviations`` and ``words`` those of the Doc; both are computed if they are None. The
+    Doc is not changed. Linear in the length of the text.
     """
-    words = WordSpans(doc)
+    if words is None:
+        words = WordSpans(doc)
     fixed = {clean for span in spans if (clean := words.clean_span(*span)) is not None}
     fixed = words.drop_overlaps(fixed)
     if abbreviations is None:
