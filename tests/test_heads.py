@@ -156,7 +156,7 @@ def test_moments_give_the_coefficients_of_the_learner() -> None:
     basis, K = np.arange(0, 24, 3), F @ F.T
     learner = ReducedRLS(size=8, alphas=(0.7,))
     targets = Targets(y, rows, rows, weights=weights)
-    expected = learner.coefs_on_basis(K[:, basis], basis, targets)[0]
+    expected = learner.path_on_basis(K[:, basis], basis, targets)[0][0]
     root = np.sqrt(weights)[:, None]
     columns, labels = K[:, basis] * root, y[:, None] * root
     whole = BasisMoments.from_columns(columns, labels)
@@ -166,7 +166,7 @@ def test_moments_give_the_coefficients_of_the_learner() -> None:
     for moments in (whole, part + rest, whole - rest + rest * 1.0):
         np.testing.assert_allclose(moments.solve(gram, 0.7)[:, 0], expected, atol=1e-8)
     keep = np.arange(5)
-    fewer = learner.coefs_on_basis(K[:, basis[keep]], basis[keep], targets)[0]
+    fewer = learner.path_on_basis(K[:, basis[keep]], basis[keep], targets)[0][0]
     found = whole.solve(gram, 0.7, keep)[:, 0]
     np.testing.assert_allclose(found[keep], fewer, atol=1e-8)
     assert not found[5:].any()

@@ -166,7 +166,7 @@ def test_weighted_model_solves_the_naive_equations(rng):
     left = columns.T @ (weights[:, None] * columns) + 0.7 * columns[basis]
     naive = np.linalg.solve(left, columns.T @ (weights * y))
     np.testing.assert_allclose(fit.coef[basis], naive, atol=1e-8)
-    alone = ReducedRLS(alphas=[0.7]).coefs_on_basis(columns, basis, targets)
+    alone = ReducedRLS(alphas=[0.7]).path_on_basis(columns, basis, targets)[0]
     np.testing.assert_allclose(alone[0], naive, atol=1e-8)
 
 

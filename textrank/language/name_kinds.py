@@ -45,7 +45,8 @@ from textrank.language.ner import (
 )
 
 Floats = NDArray[np.float64]
-GENE, FAMILY, DOMAIN = KINDS = ("GENE", "FAMILY", "DOMAIN")
+KINDS = ("GENE", "FAMILY", "DOMAIN")
+GENE, FAMILY = KINDS[:2]
 NOT_A_NAME = "O"  # key of ``span._.textrank_kinds`` besides the kinds
 _PROBABILITIES_KEY = "textrank_names"  # of ``doc.user_data``: {"start:end": {kind: probability}}
 

@@ -212,22 +212,6 @@ class ReducedRLS:
         changes[basis] = reduced_changes(problem, removed, alpha, groups)
         return GroupChanges(changes if dual else np.asarray(matrix.T @ changes))
 
-    def coefs_on_basis(
-        self,
-        columns: Matrix,
-        basis: Indices,
-        targets: Targets,
-        *,
-        basis_gram: Matrix | None = None,
-    ) -> Matrix:  # (a, b)
-        """Return the coefficients of ``path_on_basis`` without computing held-out scores.
-
-        ``basis_gram`` (b, b) replaces ``columns[basis]`` as the Gram matrix of the basis.
-        """
-        coordinates = ReducedCoordinates.from_columns(columns, basis, basis_gram)
-        problem = self._problem(coordinates, targets, check_targets(targets.y, len(columns)))
-        return coordinates.to_coefs(problem.solve(np.array(self.alphas)))[:, :, 0]
-
     def _problem(
         self, coordinates: ReducedCoordinates, targets: Targets, Y: Matrix
     ) -> DiagonalRidge:

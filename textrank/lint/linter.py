@@ -99,7 +99,6 @@ INLINE_TAG_PATTERN = (
     r"</?(?:a|abbr|acronym|b|big|cite|dfn|em|font|i|ins|q|small|span|strong|u)"
     r"(?:\s[^<>]*)?/?>"
 )
-INLINE_LINK_PATTERN = r"\]\([^)\n]{0,2000}\)|\[(?=[^\[\]\n]*\]\()"
 # Markup of each kind with its filler, in the order of replacement.
 MARKUP_OF_KIND: Mapping[str, tuple[tuple[str, str], ...]] = {
     "markdown": (

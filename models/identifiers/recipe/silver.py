@@ -22,7 +22,6 @@ from textrank.tasks.identifiers.names import find_species, make_key
 VOTES = {NameKind.SYMBOL: 3, NameKind.NAME: 2, NameKind.SYNONYM: 1, NameKind.DESIGNATION: 1}
 MOST = 20  # votes of one spelling for a protein
 LONGEST = 7000  # characters of a text that are read
-HIDDEN = 3  # one text of so many is shown without its species words
 OFTEN = 3  # times that a name is met before its being untagged says something
 
 Tag = tuple[int, int, Sequence[str]]

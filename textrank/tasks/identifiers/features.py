@@ -61,7 +61,6 @@ class TextContext:
     long_forms: Mapping[str, str]  # abbreviation -> long form
     short_forms: Mapping[str, str]  # key of a long form -> abbreviation
     name_counts: Mapping[str, int]  # identifier -> number of different names that may mean it
-    repeated_identifiers: frozenset[str]  # identifiers that several names may mean
     case_style: Mapping[int, float]  # human, mouse -> whether symbols are written so, -1 .. 1
     exclusive_share: Mapping[int, float]  # taxon -> share of names that only its genes have
     mouse_score: Mapping[int, float]  # human, mouse -> evidence from cue words, -1 .. 1
@@ -123,7 +122,6 @@ class TextContext:
             long_forms,
             {make_key(full): short for short, full in long_forms.items()},
             dict(name_counts),
-            frozenset(identifier for identifier, count in name_counts.items() if count > 1),
             _compute_case_style(matches),
             _compute_exclusive_share(matches),
             {HUMAN: -mouse_score, MOUSE: mouse_score},
