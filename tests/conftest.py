@@ -14,6 +14,7 @@ import pytest
 import spacy
 from spacy.tokens import Doc, Span
 
+from textrank.config import load_corpus, load_pipeline
 from textrank.io.reading import shipped_folder
 from textrank.model import Model
 
@@ -88,6 +89,13 @@ def data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no research corpora: set TEXTRANK_DATA to their folder (looked in {folder})")
     return folder
+
+
+@pytest.fixture(scope="session")
+def trained_spelling() -> Model:
+    """The pipeline ``spelling`` trained on the sample: a linear model that names a lexicon."""
+    corpus = load_corpus(str(ROOT / "corpora" / "sample-spelling"))
+    return load_pipeline("spelling").fit(list(corpus(spacy.blank("en"))))
 
 
 @pytest.fixture

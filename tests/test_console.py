@@ -20,7 +20,8 @@ pytestmark = pytest.mark.slow
 PAGES = ["README.md", *(f"docs/{name}.md" for name in (
     "start", "scale", "reference/names", "tutorials/abstracts", "tutorials/cluster",
     "tutorials/corpus", "tutorials/curation", "tutorials/documents", "tutorials/spacy",
-    "experiments/interactions", "experiments/spelling"))]  # fmt: skip
+    "experiments/interactions", "experiments/spelling", "tutorials/audit", "tutorials/league",
+    "tutorials/query", "methods/embeddings", "methods/positions"))]  # fmt: skip
 # Pages that show output of `apply --table`.
 SHOWN = ("README.md", "docs/index.md", "docs/start.md")
 # Commands that need a network, a cluster, another program or corpora that are not shipped.

@@ -60,7 +60,7 @@ CARDS = ["models/ppi/README.md"]
 def test_figures_agree_with_their_sources(page: str, pattern: str, sources: list[str]) -> None:
     match = re.search(pattern, (ROOT / page).read_text("utf-8"))
     assert match is not None
-    figures = re.findall(r"(?<![\w.])\d*\.\d+", match[1])
+    figures = re.findall(r"(?<![\w.])(?:\d*\.\d+|\d+)(?![\w.])", match[1])
     assert figures
     text = "".join((ROOT / source).read_text("utf-8") for source in sources)
     missing = [x for x in figures if not re.search(rf"(?<![\d.]){re.escape(x)}0?(?!\d)", text)]

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import spacy
 
-from textrank.config import load_model
 from textrank.explanation import ScoredBatch, rank_contributions
 from textrank.features import FeatureNames, Features
 from textrank.linear_scores import Contributions, LinearScores
@@ -26,9 +25,11 @@ def nlp():
 
 
 @pytest.mark.parametrize("words", [1, 50, 200_000])  # those looked at in one portion
-def test_reasons_of_proposals_are_those_that_explain_gives(nlp, monkeypatch, words):
+def test_reasons_of_proposals_are_those_that_explain_gives(
+    nlp, monkeypatch, trained_spelling, words
+):
     monkeypatch.setattr("textrank.candidates.MAX_CHUNK_WORDS", words)
-    model = load_model("spelling")
+    model = trained_spelling
     task = model.pipeline.task
     proposals = 0
     for doc in model.pipe(nlp.pipe(TEXTS)):
@@ -40,13 +41,13 @@ def test_reasons_of_proposals_are_those_that_explain_gives(nlp, monkeypatch, wor
             adds = [part["adds"] for part in row["because"]]
             assert [part["adds"] for part in own] == pytest.approx(adds, abs=1e-12)
         proposals += len(told)
-    assert proposals > 2
+    assert proposals > 1
 
 
-def test_portions_are_told_one_after_the_other(nlp):
+def test_portions_are_told_one_after_the_other(nlp, trained_spelling):
     names, coef = FeatureNames.from_iterable(["a", "b", "c"]), np.array([2.0, -1.0, 0.5])
     doc = nlp(TEXTS[0])
-    some = load_model("spelling").pipeline.task.candidates(doc)[:3]
+    some = trained_spelling.pipeline.task.candidates(doc)[:3]
     first = Contributions(np.array([1, 0, 0]), np.array([0, 2, 0]), np.array([1.0, 8.0, 1.0]))
     second = Contributions(np.array([0]), np.array([1]), np.array([3.0]))
     weighed = [
@@ -60,8 +61,8 @@ def test_portions_are_told_one_after_the_other(nlp):
     assert looked.explain([some[2], some[0]]) == [parts[2], parts[0]]
 
 
-def test_a_candidate_that_was_not_scored_is_refused(nlp):
-    task = load_model("spelling").pipeline.task
+def test_a_candidate_that_was_not_scored_is_refused(nlp, trained_spelling):
+    task = trained_spelling.pipeline.task
     doc = nlp(TEXTS[0])
     looked = ScoredBatch(task.candidates(doc), [], FeatureNames.from_iterable(["a"]), np.ones(1))
     with pytest.raises(ValueError, match="not one of the scored candidates"):

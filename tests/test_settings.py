@@ -57,7 +57,7 @@ KERNELS = [
     Positional(ScaleFree(), words=Mixture([EqualWords(), SharedStem()], weights=[1.0, 0.3])),
     Positional(LogScale(), words=SharedTag({"binds": "VBZ"})),
     Positional(Bag(), words=CharacterNgrams()),
-    Positional(Bag(), words=WordVectorFile("vectors.npz")),
+    Positional(Bag(), words=WordVectorFile(__file__)),  # read on use
     Positional(
         PositionTable([[1.0, 0.0], [0.0, 1.0]], bins=[1]), words=WordVectors(["a"], [[1.0]])
     ),

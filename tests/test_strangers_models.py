@@ -51,8 +51,8 @@ def parse_ranking(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def spelling(tmp_path: Path) -> Path:
-    load_model("spelling").to_disk(tmp_path / "model")
+def spelling(tmp_path: Path, trained_spelling: Model) -> Path:
+    trained_spelling.to_disk(tmp_path / "model")
     return tmp_path / "model"
 
 
@@ -176,7 +176,8 @@ REVIEWED = {  # settings that take text and name no file
     "answers", "also", "entities", "labels", "topics", "sets", "more", "senses", "form", "bounds",
     "digits", "known", "parts", "drop", "types", "sides", "target", "stop_words", "vocabulary",
     "weights", "algorithm", "words", "dtype", "view", "linear", "gaussian", "positional", "empty",
-    "name", "representations", "unknown", "transformation",
+    "name", "representations", "unknown", "transformation", "fact_weights", "relation", "table",
+    "precision",
 }  # fmt: skip
 
 

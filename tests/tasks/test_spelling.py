@@ -192,10 +192,17 @@ def test_the_shipped_lexicon_knows_english():
     assert load_lexicon("english")["than"][0] == "IN"
 
 
-@pytest.mark.parametrize("content", [b"\x1f\x8bbroken", b"word without tag\n", b"\xff\tNN\n"])
-def test_a_broken_lexicon_is_named(tmp_path, content):
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"\x1f\x8bbroken", r"x\.tsv: the gzip file is truncated"),
+        (b"word without tag\n", r"x\.tsv, line 1: not a line of a lexicon"),
+        (b"\xff\tNN\n", r"x\.tsv, line 1, byte 0: not UTF-8"),
+    ],
+)
+def test_a_broken_lexicon_is_named(tmp_path, content, message):
     (tmp_path / "x.tsv").write_bytes(content)
-    with pytest.raises(ValueError, match=r"x\.tsv: not a lexicon"):
+    with pytest.raises(ValueError, match=message):
         load_lexicon(str(tmp_path / "x.tsv"))
 
 

@@ -153,11 +153,11 @@ class SVM(_Baseline):
     through that of a basis, sampled evenly over groups; held-out groups take their basis vectors
     with them. There is no intercept: a constant feature or kernel takes its place.
 
-    >>> K = np.array([[1.0, -1.0], [-1.0, 1.0]])
-    >>> groups = np.arange(2)
-    >>> fit = SVM(alphas=[0.5]).path(K, Targets(np.array([1.0, -1.0]), groups, groups))
-    >>> (K @ fit.coefs[0]).round(2)
-    array([ 1., -1.])
+    >>> y, groups = np.array([1.0, -1.0, 1.0, -1.0]), np.array([0, 0, 1, 1])
+    >>> K = np.outer(y, y)
+    >>> path = SVM(alphas=[0.5], folds=2).path(K, Targets(y, groups, groups))
+    >>> (K @ path.coefs[0]).round(2)
+    array([ 1., -1.,  1., -1.])
     """
 
     alphas: Sequence[float] = (0.1, 1.0, 10.0)
