@@ -33,6 +33,7 @@ EXAMPLES = {
         "textrank apply ppi corpora/sample-text/egfr.txt --table",
         "textrank apply ppi corpora/sample-text --out results",
     ],
+    "export": ["textrank export results facts.indra.json"],
     "results": ["textrank results verify results"],
     "query": [
         'textrank query results "who interacts with GRB2"',

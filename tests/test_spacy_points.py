@@ -7,7 +7,6 @@ import sys
 import zipfile
 from pathlib import Path
 
-import networkx as nx
 import pytest
 import spacy
 from defusedxml.ElementTree import fromstring
@@ -16,7 +15,8 @@ from spacy.tokens import Doc
 from textrank.cli.app import run
 from textrank.formats.research import Senseval
 from textrank.model import Model
-from textrank.tasks.ppi.facts import write_network
+from textrank.tasks.ppi.exports import write_facts
+from textrank.tasks.ppi.facts import aggregate_rows
 
 
 def test_a_component_refuses_the_model_of_another_task() -> None:
@@ -74,12 +74,14 @@ def test_own_code_is_loaded_by_the_command_line(
 
 
 def test_a_network_with_control_characters_is_xml(tmp_path: Path) -> None:
-    graph = nx.Graph()
-    graph.add_node("a\x00", label="a\x01")
-    graph.add_node("b", label="b")
-    row = {"document": "d\x02", "sentence": "a\x1b b", "probability": 0.5}
-    graph.add_edge("a\x00", "b", type="x", direction="none", evidence=[row])
-    write_network(graph, tmp_path / "x.graphml")
+    row = {
+        "names": ["a\x00", "b\x01"],
+        "sentence": "a\x1b b",
+        "spans": [[0, 1], [3, 4]],
+        "score": 1.0,
+        "interacts": True,
+    }
+    write_facts(aggregate_rows([("d\x02", [row])]), tmp_path / "x.graphml")
     assert fromstring((tmp_path / "x.graphml").read_bytes()) is not None
 
 

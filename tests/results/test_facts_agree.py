@@ -12,7 +12,7 @@ import pytest
 from spacy.tokens import Doc
 
 from textrank.results.schema import TABLES, document_row, statement_rows, write_part
-from textrank.tasks.ppi.facts import aggregate_facts, build_network, entity_key
+from textrank.tasks.ppi.facts import aggregate_facts, entity_key, network_from_facts
 from textrank.tasks.ppi.task import PPI
 
 pytest.importorskip("duckdb")
@@ -136,7 +136,7 @@ def test_apply_query_and_explore_agree(
         assert fact is not None
         assert_equal(from_sql([fact]), {(a, b): expected[a, b]})
 
-    graph = build_network(docs)
+    graph = network_from_facts(aggregate_facts(docs))
     edges = {(e["a"], e["b"]): e["probability"] for _, _, e in graph.edges(data=True)}
     assert edges == pytest.approx({key: fact["probability"] for key, fact in asserted.items()})
 

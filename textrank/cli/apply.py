@@ -39,7 +39,8 @@ def command(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Also write the interaction network (.graphml, .cyjs, .sif or .csv).",
+            help="Also write the facts as .graphml, .cyjs, .cx2, .sif, .csv, .bel, .mitab or "
+            ".indra.json.",
         ),
     ] = None,
     facts: Annotated[

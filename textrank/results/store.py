@@ -922,8 +922,8 @@ def open_store(path: str | Path, open_corpus: Callable[[Path], NamedCorpus] = lo
         )
     if source.is_dir() and (source / "manifest.json").is_file():
         return from_folder(source)
-    if source.is_file() and _is_apply_output(source):
-        return from_rows(_read_json_lines(source), source.name, size=source.stat().st_size)
+    if source.is_file() and is_apply_output(source):
+        return from_rows(read_apply_output(source), source.name, size=source.stat().st_size)
     return from_rows(_read_corpus(open_corpus(source), source), source.name)
 
 
@@ -1084,7 +1084,7 @@ ATTRIBUTE_PREFIX = "textrank_"  # before the name of a task in a line of apply
 PPI_ATTRIBUTE = "textrank_ppi"
 
 
-def _is_apply_output(path: Path) -> bool:
+def is_apply_output(path: Path) -> bool:
     """Return whether the first line of a file is JSON that ``textrank apply`` printed.
 
     False if the file cannot be read.
@@ -1096,7 +1096,7 @@ def _is_apply_output(path: Path) -> bool:
     return isinstance(first, dict) and any(key.startswith(ATTRIBUTE_PREFIX) for key in first)
 
 
-def _read_json_lines(path: Path) -> dict[str, Iterator[Row]]:
+def read_apply_output(path: Path) -> dict[str, Iterator[Row]]:
     """Return documents and statements from the output of ``textrank apply ppi``, as rows by table.
 
     Empty lines are skipped; a line without an id is named by its number. The file is read once for

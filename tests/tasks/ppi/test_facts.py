@@ -12,7 +12,8 @@ import networkx as nx
 import pytest
 from spacy.tokens import Doc
 
-from textrank.tasks.ppi.facts import aggregate_facts, build_network, write_network
+from textrank.tasks.ppi.exports import write_facts
+from textrank.tasks.ppi.facts import aggregate_facts, network_from_facts
 from textrank.tasks.ppi.task import PPI
 
 
@@ -37,7 +38,7 @@ def test_edges_join_spellings_and_keep_evidence(make_doc: Callable[..., Doc]) ->
         annotated_doc(make_doc, "a", ("IL-2", "JAK3", True), ("IL-2", "SHC", False)),
         annotated_doc(make_doc, "b", ("IL2", "Jak3", True), ("IL-2", "IL2", True)),
     ]
-    graph = build_network(docs)
+    graph = network_from_facts(aggregate_facts(docs))
     assert list(graph.edges) == [("il2", "jak3")]
     assert graph.nodes["il2"]["label"] == "IL-2"
     edge = graph.edges["il2", "jak3"]
@@ -46,8 +47,8 @@ def test_edges_join_spellings_and_keep_evidence(make_doc: Callable[..., Doc]) ->
 
 
 def test_graphml_reads_back(make_doc: Callable[..., Doc], tmp_path: Path) -> None:
-    graph = build_network([annotated_doc(make_doc, "a", ("Ras", "Raf", True))])
-    write_network(graph, tmp_path / "net.graphml")
+    facts = aggregate_facts([annotated_doc(make_doc, "a", ("Ras", "Raf", True))])
+    write_facts(facts, tmp_path / "net.graphml")
     again = nx.read_graphml(tmp_path / "net.graphml")
     assert again.edges["ras", "raf"]["evidence"] == "a: Ras and Raf. (1.000)"
     assert [p.name for p in tmp_path.iterdir()] == ["net.graphml"]
@@ -88,13 +89,13 @@ def test_a_fact_that_is_only_negated_has_probability_zero_and_no_edge(
     docs = [stated_doc(make_doc, "a", interacts=False, **statement(0.9, "negated"))]
     (fact,) = aggregate_facts(docs)
     assert (fact["probability"], fact["negated"]) == (0.0, 1)
-    assert not build_network(docs).edges
+    assert not network_from_facts(aggregate_facts(docs)).edges
 
 
 def test_formats_agree_on_source_and_target(make_doc: Callable[..., Doc], tmp_path: Path) -> None:
-    graph = build_network([stated_doc(make_doc, "a", **statement(0.9))])
+    facts = aggregate_facts([stated_doc(make_doc, "a", **statement(0.9))])
     for suffix in ("sif", "csv", "cyjs"):
-        write_network(graph, tmp_path / f"net.{suffix}")
+        write_facts(facts, tmp_path / f"net.{suffix}")
     mdm2, tp53 = "NCBIGene:4193", "NCBIGene:7157"
     assert (tmp_path / "net.sif").read_text() == f"{mdm2}\tinhibition\t{tp53}\n"
     with (tmp_path / "net.csv").open(newline="") as file:
@@ -103,4 +104,4 @@ def test_formats_agree_on_source_and_target(make_doc: Callable[..., Doc], tmp_pa
     (edge,) = json.loads((tmp_path / "net.cyjs").read_text())["elements"]["edges"]
     assert (edge["data"]["source"], edge["data"]["target"]) == (mdm2, tp53)
     with pytest.raises(ValueError, match=r"'\.dot' is not a network format"):
-        write_network(graph, tmp_path / "net.dot")
+        write_facts(facts, tmp_path / "net.dot")

@@ -259,6 +259,26 @@ class Gazetteer:
             return None
         return int(self.taxon[order[index]])
 
+    def find_gene(self, identifier: str) -> Gene | None:
+        """Return the gene or family with an identifier (a CURIE); None if there is none."""
+        prefix, _, local = identifier.partition(":")
+        if prefix not in self.prefixes:
+            return None
+        if local.isascii() and local.isdigit() and len(local) <= 9:
+            start, end = np.searchsorted(self._numbers, [int(local), int(local) + 1])
+            rows = self._number_order[start:end].tolist()
+        else:
+            row = self._row_of_identifier.get(identifier)
+            rows = [] if row is None else [row]
+        genes = (self.get_gene(row) for row in rows)
+        return next((gene for gene in genes if gene.identifier == identifier), None)
+
+    @cached_property
+    def _row_of_identifier(self) -> Mapping[str, int]:
+        """Return the row by identifier of the genes and families whose local part is no number."""
+        rows = np.flatnonzero(self.number < 0).tolist()
+        return {self.get_gene(row).identifier: row for row in rows}
+
     @cached_property
     def _number_order(self) -> NDArray[np.intp]:
         """Return the rows sorted by number (g,)."""
@@ -611,6 +631,11 @@ class GeneLookup:
         """Return the species of a gene in any gazetteer; None if none has it."""
         taxa = (table.find_taxon(identifier) for table in self.tables)
         return next((taxon for taxon in taxa if taxon is not None), None)
+
+    def find_gene(self, identifier: str) -> Gene | None:
+        """Return the gene or family with an identifier in any gazetteer; None if none has it."""
+        genes = (table.find_gene(identifier) for table in self.tables)
+        return next((gene for gene in genes if gene is not None), None)
 
     @cached_property
     def taxa(self) -> frozenset[int]:

@@ -34,13 +34,12 @@ import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from spacy.tokens import Doc
 
 from textrank.candidates import document_id, get_answers
-from textrank.io import open_atomic, replace_invalid_xml
+from textrank.io import replace_invalid_xml
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -56,7 +55,9 @@ class Evidence(TypedDict):
 
     document: str
     sentence: str
+    names: list[str]  # both names as written, in text order
     spans: list[list[int]]  # characters [start, end) of both names, in text order
+    is_reversed: bool  # whether the first name in the text is the second end of the fact
     probability: float
     physical: float | None  # probability of each definition; None if the model has no heads
     regulation: float | None
@@ -102,21 +103,36 @@ def aggregate_facts(docs: Iterable[Doc], *, min_probability: float | None = None
         and whether asserted or not. None applies the definition of evidence in the module
         docstring.
     """
+    documents = (
+        (document_id(doc, number), get_answers(doc, "ppi") or ()) for number, doc in enumerate(docs)
+    )
+    return aggregate_rows(documents, min_probability=min_probability)
+
+
+def aggregate_rows(
+    documents: Iterable[tuple[str, Iterable[Mapping[str, Any]]]],
+    *,
+    min_probability: float | None = None,
+) -> list[Fact]:
+    """Return the facts of ``aggregate_facts`` for documents without Docs.
+
+    ``documents`` are pairs of an id and the rows of ``doc._.textrank_ppi``.
+    """
     spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
     evidence: defaultdict[tuple[str, str], list[Evidence]] = defaultdict(list)
-    for number, doc in enumerate(docs):
-        for row in get_answers(doc, "ppi") or ():
+    for document, rows in documents:
+        for row in rows:
             identifiers = row.get("identifiers") or (None, None)
             first, second = map(entity_key, row["names"], identifiers)
             for key, name in zip((first, second), row["names"], strict=True):
                 spellings[key][name] += 1
-            statement = _to_evidence(row, document_id(doc, number), is_reversed=first > second)
+            statement = _to_evidence(row, document, is_reversed=first > second)
             if first != second and _is_evidence(
                 statement, min_probability, interacts=row["interacts"]
             ):
                 evidence[min(first, second), max(first, second)].append(statement)
     names = {key: _most_common(counts) for key, counts in spellings.items()}
-    facts = [_build_fact(ends, rows, names) for ends, rows in evidence.items()]
+    facts = [build_fact(ends, rows, names) for ends, rows in evidence.items()]
     return sorted(facts, key=lambda fact: (-round(fact["probability"], 9), fact["ends"]))
 
 
@@ -230,7 +246,9 @@ def _to_evidence(row: Mapping[str, Any], document: str, *, is_reversed: bool) ->
     return {
         "document": document,
         "sentence": row["sentence"],
+        "names": list(row["names"]),
         "spans": row["spans"],
+        "is_reversed": is_reversed,
         "probability": row.get("probability", float(row["interacts"])),
         "physical": row.get("physical"),
         "regulation": row.get("regulation"),
@@ -256,7 +274,7 @@ def _is_evidence(statement: Evidence, min_probability: float | None, *, interact
     return statement["probability"] >= MIN_PROBABILITY
 
 
-def _build_fact(
+def build_fact(
     ends: tuple[str, str], evidence: Sequence[Evidence], names: Mapping[str, str]
 ) -> Fact:
     """Aggregate a non-empty list of evidence about two entities.
@@ -308,7 +326,7 @@ def _most_common(counts: Mapping[str, int]) -> str:
     return min(counts, key=lambda name: (-counts[name], name))
 
 
-def build_network(docs: Iterable[Doc]) -> nx.Graph:
+def network_from_facts(facts: Iterable[Fact]) -> nx.Graph:
     """Return a graph with entities as nodes and an edge for each fact with asserted evidence.
 
     The graph is undirected. A node is an entity key with the attribute ``label``, its name;
@@ -321,7 +339,7 @@ def build_network(docs: Iterable[Doc]) -> nx.Graph:
     import networkx as nx  # slow to import, and rarely needed
 
     graph = nx.Graph()
-    for fact in aggregate_facts(docs):
+    for fact in facts:
         if not fact["asserted"]:
             continue
         a, b = fact["ends"]
@@ -340,29 +358,6 @@ def build_network(docs: Iterable[Doc]) -> nx.Graph:
             evidence=evidence,
         )
     return graph
-
-
-def write_network(graph: nx.Graph, path: str | Path) -> None:
-    """Write a graph of ``build_network`` in the format of the suffix; see ``NETWORK_WRITERS``.
-
-    The case of the suffix is ignored. The file is replaced atomically. Raises ValueError for an
-    unknown suffix.
-    """
-    check_network_path(path)
-    with open_atomic(path) as file:
-        file.write(NETWORK_WRITERS[Path(path).suffix.lower()](graph))
-
-
-def check_network_path(path: str | Path | None) -> None:
-    """Raise ValueError if the suffix of a path is not a network format; None is accepted.
-
-    Called before a long run, so that a wrong file name does not lose its results.
-    """
-    if path is not None and Path(path).suffix.lower() not in NETWORK_WRITERS:
-        raise ValueError(
-            f"{path}: {Path(path).suffix!r} is not a network format. Use one of "
-            f"{', '.join(sorted(NETWORK_WRITERS))}."
-        )
 
 
 def _to_graphml(graph: nx.Graph) -> str:

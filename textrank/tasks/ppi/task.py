@@ -273,19 +273,20 @@ class PPI(Task):
         Only for the kind "network".
         """
         if kind == "network":
-            from textrank.tasks.ppi.facts import check_network_path
+            from textrank.tasks.ppi.exports import find_format
 
-            check_network_path(path)
+            find_format(path)
 
     def export(self, kind: str, docs: Sequence[Doc], path: Path) -> None:
         """Write the network of the judged pairs (kind "network") or their facts as JSON ("facts").
 
         Other kinds are left to ``Task.export``. The Docs must be annotated.
         """
-        from textrank.tasks.ppi.facts import aggregate_facts, build_network, write_network
+        from textrank.tasks.ppi.exports import write_facts
+        from textrank.tasks.ppi.facts import aggregate_facts
 
         if kind == "network":
-            write_network(build_network(docs), path)
+            write_facts(aggregate_facts(docs), path)
         elif kind == "facts":
             facts = {"facts": aggregate_facts(docs)}
             text = json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False)

@@ -1,0 +1,216 @@
+"""Facts of results for other tools: read from a folder, JSON lines or a table of facts.
+
+``export_facts`` is the function behind ``textrank export``. Writers are those of
+``textrank.tasks.ppi.exports``, which ``apply --network`` uses too, so that both write the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from textrank.io import check_writable, read_json
+from textrank.tasks.ppi.exports import EXPORT_FORMATS, find_format, write_facts
+from textrank.tasks.ppi.facts import (
+    MIN_PROBABILITY,
+    UNTYPED,
+    Evidence,
+    Fact,
+    aggregate_rows,
+    build_fact,
+)
+
+__all__ = ["EXPORT_FORMATS", "ExportSummary", "export_facts", "find_format", "iter_facts"]
+
+MAX_FACTS_BYTES = 1 << 31  # of a table of facts, which is read as a whole
+BATCH_ROWS = 4096  # fetched from the database at a time
+
+
+class ExportSummary(NamedTuple):
+    """What was written."""
+
+    format: str
+    facts: int
+    statements: int  # evidence of the facts
+
+
+def export_facts(
+    source: str | Path,
+    target: str | Path,
+    *,
+    format: str | None = None,
+    min_probability: float | None = None,
+) -> ExportSummary:
+    """Write the facts of results to a file in a format of the field.
+
+    Parameters
+    ----------
+    source
+        Folder of ``apply --out``, JSON lines of ``apply``, or table of ``apply --facts``.
+    target
+        File to write, replaced atomically.
+    format
+        Key of ``EXPORT_FORMATS``; None takes the one of the suffix.
+    min_probability
+        Leave out facts of a smaller probability; those that are only negated or speculated have 0.
+        None writes all.
+
+    Raises
+    ------
+    ValueError
+        If the format is unknown, the source cannot be read or the target cannot be written.
+    """
+    name = find_format(target, format)
+    if min_probability is not None and not 0 <= min_probability <= 1:
+        raise ValueError(f"a probability is between 0 and 1, got {min_probability}.")
+    check_writable(target)
+    counts = {"facts": 0, "statements": 0}
+
+    def selected() -> Iterator[Fact]:
+        """Yield and count the facts to write."""
+        for fact in iter_facts(source):
+            if min_probability is None or fact["probability"] >= min_probability:
+                counts["facts"] += 1
+                counts["statements"] += fact["statements"]
+                yield fact
+
+    write_facts(selected(), target, format=name)
+    return ExportSummary(name, counts["facts"], counts["statements"])
+
+
+def iter_facts(source: str | Path) -> Iterator[Fact]:
+    """Iterate over the facts of results; see ``export_facts`` for the sources.
+
+    Facts of a folder come sorted by their ends and one by one, so that large results need little
+    memory; others by decreasing probability. Raises ValueError if the source is none of these.
+    """
+    path = Path(source)
+    if not path.exists():
+        raise ValueError(
+            f"{path}: no such file or folder. Give a folder of textrank apply --out, its JSON "
+            "lines, or the file of --facts."
+        )
+    if path.is_dir():
+        yield from _iter_folder_facts(path)
+        return
+    from textrank.results.store import is_apply_output, read_apply_output
+
+    if is_apply_output(path):
+        yield from _aggregate_statements(read_apply_output(path)["statements"])
+    else:
+        yield from _read_facts(path)
+
+
+def _iter_folder_facts(folder: Path) -> Iterator[Fact]:
+    """Iterate over the facts of a folder of ``apply --out``, sorted by ends.
+
+    Statements are fetched in batches; only the names of entities are held in memory. Raises
+    ValueError if ``folder`` is not a result folder.
+    """
+    from textrank.results.store import entities, open_results, spellings
+
+    with closing(open_results(folder)) as results:
+        labels = f"SELECT key, label FROM ({entities('(' + spellings('keyed') + ')')})"
+        names = dict(results.connection.execute(labels).fetchall())
+        cursor = results.connection.cursor()
+        cursor.execute(
+            """SELECT a, b, key_a <> a AS is_reversed, document, sentence, name_a, name_b,
+              start_a, end_a, start_b, end_b, p, physical, regulation, fact, score, status, type, fact_direction, trigger
+            FROM keyed WHERE is_evidence
+            ORDER BY a, b, document, start_a, start_b, source"""
+        )
+        columns = [column[0] for column in cursor.description or ()]
+        rows = (
+            dict(zip(columns, values, strict=True))
+            for batch in iter(lambda: cursor.fetchmany(BATCH_ROWS), [])
+            for values in batch
+        )
+        for (a, b), group in groupby(rows, key=lambda row: (row["a"], row["b"])):
+            yield build_fact((a, b), [_row_to_evidence(row) for row in group], names)
+
+
+def _row_to_evidence(row: Mapping[str, Any]) -> Evidence:
+    """Return a row of the view ``keyed`` as evidence."""
+    return {
+        "document": row["document"],
+        "sentence": row["sentence"] or "",
+        "names": [row["name_a"], row["name_b"]],
+        "spans": [[row["start_a"], row["end_a"]], [row["start_b"], row["end_b"]]],
+        "is_reversed": row["is_reversed"],
+        "probability": row["p"],
+        "physical": row["physical"],
+        "regulation": row["regulation"],
+        "fact": row["fact"],
+        "score": row["score"] or 0.0,
+        "status": row["status"],
+        "type": row["type"] or UNTYPED,
+        "direction": row["fact_direction"],
+        "trigger": row["trigger"] or [],
+    }
+
+
+def _aggregate_statements(statements: Iterable[Mapping[str, Any]]) -> list[Fact]:
+    """Return the facts of statements with the columns of ``StatementRow``."""
+
+    def to_answer(row: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a statement as a row of ``doc._.textrank_ppi``."""
+        answer = {
+            "names": [row["name_a"], row["name_b"]],
+            "identifiers": [row.get("id_a"), row.get("id_b")],
+            "spans": [[row["start_a"], row["end_a"]], [row["start_b"], row["end_b"]]],
+            "interacts": bool(row.get("interacts")),
+            "score": row.get("score") or 0.0,
+        }
+        keys = ("sentence", "status", "type", "direction", "physical", "regulation", "fact")
+        answer |= {key: row.get(key) for key in keys} | {"trigger": row.get("trigger") or []}
+        probability = row.get("probability")
+        return answer if probability is None else {**answer, "probability": probability}
+
+    groups = groupby(statements, key=lambda row: row["document"])
+    return aggregate_rows((name, map(to_answer, rows)) for name, rows in groups)
+
+
+def _read_facts(path: Path) -> list[Fact]:
+    """Return the facts of a file that ``apply --facts`` wrote.
+
+    Raises ValueError if the file has another content.
+    """
+    content = read_json(path, MAX_FACTS_BYTES)
+    facts = content.get("facts") if isinstance(content, dict) else None
+    try:
+        return [_check_fact(fact) for fact in facts]  # type: ignore[union-attr]
+    except (TypeError, KeyError, ValueError, AttributeError) as error:
+        raise ValueError(
+            f"{path}: not a table of facts ({error!s:.80}). Give a folder of textrank apply --out, "
+            "its JSON lines, or the file of --facts."
+        ) from None
+
+
+def _check_fact(fact: Any) -> Fact:
+    """Return a fact from JSON, aggregated anew from its evidence.
+
+    Raises TypeError, KeyError, ValueError or AttributeError if a value is missing or has a wrong
+    type. Files of earlier versions have no names in the evidence; those of the fact are used.
+    """
+    names = [str(name) for name in fact["names"]]
+    first, second = (str(end) for end in fact["ends"])
+    evidence: list[Any] = []
+    for row in fact["evidence"]:
+        (start_a, end_a), (start_b, end_b) = row["spans"]
+        evidence.append(
+            {
+                **dict.fromkeys(("physical", "regulation", "fact")),
+                **row,
+                "document": str(row["document"]),
+                "sentence": str(row["sentence"]),
+                "names": [str(name) for name in row.get("names") or names],
+                "spans": [[int(start_a), int(end_a)], [int(start_b), int(end_b)]],
+                "is_reversed": bool(row.get("is_reversed", False)),
+                "probability": float(row.get("probability", MIN_PROBABILITY)),
+                "trigger": [[int(start), int(end)] for start, end in row.get("trigger") or ()],
+            }
+        )
+    return build_fact((first, second), evidence, dict(zip((first, second), names, strict=True)))
