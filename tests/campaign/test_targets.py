@@ -1,4 +1,4 @@
-"""Spoilt lines for explore, word vectors, lexicons, gene tables, query strings and SQL."""
+"""Spoilt lines for explore, word vectors, lexicons, gene tables, queries and editor messages."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import random
+import resource
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.campaign.findings import check
+from tests.campaign.findings import check, note
 from tests.campaign.mutations import (
     TOKENS,
     any_of,
@@ -25,8 +26,10 @@ from tests.campaign.mutations import (
 )
 from tests.campaign.sandbox import run_all
 from tests.campaign.settings import INPUTS, SEED
+from tests.lint.test_server import TEXT, URI, editor, read, write
 from tests.results.test_explored_lines import LINE
 from tests.results.test_store import ONE, result
+from textrank.cli.lsp import MAX_LOG_CHARACTERS
 from textrank.representations.collocations import load_lexicon
 from textrank.representations.transformations import WordVectorFile, WordVectors
 from textrank.results.queries import Selection, count_facets, count_matches, select_page
@@ -112,12 +115,10 @@ def test_any_query_string() -> None:
         selection.to_query()
 
     # DuckDB's threads do not survive a fork, so this target runs in one process.
-    outcomes = []
-    for number in range(min(INPUTS, 2000)):
+    for number in range(INPUTS):
         for _ in attempt(number):
             pass
-        outcomes.append(number)
-    assert len(outcomes) == min(INPUTS, 2000)
+    note(f"query strings: {INPUTS} inputs")
 
 
 SQL = "SELECT name_a, count(*) AS n FROM statements WHERE probability > 0.5 GROUP BY name_a"
@@ -127,12 +128,48 @@ def test_any_sql(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     results = result(tmp_path, ONE)
     refused = 0
-    for number in range(min(INPUTS, 2000)):
+    for number in range(INPUTS):
         rng = random.Random(f"{SEED} sql {number}")
         text = spoil_tokens(SQL.encode(), rng).decode(errors="replace")
         try:
             results.sql(text, max_rows=1000, seconds=10)
         except ValueError:
             refused += 1
-    assert 0 < refused < min(INPUTS, 2000)
+    note(f"SQL: {INPUTS} inputs, {refused} refused")
+    assert 0 < refused < INPUTS
     assert json.dumps(results.counts())
+
+
+MESSAGES: list[dict[str, Any]] = [
+    {"method": "textDocument/didOpen", "params": {"textDocument": {
+        "uri": URI, "languageId": "markdown", "version": 1, "text": TEXT}}},
+    {"method": "textDocument/didChange", "params": {
+        "textDocument": {"uri": URI, "version": 2}, "contentChanges": [{"text": TEXT * 2}]}},
+    {"method": "textDocument/didClose", "params": {"textDocument": {"uri": URI}}},
+    {"id": 2, "method": "textDocument/codeAction", "params": {
+        "textDocument": {"uri": URI}, "context": {"diagnostics": []},
+        "range": {"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}}}},
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_any_message_to_the_language_server(tmp_path: Path) -> None:
+    """A server answers after every twenty spoilt messages, and logs no traceback."""
+    pytest.importorskip("pygls")
+    way = any_of(spoil_bytes, spoil_tokens, spoil_json, spoil_json, spoil_json)
+    log = tmp_path / "log"
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    with log.open("wb") as stream, editor({}, stream) as process:
+        for number in range(INPUTS):
+            rng = random.Random(f"{SEED} message {number}")
+            body = way(json.dumps({"jsonrpc": "2.0", **rng.choice(MESSAGES)}).encode(), rng)
+            assert process.stdin is not None
+            process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+            if number % 20 == 19:
+                write(process, {**MESSAGES[3], "id": f"check {number}"})
+                read(process, lambda m, n=number: m.get("id") == f"check {n}", most=1000)  # type: ignore[misc]
+    seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    lines = log.read_text(encoding="utf-8").splitlines()
+    note(f"messages to the language server: {INPUTS} inputs, {len(lines)} lines, {seconds:.0f} s")
+    assert not [line for line in lines if "Traceback" in line]
+    assert max(map(len, lines)) <= MAX_LOG_CHARACTERS

@@ -22,9 +22,9 @@ def write(process, message):
     process.stdin.flush()
 
 
-def read(process, wanted):
-    """The first message that ``wanted`` accepts."""
-    for _ in range(50):
+def read(process, wanted, most=50):
+    """The first message that ``wanted`` accepts, of at most ``most``."""
+    for _ in range(most):
         size = 0
         while (line := process.stdout.readline().strip()) != b"":
             if line.lower().startswith(b"content-length"):
@@ -36,10 +36,12 @@ def read(process, wanted):
 
 
 @contextmanager
-def editor(capabilities):
-    """A server that was started and greeted by an editor with these capabilities."""
+def editor(capabilities, log=None):
+    """A server that was started and greeted by an editor; ``log`` gets its standard error."""
     command = [sys.executable, "-m", "textrank", "lsp"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log
+    ) as process:
         write(process, {"id": 1, "method": "initialize", "params": {
             "processId": None, "rootUri": None, "capabilities": capabilities}})  # fmt: skip
         found = read(process, lambda m: m.get("id") == 1)
@@ -134,6 +136,18 @@ def test_closing_a_text_clears_its_diagnostics():
         assert not answer["result"]
         published = [m for m in seen if m.get("method") == "textDocument/publishDiagnostics"]
         assert [m["params"]["diagnostics"] for m in published] == [[]]
+
+
+def test_messages_that_are_not_valid_are_reported_in_a_line(tmp_path):
+    bodies = [b"{", b"\xff", b"[]", b"{}", b'{"jsonrpc": "2.0", "method": "textDocument/didOpen"}']
+    log = tmp_path / "log"
+    with log.open("wb") as stream, editor({}, stream) as process:
+        for body in bodies:
+            process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        assert len(show(process, TEXT)) == 1
+    lines = log.read_text(encoding="utf-8").splitlines()
+    assert len(lines) >= len(bodies) - 1
+    assert all(line.startswith("textrank lsp: ") for line in lines)
 
 
 class Editor:
