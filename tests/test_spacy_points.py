@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -10,13 +14,20 @@ from pathlib import Path
 import pytest
 import spacy
 from defusedxml.ElementTree import fromstring
-from spacy.tokens import Doc
+from spacy.cli.evaluate import evaluate as spacy_evaluate
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
 
 from textrank.cli.app import run
+from textrank.config import load_corpus, load_model
+from textrank.evaluation import evaluate
 from textrank.formats.research import Senseval
+from textrank.language.load import load_nlp
 from textrank.model import Model
 from textrank.tasks.ppi.exports import write_facts
 from textrank.tasks.ppi.facts import aggregate_rows
+
+ROOT = Path(__file__).parents[1]
 
 
 def test_a_component_refuses_the_model_of_another_task() -> None:
@@ -98,3 +109,82 @@ def test_an_encrypted_or_cut_zip_is_named(tmp_path: Path) -> None:
     path.write_bytes(data[: len(data) // 2])
     with pytest.raises(ValueError, match=r"x\.zip: not a readable zip"):
         list(Senseval(str(path))(spacy.blank("en")))
+
+
+def test_evaluation_by_spacy_gives_the_metrics_of_ours(tmp_path: Path) -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("entity_ruler").add_patterns([{"label": "GENE", "pattern": "IL-2"}])
+    nlp.add_pipe("textrank_gene_protein")
+    nlp.to_disk(tmp_path / "nlp")
+    docs = list(load_corpus(str(ROOT / "corpora" / "sample-gene-protein"))(nlp))[:6]
+    DocBin(docs=docs, store_user_data=True).to_disk(tmp_path / "gold.spacy")
+    by_command = spacy_evaluate(str(tmp_path / "nlp"), tmp_path / "gold.spacy", silent=True)
+    (fold,) = evaluate(load_model("gene_protein"), docs).folds
+    assert len(fold.measures) > 1
+    for key, value in fold.measures.items():
+        assert by_command[f"textrank_gene_protein_{key}"] == pytest.approx(value, abs=1e-9)
+
+
+def test_evaluation_without_gold_annotation_has_no_metric() -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("textrank_ppi", config={"scorer": None})
+    assert nlp.get_pipe("textrank_ppi").score([]) == {}
+    other = spacy.blank("en")
+    component = other.add_pipe("textrank_ppi")
+    doc = other.make_doc("GRB2 binds SOS1.")
+    assert component.score([Example(doc, doc.copy())]) == {}
+
+
+@pytest.mark.parametrize(
+    ("task", "remedy"),
+    [
+        ("ppi", "use textrank.load_nlp()"),
+        ("gene_protein", "add a named-entity recogniser before"),
+        ("identifiers", "add a named-entity recogniser before"),
+        ("parse_ranking", "Add a parser, a senter or a sentencizer"),
+    ],
+)
+def test_a_blank_pipeline_is_told_what_to_add(task: str, remedy: str) -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe(f"textrank_{task}")
+    with pytest.raises(ValueError, match=re.escape(remedy)):
+        nlp("GRB2 binds SOS1.")
+
+
+def test_general_entities_are_no_proteins() -> None:
+    nlp = load_nlp(only=["tagger", "parser"])
+    ruler = nlp.add_pipe("entity_ruler")
+    ruler.add_patterns(
+        [
+            {"label": "ORG", "pattern": "SOS1"},
+            {"label": "GENE", "pattern": "GRB2"},
+            {"label": "PROTEIN", "pattern": "SHC"},
+        ]
+    )
+    nlp.add_pipe("textrank_ppi")
+    rows = nlp("GRB2 binds SOS1 and SHC.")._.textrank_ppi
+    assert [row["names"] for row in rows] == [["GRB2", "SHC"]]
+
+
+@pytest.mark.slow
+def test_the_project_template_trains_evaluates_and_packages(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    shutil.copytree(ROOT / "packaging" / "spacy_project", project)
+    lines = (ROOT / "corpora" / "sample-gene-protein" / "corpus.jsonl").read_text("utf-8")
+    documents = lines.splitlines(keepends=True)
+    (project / "corpora").mkdir()
+    (project / "corpora" / "train.jsonl").write_text("".join(documents[:30]), encoding="utf-8")
+    (project / "corpora" / "dev.jsonl").write_text("".join(documents[30:]), encoding="utf-8")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [sys.executable, "-m", "weasel", "run", "all"],
+        cwd=project,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    metrics = json.loads((project / "trained" / "metrics.json").read_text())
+    assert metrics["textrank_gene_protein_auc"] > 0.6
+    assert (project / "packages" / "en_my_gene_protein-0.1.0" / "setup.py").is_file()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import venv
 from pathlib import Path
 
@@ -86,8 +88,23 @@ def test_spacy_loads_the_pipeline_by_name(tmp_path: Path) -> None:
     run(sys.executable, "-m", "pip", "install", *options, source, cwd=tmp_path)
     code = (
         f"import sys; sys.path.insert(0, {str(tmp_path / 'installed')!r}); import spacy;"
-        "nlp = spacy.load('en_textrank_bio', exclude=['ner']); print(nlp.pipe_names)"
+        "import json; from spacy.cli.info import info_model;"
+        "nlp = spacy.load('en_textrank_bio'); meta = info_model('en_textrank_bio');"
+        "stored = [[n.pipe_names, n.component_names, n.disabled] for n in (nlp,)][0];"
+        "few = spacy.load('en_textrank_bio', exclude=['ner', 'identifiers']);"
+        "names = spacy.load('en_textrank_bio', enable=['sentences', 'names_tok2vec', 'kinds']);"
+        "keys = ('name', 'version', 'pipeline', 'components', 'disabled');"
+        "print(json.dumps([stored, {k: meta[k] for k in keys}, few.pipe_names, names.pipe_names]))"
     )
-    shown = run(sys.executable, "-c", code, cwd=tmp_path)
-    assert "parser" in shown
-    assert "'ner'" not in shown
+    shown = json.loads(run(sys.executable, "-c", code, cwd=tmp_path).splitlines()[-1])
+    (enabled, components, disabled), meta, without, chosen = shown
+    assert enabled == meta["pipeline"]
+    assert components == meta["components"]
+    assert disabled == meta["disabled"]
+    assert enabled[-1] == "identifiers"
+    assert not {"ner", "identifiers"} & set(without)
+    assert chosen == ["sentences", "names_tok2vec", "kinds"]
+    assert (
+        meta["version"]
+        == tomllib.loads((source / "pyproject.toml").read_text())["project"]["version"]
+    )

@@ -483,9 +483,10 @@ def ensure_span_group(doc: Doc, key: str) -> None:
         return
     if not doc.has_annotation("ENT_IOB"):
         raise ValueError(
-            f"document {document_id(doc)!r} has no span group {key!r} and no entities. Annotate "
-            f"doc.spans[{key!r}], or run a named-entity recogniser first: `textrank apply` has "
-            "one, while `run` and `train` learn from the entities of a corpus."
+            f"document {document_id(doc)!r} has no span group {key!r} and no entities. In spaCy, "
+            "use textrank.load_nlp(), or add a named-entity recogniser before this component, or "
+            f"annotate doc.spans[{key!r}]. `textrank apply` has a recogniser; `run` and `train` "
+            "learn from the entities of a corpus."
         )
     from spacy.tokens import Span
 

@@ -12,14 +12,17 @@ import srsly
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.util import raise_error
+from spacy.util import raise_error, registry
 
 from textrank.config import load_model, load_pipeline, model_names
 from textrank.model import Model
-from textrank.protocols import Explanation
+from textrank.protocols import Explanation, Task
 
 ErrorHandler = Callable[[str, Any, list[Doc], Exception], Any]
 """spaCy's error handler: component name, component, Docs, exception."""
+SCORER = "textrank.task_scorer.v1"
+Scorer = Callable[["TaskComponent", Iterable[Example]], dict[str, Any]]
+"""Score of a component on examples: metric -> value; None as a value means undefined."""
 
 
 class TaskComponent:
@@ -28,14 +31,18 @@ class TaskComponent:
     ``name`` is that of the component in the spaCy pipeline. ``from_disk`` loads a model folder;
     ``initialize`` trains a model on gold Docs with the shipped pipeline, or cfg file, ``pipeline``.
     ``model`` is None until then, and annotation, explanation and writing raise ValueError.
+    ``scorer`` computes the metrics of ``nlp.evaluate``; None reports none.
     """
 
     any_length = False  # whether a long Doc is annotated as a whole, not in chunks
 
-    def __init__(self, name: str, pipeline: str, model: Model | None) -> None:
+    def __init__(
+        self, name: str, pipeline: str, model: Model | None, scorer: Scorer | None = None
+    ) -> None:
         self.name = name
         self.pipeline = pipeline
         self.model = model
+        self.scorer = scorer
         self._docs: dict[tuple[Any, str], Doc] = {}  # Docs that this component was trained on
         self._handler: ErrorHandler | None = None
 
@@ -67,6 +74,13 @@ class TaskComponent:
         """Explain the score of each candidate of a Doc, in order; see ``Model.explain``."""
         model = self._model()
         return [model.explain(candidate) for candidate in model.pipeline.task.candidates(doc)]
+
+    def score(self, examples: Iterable[Example], **settings: Any) -> dict[str, Any]:
+        """Return the metrics of the scorer; called by ``nlp.evaluate``, which passes ``settings``.
+
+        Empty without a scorer. ``settings`` are ignored.
+        """
+        return {} if self.scorer is None else self.scorer(self, examples)
 
     def initialize(
         self, get_examples: Callable[[], Iterable[Example]], nlp: Language | None = None
@@ -159,6 +173,47 @@ class TaskComponent:
         return self.model
 
 
+def score_task(component: TaskComponent, examples: Iterable[Example]) -> dict[str, Any]:
+    """Evaluate the model of a component on the gold annotation of reference Docs.
+
+    Names are those of the reference, so this measures the model alone; ``textrank evaluate --names
+    recognised`` includes the recogniser. Keys are ``textrank_<task>_<metric>``, for example
+    ``textrank_ppi_f``. Empty if the references have no gold annotation of the task: it is in
+    ``doc.user_data``, so write the DocBin with ``textrank convert`` or ``store_user_data=True``.
+    Raises ValueError if the component has no model.
+    """
+    from textrank.evaluation import evaluate  # slow to import
+
+    model = component._model()
+    task = model.pipeline.task
+    docs = [example.reference for example in examples]
+    docs = [doc for doc in docs if _is_annotated(task, doc)]
+    if not docs:
+        return {}
+    (fold,) = evaluate(model, docs).folds
+    return {f"textrank_{task.name}_{key}": value for key, value in fold.measures.items()}
+
+
+def _is_annotated(task: Task[Any], doc: Doc) -> bool:
+    """Return whether a Doc has candidates of a task, all of them with gold labels.
+
+    A Doc that lacks what the task needs, such as entities or a parse, is not annotated.
+    """
+    try:
+        candidates = task.candidates(doc)
+    except ValueError:
+        return False
+    return bool(candidates) and all(candidate.label is not None for candidate in candidates)
+
+
+def make_task_scorer() -> Scorer:
+    """Return ``score_task``; registered with spaCy as ``textrank.task_scorer.v1``."""
+    return score_task
+
+
+registry.scorers.register(SCORER, func=make_task_scorer)
+
+
 def _are_dummy_examples(docs: Sequence[Doc]) -> bool:
     """Return whether these are the dummy examples ("x y z") that spaCy uses if there are none."""
     return len(docs) == 1 and not docs[0].user_data and docs[0].text.split() == ["x", "y", "z"]
@@ -174,19 +229,22 @@ REQUIRED_ATTRIBUTES = {
 }
 
 
-def _build_component(nlp: Language, name: str, pipeline: str, model: str | None) -> TaskComponent:
+def _build_component(
+    nlp: Language, name: str, pipeline: str, model: str | None, scorer: Scorer | None = None
+) -> TaskComponent:
     """Build a component with a shipped model or one of a folder; without a model if it is None.
 
-    ``pipeline`` names the shipped pipeline to train with. A model that is not shipped and has the
+    ``pipeline`` names the shipped pipeline to train with; ``scorer`` is that of ``TaskComponent``.
+    A model that is not shipped and has the
     name of the pipeline counts as None: it is the default of a task without a shipped model.
     ``nlp`` is not used; spaCy passes it. Raises ValueError if the model is unknown, or of another
     task than the pipeline.
     """
     if not model:
-        return TaskComponent(name, pipeline, None)
+        return TaskComponent(name, pipeline, None, scorer)
     if model not in model_names() and not Path(model).exists():
         if model == pipeline:  # the default of a task without a shipped model
-            return TaskComponent(name, pipeline, None)
+            return TaskComponent(name, pipeline, None, scorer)
         raise ValueError(
             f"component {name!r}: {model!r} is neither a model folder nor shipped; available: "
             f"{', '.join(model_names())}. Correct the name, or set model to null and train one."
@@ -198,7 +256,7 @@ def _build_component(nlp: Language, name: str, pipeline: str, model: str | None)
             f"component {name!r}: model {model!r} is of task {task!r}, but pipeline {pipeline!r} "
             f"is of task {expected!r}. Use a model of that task."
         )
-    return TaskComponent(name, pipeline, loaded)
+    return TaskComponent(name, pipeline, loaded, scorer)
 
 
 def _register_factory(task: str, model: str | None = "") -> Callable[..., Any]:
@@ -212,7 +270,11 @@ def _register_factory(task: str, model: str | None = "") -> Callable[..., Any]:
         f"textrank_{task}",
         assigns=[f"doc._.textrank_{task}"],
         requires=REQUIRED_ATTRIBUTES.get(task, []),
-        default_config={"pipeline": task, "model": task if model == "" else model},
+        default_config={
+            "pipeline": task,
+            "model": task if model == "" else model,
+            "scorer": {"@scorers": SCORER},
+        },
         func=_build_component,
     )
 
@@ -231,13 +293,14 @@ def _build_identifiers(
     own: Sequence[str],
     labels: Sequence[str],
     overwrite: bool,
+    scorer: Scorer | None = None,
 ) -> TaskComponent:
     """Build the component of identifiers, with settings of its task from the spaCy config.
 
     ``species``, ``own``, ``labels`` and ``overwrite`` are fields of the task ``identifiers`` and
     replace those of the model; without a model they are ignored.
     """
-    component = _build_component(nlp, name, "identifiers", model)
+    component = _build_component(nlp, name, "identifiers", model, scorer)
     component.any_length = True  # names are linked by what the whole text says
     if component.model is not None:
         pipeline = component.model.pipeline
@@ -258,6 +321,7 @@ identifiers = Language.factory(
         "own": [],
         "labels": [],
         "overwrite": False,
+        "scorer": {"@scorers": SCORER},
     },
     func=_build_identifiers,
 )

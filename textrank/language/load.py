@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import spacy
 from spacy.language import Language
@@ -104,6 +105,33 @@ def load_nlp(
         for component in set(nlp.disabled) & set(components):
             nlp.enable_pipe(component)
         nlp.select_pipes(enable=components)
+    return nlp
+
+
+def load_shipped(
+    *,
+    disable: Sequence[str] = (),
+    enable: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    **overrides: Any,
+) -> Language:
+    """Load the shipped pipeline with identifiers, with the arguments of ``spacy.load``.
+
+    ``spacy.load("en_textrank_bio")`` calls this, so it gives the components of ``load_nlp()``.
+    ``identifiers`` can be disabled, enabled and excluded like the others.
+    """
+    register_components()
+    choices = {"disable": disable, "enable": enable, "exclude": exclude}
+    for key, names in choices.items():  # identifiers are not stored with the pipeline
+        stored = [name for name in names if name != "identifiers"]
+        if stored:
+            overrides[key] = stored
+    nlp = spacy.load(model_path(), **overrides)
+    if "identifiers" not in exclude:
+        nlp.add_pipe("textrank_identifiers", "identifiers")
+        if "identifiers" in disable or (enable and "identifiers" not in enable):
+            nlp.disable_pipe("identifiers")
+    nlp.max_length = MAX_TEXT_CHARACTERS
     return nlp
 
 

@@ -3,12 +3,10 @@
 from typing import Any
 
 from spacy.language import Language
-from spacy.util import load_model_from_path
 
-from textrank.language.load import model_path, register_components
+from textrank.language.load import load_shipped
 
 
 def load(**overrides: Any) -> Language:
-    """The pipeline; ``overrides`` are those of ``spacy.load``."""
-    register_components()
-    return load_model_from_path(model_path(), **overrides)
+    """Return the pipeline with identifiers; ``overrides`` are those of ``spacy.load``."""
+    return load_shipped(**overrides)

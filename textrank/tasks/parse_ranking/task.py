@@ -407,7 +407,7 @@ def _sentences(doc: Doc) -> Iterator[Span]:
     if len(doc) and not doc.has_annotation("SENT_START"):
         raise ValueError(
             f"document {document_id(doc)!r} has no sentence boundaries. "
-            "Run a parser or a sentencizer first."
+            "Add a parser, a senter or a sentencizer to the spaCy pipeline."
         )
     if len(doc):
         yield from (s for s in doc.sents if not s.text.isspace())

@@ -27,7 +27,7 @@ from spacy.attrs import DEP, HEAD, ORTH, TAG
 from spacy.strings import StringStore
 from spacy.tokens import Doc, Token
 
-from textrank.candidates import Candidate
+from textrank.candidates import Candidate, document_id
 from textrank.candidates import span_tokens as tokens_of
 from textrank.features import Indices, Matrix
 from textrank.language.alignment import trim_to_words
@@ -384,7 +384,7 @@ def _sentence_bounds(doc: Doc) -> list[int]:
     """
     if len(doc) > 1 and not doc.has_annotation("SENT_START"):
         raise ValueError(
-            f"document {doc.user_data.get('document', '')!r} has no sentence boundaries. "
+            f"document {document_id(doc)!r} has no sentence boundaries. "
             "Add a parser, a senter or a sentencizer to the spaCy pipeline."
         )
     starts = (doc.to_array("SENT_START").astype(np.int64) == 1).nonzero()[0].tolist()
@@ -418,13 +418,16 @@ def _spacy_arcs(doc: Doc) -> list[tuple[int, int, str]]:
 
 def _missing_parse_message(doc: Doc, parse: Parse) -> str:
     """Return the error message for a Doc without the parse that a setting asks for."""
-    document = f"document {doc.user_data.get('document', '')!r}"
+    document = f"document {document_id(doc)!r}"
     if parse == "given":
         return (
             f"{document} comes without dependencies. Choose an analysis that the corpus has, "
             "or set parse to 'spacy' and use a pipeline with a parser."
         )
-    return f"{document} is not parsed. Use a spaCy pipeline with a parser, or a corpus with parses."
+    return (
+        f"{document} is not parsed. Use a spaCy pipeline with a tagger and a parser, such as "
+        "textrank.load_nlp(), and add components of textrank after them; or a corpus with parses."
+    )
 
 
 # Repair of lost subjects

@@ -58,6 +58,25 @@ NON_PROTEIN_LABELS = frozenset(
         "cell_type",
         "variant",
         "domain",
+        # labels of spaCy's general English pipelines
+        "person",
+        "norp",
+        "fac",
+        "org",
+        "gpe",
+        "loc",
+        "product",
+        "event",
+        "work_of_art",
+        "law",
+        "language",
+        "date",
+        "time",
+        "percent",
+        "money",
+        "quantity",
+        "ordinal",
+        "cardinal",
     }
 )
 Relation: TypeAlias = Literal["any", "physical", "regulation"]
@@ -87,8 +106,9 @@ class PPI(Task):
     entities
         Span group with the entities; a Doc without it gets one made from ``doc.ents``.
     labels
-        Labels of the entities to pair. Empty means all but NON_PROTEIN_LABELS (drug, chemical,
-        disease, species, cell, cell line, cell type, variant, domain).
+        Labels of the entities to pair. Empty means all but NON_PROTEIN_LABELS: drug, chemical,
+        disease, species, cell, cell line, cell type, variant, domain, and the labels of spaCy's
+        general pipelines, such as ORG.
     level
         Probability from which a pair interacts. (Metrics are at the threshold that training chose.)
     precision
