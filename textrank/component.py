@@ -194,7 +194,7 @@ def score_task(component: TaskComponent, examples: Iterable[Example]) -> dict[st
     return {f"textrank_{task.name}_{key}": value for key, value in fold.measures.items()}
 
 
-def _is_annotated(task: Task[Any], doc: Doc) -> bool:
+def _is_annotated(task: Task, doc: Doc) -> bool:
     """Return whether a Doc has candidates of a task, all of them with gold labels.
 
     A Doc that lacks what the task needs, such as entities or a parse, is not annotated.

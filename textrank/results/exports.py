@@ -118,7 +118,8 @@ def _iter_folder_facts(folder: Path) -> Iterator[Fact]:
         cursor = results.connection.cursor()
         cursor.execute(
             """SELECT a, b, key_a <> a AS is_reversed, document, sentence, name_a, name_b,
-              start_a, end_a, start_b, end_b, p, physical, regulation, fact, score, status, type, fact_direction, trigger
+              start_a, end_a, start_b, end_b, p, physical, regulation, fact, score, status, type,
+              fact_direction, trigger
             FROM keyed WHERE is_evidence
             ORDER BY a, b, document, start_a, start_b, source"""
         )

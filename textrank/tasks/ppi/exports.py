@@ -703,8 +703,8 @@ MAX_CX2_SENTENCES = 20  # per edge; the best ones
 def write_cx2(facts: Iterable[Fact]) -> Iterator[str]:
     """Yield a network in CX2, the format of NDEx and Cytoscape.
 
-    Nodes are entities, and facts with asserted evidence edges. Edges lead in the direction of their fact; the
-    attribute ``directed`` says whether it has one.
+    Nodes are entities, and facts with asserted evidence edges. Edges lead in the direction of their
+    fact; the attribute ``directed`` says whether it has one.
     """
     nodes: dict[str, dict[str, Any]] = {}
     edges: list[dict[str, Any]] = []
