@@ -12,6 +12,7 @@ import networkx as nx
 import pytest
 from spacy.tokens import Doc
 
+from textrank.tasks.identifiers.task import Identifiers
 from textrank.tasks.ppi.exports import write_facts
 from textrank.tasks.ppi.facts import aggregate_facts, network_from_facts
 from textrank.tasks.ppi.task import PPI
@@ -105,3 +106,28 @@ def test_formats_agree_on_source_and_target(make_doc: Callable[..., Doc], tmp_pa
     assert (edge["data"]["source"], edge["data"]["target"]) == (mdm2, tp53)
     with pytest.raises(ValueError, match=r"'\.dot' is not a network format"):
         write_facts(facts, tmp_path / "net.dot")
+
+
+def test_a_fact_has_the_most_probable_genes_of_its_ends(make_doc: Callable[..., Doc]) -> None:
+    assert Identifiers.name == "identifiers"  # the task owns the attribute that is read here
+    doc = stated_doc(make_doc, "a", **statement(0.9))
+    doc._.textrank_ppi[0]["identifiers"] = ["fplx:AKT", None]
+
+    def genes(**unsure: Any) -> list[list[str]]:
+        akt1, akt2 = ({"identifier": f"ncbigene:{n}", "probability": 0.2} for n in (207, 208))
+        family = {"identifier": "fplx:AKT", "alternatives": [akt1, akt2], "parts": []}
+        doc._.textrank_identifiers = [{"span": [0, 1], **family}, {"span": [2, 3], **unsure}]
+        (fact,) = aggregate_facts([doc])
+        return fact["genes"]
+
+    gene = {"identifier": "ncbigene:4193", "probability": 0.4}
+    part = {"identifier": "ncbigene:1", "alternatives": [], "parts": []}
+    unsure: dict[str, Any] = {"identifier": None, "alternatives": [gene], "parts": []}
+    assert genes(**unsure) == [["ncbigene:207"], ["ncbigene:4193"]]  # ends: fplx:AKT, mdm2
+    assert genes(**unsure | {"alternatives": [gene | {"probability": 0.1}]})[1] == []
+    items = [part, part | {"identifier": "ncbigene:2"}]
+    assert genes(**unsure | {"parts": items})[1] == ["ncbigene:1", "ncbigene:2"]
+    doc._.textrank_ppi[0]["identifiers"] = ["ncbigene:9", "ncbigene:2"]  # ends: the second first
+    doc._.textrank_identifiers = None
+    (fact,) = aggregate_facts([doc])
+    assert fact["genes"] == [["ncbigene:2"], ["ncbigene:9"]]

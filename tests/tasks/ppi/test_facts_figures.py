@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import TypeAlias
 
@@ -52,9 +53,9 @@ def told(docs: Sequence[Doc], names: Sequence[str]) -> dict[Relation, float]:
     found = {}
     for name, doc in zip(names, docs, strict=True):
         for fact in aggregate_facts([doc], min_probability=0.0):
-            ends = [end.partition(":") for end in fact["ends"]]
-            if fact["asserted"] and all(prefix == "ncbigene" for prefix, _, _ in ends):
-                found[name, frozenset(number for _, _, number in ends)] = fact["probability"]
+            for genes in product(*fact["genes"]) if fact["asserted"] else ():
+                pair = name, frozenset(gene.removeprefix("ncbigene:") for gene in genes)
+                found[pair] = max(found.get(pair, 0.0), fact["probability"])
     return found
 
 

@@ -20,6 +20,10 @@ Probability
     document repeat one another, so only the most probable counts; documents count as independent.
     A fact that is only negated or speculated has probability 0. Where the model pools the evidence
     of a document (``pool_evidence``), ``p`` is the pooled probability.
+Genes
+    Gene databases have no families, and a name may be too uncertain for an identifier. ``genes``
+    has the genes that each end most probably stands for in its evidence (``likely_genes``), to
+    compare facts with pairs of genes.
 Type, direction, status
     The value with the largest sum of probabilities (ties within 1e-9: the alphabetically first).
     Type and direction are voted on by asserted evidence, or by all evidence if none is asserted;
@@ -33,8 +37,9 @@ import io
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
 from spacy.tokens import Doc
 
@@ -45,6 +50,8 @@ if TYPE_CHECKING:
     import networkx as nx
 
 MIN_PROBABILITY = 0.5  # of negated and speculated evidence; results do not record a model's level
+MIN_GENE_PROBABILITY = 0.3  # of a gene that counts though its name was given no identifier
+FAMILY_PREFIX = "fplx:"  # of identifiers of families and complexes
 UNTYPED = "not typed"  # type of a pair for which no type is known
 REVERSED_DIRECTION = {"a>b": "b>a", "b>a": "a>b"}
 EDGE_COLUMNS = ("probability", "type", "direction", "count", "documents", "negated", "speculated")
@@ -86,6 +93,7 @@ class Fact(TypedDict):
     negated: int
     speculated: int
     evidence: list[Evidence]  # by decreasing probability
+    genes: NotRequired[list[list[str]]]  # of each end, sorted; absent without Docs
 
 
 def aggregate_facts(docs: Iterable[Doc], *, min_probability: float | None = None) -> list[Fact]:
@@ -103,10 +111,28 @@ def aggregate_facts(docs: Iterable[Doc], *, min_probability: float | None = None
         and whether asserted or not. None applies the definition of evidence in the module
         docstring.
     """
-    documents = (
-        (document_id(doc, number), get_answers(doc, "ppi") or ()) for number, doc in enumerate(docs)
-    )
-    return aggregate_rows(documents, min_probability=min_probability)
+    genes: defaultdict[tuple[str, tuple[int, int]], set[str]] = defaultdict(set)
+
+    def read_documents() -> Iterator[tuple[str, Iterable[Mapping[str, Any]]]]:
+        """Yield id and rows of each document, and collect the genes of its names."""
+        for number, doc in enumerate(docs):
+            document, rows = document_id(doc, number), get_answers(doc, "ppi") or ()
+            answers = {tuple(row["span"]): row for row in get_answers(doc, "identifiers") or ()}
+            for row in rows:
+                identifiers = row.get("identifiers") or (None, None)
+                for span, identifier in zip(map(tuple, row["spans"]), identifiers, strict=True):
+                    alone = {"identifier": identifier, "alternatives": (), "parts": ()}
+                    genes[document, span] |= likely_genes(answers.get(span, alone))
+            yield document, rows
+
+    facts = aggregate_rows(read_documents(), min_probability=min_probability)
+    for fact in facts:
+        ends: tuple[set[str], set[str]] = (set(), set())
+        for row in fact["evidence"]:
+            for i, (start, end) in enumerate(row["spans"]):
+                ends[i ^ row["is_reversed"]].update(genes[row["document"], (start, end)])
+        fact["genes"] = [sorted(end) for end in ends]
+    return facts
 
 
 def aggregate_rows(
@@ -146,6 +172,31 @@ def entity_key(name: str, identifier: str | None) -> str:
     ('cyclind1', 'NCBIGene:7157')
     """
     return identifier or "".join(c.lower()[0] for c in name if c not in "-/ ") or "?"
+
+
+def is_gene(identifier: str | None) -> bool:
+    """Return whether an identifier is that of a gene; False for families, complexes and None."""
+    return identifier is not None and not identifier.startswith(FAMILY_PREFIX)
+
+
+def likely_genes(row: Mapping[str, Any]) -> set[str]:
+    """Return the genes that a name most probably stands for, given its row of identifiers.
+
+    That is the gene of its identifier; the genes of its items, if the name is a list (ERK1/2); for
+    a family or complex the most probable of its genes; and for a name without an identifier the
+    most probable gene of at least ``MIN_GENE_PROBABILITY``. Empty if there is none.
+
+    >>> gene = {"identifier": "ncbigene:207", "probability": 0.4}
+    >>> likely_genes({"identifier": "fplx:AKT", "alternatives": [gene], "parts": []})
+    {'ncbigene:207'}
+    """
+    items = {gene for part in row["parts"] for gene in likely_genes(part)}
+    identifier = row["identifier"]
+    if items or is_gene(identifier):
+        return items or {identifier}
+    least = MIN_GENE_PROBABILITY if identifier is None else 0.0
+    genes = (a for a in row["alternatives"] if is_gene(a["identifier"]))
+    return {gene["identifier"] for gene in islice(genes, 1) if gene["probability"] >= least}
 
 
 FACT_FEATURES = ("constant", "best", "mentions", "share", "title")
