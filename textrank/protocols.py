@@ -538,6 +538,32 @@ class Task(Protocol):
         """Build the predictor of attributes from submodels; None if the task has none."""
         return None
 
+    def choices(self, candidate: Candidate) -> Sequence[str]:
+        """Return the answers of a candidate's question; () if its answer is yes or no, or a rank.
+
+        Of two answers, the candidate stands for the second.
+        """
+        return ()
+
+    def describe_candidate(self, doc: Doc, index: int) -> str:
+        """Return what a person must read to judge a candidate, besides its sentence; default: "".
+
+        ``index`` is the position of the candidate in ``candidates(doc)``.
+        """
+        return ""
+
+    def correct_labels(self, doc: Doc, corrections: Mapping[int, str]) -> Doc:
+        """Return a copy of a Doc with other gold labels.
+
+        ``corrections`` has the right answer by the position of a candidate in ``candidates(doc)``
+        (the first of its question): one of ``choices``, "yes" or "no", or for a ranking the label
+        as a number. The default raises ValueError.
+        """
+        raise ValueError(
+            f"corrected labels of task {self.name!r} cannot be written into documents. Export the "
+            "decisions instead."
+        )
+
     def with_parser(self, language: str) -> Self:
         """Return the task for another spaCy pipeline, by name or path, if it parses itself."""
         return self

@@ -18,11 +18,13 @@ import spacy
 import uvicorn
 
 from textrank.config import load_corpus, load_pipeline
+from textrank.evaluation.audit import audit_dataset
 from textrank.results.store import open_store
 from textrank.web.active_learner import ActiveLearner
 from textrank.web.annotation import AnswerLog, Curation, CurationApp, fingerprint_docs
 from textrank.web.app import Credentials, GuardMiddleware
 from textrank.web.explorer import Explorer
+from textrank.web.review import LabelReview, ReviewApp
 
 pytestmark = pytest.mark.browser
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -54,6 +56,7 @@ def served(make: Callable[[Credentials], Any]) -> Iterator[str]:
     """An application on a free port of this machine, in a thread; gives its address."""
     with closing(socket.socket()) as listener:
         listener.bind(("127.0.0.1", 0))
+        listener.listen()  # a browser that comes before the server is ready waits
         gate = Credentials(port=listener.getsockname()[1])
         config = uvicorn.Config(
             GuardMiddleware(make(gate), gate), log_level="error", lifespan="off"
@@ -249,3 +252,64 @@ def test_curation_passes_an_audit_of_accessibility(browser: Any, tmp_path: Path)
         for count in range(1, 4):
             _press(browser, "yn"[count % 2], count)
         assert audited(browser, "curation") == []
+
+
+def label_review(tmp_path: Path) -> LabelReview:
+    """A review of the doubtful labels of a few documents."""
+    docs = list(load_corpus(CORPUS)(spacy.blank("en")))[:8]
+    pipeline = load_pipeline("ppi-linear")
+    dataset = pipeline.prepare(docs)
+    audit = audit_dataset(pipeline, dataset)
+    log = AnswerLog(tmp_path / "d.sqlite", {})
+    return LabelReview(pipeline.task, docs, dataset, audit, log, "ada")
+
+
+def _decide(browser: Any, key: str, decided: int) -> None:
+    css(browser, "body")[0].send_keys(key)
+    until(lambda: css(browser, "body")[0].get_attribute("data-decided") == str(decided))
+
+
+def test_doubts_are_decided_by_keys_and_mouse_and_exported(browser: Any, tmp_path: Path) -> None:
+    review = label_review(tmp_path)
+    browser.get_log("browser")  # forget the messages of earlier pages
+    with served(lambda gate: ReviewApp(review, "sample", gate).app()) as address:
+        browser.get(address)
+        until(lambda: css(browser, "#buttons button"))
+        assert css(browser, "#passage mark.e1")
+        for count in range(1, 6):
+            _decide(browser, "12u"[count % 3], count)
+        _decide(browser, "z", 4)
+        gold = css(browser, "#buttons button.no")[0]
+        gold.click()
+        until(lambda: css(browser, "body")[0].get_attribute("data-decided") == "5")
+        assert len(review.log.active_events()) == 5
+        assert "labels reviewed by 1 person" in css(browser, "#agreement")[0].text
+        css(browser, "#random")[0].click()
+        first = review.next_item(random=True)
+        assert first is not None
+        until(lambda: f"doubt {first.rank}" in css(browser, "#where")[0].text)
+        css(browser, "select[data-filter=kind] option")[1].click()
+        until(lambda: css(browser, "#title")[0].text)
+        browser.get(f"{address.partition('?')[0]}?as=bob")
+        until(lambda: css(browser, "body")[0].get_attribute("data-decided") == "0")
+        _decide(browser, "1", 1)
+        until(lambda: "decided by two or more" in css(browser, "#agreement")[0].text)
+        css(browser, "details.menu summary")[0].click()
+        link = next(a for a in css(browser, "details.menu a") if "json lines" in a.text)
+        link.click()
+        corpus = until(lambda: list(browser.downloads.glob("corrected.jsonl")))
+        assert len(corpus[0].read_text().splitlines()) == len(review.docs)
+        quiet(browser)
+
+
+def test_review_is_accessible_and_fits_a_phone(browser: Any, tmp_path: Path) -> None:
+    review = label_review(tmp_path)
+    with served(lambda gate: ReviewApp(review, "sample", gate).app()) as address:
+        browser.get(address)
+        until(lambda: css(browser, "#buttons button"))
+        _decide(browser, "1", 1)
+        assert audited(browser, "review") == []
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True})  # fmt: skip
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= 391
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

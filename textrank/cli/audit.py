@@ -1,7 +1,9 @@
-"""``textrank audit``: rank the doubtful gold labels of a corpus."""
+"""``textrank audit``: rank the doubtful gold labels of a corpus, and review them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,16 +17,24 @@ from textrank.cli.app import (
     PipelineName,
     Settings,
     make_console,
+    refuse_ignored,
     write_json_figures,
 )
+from textrank.cli.explore import Browser, Port, check_web_extra
 
 if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
     from textrank.evaluation.audit import CorpusAudit
+    from textrank.pipeline import Pipeline
+    from textrank.web.review import LabelReview
 
 EXAMPLE = "Example: textrank audit ppi corpora/sample-ppi --top 10 --json doubts.json"
+REVIEW_OPTIONS = ("port", "no_browser", "decisions", "as_")
 
 
 def command(
+    context: typer.Context,
     pipeline: PipelineName,
     corpus: CorpusPath,
     set_: Settings = [],  # noqa: B006
@@ -32,24 +42,56 @@ def command(
     json_: JsonFile = None,
     top: Annotated[int, typer.Option(min=0, help="Number of doubtful labels to print.")] = 20,
     seed: Annotated[int, typer.Option(help="Seed of folds and resampled documents.")] = 0,
+    review: Annotated[
+        bool, typer.Option("--review", help="Decide about the doubts in a browser.")
+    ] = False,
+    decisions: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="With --review: SQLite file of the decisions."),
+    ] = None,
+    as_: Annotated[
+        str | None, typer.Option("--as", metavar="NAME", help="With --review: who decides.")
+    ] = None,
+    port: Port = 0,
+    no_browser: Browser = False,
     options: CommonOptions = DEFAULT_OPTIONS,
 ) -> None:
     """Find gold labels that are probably wrong.
 
     Every label is compared with the score of a model that was trained without its document. Read
-    the most doubtful ones again: a doubt is no proof. --json has all labels.
+    the most doubtful ones again: a doubt is no proof. --json has all labels. With --review, people
+    accept or reject the doubts on a web page, which exports the corrected corpus.
     """
     from textrank.reports.table import audit_table
 
-    result = audit_corpus(pipeline, corpus, set_, nlp, seed=seed, options=options)
-    write_json_figures(result, json_)
-    make_console().print(audit_table(result, top))
+    if not review:
+        refuse_ignored(context, REVIEW_OPTIONS, "without --review", "add --review")
+        result = audit_corpus(pipeline, corpus, set_, nlp, seed=seed, options=options)
+        write_json_figures(result, json_)
+        make_console().print(audit_table(result, top))
+        return
+    refuse_ignored(context, ("top",), "with --review, which shows all labels", "drop --review")
+    check_web_extra()
+    from textrank.cli.curate import user_name
+    from textrank.web.app import serve
+    from textrank.web.review import ReviewApp
+
+    label_review = make_review(
+        pipeline, corpus, set_, nlp, decisions, as_ or user_name(), seed=seed, options=options
+    )
+    write_json_figures(label_review.audit, json_)
+    title = label_review.audit.corpus
+    serve(
+        lambda credentials: ReviewApp(label_review, title, credentials).app(),
+        port=port, browser=not no_browser, tell=typer.echo,
+    )  # fmt: skip
+    label_review.log.close()
 
 
 def audit_corpus(
     pipeline: str,
     corpus: str,
-    settings: list[str] | tuple[str, ...] = (),
+    settings: Sequence[str] = (),
     nlp: str | None = None,
     *,
     seed: int = 0,
@@ -62,11 +104,58 @@ def audit_corpus(
     shipped one) and ``seed`` that of folds and resamples. Raises ValueError if the corpus has no
     labelled candidates.
     """
+    from textrank.evaluation.audit import audit_corpus as audit
+
+    configured, docs, name = _read(pipeline, corpus, settings, nlp, options)
+    return audit(configured, docs, seed=seed, corpus=name, title=pipeline)
+
+
+def make_review(
+    pipeline: str,
+    corpus: str,
+    settings: Sequence[str] = (),
+    nlp: str | None = None,
+    file: Path | None = None,
+    who: str = "someone",
+    *,
+    seed: int = 0,
+    options: CommonOptions = DEFAULT_OPTIONS,
+) -> LabelReview:
+    """Audit a corpus and open the file of decisions about its doubts.
+
+    ``file`` None names the file after the corpus and the task, in the current folder; ``who`` is
+    the person who decides. Other arguments are as in ``audit_corpus``. Raises ValueError as it
+    does, and if the file has decisions about other texts or labels.
+    """
+    from textrank.evaluation.audit import audit_dataset
+    from textrank.web.annotation import AnswerLog, fingerprint_docs
+    from textrank.web.review import LabelReview, fingerprint_labels
+
+    configured, docs, name = _read(pipeline, corpus, settings, nlp, options)
+    dataset = configured.prepare(docs)
+    audit = audit_dataset(configured, dataset, seed=seed, corpus=name, title=pipeline)
+    task = configured.task
+    target = file or Path(f"{Path(corpus).name}-{task.name}.decisions.sqlite")
+    about = {
+        "task": task.name,
+        "texts": fingerprint_docs(docs),
+        "labels": fingerprint_labels(dataset),
+    }
+    log = AnswerLog(target, about, option="--decisions")
+    return LabelReview(task, docs, dataset, audit, log, who)
+
+
+def _read(
+    pipeline: str,
+    corpus: str,
+    settings: Sequence[str],
+    nlp: str | None,
+    options: CommonOptions,
+) -> tuple[Pipeline, list[Doc], str]:
+    """Return the pipeline, the documents and the name of the corpus."""
     from textrank.cli.sources import read_corpus, set_parser
     from textrank.config import load_pipeline, parse_setting
-    from textrank.evaluation.audit import audit_corpus as audit
 
     configured = set_parser(load_pipeline(pipeline, dict(map(parse_setting, settings))), nlp)
     source = options.load_corpus(corpus)
-    docs = read_corpus(source, nlp, configured.task)
-    return audit(configured, docs, seed=seed, corpus=source.name, title=pipeline)
+    return configured, list(read_corpus(source, nlp, configured.task)), source.name

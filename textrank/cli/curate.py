@@ -54,9 +54,7 @@ def command(
     from textrank.web.annotation import CurationApp
     from textrank.web.app import serve
 
-    curation = _make_curation(
-        model, input, answers, as_ or _user_name(), train, fresh, nlp, options
-    )
+    curation = _make_curation(model, input, answers, as_ or user_name(), train, fresh, nlp, options)
     title = Path(input).name
     serve(
         lambda credentials: CurationApp(curation, title, credentials).app(),
@@ -116,7 +114,7 @@ def _is_pipeline(name: str) -> bool:
     return name.endswith(".cfg") or (name in pipeline_names() and name not in model_names())
 
 
-def _user_name() -> str:
+def user_name() -> str:
     """Return the name of the current user, "someone" if it is unknown."""
     try:
         return getpass.getuser()

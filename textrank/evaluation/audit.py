@@ -161,7 +161,7 @@ def audit_dataset(
     if not is_yes_or_no(targets.y):
         return audit
     shares = _Resampler(targets, wrong, seed)
-    kinds = [_describe_kind(c.label_key, c.label) for c in candidates]
+    kinds = [describe_kind(c.label_key, c.label) for c in candidates]
     return replace(
         audit,
         error_rate=shares.error_rate(),
@@ -376,7 +376,7 @@ def _doubt_ranks(scores: Vector, targets: Targets) -> Vector:
     return doubts
 
 
-def _describe_kind(label_key: str, label: float | None) -> str:
+def describe_kind(label_key: str, label: float | None) -> str:
     """Return the kind of a candidate: its gold label, after question and answer if it has them."""
     gold = "yes" if label is not None and label > 0 else "no"
     return f"{label_key}: {gold}" if label_key else gold

@@ -17,7 +17,7 @@ from spacy.tokens import Doc, Span
 
 from textrank.candidates import Candidate, document_id, gold_labels, span_tokens
 from textrank.features import Vector
-from textrank.language.alignment import SourceText
+from textrank.language.alignment import SourceText, original_offsets
 from textrank.metrics import argmax_first, classification_metrics
 from textrank.protocols import Task
 
@@ -169,6 +169,35 @@ class ChoiceTask(Task):
         rows = [self.row(text, question) for question in group_by_question(scored)]
         doc._.set(f"textrank_{self.name}", rows)
         return doc
+
+    def correct_labels(self, doc: Doc, corrections: Mapping[int, str]) -> Doc:
+        """Return a copy of a Doc in which the spans of questions have other labels.
+
+        Spans are those of the group ``entities`` of the task. Raises ValueError if a question is
+        not about one of them.
+        """
+        group: str = getattr(self, "entities", "entities")
+        candidates, changed = self.candidates(doc), doc.copy()
+        answers = {original_offsets(candidates[i].spans[0]): v for i, v in corrections.items()}
+        spans = [
+            Span(
+                changed,
+                span.start,
+                span.end,
+                label=answers.pop((span.start_char, span.end_char), span.label_),
+                span_id=span.id_,
+                kb_id=span.kb_id_,
+            )
+            for span in doc.spans.get(group, ())
+        ]
+        if answers:
+            start, end = next(iter(answers))
+            raise ValueError(
+                f"document {document_id(doc)!r}: characters {start} to {end} are not annotated, so "
+                "their label cannot be corrected. Export the decisions instead."
+            )
+        changed.spans[group] = spans
+        return changed
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
         """Return metrics of yes-or-no answers, and accuracy over questions.

@@ -200,6 +200,23 @@ class Retrieve(Task):
             for row, counts in zip(documents, word_counts, strict=True)
         ]
 
+    def describe_candidate(self, doc: Doc, index: int) -> str:
+        """Return id, title and text of a listed document, as far as it has them."""
+        row = listed_documents(doc)[index]
+        return "\n".join(str(row[key]) for key in ("id", "title", "text") if row.get(key))
+
+    def correct_labels(self, doc: Doc, corrections: Mapping[int, str]) -> Doc:
+        """Return a copy of a query with other relevances of its documents."""
+        rows = [
+            {**row, "relevance": float(corrections[i])} if i in corrections else row
+            for i, row in enumerate(listed_documents(doc))
+        ]
+        changed = doc.copy()
+        # In the place that all formats keep; the other one is read first.
+        data = {key: value for key, value in doc.user_data.items() if key != "judged"}
+        changed.user_data = {**data, "meta": {**(data.get("meta") or {}), "judged": rows}}
+        return changed
+
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """Return 0: every listed document is judged."""
         return 0

@@ -70,6 +70,10 @@ class GeneProtein(ChoiceTask):
             ]
         )
 
+    def choices(self, candidate: Candidate) -> Sequence[str]:
+        """Return the kinds to distinguish."""
+        return self.answers
+
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """Return 0: every annotated name is judged."""
         return 0

@@ -232,6 +232,31 @@ class Spelling(Task):
             for doc, occurrences in zip(docs, occurrences_by_doc, strict=True)
         ]
 
+    def choices(self, candidate: Candidate) -> Sequence[str]:
+        """Return the words of the candidate's confusion set."""
+        return self.words_of_set(candidate.question)
+
+    def correct_labels(self, doc: Doc, corrections: Mapping[int, str]) -> Doc:
+        """Return a Doc with other words in the text: the printed word is the gold answer.
+
+        Its annotation is left out, except for id and further data of the document.
+        """
+        candidates = self.candidates(doc)
+        answers = {candidates[i].spans[0].start: (i, word) for i, word in corrections.items()}
+        words: list[str] = []
+        spaces: list[bool] = []
+        token = 0
+        while token < len(doc):
+            end, parts = token + 1, [doc[token].text]
+            if token in answers:
+                index, word = answers[token]
+                end, parts = candidates[index].spans[0].end, word.split(" ")
+            words += parts
+            spaces += [True] * (len(parts) - 1) + [bool(doc[end - 1].whitespace_)]
+            token = end
+        kept = {key: doc.user_data[key] for key in ("document", "meta") if key in doc.user_data}
+        return Doc(doc.vocab, words, spaces, user_data=kept)
+
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """Return 0: an occurrence that is not judged is not a gold answer."""
         return 0

@@ -59,6 +59,10 @@ class WordSenses(ChoiceTask):
             [self._question(span) for span in self._target_spans(word_doc(doc))]
         )
 
+    def choices(self, candidate: Candidate) -> Sequence[str]:
+        """Return the senses of the candidate's word."""
+        return self.senses[candidate.question]
+
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """Return the number of annotated words without known senses; 0 without a span group."""
         return len(doc.spans.get(self.entities, ())) - len(self._marked_spans(doc))

@@ -1,7 +1,7 @@
-"""Web pages on this machine: the explorer of results and curation.
+"""Web pages on this machine: the explorer of results, curation, and the review of labels.
 
 ``app`` is the protected server, ``explorer`` the pages of ``textrank explore``; ``annotation`` and
-``active_learner`` are ``textrank curate``, with kernel values from ``_kernel_rows``. There is no
+``active_learner`` are ``textrank curate``, ``review`` is ``textrank audit --review``. There is no
 build step and no network access: Starlette, Jinja templates, plain ES modules, and libraries in
 ``vendor`` with licence and checksum.
 """
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from textrank.web.annotation import AnswerLog, Curation, CurationApp
     from textrank.web.app import Credentials, GuardMiddleware, serve
     from textrank.web.explorer import Explorer, StatementExplainer, render_static_page
+    from textrank.web.review import LabelReview, ReviewApp
 
 _MODULES = {
     "ActiveLearner": "active_learner",
@@ -23,8 +24,10 @@ _MODULES = {
     "CurationApp": "annotation",
     "Explorer": "explorer",
     "GuardMiddleware": "app",
+    "LabelReview": "review",
     "QueryStrategy": "active_learner",
     "Question": "active_learner",
+    "ReviewApp": "review",
     "StatementExplainer": "explorer",
     "render_static_page": "explorer",
     "serve": "app",
@@ -38,8 +41,10 @@ __all__ = [
     "CurationApp",
     "Explorer",
     "GuardMiddleware",
+    "LabelReview",
     "QueryStrategy",
     "Question",
+    "ReviewApp",
     "StatementExplainer",
     "render_static_page",
     "serve",

@@ -103,17 +103,20 @@ class AnswerLog:
 
     ``about`` describes the curation (task, checksum of the texts). Raises ValueError if the file is
     not an SQLite file, has another description, or is in use by another process: two would accept
-    contradicting answers. The lock is a file of its own, which goes with the process.
+    contradicting answers. The lock is a file of its own, which goes with the process. ``option`` is
+    the option of the command that names another file, for these errors.
     """
 
-    def __init__(self, path: str | Path, about: Mapping[str, str]) -> None:
-        self.path = Path(path)
+    def __init__(
+        self, path: str | Path, about: Mapping[str, str], *, option: str = "--answers"
+    ) -> None:
+        self.path, self._option = Path(path), option
         try:
             handle = lock_file(self.path.with_name(f"{self.path.name}.lock"))
         except OSError as error:
             raise ValueError(
-                f"{self.path}: in use by another textrank curate, or its folder cannot be written "
-                f"({error.strerror}). Use that one, or give another file with --answers."
+                f"{self.path}: in use by another textrank, or its folder cannot be written "
+                f"({error.strerror}). Use that one, or give another file with {option}."
             ) from error
         self._release_lock = weakref.finalize(self, handle.close)
         try:
@@ -125,7 +128,7 @@ class AnswerLog:
             self._release_lock()
             raise ValueError(
                 f"{self.path}: cannot be used for answers ({error}). "
-                "Give another file with --answers."
+                f"Give another file with {option}."
             ) from error
         self._lock = Lock()
         try:
@@ -141,7 +144,7 @@ class AnswerLog:
             if stored.setdefault(key, value) != value:
                 raise ValueError(
                     f"{self.path}: its answers have {key} {stored[key]!r}, not {value!r}. "
-                    "Give another file with --answers."
+                    f"Give another file with {self._option}."
                 )
             self._db.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (key, value))
 
@@ -482,8 +485,8 @@ class Curation:
             "document": question.document,
             "title": _title(question, candidate, learner.pipeline.task.name),
             "choices": list(question.answers) if len(question.rows) > 1 else [],
-            "words": _words(candidate),
-            "around": _surrounding_text(candidate),
+            "words": words_of_candidate(candidate),
+            "around": surrounding_text(candidate),
             "score": float(learner.scores[row]),
             "probability": None if p is None else [float(value) for value in p],
             "favoured": question.rows.index(row),
@@ -551,7 +554,7 @@ def _title(question: Question, candidate: Candidate, task: str) -> str:
     return f"{texts[0]}: {candidate.label_key}?"
 
 
-def _words(candidate: Candidate) -> list[dict[str, Any]]:
+def words_of_candidate(candidate: Candidate) -> list[dict[str, Any]]:
     """Return the tokens of a candidate's sentences with their CSS classes, in text order.
 
     A token is a dictionary: ``text``, ``space`` (white space after it), ``start`` and ``end``
@@ -591,7 +594,7 @@ def _sentence_range(candidate: Candidate) -> tuple[int, int]:
     return min(s.start for s in sentences), max(s.end for s in sentences)
 
 
-def _surrounding_text(candidate: Candidate, size: int = 400) -> list[str]:
+def surrounding_text(candidate: Candidate, size: int = 400) -> list[str]:
     """Return the texts, up to ``size`` characters, before and after a candidate's sentences."""
     doc = candidate.doc
     first, last = _sentence_range(candidate)
@@ -826,7 +829,7 @@ class CurationApp:
         A browser is given a person's name, which it keeps in a cookie: that of the address
         (parameter ``as``), that of the curation for the first browser, or a numbered one.
         """
-        chosen = _clean_name(request.query_params.get("as", ""))
+        chosen = clean_name(request.query_params.get("as", ""))
         person = chosen or self._cookie(request) or self._new_person()
         values = {
             "title": self.title,
@@ -846,7 +849,7 @@ class CurationApp:
 
     def _cookie(self, request: Request) -> str:
         """Return the person's name in the cookie of a request; "" without one."""
-        return _clean_name(unquote(request.cookies.get(self._cookie_name, "")))
+        return clean_name(unquote(request.cookies.get(self._cookie_name, "")))
 
     def _new_person(self) -> str:
         """Return the name of the curation, or a numbered one if a browser has it already."""
@@ -876,14 +879,14 @@ class CurationApp:
         """Take an answer (JSON body: ``question``, ``value``) and serve the new state."""
 
         def change(body: dict[str, Any]) -> dict[str, Any]:
-            question, value = _get_text(body, "question"), _get_text(body, "value")
+            question, value = get_text(body, "question"), get_text(body, "value")
             return self.curation.answer(question, value, self._person(request))
 
-        return await _apply_change(request, change)
+        return await apply_change(request, change)
 
     async def undo(self, request: Request) -> Response:
         """Undo the last answer or mark of the person and serve the new state."""
-        return await _apply_change(request, lambda _: self.curation.undo(self._person(request)))
+        return await apply_change(request, lambda _: self.curation.undo(self._person(request)))
 
     async def mark_name(self, request: Request) -> Response:
         """Mark characters as a name or, with ``remove`` true, as not one; serve the new state.
@@ -894,14 +897,14 @@ class CurationApp:
         def change(body: dict[str, Any]) -> dict[str, Any]:
             start, end = (_get_integer(body, key) for key in ("start", "end"))
             remove = body.get("remove") is True
-            document, person = _get_text(body, "document"), self._person(request)
+            document, person = get_text(body, "document"), self._person(request)
             return self.curation.mark(document, start, end, remove=remove, who=person)
 
-        return await _apply_change(request, change)
+        return await apply_change(request, change)
 
     def model(self, _: Request) -> Response:
         """Serve the trained model as a zip file."""
-        return _serve_file(lambda: (zip_model(self.curation.learner), "model.zip"))
+        return serve_file(lambda: (zip_model(self.curation.learner), "model.zip"))
 
     def answers(self, _: Request) -> Response:
         """Serve all events (who answered what and when) as JSON lines."""
@@ -922,16 +925,16 @@ class CurationApp:
             content, suffix = export_corpus(self.curation, format)
             return content, f"corpus{suffix}"
 
-        return _serve_file(make)
+        return serve_file(make)
 
 
-def _clean_name(name: str) -> str:
+def clean_name(name: str) -> str:
     """Return a person's name of at most 60 printable characters, with single blanks."""
     printable = "".join(c for c in valid_unicode(name) if c.isprintable())
     return " ".join(printable.split())[:60]
 
 
-async def _apply_change(request: Request, change: Callable[[dict[str, Any]], Any]) -> Response:
+async def apply_change(request: Request, change: Callable[[dict[str, Any]], Any]) -> Response:
     """Call ``change`` with the JSON body of a request in a thread, and serve what it returns.
 
     ValueError, also for a body that is not a JSON object, becomes an error of status 422.
@@ -945,7 +948,7 @@ async def _apply_change(request: Request, change: Callable[[dict[str, Any]], Any
         return JSONResponse({"error": str(error)}, status_code=422)
 
 
-def _serve_file(make: Callable[[], tuple[bytes, str]]) -> Response:
+def serve_file(make: Callable[[], tuple[bytes, str]]) -> Response:
     """Serve the content and file name that ``make`` returns; its ValueError becomes status 422."""
     try:
         content, name = make()
@@ -955,7 +958,7 @@ def _serve_file(make: Callable[[], tuple[bytes, str]]) -> Response:
     return Response(content, media_type="application/octet-stream", headers=headers)
 
 
-def _get_text(body: dict[str, Any], key: str) -> str:
+def get_text(body: dict[str, Any], key: str) -> str:
     """Return the text under a key of a request's body; raise ValueError if it is not a text."""
     value = body.get(key)
     if not isinstance(value, str):

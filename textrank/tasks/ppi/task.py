@@ -287,6 +287,22 @@ class PPI(Task):
 
         return AttributeModels.from_models(submodels) if submodels else None
 
+    def correct_labels(self, doc: Doc, corrections: Mapping[int, str]) -> Doc:
+        """Return a copy of a Doc with other gold pairs; corrections are "yes" and "no".
+
+        A pair that the annotation does not list is added to it.
+        """
+        candidates, changed = self.candidates(doc), doc.copy()
+        labels = {_pair_key(candidates[i].spans): v == "yes" for i, v in corrections.items()}
+        rows = [
+            {**row, "label": labels.pop(key)} if key in labels else row
+            for row in doc.user_data.get("gold", ())
+            for key in [frozenset(row.get("entities", ()))]
+        ]
+        rows += [{"entities": sorted(key), "label": label} for key, label in labels.items()]
+        changed.user_data = {**doc.user_data, "gold": rows}
+        return changed
+
     def check_export(self, kind: str, path: Path) -> None:
         """Raise ValueError if the suffix of ``path`` is not a network format.
 
