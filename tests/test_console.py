@@ -113,7 +113,7 @@ def test_shown_tables_equal_the_output(page: str, folder: Path) -> None:
     sentences = said[1].replace("\\\n", "")
     output = run(f"echo {shlex.quote(sentences)} | textrank apply ppi - --table", folder)
     rows = [line.split() for line in output.splitlines() if line.strip()]
-    table = shown[shown.index(" statement ") :]
+    table = shown[shown.index("statement ") :]
     assert [line.split() for line in table.splitlines() if line.strip()] == rows
 
 

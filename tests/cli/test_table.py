@@ -12,6 +12,7 @@ def test_statements_are_shown_with_their_status(tmp_path, capsys):
     file.write_text("GRB2 binds SOS1. RAD51 does not interact with PTEN.")
     assert run(["apply", "ppi", str(file), "--table"]) == 0
     shown = capsys.readouterr().out
+    assert "[a] GRB2 binds SOS1.\nGRB2 – SOS1 " in shown
     assert re.search(r"GRB2 – SOS1 +asserted +binding", shown)
     assert re.search(r"RAD51 – PTEN +negated +binding", shown)
 
@@ -21,3 +22,18 @@ def test_other_answers_have_no_such_table(tmp_path, capsys):
     file.write_text("Larger then this.")
     assert run(["apply", "spelling", str(file), "--table"]) == 2
     assert "--table" in capsys.readouterr().err
+
+
+def test_a_sentence_in_place_of_a_file_is_explained(capsys):
+    assert run(["apply", "ppi", "GRB2 binds SOS1."]) == 2
+    assert "echo 'GRB2 binds SOS1.' | textrank apply ppi -" in capsys.readouterr().err
+
+
+def test_a_folder_of_several_formats_is_read_as_with_out(tmp_path, capsys):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "a.jsonl").write_text('{"id": "d1", "text": "GRB2 binds SOS1."}\n')
+    (tmp_path / "deep" / "b.txt").write_text("MDM2 binds p53.")
+    assert run(["apply", "ppi", str(tmp_path), "--table"]) == 0
+    shown = capsys.readouterr().out
+    assert "[d1] GRB2 binds SOS1." in shown
+    assert "[b] MDM2 binds p53." in shown

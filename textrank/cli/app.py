@@ -172,6 +172,7 @@ class CommonOptions:
 
 
 DEFAULT_OPTIONS = CommonOptions()
+STDIN = "-"  # in place of a file: standard input
 
 
 def with_common_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.cells import cell_len
 
 from textrank.cli.app import (
     DEFAULT_OPTIONS,
+    STDIN,
     CommonOptions,
     ModelName,
     Nlp,
@@ -100,6 +102,7 @@ def command(
     import json
 
     _check_options(context, out, dask, diff)
+    _check_texts(model, texts)
     chosen = {"precision": precision, "recall": recall, "relation": relation}
     set_ = [*set_, *(f"task.{key}={value}" for key, value in chosen.items() if value is not None)]
     if out is not None:
@@ -157,23 +160,46 @@ def _check_options(context: typer.Context, out: Path | None, dask: str | None, d
         refuse_ignored(context, other_outputs, "with --diff", "leave out --diff")
 
 
+def _check_texts(model: str, texts: Sequence[str]) -> None:
+    """Raise ValueError if an input does not exist; a sentence in place of a file is explained."""
+    for text in texts:
+        if text == STDIN or Path(text).exists():
+            continue
+        remedy = "Check the path."
+        if " " in text.strip():
+            remedy = f"To judge a sentence, pipe it: echo '{text}' | textrank apply {model} -"
+        raise ValueError(f"{text}: no such file or folder. {remedy}")
+
+
 def _show_table(model: Model, rows: Iterable[Mapping[str, Any]]) -> None:
     """Print the answers that the task of a model shows as a table, one line each.
 
-    ``rows`` are those of ``apply_model``. Answers that the task leaves out of a table are skipped.
-    A last line on standard error says how the model decides.
+    A line with document and sentence stands before the answers of a sentence. ``rows`` are those of
+    ``apply_model``. Answers that the task leaves out of a table are skipped. A last line on
+    standard error says how the model decides.
     """
-    from rich.table import Table
-
-    from textrank.cli.app import make_console
-
     task = model.pipeline.task
-    table = Table(*task.table_columns, box=None)
-    for row in rows:
-        for answer in row[f"textrank_{task.name}"]:
-            if (cells := task.table_row(answer)) is not None:
-                table.add_row(*cells)
-    make_console().print(table)
+    shown = [
+        (f"[{row['document']}] {' '.join(answer['sentence'].split())}", cells)
+        for row in rows
+        for answer in row[f"textrank_{task.name}"]
+        if (cells := task.table_row(answer)) is not None
+    ]
+    columns = zip(task.table_columns, *(cells for _, cells in shown), strict=True)
+    widths = [max(map(cell_len, column)) for column in columns]
+
+    def format_line(cells: Sequence[str]) -> str:
+        """Return cells as one line, padded to the widths of their columns."""
+        pairs = zip(cells, widths, strict=True)
+        return " ".join(cell + " " * (width - cell_len(cell)) for cell, width in pairs).rstrip()
+
+    typer.echo(format_line(task.table_columns))
+    previous = None
+    for heading, cells in shown:
+        if heading != previous:
+            typer.echo(heading)
+        previous = heading
+        typer.echo(format_line(cells))
     if decision := model.describe_decision():
         typer.echo(_describe_decision(decision), err=True)
 

@@ -5,19 +5,21 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from spacy.language import Language
 from spacy.tokens import Doc
 
 from textrank._annotate import load_language
-from textrank.cli.app import DEFAULT_OPTIONS, CommonOptions
+from textrank.cli.app import DEFAULT_OPTIONS, STDIN, CommonOptions
 from textrank.formats.base import Record, build_docs
 from textrank.io import MAX_ITEM_BYTES
 from textrank.model import Model
 from textrank.pipeline import Pipeline
 from textrank.protocols import Corpus, Task
+from textrank.scale.job import iter_input_files
 
-STDIN, STDIN_NAME = "-", "standard input"
+STDIN_NAME = "standard input"
 
 
 def set_parser(pipeline: Pipeline, nlp: str | None) -> Pipeline:
@@ -47,10 +49,11 @@ def read_texts(
 ) -> Iterator[Doc]:
     """Iterate over the documents of files and of standard input (``-``), analysed by ``nlp``.
 
-    They are in the order of ``texts``; standard input is one document with the id ``stdin``. Raises
+    They are in the order of ``texts``; standard input is one document with the id ``stdin``. A
+    folder of other files than texts stands for all its files, as with ``apply --out``. Raises
     ValueError if a text cannot be read or is too long.
     """
-    for text in texts:
+    for text in _expand_folders(texts):
         if text == STDIN:
             content = _read_stdin(options.max_bytes or MAX_ITEM_BYTES)
             yield from build_docs(
@@ -58,6 +61,22 @@ def read_texts(
             )
         else:
             yield from options.load_corpus(text)(nlp)
+
+
+def _expand_folders(texts: Sequence[str]) -> Iterator[str]:
+    """Yield each text, and in place of a folder of several formats or levels its files.
+
+    A folder whose files are all plain texts, with or without annotation beside them, and one with a
+    ``corpus.cfg`` are one corpus.
+    """
+    for text in texts:
+        if text == STDIN or not Path(text).is_dir():
+            yield text
+            continue
+        files = list(iter_input_files([text]))
+        folder = Path(text)
+        is_corpus = all(f.suffix == ".txt" and f.parent == folder for f in map(Path, files))
+        yield from [text] if is_corpus else files
 
 
 def _record_stdin(text: str) -> Record:
