@@ -680,8 +680,13 @@ def hash_texts(docs: Sequence[Doc]) -> str:
     case, letters and digits only. At most ``MAX_HASHES`` are kept, those of the smallest value, so
     that a large corpus is still recognised by some sentences.
     """
-    hashes = sorted(set().union(*map(_text_hashes, docs)))[:MAX_HASHES]
-    return base64.b64encode(np.array(hashes, dtype="<u8").tobytes()).decode("ascii")
+    return encode_hashes(set().union(*map(_text_hashes, docs)))
+
+
+def encode_hashes(hashes: Iterable[int]) -> str:
+    """Return distinct 64-bit hashes as base64, the ``MAX_HASHES`` smallest in ascending order."""
+    smallest = sorted(set(hashes))[:MAX_HASHES]
+    return base64.b64encode(np.array(smallest, dtype="<u8").tobytes()).decode("ascii")
 
 
 def find_training_overlap(
@@ -717,12 +722,21 @@ def _read_hashes(meta: Mapping[str, Any]) -> set[int] | None:
 
 def _text_hashes(doc: Doc) -> set[int]:
     """Return hashes of ``text_keys`` and of the whole text (lower case, letters and digits)."""
+    whole = whole_text_key(doc)
+    return {hash_key(key) for key in (*text_keys(doc), *([] if whole is None else [whole]))}
+
+
+def whole_text_key(doc: Doc) -> tuple[str, str] | None:
+    """Return ``("text", words)`` of the whole text (lower case, letters and digits).
+
+    None for a text without words.
+    """
     text = " ".join(re.findall(r"[^\W_]+", doc.text.lower()))
-    keys = [*text_keys(doc), *([("text", text)] if text else [])]
-    return {_hash("\0".join(key)) for key in keys}
+    return ("text", text) if text else None
 
 
-def _hash(text: str) -> int:
+def hash_key(key: tuple[str, str]) -> int:
     """Return a hash of ``HASH_BYTES`` bytes as an integer, equal in all processes and versions."""
+    text = "\0".join(key)
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES)
     return int.from_bytes(digest.digest(), "little")

@@ -943,3 +943,25 @@ class JointFeatures:
         ]
         row = np.arange(self.size).repeat(lengths(source.indptr))
         return sum_by_owner(weight * source.data**2, row, self.size)
+
+
+def concat_rows(one: Any, other: Any) -> Any:
+    """Return two batches of represented candidates of the same kind, one after the other.
+
+    Kinds are ``MultiView`` (with the views of ``one``), ``Features``, arrays and lists. Raises
+    ValueError for others, and if the two differ.
+    """
+    if isinstance(one, MultiView) and isinstance(other, MultiView):
+        return MultiView(
+            {name: concat_rows(one.view(name), other.view(name)) for name in one.views}
+        )
+    if isinstance(one, Features) and isinstance(other, Features):
+        return Features.vstack([one, other])
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return np.concatenate([one, other])
+    if isinstance(one, list) and isinstance(other, list):
+        return [*one, *other]
+    raise ValueError(
+        f"candidates of a model that are stored as {type(one).__name__} cannot be joined with new "
+        "ones. Train the pipeline on a corpus of all instead."
+    )

@@ -6,7 +6,8 @@ model with *heads* has one column of coefficients for each of several questions;
 log-odds that the answer to one of them is yes.
 
 On disk a model is a folder with ``config.cfg`` (the pipeline), ``arrays.npz``, ``meta.json`` (with
-checksums of the other files) and one subfolder per submodel. It contains no pickled objects.
+checksums of the other files) and one subfolder per submodel. An updatable model also has
+``training.npz`` (``TrainingData``). It contains no pickled objects.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ from textrank.io import (
 from textrank.learners.base import Fit
 from textrank.learners.calibration import Heads, PlattCalibration, fit_calibration
 from textrank.learners.document_context import CONTEXT_FEATURE_NAMES, DocumentContextWeights
+from textrank.learners.influence import find_changes
 from textrank.linear_scores import FeatureWeights, LinearScores, compile_scorer
 from textrank.metrics import auc, merge_ties
 from textrank.progress import gc_disabled
@@ -64,12 +66,14 @@ from textrank.protocols import (
     AttributeModel,
     Explain,
     Explanation,
+    FeatureKernel,
     IndexedKernel,
     Task,
     fast_represent,
     has_features,
 )
 from textrank.tasks.base import Scored
+from textrank.training_data import TRAINING_FILE, TrainingData
 
 if TYPE_CHECKING:
     from textrank.pipeline import Pipeline
@@ -80,6 +84,19 @@ READABLE_VERSIONS = (1, 2, FORMAT_VERSION)  # 1 had no checksum of meta.json, 2 
 OTHER_HEADS_NAME = "other relations"  # name of what heads other than the leading one add
 MAX_INDEXED_CANDIDATES = 4096  # above this the plain kernel is faster than an indexed one
 MAX_MEAN_CANDIDATES = 100  # training candidates from which mean contributions are computed
+
+
+@dataclass(frozen=True, eq=False)
+class Influence:
+    """Exact changes of m scores without each of g training documents."""
+
+    documents: tuple[str, ...]  # (g,) ids; documents that share text are one, joined by " + "
+    changes: Matrix  # (m, g) score without the document minus score; negative: it raised the score
+
+    def rank(self, row: int) -> list[tuple[str, float]]:
+        """Return documents and changes of one score, largest magnitude first."""
+        order = np.argsort(-merge_ties(np.abs(self.changes[row])), kind="stable")
+        return [(self.documents[k], float(self.changes[row, k])) for k in order]
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +119,7 @@ class Model:
     average: Vector | None = None  # mean training value of each feature; 0 for rare features
     calibration: PlattCalibration | None = None  # scores to probabilities; None: not yes or no
     heads: Heads | None = None  # of a model with several columns of coefficients
+    training: TrainingData | None = None  # only of a model that was trained with ``updatable``
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields for pickle and copy, without what was computed from them on first use.
@@ -512,6 +530,87 @@ class Model:
         explanation += [entry for entry in zip(names, added[1:].tolist(), strict=True) if entry[1]]
         return sorted(explanation, key=lambda entry: -abs(entry[1]))
 
+    @doc_cache()
+    def influence(
+        self, candidates: Sequence[Candidate], docs: Sequence[Doc] | None = None
+    ) -> Influence:
+        """Return how the score of each candidate would change without each training document.
+
+        The changes are exact: those of a model trained on the other documents, with the same alpha
+        and, for a model with heads, the same calibration. A reduced basis loses the candidates of
+        the document and is not drawn again.
+
+        Parameters
+        ----------
+        candidates
+            Candidates of any Docs; their labels are not used.
+        docs
+            The annotated Docs that the model was trained on, analysed as its task needs. None uses
+            the training data that an updatable model keeps. Other Docs give the influence on a
+            model of the same pipeline and alpha trained on them.
+
+        Raises
+        ------
+        ValueError
+            If the learner has no closed form, the model has a second stage or was not trained with
+            ``updatable`` (if ``docs`` is None), or there are too many candidates and documents.
+        """
+        pipeline = self.pipeline
+        if docs is not None:
+            dataset = pipeline.prepare(docs)
+            X, data, targets = dataset.X, dataset.data, dataset.targets
+            names = [candidate.document for candidate in dataset.candidates]
+        else:
+            training = self.require_training("The influence of documents")
+            X, targets, names = training.inputs, training.to_targets(), training.names
+            data = X if self.names is not None else pipeline.compute_kernel(X)
+        changes = None
+        if self.fit.second_stage is None and (targets.heads is None) == (self.heads is None):
+            changes = find_changes(pipeline.learner, data, targets, self.fit.alpha, names)
+        if changes is None:
+            raise ValueError(
+                "the influence of documents is not available for "
+                f"{type(pipeline.learner).__name__}, for models with a second stage, or for so "
+                "many candidates. Train a pipeline with the learner rls.v1, reduced_rls.v1 or "
+                "rankrls.v1."
+            )
+        represented = pipeline.representation(candidates)
+        if isinstance(data, Features):
+            kernel = cast(FeatureKernel[Any], pipeline.kernel)
+            values: Any = kernel.features(represented).align_to(data.names)
+        else:
+            values = np.asarray(pipeline.kernel(represented, X))
+        of_scores = changes.of_scores(values)
+        if self.heads is not None:
+            of_scores = self._combine_changes(self.head_scores(candidates), of_scores)
+        return Influence(tuple(changes.documents), of_scores)
+
+    def _combine_changes(self, scores: Matrix, changes: Matrix) -> Matrix:  # (m, g)
+        """Return the changes (m, g) of combined scores for changes (m, g, h) of raw head scores.
+
+        ``scores`` (m, h) are the raw scores; a last column of corrections stays as it is.
+        """
+        heads, chosen = cast(Heads, self.heads), self._chosen_heads
+        before = heads.combine(scores, chosen)
+        combined = np.empty(changes.shape[:2])
+        for k in range(changes.shape[1]):
+            after = scores.copy()
+            after[:, : changes.shape[2]] += changes[:, k]
+            combined[:, k] = heads.combine(after, chosen) - before
+        return combined
+
+    def require_training(self, use: str) -> TrainingData:
+        """Return the stored training data; raise ValueError if there is none.
+
+        ``use`` begins the message, such as "Forgetting".
+        """
+        if self.training is None:
+            raise ValueError(
+                f"{use} needs the training data of the model, which this one does not hold. Train "
+                "it with textrank train --updatable, or in Python with fit(docs, updatable=True)."
+            )
+        return self.training
+
     # Variants
 
     def with_task(self, task: Task, threshold: float | None) -> Model:
@@ -531,8 +630,8 @@ class Model:
         """Return the model with only the ``count`` weights of largest magnitude.
 
         The order of features is kept; of equal magnitudes the first are kept. Scores change a
-        little, while threshold and calibration stay: evaluate before use. Raises
-        ValueError if the model has no feature weights.
+        little, while threshold and calibration stay: evaluate before use. The result holds no
+        training data. Raises ValueError if the model has no feature weights.
         """
         if self.names is None:
             raise ValueError(
@@ -542,7 +641,8 @@ class Model:
         keep = np.sort(np.argsort(-merge_ties(np.abs(self.fit.coef)), kind="stable")[:count])
         fit = replace(self.fit, coef=self.fit.coef[keep])
         average = None if self.average is None else self.average[keep]
-        return replace(self, fit=fit, names=self.names.take(keep), average=average)
+        names = self.names.take(keep)
+        return replace(self, fit=fit, names=names, average=average, training=None)
 
     @property
     def heldout_auc(self) -> float | None:
@@ -559,6 +659,8 @@ class Model:
         with atomic_model_folder(path) as folder:
             write_model_config(self.pipeline, folder)
             write_arrays(folder / "arrays.npz", self._to_arrays())
+            if self.training is not None:
+                write_arrays(folder / TRAINING_FILE, self.training.to_arrays())
             write_manifest(folder, self._to_meta())
             for name, model in self.submodels.items():
                 model.to_disk(folder / name)
@@ -676,6 +778,9 @@ class Model:
         coef = np.asarray(arrays["coef"], dtype=np.float64)
         _check_sizes(folder, coef, names, support, heldout, labels)
         heads = _read_heads(folder, meta, arrays, coef)
+        training = None
+        if TRAINING_FILE in meta["files"]:
+            training = TrainingData.from_arrays(read_arrays(folder / TRAINING_FILE))
         alpha = _read_finite(meta, "alpha")  # held-out scores are stored for this alpha only
         stage = DocumentContextWeights.from_arrays(arrays)
         present = [n for n in pipeline.task.submodel_names if (folder / n / META_FILE).is_file()]
@@ -697,6 +802,7 @@ class Model:
             average=_read_average(arrays, len(coef)),
             calibration=_read_calibration(folder, meta, heldout, labels),
             heads=heads,
+            training=training,
         )
 
 

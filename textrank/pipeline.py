@@ -50,6 +50,7 @@ from textrank.protocols import (
     learn_kernel,
 )
 from textrank.tasks.base import no_candidates_error
+from textrank.training_data import TrainingData
 
 _ROLES: Mapping[str, type] = {
     "task": Task,
@@ -167,14 +168,33 @@ class Pipeline:
             return GramAlternatives(settings, [require_single_kernel(K, "a choice") for K in grams])
         return self.kernel.features(X) if has_features(self.kernel) else self.kernel(X)
 
-    def fit(self, docs: Iterable[Doc]) -> Model:
+    def fit(self, docs: Iterable[Doc], *, updatable: bool = False) -> Model:
         """Train on all candidates of annotated Docs; the model stores hashes of their texts.
 
-        Raises ValueError if there are no candidates, one has no label, or all labels are equal.
+        With ``updatable`` the model also keeps its training data (``Model.training``: features and
+        labels, no text), so that documents can be added and forgotten. Raises ValueError if there
+        are no candidates, one has no label, or all labels are equal, and for an updatable model if
+        training chooses or learns a kernel or has a second stage.
         """
         docs = list(docs)
-        model = self.fit_dataset(self.prepare(docs))
-        return replace(model, meta={**model.meta, TRAINING_TEXTS_KEY: hash_texts(docs)})
+        dataset = self.prepare(docs)
+        if updatable and (self._alternatives or dataset.kernel is not None):
+            raise ValueError(
+                f"a model of {type(self.kernel).__name__} cannot be updatable: training chooses or "
+                "learns its kernel. Use a pipeline with one fixed kernel."
+            )
+        model = self.fit_dataset(dataset)
+        training = None
+        if updatable:
+            if model.fit.second_stage is not None:
+                raise ValueError(
+                    "a model with a second stage over the document cannot be updatable. Use a "
+                    "pipeline without document_stage.v1."
+                )
+            inputs = dataset.data if isinstance(dataset.data, Features) else dataset.X
+            training = TrainingData.from_candidates(docs, dataset.candidates, inputs)
+        meta = {**model.meta, TRAINING_TEXTS_KEY: hash_texts(docs)}
+        return replace(model, meta=meta, training=training)
 
     def fit_dataset(self, dataset: Dataset) -> Model:
         """Train on a dataset of ``prepare``; chooses alpha, kernel and threshold by hold-out.

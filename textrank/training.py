@@ -49,13 +49,18 @@ def load_training_plan(name: str | Path) -> TrainingPlan:
 
 
 def train_submodels(
-    plan: TrainingPlan, docs: Sequence[Doc], settings: Mapping[str, Any] | None = None
+    plan: TrainingPlan,
+    docs: Sequence[Doc],
+    settings: Mapping[str, Any] | None = None,
+    *,
+    updatable: bool = False,
 ) -> dict[str, Model]:
     """Train each submodel of the plan on the Docs that are annotated for it; return them by name.
 
     Submodels are left out if no two Docs have labelled candidates, or all have the same label.
     ``settings`` are overrides by dotted key (``task.labels``); only ``task.entities`` and
-    ``task.labels`` hold for submodels. None means no overrides.
+    ``task.labels`` hold for submodels. None means no overrides. ``updatable`` is as in
+    ``Pipeline.fit``.
     """
     inherited = {k: v for k, v in (settings or {}).items() if k in INHERITED_SETTINGS}
     models = {}
@@ -63,19 +68,21 @@ def train_submodels(
         pipeline = load_pipeline(pipeline_name, inherited)
         annotated = _annotated_docs(pipeline, docs)
         if len(annotated) > 1:
-            models[name] = pipeline.fit(annotated)
+            models[name] = pipeline.fit(annotated, updatable=updatable)
     return models
 
 
 def _annotated_docs(pipeline: Pipeline, docs: Sequence[Doc]) -> list[Doc]:
     """Return the Docs that have candidates, all with labels; none if all labels are the same."""
-    annotated, labels = [], set()
-    for doc in docs:
-        doc_labels = {candidate.label for candidate in pipeline.task.candidates(doc)}
-        if doc_labels and None not in doc_labels:
-            annotated.append(doc)
-            labels |= doc_labels
+    annotated = labelled_docs(pipeline, docs)
+    labels = {c.label for doc in annotated for c in pipeline.task.candidates(doc)}
     return annotated if len(labels) > 1 else []
+
+
+def labelled_docs(pipeline: Pipeline, docs: Sequence[Doc]) -> list[Doc]:
+    """Return the Docs that have candidates, all with labels."""
+    labels = [{candidate.label for candidate in pipeline.task.candidates(doc)} for doc in docs]
+    return [doc for doc, found in zip(docs, labels, strict=True) if found and None not in found]
 
 
 def train_model(
@@ -83,12 +90,17 @@ def train_model(
     docs: Sequence[Doc],
     plan: TrainingPlan | None = None,
     settings: Mapping[str, Any] | None = None,
+    *,
+    updatable: bool = False,
 ) -> Model:
     """Train ``pipeline`` on annotated Docs, with the submodels of ``plan`` if there is one.
 
     ``plan.pipeline`` is ignored: load it into ``pipeline`` first. ``settings`` are the overrides
     that ``pipeline`` was loaded with, of which submodels inherit some (see ``train_submodels``).
+    With ``updatable`` model and submodels keep their training data (see ``Pipeline.fit``).
     """
-    model = pipeline.fit(docs)
-    submodels = {} if plan is None else train_submodels(plan, docs, settings)
+    model = pipeline.fit(docs, updatable=updatable)
+    submodels = {}
+    if plan is not None:
+        submodels = train_submodels(plan, docs, settings, updatable=updatable)
     return replace(model, submodels=submodels) if submodels else model

@@ -14,13 +14,11 @@ from textrank.cli.app import run
 from textrank.evaluation.audit import (
     audit_corpus,
     audit_dataset,
-    document_influence,
     doubt_labels,
     estimate_error_rate,
 )
 from textrank.kernels.algebra import Normalized
 from textrank.kernels.graphs import AllPathsGraph
-from textrank.learners.reduced import ReducedRLS, SparseRLS
 from textrank.learners.rls import RLS
 from textrank.pipeline import Pipeline
 from textrank.tasks.ppi.graphs import DependencyGraph
@@ -111,42 +109,3 @@ def test_the_command_writes_all_labels(tmp_path, capsys):
         result["doubts"][0]
     )
     assert "Estimated share of wrong labels" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("learner", [RLS((0.5,)), ReducedRLS(size=100, alphas=(0.5,))])
-@pytest.mark.parametrize("kernel", [Normalized(AllPathsGraph()), AllPathsGraph()])
-def test_influence_equals_training_without_the_document(docs, make_docs, learner, kernel):
-    pipeline = Pipeline(PPI(), DependencyGraph(), kernel, learner)
-    model = pipeline.fit(docs)
-    candidates = [c for doc in make_docs(2, seed=9, prefix="new") for c in PPI().candidates(doc)]
-    documents, changes = document_influence(model, docs, candidates)
-    assert documents == [f"d{i}" for i in range(18)]
-    for k in (0, 7, 17):
-        rest = pipeline.fit([doc for i, doc in enumerate(docs) if i != k])
-        expected = rest.score(candidates) - model.score(candidates)
-        assert np.allclose(changes[:, k], expected, rtol=0, atol=1e-9)
-
-
-def test_influence_is_refused_for_other_learners(docs):
-    pipeline = Pipeline(PPI(), DependencyGraph(), AllPathsGraph(), SparseRLS((0.5,)))
-    model = pipeline.fit(docs)
-    with pytest.raises(ValueError, match="not available for SparseRLS"):
-        document_influence(model, docs, [])
-
-
-def test_the_command_names_the_deciding_documents(tmp_path, capsys):
-    model, text, file = tmp_path / "model", tmp_path / "text.txt", tmp_path / "influence.json"
-    text.write_text("SHC binds GRB2.\n")
-    assert run(["train", "ppi-apg", "corpora/sample-ppi", str(model)]) == 0
-    arguments = ["explain", str(model), str(text), "--influence", "corpora/sample-ppi"]
-    capsys.readouterr()
-    assert run([*arguments, "--json", str(file)]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert "[SHC] binds [GRB2]." in lines[0]
-    assert len(lines) == 6
-    (row,) = json.loads(file.read_text())
-    changes = [abs(entry["change"]) for entry in row["influence"]]
-    assert changes == sorted(changes, reverse=True)
-    assert len(changes) > 40
-    assert run([*arguments, "--all"]) == 2
-    assert "--all has no effect with --influence" in capsys.readouterr().err

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,6 +11,7 @@ import scipy.sparse as sp
 from textrank.candidates import Targets
 from textrank.features import FeatureNames, Features, take_rows
 from textrank.learners.influence import find_changes
+from textrank.learners.rankrls import RankRLS
 from textrank.learners.reduced import ReducedRLS
 from textrank.learners.rls import RLS
 
@@ -70,6 +73,57 @@ def test_reduced_rls(dual, d):
         part = learner.fit(part_data, targets.take(keep), basis=rest)
         expected = (new[:, keep] if dual else new) @ part.coef - new @ whole.coef
         assert np.allclose(changes.of_scores(new)[:, k], expected, rtol=0, atol=1e-9)
+
+
+def test_heads_on_a_basis():
+    F, targets = problem(d=60)
+    heads = np.column_stack([targets.y, np.where(F[:, 1] > 0, 1.0, -1.0)])
+    targets = replace(targets, heads=heads)
+    new = np.random.default_rng(1).normal(size=(5, 60)) @ F.T
+    learner, K = ReducedRLS(12, (ALPHA,), "squared_error"), F @ F.T
+    basis = learner.sample_basis(targets)
+    changes = learner.group_changes(K, targets, ALPHA).of_scores(new)
+    assert changes.shape == (5, len(np.unique(targets.groups)), 2)
+    whole = learner.fit(K, targets)
+    for k, group in enumerate(np.unique(targets.groups)):
+        keep = np.flatnonzero(targets.groups != group)
+        rest = np.searchsorted(keep, basis[targets.groups[basis] != group])
+        part = learner.fit(K[np.ix_(keep, keep)], targets.take(keep), basis=rest)
+        expected = new[:, keep] @ part.coef - new @ whole.coef
+        assert np.allclose(changes[:, k], expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("dual", [True, False])
+@pytest.mark.parametrize("d", [6, 60])
+@pytest.mark.parametrize(
+    "settings", [{}, {"normalised": True}, {"cost": "sign"}, {"cost": "bound"}], ids=str
+)
+def test_rankrls(dual, d, settings):
+    F, targets = problem(d=d)
+    y = np.round(F[:, 0])
+    queries = 2 * targets.groups + np.arange(len(y)) % 2  # two queries in a document
+    targets = Targets(y, targets.groups, queries)
+    new = np.random.default_rng(1).normal(size=(5, d))
+    learner = RankRLS((ALPHA,), "disagreement", **settings)
+    data, new = (F @ F.T, new @ F.T) if dual else (features(F), new)
+    changes = learner.group_changes(data, targets, ALPHA)
+    for k, group in enumerate(np.unique(targets.groups)):
+        expected = retrained(learner, data, targets, group, new)
+        assert np.allclose(changes.of_scores(new)[:, k], expected, rtol=0, atol=1e-9)
+
+
+def test_rankings_across_documents_offer_none():
+    F, targets = problem()
+    targets = Targets(targets.y, targets.groups, targets.groups)
+    assert RankRLS(scope="global").group_changes(F @ F.T, targets, ALPHA) is None
+
+
+def test_a_basis_of_nearly_equal_candidates_is_refused():
+    F, targets = problem(d=60)
+    F[1::2] = F[::2] + 1e-6 * F[1::2]
+    learner = ReducedRLS(29, (ALPHA,), "squared_error")
+    with pytest.raises(ValueError, match="would not be exact"):
+        learner.group_changes(F @ F.T, targets, ALPHA)
 
 
 def test_rankings_on_a_basis_offer_none():

@@ -14,6 +14,8 @@ from collections.abc import Mapping
 COMMANDS: Mapping[str, str] = {
     "run": "Cross-validate a pipeline on a corpus.",
     "train": "Train a model on a corpus.",
+    "add": "Add documents to a trained model, exactly, with a receipt.",
+    "forget": "Remove documents from a trained model, exactly, with a receipt.",
     "evaluate": "Evaluate a model on an annotated corpus.",
     "apply": "Annotate texts with a model.",
     "query": "Search the results of apply: partners, evidence, networks.",

@@ -22,6 +22,7 @@ from textrank.cli.app import (
 if TYPE_CHECKING:
     from textrank.reports.explanation import ExplainedDecision
 
+STORED = "stored"  # instead of a corpus: the documents that the model keeps
 MAX_DOCUMENTS = 5  # influential documents to print per score
 BATCH_DOCS = 16  # the model's features are matched with their candidates once
 EXAMPLE = "Example: textrank explain my-model abstract.txt --html why.html"
@@ -44,7 +45,8 @@ def command(
         str | None,
         typer.Option(
             metavar="CORPUS",
-            help="Print which documents of this training corpus decided each score.",
+            help="Print which documents of this training corpus decided each score; stored for "
+            "those that an updatable model keeps.",
         ),
     ] = None,
     options: CommonOptions = DEFAULT_OPTIONS,
@@ -56,14 +58,16 @@ def command(
     import json
 
     from textrank.io import write_text
-    from textrank.reports.explanation import render_explanations
+    from textrank.reports.explanation import render_explanations, render_influence
 
     if influence is not None:
-        refused = ("top", "show_all", "html", "relation")
+        refused = ("top", "show_all", "relation")
         refuse_ignored(context, refused, "with --influence", "leave out --influence")
         rows = list(explain_influence(model, texts, influence, nlp, options))
         if json_:
             write_text(json.dumps(rows, ensure_ascii=False) + "\n", json_)
+        if html:
+            write_text(render_influence(rows), html)
         for row in rows:
             typer.echo(_describe_influence(row))
         return
@@ -135,45 +139,48 @@ def explain_influence(
 ) -> Iterator[dict[str, Any]]:
     """Iterate over the candidates of texts, each with the documents that decided its score.
 
-    ``corpus`` is the corpus that the model was trained on; other arguments are as in
-    ``explain_model``. A row has ``document``, ``text``, ``spans``, ``score`` and ``influence``: all
-    training documents with the exact change of the score without them, largest first. Raises
-    ValueError if the model offers none (see ``document_influence``).
+    ``corpus`` is the corpus that the model was trained on, or ``STORED`` for the documents that an
+    updatable model keeps; other arguments are as in ``explain_model``. A row has ``document``,
+    ``text``, ``spans``, ``score`` and ``influence``: all training documents with the exact change
+    of the score without them, largest first, and the address of their abstract (``url``), None if
+    the id is not that of a PubMed abstract. Raises ValueError as ``Model.influence`` does.
     """
-    import numpy as np
-
     from textrank._annotate import load_language
     from textrank.cli.sources import read_corpus, read_texts, set_model_parser
     from textrank.config import load_model
-    from textrank.evaluation.audit import document_influence
     from textrank.evaluation.cross_validation import make_decisions
+    from textrank.reports.explanation import document_url
 
     loaded = set_model_parser(load_model(model), nlp)
     task = loaded.pipeline.task
-    training = read_corpus(options.load_corpus(corpus), nlp, task)
+    is_stored = corpus == STORED
+    training = None if is_stored else read_corpus(options.load_corpus(corpus), nlp, task)
     docs = list(read_texts(texts, load_language(nlp, task, raw=True), options))
     candidates = [c for group in task.find_candidates(docs) for c in group]
     if not candidates:
         return
-    names, changes = document_influence(loaded, training, candidates)
+    influence = loaded.influence(candidates, training)
     decisions = make_decisions(candidates, loaded.score(candidates), loaded.threshold)
-    for decision, row in zip(decisions, changes, strict=True):
-        order = np.argsort(-np.abs(row), kind="stable")
+    for number, decision in enumerate(decisions):
         yield {
             "document": decision.document,
             "text": decision.text,
             "spans": decision.spans,
             "score": decision.score,
-            "influence": [{"document": names[k], "change": float(row[k])} for k in order],
+            "influence": [
+                {"document": name, "change": change, "url": document_url(name)}
+                for name, change in influence.rank(number)
+            ],
         }
 
 
 def _describe_influence(row: dict[str, Any]) -> str:
-    """Return a candidate and its five most influential documents, one line each."""
+    """Return a candidate and the five documents that decided its score, one line each."""
     from textrank.reports.table import mark_spans
 
     lines = [f"{row['score']:+.2f}  {mark_spans(row['text'], row['spans'])}"]
     for entry in row["influence"][:MAX_DOCUMENTS]:
         verb = "raised" if entry["change"] < 0 else "lowered"
-        lines.append(f"       {verb} by {abs(entry['change']):.3f}: {entry['document']}")
+        link = f"  {entry['url']}" if entry["url"] else ""
+        lines.append(f"       {verb} by {abs(entry['change']):.3f}: {entry['document']}{link}")
     return "\n".join(lines)

@@ -16,6 +16,7 @@ from textrank.cli.app import (
     Nlp,
     PipelineName,
     Settings,
+    refuse_ignored,
 )
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ EXAMPLE = "Example: textrank train ppi corpora/sample-ppi my-model"
 
 
 def command(
+    context: typer.Context,
     pipeline: PipelineName,
     corpus: CorpusPath,
     model: Annotated[Path, typer.Argument(help="Folder to write.")],
@@ -39,12 +41,22 @@ def command(
             metavar="CORPUS", help="Leave out documents that share text with this corpus."
         ),
     ] = [],  # noqa: B006
+    updatable: Annotated[
+        bool,
+        typer.Option(
+            "--updatable",
+            help="Also store the training features, for add, forget and explain --influence.",
+        ),
+    ] = False,
     options: CommonOptions = DEFAULT_OPTIONS,
 ) -> None:
     """Train a model on a corpus and write it to a folder."""
+    if updatable:
+        refuse_ignored(context, ("keep",), "with --updatable", "leave out --updatable")
     summary = train_model(
-        pipeline, corpus, model, set_, nlp, keep=keep, without=without, options=options
-    )
+        pipeline, corpus, model, set_, nlp,
+        keep=keep, without=without, updatable=updatable, options=options,
+    )  # fmt: skip
     typer.echo(f"{model}: {summary}")
 
 
@@ -57,6 +69,7 @@ def train_model(
     *,
     keep: int | None = None,
     without: Sequence[str] = (),
+    updatable: bool = False,
     options: CommonOptions = DEFAULT_OPTIONS,
 ) -> str:
     """Train a pipeline on a corpus, write the model, and return a one-line summary.
@@ -80,6 +93,8 @@ def train_model(
     without
         Corpora to test on later: documents that share an original text or a sentence with one are
         left out.
+    updatable
+        Whether to store the training features and labels with the model; see ``Pipeline.fit``.
     options
         Reading options.
     """
@@ -107,7 +122,7 @@ def train_model(
             "without": [test_corpus.name for test_corpus in excluded],
             "left_out": len(docs) - len(remaining),
         }
-    trained = train_plan(configured, remaining, plan, overrides)
+    trained = train_plan(configured, remaining, plan, overrides, updatable=updatable)
     trained = replace(trained, meta={**trained.meta, **meta})
     (trained if keep is None else trained.prune(keep)).to_disk(model)
     y = trained.labels

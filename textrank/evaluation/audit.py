@@ -20,18 +20,16 @@ from typing import Any
 import numpy as np
 from spacy.tokens import Doc
 
-from textrank.candidates import Candidate, Targets
+from textrank.candidates import Targets
 from textrank.evaluation.cross_validation import count_dataset, make_decisions
 from textrank.evaluation.report import Counts, Decision
 from textrank.evaluation.splits import make_folds
 from textrank.evaluation.statistics import Interval
-from textrank.features import Features, Indices, Matrix, Vector
+from textrank.features import Indices, Vector
 from textrank.learners.base import rows_by_group
 from textrank.learners.calibration import fit_calibration
-from textrank.learners.influence import find_changes
 from textrank.learners.selection import fit_best_kernel
 from textrank.metrics import merge_ties
-from textrank.model import Model
 from textrank.pipeline import Dataset, Pipeline, require_two_labels
 
 CALIBRATION_FOLDS = 5
@@ -174,58 +172,6 @@ def audit_dataset(
 def is_yes_or_no(y: Vector) -> bool:
     """Return whether the labels are exactly -1 and 1, both of which occur."""
     return set(np.unique(y)) == {-1.0, 1.0}
-
-
-def document_influence(
-    model: Model, docs: Iterable[Doc], candidates: Sequence[Candidate]
-) -> tuple[list[str], Matrix]:
-    """Return how the score of each candidate would change without each training document.
-
-    The changes are exact: those of a model trained on the other documents, with the same alpha.
-
-    Parameters
-    ----------
-    model
-        Model of which the scores are to be explained.
-    docs
-        The annotated documents it was trained on, analysed as its task needs. Other documents give
-        the influence on a model of the same pipeline and alpha trained on them.
-    candidates
-        Candidates of any Docs; their labels are not used.
-
-    Returns
-    -------
-    documents : list of str
-        Names of the g training documents; those that share text are one, joined by " + ".
-    changes : array (m, g)
-        Score of each candidate without the document, minus its score. Negative if the document
-        raised the score.
-
-    Raises
-    ------
-    ValueError
-        If the learner has no closed form for it, or the model has several heads or a second stage.
-    """
-    pipeline = model.pipeline
-    dataset = pipeline.prepare(list(docs))
-    names = [candidate.document for candidate in dataset.candidates]
-    changes = None
-    if model.heads is None and model.fit.second_stage is None:
-        changes = find_changes(
-            pipeline.learner, dataset.data, dataset.targets, model.fit.alpha, names
-        )
-    if changes is None:
-        raise ValueError(
-            f"the influence of documents is not available for {type(pipeline.learner).__name__}, "
-            "for models with several heads, or for so many candidates. Train a pipeline with the "
-            "learner rls.v1 or reduced_rls.v1."
-        )
-    X = pipeline.representation(candidates)
-    if isinstance(dataset.data, Features):
-        values = pipeline.kernel.features(X).align_to(dataset.data.names)  # type: ignore[attr-defined]
-    else:
-        values = np.asarray(pipeline.kernel(X, dataset.X))
-    return list(changes.documents), changes.of_scores(values)
 
 
 def doubt_labels(scores: Vector, targets: Targets, *, seed: int = 0) -> Vector:

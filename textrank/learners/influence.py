@@ -2,14 +2,14 @@
 
 ``GroupChanges`` holds, for each training document, the exact change of all coefficients of a model
 if the document had not been there (alpha unchanged). The change of a score is then one product.
-``rls_changes`` computes it for RLS from one decomposition, ``reduced.reduced_changes`` for RLS on a
-reduced basis, both without retraining.
+``rls_changes`` computes it for RLS from one decomposition, ``RankRLS.group_changes`` for rankings
+and ``reduced.reduced_changes`` for RLS on a reduced basis, all without retraining.
 
 With ``G = (K + alpha V^-1)^-1`` (``V`` the weights of the candidates) and ``a = G y``, the model
 without the candidates ``U`` has the coefficients ``a - G_:U G_UU^-1 a_U``, which are zero on ``U``.
 
 Letters in shapes: ``n`` training candidates, ``d`` features, ``g`` documents, ``m`` new candidates,
-``b`` candidates of a basis.
+``b`` candidates of a basis, ``h`` heads.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from textrank.candidates import Targets
-from textrank.features import Features, KernelData, Matrix, SparseMatrix, Vector
+from textrank.features import Features, Indices, KernelData, Matrix, SparseMatrix, Vector
 from textrank.learners.base import check_data, check_targets, rows_by_group
 from textrank.learners.holdout import solve_regular
 from textrank.linalg import gram, inverse
@@ -35,7 +35,8 @@ class GroupChanges:
     """Changes of the coefficients of a model without each of g training documents.
 
     The changes of feature weights are ``rows' changes`` if ``rows`` is given, which takes less
-    memory when candidates are fewer than features.
+    memory when candidates are fewer than features. A model with h heads has one more axis of length
+    h at the end of ``changes`` and of what ``of_scores`` returns.
     """
 
     changes: Matrix  # (n or d, g), or (n, g) with rows
@@ -52,10 +53,9 @@ class GroupChanges:
         coefficients of the model need them. A negative change means that the document raised the
         score.
         """
-        if self.rows is None:
-            return np.asarray(data @ self.changes)
-        products = data @ self.rows.T
-        return np.asarray(products @ self.changes)
+        values = data if self.rows is None else data @ self.rows.T
+        size, *others = self.changes.shape
+        return np.asarray(values @ self.changes.reshape(size, -1)).reshape(-1, *others)
 
 
 @runtime_checkable
@@ -94,7 +94,8 @@ def find_changes(
     groups = rows_by_group(targets.groups, len(targets), name="documents")
     if not isinstance(learner, InfluenceLearner) or not isinstance(data, np.ndarray | Features):
         return None
-    if len(groups) * len(targets) > MAX_VALUES:
+    heads = 1 if targets.heads is None else targets.heads.shape[1]
+    if len(groups) * len(targets) * heads > MAX_VALUES:
         return None
     changes = learner.group_changes(data, targets, alpha)
     if changes is None:
@@ -115,14 +116,31 @@ def rls_changes(
     matrix, dual = check_data(data)
     y = check_targets(targets.y, matrix.shape[0])[:, 0]
     G = inverse(np.asarray(matrix) if dual else gram(matrix), alpha, weights)
-    a = G @ y
     groups = rows_by_group(targets.groups, len(y), name="documents")
-    changes = np.empty((len(y), len(groups)))
+    return pack_changes(changes_by_group(G, G @ y, groups), None if dual else matrix)
+
+
+def changes_by_group(G: Matrix, a: Vector, groups: Sequence[Indices]) -> Matrix:  # (n, g)
+    """Return ``-G_:U G_UU^-1 a_U`` for each group ``U`` of rows, one column each.
+
+    ``G`` (n, n) is a regularised inverse and ``a`` (n,) are the coefficients. Costs O(n^2), if
+    groups are small.
+    """
+    changes = np.empty((len(a), len(groups)))
     for k, rows in enumerate(groups):
         changes[:, k] = -G[:, rows] @ solve_regular(G[np.ix_(rows, rows)], a[rows, None])[:, 0]
-    if dual:
+    return changes
+
+
+def pack_changes(changes: Matrix, features: Matrix | SparseMatrix | None) -> GroupChanges:
+    """Return changes (n, g) of candidates' coefficients, or of feature weights.
+
+    ``features`` (n, d) are those of the training candidates; None for a model with coefficients of
+    candidates. Feature weights (d, g) are formed only if that takes less memory.
+    """
+    if features is None:
         return GroupChanges(changes)
-    features = sp.csr_array(matrix)
-    if features.shape[1] * len(groups) <= features.nnz + changes.size:
-        return GroupChanges(np.asarray(features.T @ changes))
-    return GroupChanges(changes, features)
+    rows = sp.csr_array(features)
+    if rows.shape[1] * changes.shape[1] <= rows.nnz + changes.size:
+        return GroupChanges(np.asarray(rows.T @ changes))
+    return GroupChanges(changes, rows)

@@ -48,6 +48,7 @@ from textrank.learners.holdout import (
     solve_regular,
     weights_with_bias,
 )
+from textrank.learners.influence import GroupChanges, changes_by_group, pack_changes
 from textrank.learners.preferences import (
     Cost,
     PreferenceProblem,
@@ -56,7 +57,14 @@ from textrank.learners.preferences import (
     preference_path,
     weigh_edges,
 )
-from textrank.linalg import Spectrum, decompose_features, gram, is_gram_accurate, to_dense
+from textrank.linalg import (
+    Spectrum,
+    decompose_features,
+    gram,
+    inverse,
+    is_gram_accurate,
+    to_dense,
+)
 
 
 class Preferences(Protocol):
@@ -655,6 +663,28 @@ class RankRLS:
         problem = PreferenceProblem.from_data(matrix, edges, alpha, dual=dual)
         assert targets.preferences is not None  # checked by weigh
         return heldout_differences(problem, targets.preferences, alpha, targets.groups)
+
+    def group_changes(
+        self, data: Matrix | Features, targets: Targets, alpha: float
+    ) -> GroupChanges | None:
+        """Return the changes of the model at ``alpha`` without each group of queries.
+
+        ``R`` is block diagonal by query, so the coefficients ``b`` of least squares on ``R K R``
+        change as those of RLS, and ``a = R b``. None for a global ranking and for a preference
+        graph, where a document takes part in pairs with others. Costs one inverse (n, n).
+        """
+        if self.scope == "global" or targets.preferences is not None:
+            return None
+        check_unweighted(targets, "rankrls.v1")
+        _check_queries(targets.queries, targets.groups)
+        matrix, dual = check_data(data)
+        preferences = self.preferences(targets)
+        K = preferences.root(preferences.root(np.asarray(matrix) if dual else gram(matrix)).T)
+        G = inverse((K + K.T) / 2, alpha)
+        b = G @ preferences.target(check_targets(targets.y, len(G)))[:, 0]
+        groups = rows_by_group(targets.groups, len(b), name="documents")
+        changes = preferences.root(changes_by_group(G, b, groups))
+        return pack_changes(changes, None if dual else matrix)
 
     def preferences(self, targets: Targets) -> Preferences:
         """Return the preferences that these settings derive from labels and queries.

@@ -40,7 +40,7 @@ from textrank.learners.base import (
     score_alphas,
 )
 from textrank.learners.holdout import heldout_by_folds, nested_by_retraining
-from textrank.learners.influence import GroupChanges
+from textrank.learners.influence import GroupChanges, rls_changes
 from textrank.learners.preferences import Cost
 from textrank.learners.rankrls import QueryCentring, RankRLS
 from textrank.linalg import solve_krylov, to_dense
@@ -48,6 +48,7 @@ from textrank.metrics import choose_largest
 
 Sampling = Literal["uniform", "stratified", "balanced", "leverage"]
 MAX_BATCH_NUMBERS = 1 << 21  # floats in one batch of held-out groups, 16 MB
+MIN_BASIS_EIGENVALUE = 1e-8  # relative to the largest, for changes exact to 1e-9
 
 
 @dataclass(frozen=True)
@@ -196,21 +197,36 @@ class ReducedRLS:
     ) -> GroupChanges | None:
         """Return the changes of the model at ``alpha`` without each group and its basis vectors.
 
-        With a Gram matrix they are zero off the basis. None for rankings (``rank``), whose pairs
-        change too.
+        With a Gram matrix they are zero off the basis. With ``targets.heads`` they have one more
+        axis, of heads. None for rankings (``rank``), whose pairs change too. Raises ValueError if
+        candidates of the basis are so nearly equal that the changes would not be exact to 1e-9.
         """
         if self.rank:
             return None
         matrix, dual = check_data(data)
         basis = self.sample_basis(targets, matrix if dual else None)
+        if len(basis) == len(targets) and targets.heads is None:
+            return rls_changes(data, targets, alpha, check_weights(targets.weights, len(targets)))
         columns = matrix[:, basis] if dual else to_dense(matrix @ matrix[basis].T)
         coordinates = ReducedCoordinates.from_columns(columns, basis)
+        # The rows of pinv are eigenvectors divided by the roots of their eigenvalues.
+        inverse_eigenvalues = (coordinates.pinv**2).sum(axis=1)
+        if inverse_eigenvalues.min() < MIN_BASIS_EIGENVALUE * inverse_eigenvalues.max():
+            raise ValueError(
+                "the influence of documents would not be exact: some candidates of the reduced "
+                "basis are nearly equal. Train with another size or seed of reduced_rls.v1, or "
+                "with rls.v1."
+            )
         groups = rows_by_group(targets.groups, len(columns), name="groups")
         removed = coordinates.basis_by_group(groups)
-        problem = self._problem(coordinates, targets, check_targets(targets.y, len(columns)))
-        changes = np.zeros((len(columns), len(groups)))
+        labels = targets.y if targets.heads is None else targets.heads
+        problem = self._problem(coordinates, targets, check_targets(labels, len(columns)))
+        changes = np.zeros((len(columns), len(groups), problem.target.shape[1]))
         changes[basis] = reduced_changes(problem, removed, alpha, groups)
-        return GroupChanges(changes if dual else np.asarray(matrix.T @ changes))
+        if not dual:
+            flat = np.asarray(matrix.T @ changes.reshape(len(columns), -1))
+            changes = flat.reshape(-1, *changes.shape[1:])
+        return GroupChanges(changes if targets.heads is not None else changes[:, :, 0])
 
     def _problem(
         self, coordinates: ReducedCoordinates, targets: Targets, Y: Matrix
@@ -500,27 +516,28 @@ def heldout_without_basis(
 
 def reduced_changes(
     problem: DiagonalRidge, removed: Sequence[Indices], alpha: float, groups: Sequence[Indices]
-) -> Matrix:  # (b, g)
-    """Return the changes of the coefficients (b, g) without each group and its basis vectors.
+) -> Matrix:  # (b, g, p)
+    """Return the changes of the coefficients (b, g, p) without each group and its basis vectors.
 
-    Arguments and formulas are those of ``heldout_without_basis``, at one alpha and for the first
-    output. If other basis vectors span the same functions as those removed, the coefficients of the
-    removed ones need not become zero, but the function is the same.
+    Arguments and formulas are those of ``heldout_without_basis``, at one alpha. If other basis
+    vectors span the same functions as those removed, the coefficients of the removed ones need not
+    become zero, but the function is the same.
     """
     g = 1.0 / (problem.d + alpha)
-    Z = problem.trained.T @ problem.target[:, :1]
+    Z = problem.trained.T @ problem.target
     t = g[:, None] * Z
-    changes = np.empty((len(problem.P), len(groups)))
+    changes = np.empty((len(problem.P), len(groups), Z.shape[1]))
     for k, (rows, positions) in enumerate(zip(groups, removed, strict=True)):
         T, E = problem.trained[rows], _removal_conditions(problem.P, problem.null, positions)
-        right = np.concatenate([E.T, Z - T.T @ problem.target[rows, :1]], axis=1)
+        right = np.concatenate([E.T, Z - T.T @ problem.target[rows]], axis=1)
         Tg = T * g
         inner = np.linalg.solve(np.eye(len(rows)) - Tg @ T.T, Tg @ right)
         S = g[:, None] * (right + T.T @ inner)  # S (E', c)
-        rest = S[:, -1:]
+        rest = S[:, len(E) :]
         if len(E):
-            rest = rest - S[:, :-1] @ np.linalg.solve(E @ S[:, :-1], E @ rest)
-        changes[:, k] = (problem.P @ (rest - t))[:, 0]
+            bound = S[:, : len(E)]
+            rest = rest - bound @ np.linalg.solve(E @ bound, E @ rest)
+        changes[:, k] = problem.P @ (rest - t)
     return changes
 
 

@@ -8,6 +8,7 @@ decision and its contributions together for the terminal, JSON and HTML, and
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,6 +28,7 @@ from textrank.reports.html import (
     select_worst_errors,
     template_environment,
 )
+from textrank.reports.table import mark_spans
 from textrank.tasks.ppi.sentences import stem
 from textrank.tasks.ppi.vocabulary import CUE_CLASSES, HEDGES, NEGATIONS
 
@@ -354,3 +356,24 @@ def render_explanations(
         report=report,
         back=back,
     )
+
+
+def document_url(document: str) -> str | None:
+    """Return the address of a PubMed abstract by its id; None for an id of another form.
+
+    >>> document_url("PMID:10022882")
+    'https://pubmed.ncbi.nlm.nih.gov/10022882/'
+    >>> document_url("d12") is None
+    True
+    """
+    match = re.fullmatch(r"(?:PMID[:_-]? ?)?([0-9]{5,8})", document, re.IGNORECASE)
+    return f"https://pubmed.ncbi.nlm.nih.gov/{match[1]}/" if match else None
+
+
+def render_influence(rows: Sequence[Mapping[str, Any]], *, top: int = 5) -> str:
+    """Return a self-contained HTML page with the documents that decided each score.
+
+    ``rows`` are those of ``textrank explain --influence``; ``top`` documents are listed for each.
+    """
+    shown = [{**row, "marked": mark_spans(row["text"], row["spans"])} for row in rows]
+    return template_environment().get_template("influence.html").render(rows=shown, top=top)

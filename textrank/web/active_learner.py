@@ -26,7 +26,7 @@ from spacy.tokens import Doc
 
 from textrank.candidates import Candidate, Targets, dedup_groups, document_id
 from textrank.explanation import mean_features, mean_row, merge_explanations, subtract_mean
-from textrank.features import FeatureNames, Features, Indices, Matrix, MultiView, Vector, take_rows
+from textrank.features import FeatureNames, Features, Indices, Matrix, Vector, take_rows
 from textrank.learners.base import score_alphas
 from textrank.learners.calibration import PlattCalibration
 from textrank.learners.online import OnlineRLS
@@ -1143,26 +1143,6 @@ class KernelRows:
         x = take_rows(self.X, np.array([row], dtype=np.intp))
         both = Features.vstack([self.kernel.contributions(x, support, coef), mean])
         return subtract_mean(both[:-1], both.values[[-1]].toarray()[0])[0]
-
-
-def concat_representations(one: Any, other: Any) -> Any:
-    """Return two batches of represented candidates of the same kind, one after the other.
-
-    Kinds are ``MultiView`` (with the views of ``one``), ``Features`` and arrays. Raises ValueError
-    for others, and if the two differ.
-    """
-    if isinstance(one, MultiView) and isinstance(other, MultiView):
-        return MultiView(
-            {name: concat_representations(one.view(name), other.view(name)) for name in one.views}
-        )
-    if isinstance(one, Features) and isinstance(other, Features):
-        return Features.vstack([one, other])
-    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        return np.concatenate([one, other])
-    raise ValueError(
-        f"a model whose candidates are {type(one).__name__} can be curated, but not exported with "
-        "the answers. Begin with the pipeline and a corpus instead."
-    )
 
 
 def _divide_by_max(values: Vector) -> Vector:

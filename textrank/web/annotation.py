@@ -36,7 +36,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from textrank.candidates import Candidate, document_id
-from textrank.features import FeatureNames, Matrix, Vector
+from textrank.features import FeatureNames, Matrix, Vector, concat_rows
 from textrank.formats.detection import WRITERS, write_docs
 from textrank.io import lock_file
 from textrank.learners.base import Fit
@@ -54,7 +54,6 @@ from textrank.web.active_learner import (
     Question,
     advise,
     can_explain,
-    concat_representations,
     explain_row,
 )
 from textrank.web.app import Credentials, common_routes, not_found, render_page
@@ -641,7 +640,7 @@ def build_model(learner: ActiveLearner) -> Model:
             labelled = [learner.candidates[row] for row in learner.labelled]
             support = learner.pipeline.representation(labelled)
             if prior is not None:
-                both = concat_representations(prior.support, support) if labelled else None
+                both = concat_rows(prior.support, support) if labelled else None
                 support = prior.support if both is None else both
                 fit = replace(fit, coef=_join_coefs(prior, fit.coef))
     if prior is not None:  # few answers alone would not calibrate probabilities well

@@ -1,0 +1,142 @@
+"""``textrank forget``: remove documents from a model, exactly, with a receipt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from textrank.cli.app import JsonFile, check_output_file, refuse_ignored
+
+if TYPE_CHECKING:
+    from textrank.model import Model
+    from textrank.updates import Receipt
+
+EXAMPLE = "Example: textrank forget my-model PMID12345 --receipt forgotten.json"
+
+ModelFolder = Annotated[
+    Path, typer.Argument(help="Folder of a model trained with train --updatable.")
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Write the new model here instead of replacing the old one."),
+]
+ReceiptFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Receipt to write; by default beside the model, named after its checksum.",
+        callback=check_output_file,
+    ),
+]
+
+
+def command(
+    context: typer.Context,
+    model: ModelFolder,
+    documents: Annotated[
+        list[str] | None, typer.Argument(help="Ids of the training documents to forget.")
+    ] = None,
+    out: Out = None,
+    receipt: ReceiptFile = None,
+    verify: Annotated[
+        Path | None,
+        typer.Option(metavar="RECEIPT", help="Check a receipt of forget or add instead."),
+    ] = None,
+    json_: JsonFile = None,
+) -> None:
+    """Remove training documents from a model.
+
+    The result is the model that was never trained on them, with its threshold, calibration and
+    held-out scores. A receipt lists the checksums of all files before and after.
+    """
+    from textrank.reports.table import write_json
+
+    if verify is not None:
+        refused = ("documents", "out", "receipt")
+        refuse_ignored(context, refused, "with --verify", "leave out --verify")
+        from textrank.updates import verify_receipt
+
+        found = verify_receipt(verify, model)
+        if json_ is not None:
+            write_json(found, json_)
+        typer.echo(_describe_verification(found, verify))
+        return
+    if not documents:
+        raise ValueError("no document to forget. Give the id of at least one, or --verify RECEIPT.")
+    written, file = forget_in_folder(model, documents, out=out, receipt=receipt)
+    report_update(written, file, json_)
+
+
+def forget_in_folder(
+    model: Path, documents: Sequence[str], *, out: Path | None = None, receipt: Path | None = None
+) -> tuple[Receipt, Path]:
+    """Forget documents of the model in a folder; return the receipt and its file.
+
+    ``out`` is the folder to write, by default that of the model; ``receipt`` the file of the
+    receipt, None names it after the checksum of the new model. Raises ValueError as
+    ``forget_documents`` does.
+    """
+    from textrank.config import load_model
+    from textrank.updates import forget_documents
+
+    unique = list(dict.fromkeys(documents))
+    loaded = load_model(model)
+    updated = forget_documents(loaded, unique)
+    return write_with_receipt(model, loaded, updated, "forget", unique, out=out, file=receipt)
+
+
+def write_with_receipt(
+    source: Path,
+    model: Model,
+    updated: Model,
+    action: Literal["forget", "add"],
+    documents: Sequence[str],
+    *,
+    out: Path | None,
+    file: Path | None,
+) -> tuple[Receipt, Path]:
+    """Write an updated model and its receipt; return the receipt and its file.
+
+    ``source`` is the folder of the old ``model``; ``out`` and ``file`` are ``out`` and ``receipt``
+    of ``forget_in_folder``.
+    """
+    from textrank.io import META_FILE, check_model_target, write_text
+    from textrank.updates import write_update
+
+    target = check_model_target(out or source)
+    receipt = write_update(source, model, updated, action, documents, target=target)
+    mark = receipt.after[META_FILE][:12]
+    path = file or target.with_name(f"{target.name}.{action}-{mark}.json")
+    write_text(receipt.to_text(), path)
+    return receipt, path
+
+
+def report_update(receipt: Receipt, file: Path, json_: Path | None) -> None:
+    """Print what was done and, if ``json_`` is given, write it there as JSON."""
+    from textrank.reports.table import write_json
+
+    if json_ is not None:
+        write_json({**receipt.to_dict(), "receipt": str(file)}, json_)
+    verb = "forgot" if receipt.action == "forget" else "added"
+    typer.echo(
+        f"{verb} {len(receipt.documents)} documents with {receipt.candidates} candidates; "
+        f"receipt: {file}"
+    )
+    if receipt.copies and receipt.action == "forget":
+        typer.echo(
+            f"{len(receipt.copies)} other documents share a sentence with them and stay: "
+            f"{', '.join(receipt.copies[:5])}",
+            err=True,
+        )
+
+
+def _describe_verification(found: dict[str, Any], receipt: Path) -> str:
+    """Return a sentence on a verified receipt."""
+    state = "not in the model" if found["action"] == "forget" else "in the model"
+    return (
+        f"{receipt}: verified. {len(found['documents'])} documents are {state}; training again on "
+        f"the stored documents differs by {found['difference']:.1e}."
+    )

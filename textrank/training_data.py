@@ -1,0 +1,283 @@
+"""Training data that a model keeps, so that documents can be added, forgotten and traced.
+
+``TrainingData`` holds the training candidates as the learner saw them (features, or
+representations) with labels, queries and the documents they come from. It has no text: of each
+document it keeps the id and hashes of its sentences, by which copies are recognised. A model stores
+it in ``training.npz`` if it was trained with ``updatable``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import DisjointSet
+from spacy.tokens import Doc
+
+from textrank.candidates import (
+    Candidate,
+    PreferenceGraph,
+    Targets,
+    document_id,
+    encode_hashes,
+    gold_labels,
+    hash_key,
+    number_keys,
+    text_keys,
+    whole_text_key,
+)
+from textrank.features import Arrays, Features, Indices, Matrix, Vector, take_rows
+from textrank.io import pack_arrays, unpack_arrays
+
+TRAINING_FILE = "training.npz"
+MAX_NAMED = 5  # documents to name in a message
+
+
+@dataclass(frozen=True)
+class TrainingDocument:
+    """A training document: its id and hashes of its text, which copies of it have too."""
+
+    id: str
+    sentences: frozenset[int]  # hashes of ``text_keys``: original id and sentences
+    text: int | None  # hash of the whole text; None for a text without letters and digits
+
+    @classmethod
+    def from_doc(cls, doc: Doc, number: int) -> TrainingDocument:
+        """Hash the text of a Doc; ``number`` is its id if it has none."""
+        whole = whole_text_key(doc)
+        return cls(
+            document_id(doc, number),
+            frozenset(map(hash_key, text_keys(doc))),
+            None if whole is None else hash_key(whole),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """Training candidates as a learner saw them, with their documents.
+
+    ``n`` candidates of ``g`` documents, of which some may have no candidate.
+    """
+
+    documents: tuple[TrainingDocument, ...]  # (g,) in the order of training, ids are unique
+    document_of: Indices  # (n,) number of the document of each candidate
+    inputs: Any  # Features, or representations if the kernel has no explicit features; n rows
+    y: Vector  # (n,) gold labels
+    queries: Indices  # (n,) number of the query whose candidates are ranked together
+    head_labels: Matrix | None = None  # (n, h) labels of several heads
+    preferences: PreferenceGraph | None = None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @classmethod
+    def from_candidates(
+        cls, docs: Sequence[Doc], candidates: Sequence[Candidate], inputs: Any
+    ) -> TrainingData:
+        """Build the training data of labelled candidates of Docs.
+
+        ``inputs`` are their features or representations, in the same order. Docs that share an id
+        count as one document.
+        """
+        documents: dict[str, TrainingDocument] = {}
+        for number, doc in enumerate(docs):
+            new = TrainingDocument.from_doc(doc, number)
+            known = documents.get(new.id, new)
+            documents[new.id] = replace(new, sentences=new.sentences | known.sentences)
+        number_of = {name: number for number, name in enumerate(documents)}
+        labels = [candidate.head_labels for candidate in candidates]
+        has_heads = len({len(row) for row in labels}) == 1 and bool(labels[0])
+        return cls(
+            tuple(documents.values()),
+            np.array([number_of[c.document] for c in candidates], dtype=np.intp),
+            inputs,
+            gold_labels(candidates),
+            number_keys([(c.document, c.query) for c in candidates]),
+            np.array(labels, dtype=np.float64) if has_heads else None,
+            PreferenceGraph.from_candidates(candidates),
+        )
+
+    @property
+    def names(self) -> list[str]:
+        """Id of the document of each candidate, n of them."""
+        ids = [document.id for document in self.documents]
+        return [ids[number] for number in self.document_of]
+
+    def to_targets(self) -> Targets:
+        """Return the targets of all candidates; documents that share text are one group.
+
+        Heads are left out unless each has positive and negative labels, as in training.
+        """
+        heads = self.head_labels
+        if heads is not None and not ((heads > 0).any(axis=0) & (heads < 0).any(axis=0)).all():
+            heads = None
+        groups = self._group_documents()[self.document_of]
+        return Targets(
+            self.y,
+            number_keys(groups.tolist()),
+            number_keys(self.queries.tolist()),
+            preferences=self.preferences,
+            heads=heads,
+        )
+
+    def _group_documents(self) -> Indices:  # (g,)
+        """Return a number for each document, equal for documents that share text."""
+        groups = DisjointSet(range(len(self.documents)))
+        first_with_hash: dict[int, int] = {}
+        for number, document in enumerate(self.documents):
+            for key in document.sentences:
+                groups.merge(first_with_hash.setdefault(key, number), number)
+        return np.array([groups[number] for number in range(len(self.documents))], dtype=np.intp)
+
+    def encode_text_hashes(self) -> str:
+        """Return the hashes of all documents as ``candidates.hash_texts`` returns those of Docs."""
+        hashes: set[int] = set()
+        for document in self.documents:
+            hashes |= document.sentences
+            hashes |= set() if document.text is None else {document.text}
+        return encode_hashes(hashes)
+
+    def find_copies(self, documents: Collection[str]) -> list[str]:
+        """Return the ids of other documents that share a sentence or origin with one of these."""
+        wanted = {key for d in self.documents if d.id in documents for key in d.sentences}
+        return [d.id for d in self.documents if d.id not in documents and d.sentences & wanted]
+
+    def without(self, documents: Iterable[str]) -> TrainingData:
+        """Return the training data without these documents; features of no candidate are dropped.
+
+        The others keep their order. Raises ValueError for a document that is not in the training
+        data, and if no candidate would be left.
+        """
+        gone = set(documents)
+        ids = [document.id for document in self.documents]
+        if unknown := sorted(gone - set(ids)):
+            some = ", ".join(ids[:MAX_NAMED])
+            raise ValueError(
+                f"{unknown[0]!r} is not a training document of this model. It has {len(ids)}, "
+                f"such as {some}. Check the id."
+            )
+        keep = np.array([number for number, name in enumerate(ids) if name not in gone], np.intp)
+        rows = np.flatnonzero(np.isin(self.document_of, keep))
+        if not len(rows):
+            raise ValueError(
+                "nothing would be left to learn from. Keep a document with candidates."
+            )
+        inputs = take_rows(self.inputs, rows)
+        return TrainingData(
+            tuple(self.documents[number] for number in keep),
+            np.searchsorted(keep, self.document_of[rows]),
+            _drop_unused_columns(inputs) if isinstance(inputs, Features) else inputs,
+            self.y[rows],
+            number_keys(self.queries[rows].tolist()),
+            None if self.head_labels is None else self.head_labels[rows],
+            None if self.preferences is None else self.preferences.take(rows),
+        )
+
+    def join(self, other: TrainingData, inputs: Any) -> TrainingData:
+        """Return these candidates followed by others of new documents.
+
+        ``inputs`` are those of both. Raises ValueError for a document that is in both, for
+        candidates that are compared with one another, and if only one has labels of heads.
+        """
+        present = {document.id for document in self.documents}
+        if known := [document.id for document in other.documents if document.id in present]:
+            raise ValueError(
+                f"document {known[0]!r} is in the model already. Forget it first, or give the new "
+                "one another id."
+            )
+        if self.preferences is not None or other.preferences is not None:
+            raise ValueError(
+                "candidates that are compared with one another cannot be added: comparisons with "
+                "those in the model are not stored. Train again on all."
+            )
+        heads = None
+        if self.head_labels is not None and other.head_labels is not None:
+            heads = np.concatenate([self.head_labels, other.head_labels])
+        return TrainingData(
+            self.documents + other.documents,
+            np.concatenate([self.document_of, other.document_of + len(self.documents)]),
+            inputs,
+            np.concatenate([self.y, other.y]),
+            np.concatenate([self.queries, other.queries + self.queries.max(initial=-1) + 1]),
+            heads,
+        )
+
+    def to_arrays(self) -> Arrays:
+        """Return the content as named arrays for ``write_arrays``."""
+        sizes = [len(document.sentences) for document in self.documents]
+        hashes = [key for document in self.documents for key in sorted(document.sentences)]
+        texts = [[] if d.text is None else [d.text] for d in self.documents]
+        arrays: dict[str, Any] = {
+            **pack_arrays([document.id for document in self.documents], "documents"),
+            "sentence_counts": np.array(sizes, dtype=np.int64),
+            "sentences": np.array(hashes, dtype=np.uint64),
+            "has_text": np.array([len(text) for text in texts], dtype=bool),
+            "texts": np.array([key for text in texts for key in text], dtype=np.uint64),
+            "document_of": self.document_of.astype(np.int64),
+            "y": self.y,
+            "queries": self.queries.astype(np.int64),
+            **pack_arrays(self.inputs),
+        }
+        if self.head_labels is not None:
+            arrays["head_labels"] = self.head_labels
+        if self.preferences is not None:
+            graph = self.preferences
+            arrays |= {"pairs": graph.pairs, "magnitudes": graph.magnitudes}
+            if graph.queries is not None:
+                arrays["pair_queries"] = graph.queries
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> TrainingData:
+        """Rebuild what ``to_arrays`` returned; raises ValueError or LookupError if damaged."""
+        ids = [str(name) for name in unpack_arrays(arrays, "documents")]
+        counts, has_text = arrays["sentence_counts"], arrays["has_text"].astype(bool)
+        texts = iter(arrays["texts"].tolist())
+        ends = np.cumsum(counts).tolist()
+        if not len(ids) == len(counts) == len(has_text) == len(set(ids)):
+            raise ValueError("the documents of the training data do not fit together")
+        documents = tuple(
+            TrainingDocument(
+                name,
+                frozenset(arrays["sentences"][end - count : end].tolist()),
+                next(texts) if is_given else None,
+            )
+            for name, count, end, is_given in zip(
+                ids, counts.tolist(), ends, has_text.tolist(), strict=True
+            )
+        )
+        graph = None
+        if "pairs" in arrays:
+            graph = PreferenceGraph(
+                arrays["pairs"].astype(np.intp), arrays["magnitudes"], arrays.get("pair_queries")
+            )
+        data = cls(
+            documents,
+            arrays["document_of"].astype(np.intp),
+            unpack_arrays(arrays),
+            np.asarray(arrays["y"], dtype=np.float64),
+            arrays["queries"].astype(np.intp),
+            arrays.get("head_labels"),
+            graph,
+        )
+        data._check()
+        return data
+
+    def _check(self) -> None:
+        """Raise ValueError unless all parts have one row per candidate and name a document."""
+        heads = self.y if self.head_labels is None else self.head_labels
+        sizes = {len(part) for part in (self.document_of, self.inputs, self.y, self.queries, heads)}
+        is_known = (self.document_of >= 0) & (self.document_of < len(self.documents))
+        if len(sizes) != 1 or not is_known.all() or not np.isfinite(self.y).all():
+            raise ValueError("the candidates of the training data do not fit together")
+
+
+def _drop_unused_columns(features: Features) -> Features:
+    """Return features without the columns, and words of names, that no row has."""
+    values = sp.csr_array(features.values)
+    used = np.unique(values.indices[values.data != 0])
+    return Features(sp.csr_array(values[:, used]), features.names.take(used).drop_unused_words())
