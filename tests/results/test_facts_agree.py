@@ -20,7 +20,14 @@ pytest.importorskip("pyarrow")
 
 from textrank.results import queries
 from textrank.results.queries import Selection
-from textrank.results.store import Filter, Store, normalized_name, open_results, open_store
+from textrank.results.store import (
+    STANDINGS,
+    Filter,
+    Store,
+    normalized_name,
+    open_results,
+    open_store,
+)
 
 SPELLINGS = {
     "NCBIGene:1": ("IL-2", "IL2", "interleukin 2"),
@@ -28,8 +35,9 @@ SPELLINGS = {
     "NCBIGene:3": ("p53", "TP53"),
     "": ("SHC", "Shc", "S-HC", "NF-κB", "ΑΣ", "İP"),
 }
-VALUES = ("a", "b", "probability", "statements", "documents", "asserted", "negated", "speculated",
-          "type", "direction", "status")  # fmt: skip
+VALUES = ("a", "b", "probability", "statements", "documents", "papers", "asserted", "negated",
+          "speculated", "type", "direction", "status", "types", "directions", "statuses",
+          "standing", "conflicts")  # fmt: skip
 
 
 def make_docs(make_doc: Callable[..., Doc], seed: int, *, documents: int = 12) -> list[Doc]:
@@ -128,7 +136,8 @@ def test_apply_query_and_explore_agree(
 
     store = open_store(folder)
     assert_equal(from_sql(all_pages(store)), expected)
-    assert_equal(from_sql(queries.select_network(store, Selection())["edges"]), asserted)
+    network = queries.select_network(store, Selection(show="all"))
+    assert_equal(from_sql(network["edges"]), expected)
     found = queries.select_partners(store, "NCBIGene:1", min_probability=0.0, limit=100)
     assert_equal(from_sql(found), partners)
     for a, b in expected:
@@ -147,13 +156,17 @@ def between_two(facts: Mapping[tuple[str, str], Any]) -> dict[tuple[str, str], A
 
 
 def all_pages(store: Store) -> list[Mapping[str, Any]]:
-    """All facts of the facts page; pairs without evidence are left out."""
+    """All facts of the facts page by standing; pairs without evidence are left out."""
     rows: list[Mapping[str, Any]] = []
-    page = 1
-    while found := queries.select_page(store, Selection(page=page)):
+    counts = queries.count_matches(store, Selection())
+    for standing in STANDINGS:
+        page, found = 1, list[Mapping[str, Any]]()
+        while part := queries.select_page(store, Selection(page=page, show=standing)):
+            found += part
+            page += 1
+        assert counts[standing] == len(found)
+        assert {row["standing"] for row in found} <= {standing}
         rows += [row for row in found if row["statements"]]
-        page += 1
-    assert queries.count_matches(store, Selection())["facts"] == len(rows)
     return rows
 
 

@@ -111,7 +111,7 @@ def test_partners_are_joined_by_identifier_and_only_what_interacts_counts(found:
     assert (partner["name"], partner["statements"], partner["documents"]) == ("SOS1", 2, 2)
     assert partner["probability"] == pytest.approx(1 - 0.1 * 0.5)
     assert partner["best"] == 0.9
-    assert partner["types"] == ["activation", "binding"]
+    assert partner["types"] == ["binding", "activation"]
     assert found.partners("ncbigene:2885") == [partner]
     assert found.partners("grb2") == [partner]
     assert found.partners("nobody") == []

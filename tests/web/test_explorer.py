@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from textrank.web.explorer import (
     MAX_STATIC_STATEMENTS,
     Explorer,
     StatementExplainer,
+    mark_document,
+    present_relation,
     render_static_page,
 )
 
@@ -43,11 +46,93 @@ def test_the_table_shows_facts_with_facets(explorer: TestClient) -> None:
 
 
 def test_a_facet_narrows_and_can_be_taken_back(explorer: TestClient) -> None:
-    page = explorer.get("/?status=negated").text
+    page = explorer.get("/?type=binding").text
     assert 'aria-checked="true"' in page
-    rows = list(csv.DictReader(io.StringIO(explorer.get("/export/csv?status=negated").text)))
+    rows = list(csv.DictReader(io.StringIO(explorer.get("/export/csv?type=binding").text)))
     assert rows
-    assert {row["status"] for row in rows} == {"negated"}
+    assert {row["type"] for row in rows} == {"binding"}
+
+
+def test_every_pair_has_one_standing_and_likely_ones_are_shown_first(explorer: TestClient) -> None:
+    shown = {
+        name: explorer.get(f"/?show={name}&page=1").text
+        for name in ("likely", "negated", "speculated", "unlikely", "all")
+    }
+    assert explorer.get("/").text == shown["likely"]
+    counts = {}
+    for name, page in shown.items():
+        tab = page[page.index('class="tabs"') :]
+        counts[name] = int(re.search(rf"{name.capitalize()} <span>([\d ]+)<", tab)[1])
+    assert sum(counts.values()) == 2 * counts["all"]
+    assert "negated</span>" not in shown["likely"]  # the tag of another standing
+
+
+def test_an_unlikely_pair_has_neither_type_nor_direction(
+    guarded: Callable[..., TestClient],
+) -> None:
+    row = _row(probability=0.2, interacts=False, type="activation", direction="a>b")
+    client = guarded(Explorer(from_rows({"statements": [row]}, "made")).app())
+    for path in ("/?show=unlikely", "/fact?a=X:1&b=X:2", "/document?id=d1"):
+        page = client.get(path).text.partition('class="results"')[2] or client.get(path).text
+        assert "unlikely" in page
+        assert "activation" not in page
+        assert "→" not in page
+    assert "0 <span>likely facts" in client.get("/").text
+
+
+def test_conflicts_are_said_with_the_fact(guarded: Callable[..., TestClient]) -> None:
+    rows = [
+        _row(type="activation", direction="a>b"),
+        _row(document="d2", type="inhibition", direction="b>a"),
+        _row(document="d3", status="negated", interacts=False),
+    ]
+    client = guarded(Explorer(from_rows({"statements": rows}, "made")).app())
+    table = client.get("/").text
+    for tag in ("activation or inhibition?", "direction?", "also denied"):
+        assert tag in table
+    page = client.get("/fact?a=X:1&b=X:2").text
+    assert "1 says activation, 1 says inhibition" in page
+    assert "1 statement denies it as binding" in page
+    assert "stated by 2 independent papers" in page
+
+
+def test_symbols_species_and_links_are_shown_and_found(guarded: Callable[..., TestClient]) -> None:
+    row = _row(
+        document="10212000", id_a="ncbigene:2885", id_b="ncbigene:6654", name_a="Ash", name_b="Sos"
+    )
+    names = [
+        {"document": "10212000", "start": 0, "end": 3, "name": "Ash", "id": "ncbigene:2885",
+         "species": "9606"}
+    ]  # fmt: skip
+    store = from_rows({"statements": [row], "names": names}, "made")
+    client = guarded(Explorer(store).app())
+    for word in ("GRB2", "SOS1", "ncbigene:6654", "human", "PMID 10212000", "Sos"):
+        assert "1 <span>likely fact" in client.get("/", params={"q": word}).text, word
+    assert "No likely fact" in client.get("/", params={"q": "zebrafish"}).text
+    page = client.get("/fact?a=ncbigene:2885&b=ncbigene:6654").text
+    for link in ("https://www.ncbi.nlm.nih.gov/gene/2885", "uniprotkb/P62993", "GRB2", "human"):
+        assert link in page
+    assert "https://pubmed.ncbi.nlm.nih.gov/10212000/" in client.get("/document?id=10212000").text
+
+
+def test_a_text_keeps_its_sections_and_links_its_names() -> None:
+    text = "A title.\n\nBACKGROUND: SHC binds GRB2. More.\nMethods\nNothing.\n"
+    start = text.index("SHC")
+    row = present_relation(
+        {**_row(start_a=start, end_a=start + 3, start_b=start + 10, end_b=start + 14,
+                sentence_start=start, trigger=[[start + 4, start + 9]]),
+         "key_a": "X:1", "key_b": "X:2"}
+    )  # fmt: skip
+    passages = list(mark_document({"text": text, "names": []}, [row]))
+    assert [is_heading for is_heading, _ in passages] == [False, False, True, False]
+    assert "".join(piece["text"] for _, pieces in passages for piece in pieces) == text.replace(
+        "\n", ""
+    )
+    pieces = {piece["text"]: piece for piece in passages[1][1]}
+    assert pieces["BACKGROUND:"]["classes"] == "label"
+    assert pieces["SHC"]["href"] == "/name?key=X%3A1"
+    assert pieces["binds"]["classes"] == "states trigger"
+    assert pieces[" More."]["classes"] == ""
 
 
 @pytest.mark.parametrize("word", ["p3", "PRO3", "pro-3", "ncbigene:1003"])
@@ -153,7 +238,7 @@ def test_a_corpus_shows_its_gold(guarded: Callable[..., TestClient]) -> None:
     store = open_store(Path(__file__).parents[2] / "corpora" / "sample-ppi")
     assert store.fetch_value("SELECT count(*) FROM pairs WHERE interacts") == 222
     page = guarded(Explorer(store).app()).get("/document?id=Sample.d0").text
-    assert '<mark class="name">SHC</mark>' in page
+    assert re.search('<a class="name[^>]*>SHC</a>', page)
 
 
 def test_another_task_and_a_missing_path_are_refused(tmp_path: Path) -> None:
@@ -179,7 +264,7 @@ def test_a_page_for_itself_refuses_too_much() -> None:
 def test_what_interacts_comes_before_what_is_denied(guarded: Callable[..., TestClient]) -> None:
     denied = _row(id_a="X:3", name_a="GRB7", probability=0.99, interacts=False, status="negated")
     store = from_rows({"statements": [denied, _row()]}, "made")
-    page = guarded(Explorer(store).app()).get("/").text
+    page = guarded(Explorer(store).app()).get("/?show=all").text
     assert page.index("<b>SHC</b>") < page.index("<b>GRB7</b>")
 
 
@@ -190,7 +275,8 @@ def test_a_document_lists_its_names_each_once(guarded: Callable[..., TestClient]
     ]
     store = from_rows({"statements": [_row()], "names": names}, "made")
     page = guarded(Explorer(store).app()).get("/document?id=d1").text
-    assert page.count('href="/name?key=X%3A1"') == 1
+    names_of_page = page[page.index('<ul class="called">') :]
+    assert names_of_page.count('href="/name?key=X%3A1"') == 1
     assert "2 times" in page
     assert 'href="/name?key=X%3A9"' not in page  # it is in no statement and has no page
     assert "human" in page

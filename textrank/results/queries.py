@@ -5,9 +5,9 @@ into a condition on the table ``pairs`` of a ``Store``. Facts are aggregated ove
 that fulfil this condition, by ``textrank.results.store.FactTable``.
 
 An entity is identified by its *key*: the identifier of a name, or its normalised spelling without
-one. A *pair* is two entities about which there is a statement; it is a *fact* if a statement is
-evidence, that is, asserts that they interact, or negates or speculates about it with enough
-probability.
+one. A *pair* is two entities about which there is a statement. By its evidence it has a *standing*
+(``textrank.tasks.ppi.facts``): likely, negated, speculated or unlikely. Pages show what is likely
+unless another standing is chosen.
 """
 
 from __future__ import annotations
@@ -19,7 +19,15 @@ from typing import Any
 from urllib.parse import urlencode
 
 from textrank.io import parse_digits
-from textrank.results.store import FactRow, Row, Store, normalized_name
+from textrank.results.store import (
+    STANDINGS,
+    FactRow,
+    Row,
+    Store,
+    find_entity_keys,
+    normalized_name,
+)
+from textrank.tasks.identifiers.names import find_species
 from textrank.tasks.ppi.facts import UNTYPED
 
 FACTS_PER_PAGE = 50
@@ -30,27 +38,36 @@ MAX_PAGE = 10**6
 MAX_QUERY_CHARACTERS = 200  # of search words, and of one value of a facet
 MAX_CHOSEN_VALUES = 50  # of one facet
 
-# Title and SQL expression over pairs that gives a text.
-FACETS: Mapping[str, tuple[str, str]] = {
-    "probability": (
-        "Probability",
-        "CASE WHEN probability >= 0.95 THEN '.95 and more'"
-        " WHEN probability >= 0.8 THEN '.80 to .95'"
-        " WHEN probability >= 0.5 THEN '.50 to .80' WHEN probability IS NULL THEN 'none given'"
-        " ELSE 'below .50' END",
-    ),
-    "answer": ("Answer", "CASE WHEN interacts THEN 'interacts' ELSE 'does not' END"),
+# Facets of statements: title and SQL expression over pairs that gives a text.
+STATEMENT_FACETS: Mapping[str, tuple[str, str]] = {
     "type": ("Type", "type"),
-    "status": ("Status", "status"),
     "species": ("Species", "species"),
     "year": ("Year", "CAST(year AS VARCHAR)"),
     "source": ("Source", "parse_filename(source)"),
 }
-_FACET_ORDERS = {"year": "value DESC", "probability": "max(probability) DESC NULLS LAST"}
+# Facets of facts: title and, by value, a condition on the aggregated fact.
+FACT_FACETS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "probability": (
+        "Probability",
+        {
+            ".95 and more": "probability >= 0.95",
+            ".80 to .95": "(probability >= 0.8 AND probability < 0.95)",
+            ".50 to .80": "(probability >= 0.5 AND probability < 0.8)",
+            "below .50": "probability < 0.5",
+        },
+    ),
+    "papers": (
+        "Independent papers",
+        {"1": "papers = 1", "2": "papers = 2", "3 and more": "papers > 2", "none": "papers = 0"},
+    ),
+}
+FACETS = (*FACT_FACETS, *STATEMENT_FACETS)
+_FACET_ORDERS = {"year": "value DESC"}
+ALL_STANDINGS = "all"  # value of ``Selection.show`` that shows pairs of every standing
 # Pairs without asserted evidence have probability 0, so they come last by default.
 SORTS: Mapping[str, str] = {
     "probability": "round(probability, 9) DESC, best DESC NULLS LAST, a, b",
-    "evidence": "statements DESC, round(probability, 9) DESC, a, b",
+    "papers": "papers DESC, round(probability, 9) DESC, a, b",
     "name": "first_name, round(probability, 9) DESC, a, b",
     "newest": "last_year DESC NULLS LAST, round(probability, 9) DESC, a, b",
 }
@@ -60,37 +77,42 @@ SORTS: Mapping[str, str] = {
 class Selection:
     """Choices of a reader: search words, values of facets, a key of ``SORTS``, page from 1.
 
-    ``chosen`` maps a key of ``FACETS`` to the chosen values, of which any may hold; different
-    facets must all hold.
+    ``chosen`` maps a name in ``FACETS`` to the chosen values, of which any may hold; different
+    facets must all hold. ``show`` is a standing of facts, or ``ALL_STANDINGS``.
     """
 
     words: str = ""
     chosen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     sort: str = "probability"
     page: int = 1
+    show: str = "likely"
 
     @classmethod
     def from_query(cls, query: Sequence[tuple[str, str]]) -> Selection:
         """Read the parameters of a URL; unknown and malformed ones are ignored.
 
         ``query`` are pairs of name and value: ``q`` (search words, cut to 200 characters),
-        ``sort``, ``page``, and facets, which may be repeated. Of other repeated parameters the last
-        counts.
+        ``show``, ``sort``, ``page``, and facets, which may be repeated. Of other repeated
+        parameters the last counts.
         """
         chosen: dict[str, tuple[str, ...]] = {}
         for name, value in query:
             values = chosen.get(name, ())
             is_valid = name in FACETS and 0 < len(value) <= MAX_QUERY_CHARACTERS
+            if name in FACT_FACETS:
+                is_valid = value in FACT_FACETS[name][1]
             if is_valid and value not in values and len(values) < MAX_CHOSEN_VALUES:
                 chosen[name] = (*values, value)
         parameters = dict(query)
         sort = parameters.get("sort", "")
         page = parse_digits(parameters.get("page", ""))
+        show = parameters.get("show", "")
         return cls(
             parameters.get("q", "").strip()[:MAX_QUERY_CHARACTERS],
             chosen,
             sort if sort in SORTS else "probability",
             min(max(page or 1, 1), MAX_PAGE),
+            show if show in (*STANDINGS, ALL_STANDINGS) else "likely",
         )
 
     def to_query(self, **changes: Any) -> str:
@@ -102,6 +124,7 @@ class Selection:
         changed = replace(self, **{"page": 1, **changes})
         pairs = [("q", changed.words)] if changed.words else []
         pairs += [(name, value) for name, values in changed.chosen.items() for value in values]
+        pairs += [("show", changed.show)] if changed.show != "likely" else []
         pairs += [("sort", changed.sort)] if changed.sort != "probability" else []
         pairs += [("page", str(changed.page))] if changed.page > 1 else []
         return urlencode(pairs)
@@ -123,12 +146,12 @@ def selection_sql(
     """Return the SQL condition on ``pairs`` of a selection, and its parameters.
 
     Pairs of an entity with itself are left out. ``ignore_facet`` leaves out one facet, to count
-    its values.
+    its values. Facets of facts and the standing are in ``selection_having``.
     """
     conditions, values = ["a <> b"], list[Any]()
     for name, chosen in selection.chosen.items():
-        if name != ignore_facet:
-            conditions.append(f"{FACETS[name][1]} IN ({', '.join('?' * len(chosen))})")
+        if name != ignore_facet and name in STATEMENT_FACETS:
+            conditions.append(f"{STATEMENT_FACETS[name][1]} IN ({', '.join('?' * len(chosen))})")
             values += chosen
     for condition, parameters in _word_conditions(store, selection.words):
         conditions.append(condition)
@@ -136,18 +159,33 @@ def selection_sql(
     return " AND ".join(f"({condition})" for condition in conditions), values
 
 
+def selection_having(selection: Selection, *, ignore_facet: str = "", show: str = "") -> str:
+    """Return the SQL condition of a selection on aggregated facts, without parameters.
+
+    ``ignore_facet`` leaves out one facet, to count its values; ``show`` replaces the standing of
+    the selection.
+    """
+    standing = show or selection.show
+    conditions = [] if standing == ALL_STANDINGS else [STANDINGS[standing]]
+    for name, (_, values) in FACT_FACETS.items():
+        chosen = [values[value] for value in selection.chosen.get(name, ())]
+        if chosen and name != ignore_facet:
+            conditions.append(f"({' OR '.join(chosen)})")
+    return " AND ".join(conditions) or "true"
+
+
 def _word_conditions(store: Store, words: str) -> Iterator[tuple[str, list[Any]]]:
     """Yield SQL conditions on ``pairs`` with their parameters; all must hold.
 
-    One condition for the whole text if it finds an entity, else one per word, separated by spaces,
-    commas or semicolons. A condition holds if one of the two entities is found by the word, or if
-    the document has it as its id. Nothing is yielded for "".
+    One condition for the whole text if it finds an entity or species, else one per word, separated
+    by spaces, commas or semicolons. A condition holds if one of the two entities is found by the
+    word, or if the document has it as its id. Nothing is yielded for "".
     """
     if not words:
         return
     keys_of_all = find_entities(store, words)
-    terms = [words] if keys_of_all else re.split(r"[\s,;]+", words)
-    for term in filter(None, terms):
+    parts = re.split(r"[\s,;]+", re.sub(r"(?i)\bpmid[:\s]\s*(?=\d)", "", words))
+    for term in filter(None, [words] if keys_of_all else parts):
         keys = keys_of_all or find_entities(store, term)
         yield (
             "list_contains(?, key_a) OR list_contains(?, key_b) OR document = ?",
@@ -156,32 +194,44 @@ def _word_conditions(store: Store, words: str) -> Iterator[tuple[str, list[Any]]
 
 
 def find_entities(store: Store, word: str) -> list[str]:
-    """Return the keys of entities with this spelling or identifier, else of those containing it.
+    """Return the keys of the entities that a search word finds.
 
-    An entity is found by any of its spellings, so a synonym finds all its statements. Case,
-    hyphens, slashes and spaces do not matter. At most 10000 keys, in no particular order; [] if
-    none is found.
+    These are entities with this spelling, identifier, symbol or synonym (``find_entity_keys``);
+    without any, those of this species ("mouse", "10090"); without any, those whose spelling or
+    identifier contains the word. A word without a letter or digit finds nothing. At most 10000
+    keys, in no particular order; [] if none is found.
     """
-    letters = normalized_name("?")
-    equal = f"letters = {letters} OR lower(key) = lower(?)"
-    part = f"contains(letters, {letters}) OR contains(lower(key), lower(?))"
-    for test in (equal, part):
-        sql = f"SELECT DISTINCT key FROM spellings WHERE {test} LIMIT 10000"
-        if keys := [row["key"] for row in store.fetch(sql, [word, word])]:
-            return keys
-    return []
+    if keys := find_entity_keys(store.fetch, "spellings", word):
+        return keys
+    taxa = [word.lower(), *(str(taxon) for taxon in _find_taxa(word))]
+    sql = "SELECT key FROM species WHERE list_contains(?, lower(species)) LIMIT 10000"
+    if keys := [row["key"] for row in store.fetch(sql, [taxa])]:
+        return keys
+    if not any(c.isalnum() for c in word):
+        return []
+    sql = (
+        f"SELECT DISTINCT key FROM spellings WHERE contains(letters, {normalized_name('?')}) "
+        "OR contains(lower(key), lower(?)) LIMIT 10000"
+    )
+    return [row["key"] for row in store.fetch(sql, [word, word])]
+
+
+def _find_taxa(word: str) -> list[int]:
+    """Return the NCBI taxa that a whole text names, such as "mouse"; [] for any other text."""
+    mentions = find_species(word)
+    return [m.taxon for m in mentions if m.end - m.start == len(word.strip())]
 
 
 def select_page(store: Store, selection: Selection) -> list[FactRow]:
     """Return one page of facts, ``FACTS_PER_PAGE`` long, in the order of the selection.
 
-    Pairs without evidence are included; in the default order they come after the facts. [] beyond
-    the last page.
+    With other standings than "likely", also pairs without evidence. [] beyond the last page.
     """
     where, values = selection_sql(store, selection)
     return store.facts.select(
         where,
         values,
+        having=selection_having(selection),
         order=SORTS[selection.sort],
         limit=FACTS_PER_PAGE,
         offset=(selection.page - 1) * FACTS_PER_PAGE,
@@ -199,46 +249,74 @@ def select_fact(store: Store, one: str, other: str) -> FactRow | None:
 
 
 def count_matches(store: Store, selection: Selection) -> Row:
-    """Return the numbers of ``facts``, ``pairs``, ``statements`` and ``documents`` that match.
+    """Return how many pairs and statements match, whatever their standing, and pairs by standing.
 
-    ``pairs`` counts pairs of entities with and without evidence, ``facts`` those with evidence.
+    Keys: ``pairs``, ``statements``, ``documents``, and one per standing with its number of pairs.
+    ``pairs`` is the sum over all standings.
     """
     where, values = selection_sql(store, selection)
+    counts = {
+        name: store.facts.count(where, values, having=selection_having(selection, show=name))
+        for name in STANDINGS
+    }
     sql = (
-        "SELECT sum(n)::BIGINT AS statements, count(*) AS pairs, "
-        "count(*) FILTER (has_evidence) AS facts, "
-        f"(SELECT count(DISTINCT document) FROM pairs WHERE {where}) AS documents "
-        "FROM (SELECT count(*) AS n, bool_or(is_evidence) AS has_evidence "
-        f"FROM pairs WHERE {where} GROUP BY a, b)"
+        "SELECT count(*) AS statements, count(DISTINCT document) AS documents "
+        f"FROM pairs WHERE {where}"
     )
-    counts = store.fetch(sql, [*values, *values])[0]
-    return {**counts, "statements": counts["statements"] or 0}
+    return {**store.fetch(sql, values)[0], **counts, "pairs": sum(counts.values())}
 
 
 def count_facets(store: Store, selection: Selection) -> list[Row]:
     """Return ``name``, ``title`` and ``values`` of each facet that offers a choice.
 
-    Values are rows of ``value`` and ``times``, the number of statements that have it and match the
+    Values are rows of ``value`` and ``times``, the number of pairs that have it and match the
     selection in all other facets: at most ``MAX_FACET_VALUES``, most frequent first (years newest
-    first, probabilities highest first). Chosen values are listed even if no statement has them.
+    first, facets of facts in their own order). Chosen values are listed even if no pair has them.
     Facets with a single value are left out unless it is chosen.
     """
     facets = []
-    for name, (title, expression) in FACETS.items():
-        if name == "species" and not store.fetch_value("SELECT count(*) FROM species"):
+    for name in FACETS:
+        if name in FACT_FACETS:
+            title, rows = _count_fact_facet(store, selection, name)
+        elif name == "species" and not store.fetch_value("SELECT count(*) FROM species"):
             continue
-        where, values = selection_sql(store, selection, ignore_facet=name)
-        order = _FACET_ORDERS.get(name, "times DESC, value")
-        sql = (
-            f"SELECT {expression} AS value, count(*) AS times FROM pairs WHERE {where} "
-            f"GROUP BY 1 HAVING value IS NOT NULL ORDER BY {order} LIMIT {MAX_FACET_VALUES}"
-        )
-        rows = store.fetch(sql, values)
+        else:
+            title, rows = _count_statement_facet(store, selection, name)
         chosen = selection.chosen.get(name, ())
         missing = [{"value": v, "times": 0} for v in chosen if v not in [r["value"] for r in rows]]
         if len(rows) > 1 or chosen:
             facets.append({"name": name, "title": title, "values": [*rows, *missing]})
     return facets
+
+
+def _count_fact_facet(store: Store, selection: Selection, name: str) -> tuple[str, list[Row]]:
+    """Return title and values of a facet of ``FACT_FACETS``; values without a pair are left out."""
+    title, conditions = FACT_FACETS[name]
+    where, parameters = selection_sql(store, selection)
+    having = selection_having(selection, ignore_facet=name)
+    counts = {
+        value: store.facts.count(where, parameters, having=f"{having} AND {condition}")
+        for value, condition in conditions.items()
+    }
+    return title, [{"value": value, "times": times} for value, times in counts.items() if times]
+
+
+def _count_statement_facet(store: Store, selection: Selection, name: str) -> tuple[str, list[Row]]:
+    """Return title and most frequent values of a facet of ``STATEMENT_FACETS``.
+
+    Of pairs with evidence only the evidence counts, since it alone is what the pair is shown with.
+    """
+    title, expression = STATEMENT_FACETS[name]
+    where, parameters = selection_sql(store, selection, ignore_facet=name)
+    order = _FACET_ORDERS.get(name, "times DESC, value")
+    sql = (
+        f"{store.facts.aggregate_sql(where, selection_having(selection))} "
+        f"SELECT {expression} AS value, count(DISTINCT (a, b)) AS times "
+        f"FROM pairs JOIN (SELECT a, b, statements FROM facts) f USING (a, b) "
+        f"WHERE ({where}) AND (is_evidence OR f.statements = 0) "
+        f"GROUP BY 1 HAVING value IS NOT NULL ORDER BY {order} LIMIT {MAX_FACET_VALUES}"
+    )
+    return title, store.fetch(sql, [*parameters, *parameters])
 
 
 def select_entity(store: Store, key: str) -> Row | None:
@@ -398,17 +476,13 @@ def select_neighbourhood(
 
 
 def select_network(store: Store, selection: Selection, limit: int = MAX_NETWORK_EDGES) -> Row:
-    """Return ``nodes`` and ``edges`` to export: the facts of a selection with asserted evidence.
+    """Return ``nodes`` and ``edges`` of a selection: its facts with evidence.
 
-    If the selection names a status, facts of that status are edges too. Only the ``limit`` most
-    probable facts are returned.
+    Only the ``limit`` most probable facts are returned.
     """
     where, values = selection_sql(store, selection)
     edges = store.facts.select(
-        f"is_evidence AND {where}",
-        values,
-        having="true" if selection.chosen.get("status") else "sum(asserted) > 0",
-        limit=limit,
+        f"is_evidence AND {where}", values, having=selection_having(selection), limit=limit
     )
     labels: dict[str, str] = {}
     for edge in edges:

@@ -92,6 +92,7 @@ class DocumentRow(TypedDict):
     input: int  # number of the file in the manifest
     position: int  # of the document in the file
     replaces: bool  # whether it replaces earlier documents of the same id
+    text: str | None  # None if nothing is stated in it
 
 
 _KINDS: Mapping[object, str] = {
@@ -133,7 +134,8 @@ def document_row(doc: Doc, text: str, source: str, input: int, position: int) ->
     the number of the file in the manifest and ``position`` the number of the document in that file,
     from 0. ``status`` is "deleted" if ``doc.user_data["deleted"]`` is set, else "empty" without
     words, else "done". A document without an id is named by its position from 1. A document whose
-    id was only made up from its position or file name replaces no other (``replaces``).
+    id was only made up from its position or file name replaces no other (``replaces``). The column
+    ``text`` is None: the text is kept only with statements, see ``textrank.scale.worker``.
     """
     words = len(text.split())
     status = DELETED_STATUS if doc.user_data.get("deleted") else "done" if words else "empty"
@@ -148,6 +150,7 @@ def document_row(doc: Doc, text: str, source: str, input: int, position: int) ->
         "input": input,
         "position": position,
         "replaces": name not in (str(position + 1), file_stem(source)),
+        "text": None,
     }
 
 

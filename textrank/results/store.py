@@ -31,7 +31,7 @@ from textrank.io import check_utf8, iter_lines, load_json
 from textrank.io.reading import MAX_UNPACK_RATIO
 from textrank.results.schema import FORMATS, StatementRow
 from textrank.results.schema import TABLES as TABLE_COLUMNS
-from textrank.tasks.ppi.facts import MIN_PROBABILITY, UNTYPED
+from textrank.tasks.ppi.facts import MIN_PROBABILITY, UNTYPED, find_conflicts, find_standing
 
 try:
     import duckdb
@@ -76,14 +76,18 @@ class FactRow(TypedDict):
     type: str
     direction: str
     status: str
+    standing: str  # likely, negated, speculated or unlikely
+    conflicts: list[str]  # of sign, direction and status
     statements: int  # evidence
     documents: int  # with evidence
+    papers: int  # documents with asserted evidence
     asserted: int
     negated: int
     speculated: int
     sentences: int  # all statements, evidence or not
     best: float | None  # largest probability of a single statement, evidence or not
     types: list[str]  # of the evidence that votes on the type, by decreasing weight
+    directions: list[str]  # likewise
     statuses: list[str]  # of the evidence, by decreasing weight
     first_year: int | None
     last_year: int | None
@@ -167,7 +171,8 @@ by_document AS (
 facts AS {materialized} (
   SELECT a, b, 1 - product(1 - p) AS probability, sum(sentences)::BIGINT AS sentences,
     sum(statements)::BIGINT AS statements, count(*) FILTER (statements > 0) AS documents,
-    sum(asserted)::BIGINT AS asserted, sum(negated)::BIGINT AS negated,
+    count(*) FILTER (asserted > 0) AS papers, sum(asserted)::BIGINT AS asserted,
+    sum(negated)::BIGINT AS negated,
     sum(speculated)::BIGINT AS speculated, max(best) AS best, min(first_year) AS first_year,
     max(last_year) AS last_year, min(first_name) AS first_name
   FROM by_document GROUP BY a, b HAVING {having})"""
@@ -189,7 +194,8 @@ winners AS (
     any_value(choices) FILTER (attribute = 'status') AS statuses FROM ranked GROUP BY a, b)
 SELECT facts.* EXCLUDE (first_name), coalesce(types[1], '{UNTYPED}') AS type,
   coalesce(directions[1], 'none') AS direction, coalesce(statuses[1], 'asserted') AS status,
-  coalesce(types, []) AS types, coalesce(statuses, []) AS statuses
+  coalesce(types, []) AS types, coalesce(directions, []) AS directions,
+  coalesce(statuses, []) AS statuses
 FROM facts LEFT JOIN winners ON facts.a = winners.a AND facts.b = winners.b
 ORDER BY {{order}}"""
 
@@ -228,13 +234,13 @@ class FactTable:
         """
         if limit is not None:
             # Only the columns of the order are aggregated for all facts, the rest for those shown.
-            aggregate = self._aggregate(where, having)
+            aggregate = self.aggregate_sql(where, having)
             sql = f"{aggregate} SELECT a, b FROM facts ORDER BY {order} LIMIT ? OFFSET ?"
             ends = self.fetch(sql, [*values, limit, offset])
             where = f"({where}) AND (a, b) IN (SELECT unnest(?), unnest(?))"
             values = [*values, [row["a"] for row in ends], [row["b"] for row in ends]]
         sql = _FACTS.format(
-            aggregate=self._aggregate(where, having, materialized="MATERIALIZED"),
+            aggregate=self.aggregate_sql(where, having, materialized="MATERIALIZED"),
             order=order.removesuffix("a, b") + "facts.a, facts.b",
         )
         rows = self.fetch(sql, values)
@@ -244,10 +250,10 @@ class FactTable:
 
     def count(self, where: str, values: Sequence[Any] = (), *, having: str = "true") -> int:
         """Return the number of facts that ``select`` returns for these arguments without limit."""
-        aggregate = self._aggregate(where, having)
+        aggregate = self.aggregate_sql(where, having)
         return int(self.fetch(f"{aggregate} SELECT count(*) AS n FROM facts", values)[0]["n"])
 
-    def _aggregate(self, where: str, having: str, materialized: str = "NOT MATERIALIZED") -> str:
+    def aggregate_sql(self, where: str, having: str, materialized: str = "NOT MATERIALIZED") -> str:
         """Return the common table expressions that end with ``facts``.
 
         Materialised ones are computed once if used twice, others only in the columns used.
@@ -264,8 +270,61 @@ def _named_fact(row: Row, labels: Mapping[str, Row]) -> FactRow:
     """
     names = {f"name_{side}": labels[row[side]]["label"] for side in "ab"}
     ids = {f"id_{side}": labels[row[side]]["id"] for side in "ab"}
-    fact: Any = {"a": row["a"], "b": row["b"], **names, **ids, **row}
+    verdict = {
+        "standing": find_standing(row["probability"], row),
+        "conflicts": find_conflicts(row["types"], row["directions"], row["statuses"]),
+    }
+    fact: Any = {"a": row["a"], "b": row["b"], **names, **ids, **row, **verdict}
     return fact
+
+
+# Conditions on aggregated facts, for ``having``; ``find_standing`` has the definition.
+_LIKELY = f"(sum(asserted) > 0 AND probability >= {MIN_PROBABILITY})"
+STANDINGS: Mapping[str, str] = {
+    "likely": _LIKELY,
+    "negated": f"(NOT {_LIKELY} AND sum(negated) > 0)",
+    "speculated": f"(NOT {_LIKELY} AND sum(negated) = 0 AND sum(speculated) > 0)",
+    "unlikely": f"(NOT {_LIKELY} AND sum(negated) = 0 AND sum(speculated) = 0)",
+}
+
+
+def find_entity_keys(fetch: Fetch, source: str, name: str) -> list[str]:
+    """Return the sorted keys of the entities that a name or identifier stands for.
+
+    These are entities that are spelt so (without regard to case, hyphens, slashes and spaces), have
+    this identifier, or are genes with this symbol in the identifier tables, in any species; without
+    any of these, genes that have the name as a synonym.
+
+    Parameters
+    ----------
+    fetch, source
+        How to query, and the table of ``spellings`` or a query for it in parentheses.
+    name
+        Name, symbol, synonym or identifier. [] if no entity is found.
+    """
+    by_symbol, by_synonym = _look_up_identifiers(name)
+    sql = (
+        f"SELECT DISTINCT key FROM {source} WHERE letters = {normalized_name('?')} "
+        "OR list_contains(?, lower(key))"
+    )
+    for identifiers in ([name, *by_symbol], by_synonym):
+        keys = fetch(sql, [name, [identifier.lower() for identifier in identifiers]])
+        if keys:
+            return sorted(row["key"] for row in keys)
+    return []
+
+
+def _look_up_identifiers(name: str) -> tuple[list[str], list[str]]:
+    """Return the identifiers of a name by symbol and by synonym; none without the shipped tables.
+
+    See ``textrank.tasks.identifiers.task.find_identifiers``.
+    """
+    from textrank.tasks.identifiers.task import find_identifiers  # loads tables of 10 MB
+
+    try:
+        return find_identifiers(name)
+    except (OSError, ValueError):  # an installation without this model
+        return [], []
 
 
 # Questions to a result folder
@@ -607,20 +666,17 @@ class Results:
         """Aggregate evidence that fulfils a filter and more conditions (``texts``, ``values``).
 
         ``texts`` are SQL conditions on ``keyed``, joined by AND, and ``values`` their parameters.
-        Facts come by decreasing probability; their ``types`` are sorted by name.
+        Facts come by decreasing probability.
         """
         filter_texts, filter_values = where.conditions(of_facts=True)
         source = f"({spellings('keyed', 'key IN (SELECT unnest(?))')})"
-        facts = FactTable(self._fetch, "keyed", entities(source)).select(
+        return FactTable(self._fetch, "keyed", entities(source)).select(
             " AND ".join(["is_evidence", *texts, *filter_texts]),
             [*values, *filter_values],
             having="sum(asserted) > 0" if where.wants_interactions else "true",
             limit=limit,
             offset=offset,
         )
-        for fact in facts:
-            fact["types"].sort()
-        return facts
 
     def _conditions(
         self, name: str | None, other: str | None, where: Filter | None
@@ -648,9 +704,7 @@ class Results:
 
         [] if there are none.
         """
-        test = f"{normalized_name('name')} = {normalized_name('?')} OR lower(key) = lower(?)"
-        rows = self._fetch(f"SELECT DISTINCT key FROM ({spellings('keyed', test)})", [name, name])
-        return sorted(row["key"] for row in rows)
+        return find_entity_keys(self._fetch, f"({spellings('keyed')})", name)
 
     def _create_views(self) -> None:
         """Create the views described in the class; raise ValueError if no part is finished."""

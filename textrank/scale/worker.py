@@ -221,6 +221,8 @@ class Worker:
             return {"documents": [row], "names": list(answer_rows(*where, self.task))}
         names: list[Row] = list(name_rows(*where, self.analysis.key))
         stated: list[Row] = [*statement_rows(doc, text, *where[1:])]
+        if stated:  # pages show a statement in its text; other texts would only take space
+            row["text"] = text
         return {"documents": [row], "names": names, "statements": stated}
 
 

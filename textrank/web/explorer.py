@@ -41,9 +41,10 @@ from textrank.model import Model
 from textrank.protocols import Explanation
 from textrank.reports.explanation import ExplainedDecision, group_contributions, render_explanations
 from textrank.results import queries
-from textrank.results.queries import FACTS_PER_PAGE, Selection
-from textrank.results.store import FactRow, Row, Store
-from textrank.tasks.ppi.facts import UNTYPED
+from textrank.results.queries import ALL_STANDINGS, FACTS_PER_PAGE, Selection
+from textrank.results.store import STANDINGS, FactRow, Row, Store
+from textrank.tasks.identifiers.task import find_gene
+from textrank.tasks.ppi.facts import MIN_PROBABILITY, UNTYPED, entity_key
 from textrank.web.app import (
     common_routes,
     list_assets,
@@ -115,6 +116,108 @@ def trigger_spans(trigger: Any) -> list[tuple[int, int]]:
         return []
     pairs = [pair for pair in trigger if isinstance(pair, list | tuple) and len(pair) == 2]
     return [(a, b) for a, b in pairs if type(a) is int and type(b) is int]
+
+
+# Entities, documents and relations as readers know them
+
+_LINK_OF_PREFIX: Mapping[str, tuple[str, str]] = {
+    "ncbigene": ("NCBI Gene", "https://www.ncbi.nlm.nih.gov/gene/{}"),
+    "uniprot": ("UniProt", "https://www.uniprot.org/uniprotkb/{}"),
+    "hgnc": ("HGNC", "https://www.genenames.org/data/gene-symbol-report/#!/hgnc_id/HGNC:{}"),
+    "fplx": ("FamPlex", "https://bioregistry.io/fplx:{}"),
+    "xenbase": ("Xenbase", "https://bioregistry.io/xenbase:{}"),
+    "locus": ("locus", "https://www.ncbi.nlm.nih.gov/gene/?term={}"),
+}
+
+
+def describe_identifier(identifier: str | None) -> Row:
+    """Return ``symbol``, ``species`` and ``links`` of an identifier, as far as they are known.
+
+    ``symbol`` and ``species`` (an NCBI taxon as text) are "" for identifiers that the shipped
+    tables do not have, and species also for families. ``links`` are pairs of text and address: the
+    page of the identifier, then those of UniProt and HGNC.
+    """
+    prefix, _, local = (identifier or "").partition(":")
+    known: Row = {"symbol": "", "species": "", "links": []}
+    identifiers = {prefix.lower(): local}
+    try:
+        gene = find_gene(identifier) if identifier else None
+    except (OSError, ValueError):  # an installation without the tables
+        gene = None
+    if gene is not None:
+        known |= {"symbol": gene.symbol, "species": str(gene.taxon) if gene.taxon else ""}
+        identifiers |= {"uniprot": gene.uniprot} if gene.uniprot else {}
+        identifiers |= {"hgnc": str(gene.hgnc)} if gene.hgnc else {}
+    for name, number in identifiers.items():
+        if name in _LINK_OF_PREFIX and re.fullmatch(r"[\w.-]{1,40}", number, re.ASCII):
+            title, address = _LINK_OF_PREFIX[name]
+            known["links"].append((f"{title} {number}", address.format(number)))
+    return known
+
+
+def find_document_link(document: str) -> tuple[str, str] | None:
+    """Return text and address of the page of a document in PubMed or PMC; None for other ids.
+
+    >>> find_document_link("PMID10212000")
+    ('PubMed 10212000', 'https://pubmed.ncbi.nlm.nih.gov/10212000/')
+    """
+    match = re.fullmatch(r"(?:(?:pmid|pubmed):?\s*)?([1-9]\d{3,8})", document, re.I | re.ASCII)
+    if match:
+        return f"PubMed {match[1]}", f"https://pubmed.ncbi.nlm.nih.gov/{match[1]}/"
+    match = re.fullmatch(r"(?:pmc:?)(\d{4,9})", document, re.I | re.ASCII)
+    if match:
+        return f"PMC {match[1]}", f"https://pmc.ncbi.nlm.nih.gov/articles/PMC{match[1]}/"
+    return None
+
+
+def choose_arrow(type: str, direction: str) -> tuple[str, str]:
+    """Return the sign between the names of a relation, and words for it.
+
+    The names must be in the order of the direction. A relation without a direction has a dash.
+
+    >>> choose_arrow("inhibition", "a>b"), choose_arrow("binding", "none")
+    (('⊣', 'inhibits'), ('–', 'and'))
+    """
+    if direction not in ("a>b", "b>a"):
+        return "–", "and"
+    return ("⊣", "inhibits") if type in ("inhibition", "degradation") else ("→", "acts on")
+
+
+def statement_standing(row: Mapping[str, Any]) -> str:
+    """Return what a statement comes to: likely, negated, speculated or unlikely.
+
+    An asserted statement is likely if the model decided so; a negated or speculated one counts as
+    such from a probability of ``MIN_PROBABILITY`` on.
+    """
+    if row["status"] == "asserted":
+        return "likely" if row["interacts"] else "unlikely"
+    return row["status"] if (row["probability"] or 0.0) >= MIN_PROBABILITY else "unlikely"
+
+
+def present_relation(row: Mapping[str, Any]) -> Row:
+    """Return a fact or statement with what a page shows of it.
+
+    Adds ``ends`` (the two entities in the order of the direction: ``key``, ``name``, ``id`` and the
+    values of ``describe_identifier``), ``arrow`` and ``arrow_words``, and ``standing`` if the row
+    has none. An unlikely relation is shown without a direction, since it says nothing.
+    """
+    standing = row.get("standing") or statement_standing(row)
+    direction = row["direction"] if standing != "unlikely" else "none"
+    both_ways = "direction" in row.get("conflicts", ())
+    arrow, words = ("⇄", "acts on, and is acted on by,") if both_ways else ("", "")
+    if not arrow:
+        arrow, words = choose_arrow(row["type"], direction)
+    keys = {"a": row.get("key_a", row.get("a")), "b": row.get("key_b", row.get("b"))}
+    ends = [
+        {
+            "key": keys[side],
+            "name": row[f"name_{side}"],
+            "id": row[f"id_{side}"],
+            **describe_identifier(row[f"id_{side}"]),
+        }
+        for side in ("ba" if direction == "b>a" else "ab")
+    ]
+    return {**row, "standing": standing, "ends": ends, "arrow": arrow, "arrow_words": words}
 
 
 # Explanations of statements
@@ -331,13 +434,15 @@ def to_csv(store: Store, selection: Selection) -> Iterator[str]:
     where, values = queries.selection_sql(store, selection)
     columns = ", ".join(f"p.{name}" for name in CSV_COLUMNS)
     sql = (
+        f"{store.facts.aggregate_sql(where, queries.selection_having(selection))} "
         f"SELECT {columns}, s.sentence FROM pairs p LEFT JOIN claims s "
         "ON s.document = p.document AND s.start_a = p.start_a AND s.end_a = p.end_a "
         "AND s.start_b = p.start_b AND s.end_b = p.end_b "
-        f"WHERE p.row IN (SELECT row FROM pairs WHERE {where}) ORDER BY p.row"
+        f"WHERE p.row IN (SELECT row FROM pairs SEMI JOIN facts USING (a, b) WHERE {where}) "
+        "ORDER BY p.row"
     )
     yield _csv_line((*CSV_COLUMNS, "sentence"))
-    for rows in store.fetch_batches(sql, values):
+    for rows in store.fetch_batches(sql, [*values, *values]):
         yield "".join(_csv_line(map(escape_formula, row)) for row in rows)
 
 
@@ -418,11 +523,12 @@ def to_cytoscape_json(graph: Mapping[str, Any]) -> Iterator[str]:
 def to_sif(graph: Mapping[str, Any]) -> Iterator[str]:
     """Yield a network in the simple interaction format: name, type, name, separated by tabs.
 
-    One line per edge of ``queries.select_network``. White space in names becomes one blank, blanks
-    in types underscores; an unknown type is "interacts".
+    One line per edge of ``queries.select_network``, in the order of its direction. White space in
+    names becomes one blank, blanks in types underscores; an unknown type is "interacts".
     """
     for edge in graph["edges"]:
-        ends = [" ".join(str(edge[f"name_{side}"]).split()) for side in "ab"]
+        sides = "ba" if edge["direction"] == "b>a" else "ab"
+        ends = [" ".join(str(edge[f"name_{side}"]).split()) for side in sides]
         type = "interacts" if edge["type"] == UNTYPED else edge["type"].replace(" ", "_")
         yield f"{ends[0]}\t{type}\t{ends[1]}\n"
 
@@ -583,6 +689,8 @@ class Explorer:
         """Return the application, without protection; see ``GuardMiddleware``."""
         pages: dict[str, Callable[[Request], Response]] = {
             "/": self._cached(self.index),
+            "/network": self._cached(self.network),
+            "/api/network": self._cached(self.network_data),
             "/fact": self._cached(self.fact),
             "/name": self._cached(self.name),
             "/document": self._cached(self.document),
@@ -610,15 +718,36 @@ class Explorer:
         """Serve a page of the table of facts with its facets; the query is a ``Selection``."""
         selection = Selection.from_query(request.query_params.multi_items())
         counts, facets = self._count(selection)
+        shown = counts["pairs"] if selection.show == ALL_STANDINGS else counts[selection.show]
+        rows: list[Any] = [*queries.select_page(self.store, selection)]
         return self._render(
             "facts.html",
             selection=selection,
-            rows=queries.select_page(self.store, selection),
+            rows=[present_relation(row) for row in rows],
             counts=counts,
+            shown=shown,
             facets=facets,
-            pages=max(1, ceil(counts["pairs"] / FACTS_PER_PAGE)),
+            pages=max(1, ceil(shown / FACTS_PER_PAGE)),
             sorts=list(queries.SORTS),
+            standings=[*STANDINGS, ALL_STANDINGS],
         )
+
+    def network(self, request: Request) -> Response:
+        """Serve the graph of a selection (the query); its script fetches the facts."""
+        selection = Selection.from_query(request.query_params.multi_items())
+        counts, _ = self._count(selection)
+        shown = counts["pairs"] if selection.show == ALL_STANDINGS else counts[selection.show]
+        return self._render("network.html", selection=selection, shown=shown)
+
+    def network_data(self, request: Request) -> Response:
+        """Serve the most probable facts of a selection (the query) as a graph, in JSON.
+
+        ``limit`` is 40 by default and at most 200. Keys are those of ``neighbours``.
+        """
+        selection = Selection.from_query(request.query_params.multi_items())
+        limit = int(_parse_number(request.query_params.get("limit", "40"), 1, 200))
+        graph = queries.select_network(self.store, selection, limit)
+        return JSONResponse({**graph, "nodes": _add_symbols(graph["nodes"]), "centre": None})
 
     def _count(self, selection: Selection) -> tuple[Row, list[Row]]:
         """Return the numbers of matches and the facets, which all pages of a selection share."""
@@ -639,9 +768,24 @@ class Explorer:
         fact = queries.select_fact(self.store, one, other)
         if a is None or b is None or fact is None or not rows:
             return not_found("No statement is about these two names.")
-        statements = [{**row, "pieces": mark_statement(row)} for row in rows]
-        can_explain = self.explainer is not None
-        return self._render("fact.html", a=a, b=b, fact=fact, rows=statements, why=can_explain)
+        statements = [{**present_relation(row), "pieces": mark_statement(row)} for row in rows]
+        papers: dict[str, list[Row]] = {}
+        for row in statements:
+            if row["standing"] != "unlikely":
+                papers.setdefault(row["document"], []).append(row)
+        values: Any = {**fact}
+        ends = {
+            one["key"]: {**one, **_without_empty(describe_identifier(one["id"]))} for one in (a, b)
+        }
+        return self._render(
+            "fact.html",
+            fact=present_relation(values),
+            ends=ends,
+            remarks=describe_conflicts(fact, statements),
+            papers=papers,
+            others=[row for row in statements if row["standing"] == "unlikely"],
+            why=self.explainer is not None,
+        )
 
     def name(self, request: Request) -> Response:
         """Serve an entity (parameter ``key``): spellings, partners, and the graph around it."""
@@ -653,7 +797,8 @@ class Explorer:
         for fact in facts:
             values: Row = {**fact}
             side = "b" if fact["a"] == entity["key"] else "a"
-            partners.append({**values, "key": values[side], "label": values[f"name_{side}"]})
+            partners.append({**present_relation(values), "key": values[side]})
+        entity |= _without_empty(describe_identifier(entity["id"]))
         return self._render("name.html", entity=entity, partners=partners)
 
     def document(self, request: Request) -> Response:
@@ -665,12 +810,19 @@ class Explorer:
             return not_found("This document is not among the results.")
         columns = ("title", "text", "year", "source", "words", "status")
         document = document or {"document": name, "names": [], **dict.fromkeys(columns)}
+        statements = [present_relation(row) for row in rows]
+        entities = [
+            {**row, **_without_empty(describe_identifier(row["id"]))}
+            for row in queries.select_entities(self.store, name)
+        ]
         return self._render(
             "document.html",
             doc=document,
-            rows=[{**row, "pieces": mark_statement(row)} for row in rows],
-            sentences=list(_marked_passages(document, rows)),
-            entities=queries.select_entities(self.store, name),
+            link=find_document_link(name),
+            rows=[row for row in statements if row["standing"] != "unlikely"],
+            others=[row for row in statements if row["standing"] == "unlikely"],
+            passages=list(mark_document(document, statements, entities)),
+            entities=entities,
             why=self.explainer is not None,
         )
 
@@ -733,7 +885,7 @@ class Explorer:
         if queries.select_entity(self.store, key) is None:
             return JSONResponse({"error": "no such name"}, status_code=404)
         graph = queries.select_neighbourhood(self.store, key, min_probability=least, limit=limit)
-        return JSONResponse(graph)
+        return JSONResponse({**graph, "nodes": _add_symbols(graph["nodes"])})
 
     def why(self, request: Request) -> Response:
         """Serve the contributions to one statement's score (``id``, spans ``a``, ``b``) as JSON.
@@ -776,23 +928,140 @@ def _span(row: Row, side: str) -> str:
     return f"{row[f'start_{side}']}-{row[f'end_{side}']}"
 
 
-def _marked_passages(document: Row, rows: Sequence[Row]) -> Iterator[list[Piece]]:
-    """Yield the text of a document with its names marked, or without a text its sentences.
+def _add_symbols(nodes: Sequence[Row]) -> list[Row]:
+    """Return the nodes of a graph with ``symbol``, which is short; "" if a key has none."""
+    return [{**node, "symbol": describe_identifier(node["key"])["symbol"]} for node in nodes]
 
-    Each passage is a list of pieces as of ``split_at_marks``. ``rows`` are the statements of the
-    document, whose names are marked too; sentences are in text order, each once.
+
+def _without_empty(values: Row) -> Row:
+    """Return the values that are not empty, so that they do not replace others."""
+    return {name: value for name, value in values.items() if value or name == "links"}
+
+
+def describe_conflicts(fact: FactRow, statements: Sequence[Row]) -> list[str]:
+    """Return a sentence for each way in which the evidence of a fact contradicts itself.
+
+    ``statements`` are those about its two entities, as ``present_relation`` returns them.
+    """
+    evidence = [row for row in statements if row["standing"] != "unlikely"]
+    asserted = [row for row in evidence if row["status"] == "asserted"]
+    remarks = []
+    if "sign" in fact["conflicts"]:
+        counts = [sum(row["type"] == t for row in asserted) for t in ("activation", "inhibition")]
+        remarks.append(
+            f"Statements differ in their sign: {_count(counts[0], 'says', 'say')} activation, "
+            f"{_count(counts[1], 'says', 'say')} inhibition."
+        )
+    if "direction" in fact["conflicts"]:
+        first, second = fact["name_a"], fact["name_b"]
+        remarks.append(
+            f"Statements differ in their direction: some from {first} to {second}, "
+            f"some from {second} to {first}."
+        )
+    if "status" in fact["conflicts"]:
+        negated = [row for row in evidence if row["status"] == "negated"]
+        types = sorted({row["type"] for row in negated} - {UNTYPED})
+        remarks.append(
+            f"{_count(len(negated), 'statement denies', 'statements deny')} it"
+            f"{' as ' + ' and '.join(types) if types else ''}."
+        )
+    return remarks
+
+
+def _count(number: int, one: str, many: str) -> str:
+    """Return a number with the word for one or for several."""
+    return f"{number} {one if number == 1 else many}"
+
+
+Passage: TypeAlias = tuple[bool, list[Row]]  # whether it is a heading, and its pieces
+_SECTION_LABEL = re.compile(r"[A-Z][A-Za-z ,/&-]{2,40}:(?=\s)")
+MAX_HEADING_CHARACTERS = 80
+
+
+def mark_document(
+    document: Row, rows: Sequence[Row], entities: Sequence[Row] = ()
+) -> Iterator[Passage]:
+    """Yield the paragraphs of a document with names and statements marked.
+
+    A paragraph is (whether it is a heading, pieces). A piece has ``text``, ``classes`` (of CSS),
+    ``href`` (address of the entity's page) and ``sentence`` (first character of a sentence that
+    states something); each is "" where it does not apply. A line of the text is a paragraph; a
+    short one without a full stop is a heading. Words that state a likely, negated or speculated
+    relation have the class "trigger", their sentence "states", names "name", and the label of a
+    section "label". Without a text the sentences of the statements are the paragraphs, each once.
+
+    Parameters
+    ----------
+    document
+        Row of ``queries.select_document``.
+    rows
+        Its statements, as ``present_relation`` returns them.
+    entities
+        Rows of ``queries.select_entities``; names of those that have a page link to it.
     """
     names = [(n["start"], n["end"]) for n in document["names"] if n["start"] is not None]
     names += [(row[f"start_{side}"], row[f"end_{side}"]) for row in rows for side in "ab"]
-    spans = sorted({(a, b) for a, b in names if a is not None and b is not None})
+    marks: list[Mark] = [(a, b, "name") for a, b in sorted(set(names)) if None not in (a, b)]
+    address = _entity_addresses(document, rows, entities)
+    sentences: dict[str, int] = {}
+    for row in rows:
+        start = row["sentence_start"]
+        if row["standing"] != "unlikely" and start is not None:
+            name = f"s{start}"
+            sentences[name] = start
+            marks.append((start, start + len((row["sentence"] or "").rstrip()), name))
+            marks += [(a, b, "trigger") for a, b in trigger_spans(row["trigger"])]
+    for start, text in _paragraphs(document, rows):
+        inside = [(a - start, b - start, name) for a, b, name in marks]
+        label = _SECTION_LABEL.match(text)
+        inside += [(0, label.end(), "label")] if label else []
+        position, pieces = start, []
+        for piece, joined in split_at_marks(text, inside):
+            classes = joined.split()
+            named = next((name for name in classes if name in sentences), "")
+            shown = ["states" if name in sentences else name for name in classes]
+            pieces.append(
+                {
+                    "text": piece,
+                    "classes": " ".join(dict.fromkeys(shown)),
+                    "href": address.get(position, "") if "name" in classes else "",
+                    "sentence": named,
+                }
+            )
+            position += len(piece)
+        yield len(text) <= MAX_HEADING_CHARACTERS and text[-1:] not in ".?!;:", pieces
+
+
+def _entity_addresses(
+    document: Row, rows: Sequence[Row], entities: Sequence[Row]
+) -> dict[int, str]:
+    """Return the address of an entity's page by the first character of each of its names."""
+    with_page = {row["key"] for row in entities if row["has_page"]}
+    key_of_start = {row[f"start_{side}"]: row[f"key_{side}"] for row in rows for side in "ab"}
+    for name in document["names"]:
+        key = entity_key(name["name"] or "", name["id"])
+        if key in with_page:
+            key_of_start.setdefault(name["start"], key)
+    return {start: f"/name?{urlencode({'key': key})}" for start, key in key_of_start.items()}
+
+
+def _paragraphs(document: Row, rows: Sequence[Row]) -> Iterator[tuple[int, str]]:
+    """Yield first character and text of each line of a document that is not empty.
+
+    Without a text, of each sentence with a statement.
+    """
     if document["text"]:
-        yield split_at_marks(document["text"], [(a, b, "name") for a, b in spans])
+        start = 0
+        for line in document["text"].splitlines(keepends=True):
+            if line.strip():
+                indent = len(line) - len(line.lstrip())
+                yield start + indent, line.strip()
+            start += len(line)
         return
     sentences = {
         row["sentence_start"]: row["sentence"] for row in rows if row["sentence_start"] is not None
     }
-    for start, sentence in sorted(sentences.items()):
-        yield split_at_marks(sentence or "", [(a - start, b - start, "name") for a, b in spans])
+    yield from sorted((start, sentence or "") for start, sentence in sentences.items())
 
 
 def _parse_number(text: str, low: float, high: float) -> float:

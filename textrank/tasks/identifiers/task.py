@@ -40,7 +40,13 @@ from textrank.tasks.identifiers.candidate_table import (
     score_first_stage,
 )
 from textrank.tasks.identifiers.features import TextContext, split_list
-from textrank.tasks.identifiers.gazetteer import Gazetteer, Gene, GeneLookup, read_gazetteer_tsv
+from textrank.tasks.identifiers.gazetteer import (
+    Gazetteer,
+    Gene,
+    GeneLookup,
+    NameKind,
+    read_gazetteer_tsv,
+)
 
 
 def _find_row(span: Span) -> dict[str, Any] | None:
@@ -599,6 +605,31 @@ def _load_lookup(folder_name: str, tsv_files: tuple[str, ...]) -> GeneLookup:
     """
     folder = Path(folder_name) if folder_name else shipped_folder("models") / SHIPPED_MODEL
     return GeneLookup((Gazetteer.from_disk(folder), *map(read_gazetteer_tsv, tsv_files)))
+
+
+def find_gene(identifier: str) -> Gene | None:
+    """Return symbol, species and other identifiers of a gene in the shipped tables.
+
+    ``identifier`` is a CURIE such as ``ncbigene:7157``, with the prefix in any case. None if the
+    tables do not have it.
+    """
+    prefix, _, local = identifier.partition(":")
+    return _load_lookup("", ()).find_gene(f"{prefix.lower()}:{local}")
+
+
+def find_identifiers(name: str) -> tuple[list[str], list[str]]:
+    """Return the identifiers that a name has in the shipped tables: by symbol, and by synonym.
+
+    The first list are genes of any species whose symbol is spelt so, without regard to case; the
+    second those of which it is a full name, synonym or earlier symbol. At most 40 in all.
+    """
+    by_symbol, by_synonym = [], []
+    for match in _load_lookup("", ()).find_matches(name):
+        if match.gene.symbol.casefold() == name.casefold():
+            by_symbol.append(match.gene.identifier)
+        elif match.method == "whole" and match.kind <= NameKind.PREVIOUS:
+            by_synonym.append(match.gene.identifier)
+    return by_symbol, by_synonym
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,14 @@ Genes
 Type, direction, status
     The value with the largest sum of probabilities (ties within 1e-9: the alphabetically first).
     Type and direction are voted on by asserted evidence, or by all evidence if none is asserted;
-    status by all evidence.
+    status by all evidence. Values that other evidence has are listed after the winner.
+Standing
+    One word for what the evidence comes to (``find_standing``): "likely" if it is asserted and the
+    probability is at least ``MIN_PROBABILITY``, else "negated" or "speculated" if there is such
+    evidence, else "unlikely".
+Conflicts
+    What the evidence contradicts itself about (``find_conflicts``): "sign" (activation and
+    inhibition), "direction" (both ways) and "status" (asserted and negated).
 """
 
 from __future__ import annotations
@@ -85,10 +92,16 @@ class Fact(TypedDict):
     physical: float | None  # as ``probability``, of each definition; None if no evidence has it
     regulation: float | None
     type: str
+    types: list[str]  # of the evidence that votes on the type, by decreasing weight
     direction: str
+    directions: list[str]
     status: str
+    statuses: list[str]
+    standing: str  # likely, negated, speculated or unlikely
+    conflicts: list[str]  # of sign, direction and status
     statements: int
     documents: int
+    papers: int  # documents with asserted evidence
     asserted: int  # number of asserted statements; likewise the next two
     negated: int
     speculated: int
@@ -334,17 +347,27 @@ def build_fact(
     """
     asserted = [row for row in evidence if row["status"] == "asserted"] or evidence
     counts = Counter(row["status"] for row in evidence)
+    probability = combine_probabilities(evidence)
+    types = _rank_votes((row["type"], row["probability"]) for row in asserted)
+    directions = _rank_votes((row["direction"], row["probability"]) for row in asserted)
+    statuses = _rank_votes((row["status"], row["probability"]) for row in evidence)
     return {
         "ends": list(ends),
         "names": [names[key] for key in ends],
-        "probability": combine_probabilities(evidence),
+        "probability": probability,
         "physical": _combine_known(evidence, "physical"),
         "regulation": _combine_known(evidence, "regulation"),
-        "type": _vote((row["type"], row["probability"]) for row in asserted),
-        "direction": _vote((row["direction"], row["probability"]) for row in asserted),
-        "status": _vote((row["status"], row["probability"]) for row in evidence),
+        "type": types[0],
+        "types": types,
+        "direction": directions[0],
+        "directions": directions,
+        "status": statuses[0],
+        "statuses": statuses,
+        "standing": find_standing(probability, counts),
+        "conflicts": find_conflicts(types, directions, statuses),
         "statements": len(evidence),
         "documents": len({row["document"] for row in evidence}),
+        "papers": len({row["document"] for row in evidence if row["status"] == "asserted"}),
         "asserted": counts["asserted"],
         "negated": counts["negated"],
         "speculated": counts["speculated"],
@@ -361,15 +384,47 @@ def _combine_known(
     return combine_probabilities(evidence, key) if is_known else None
 
 
-def _vote(weighted_values: Iterable[tuple[str, float]]) -> str:
-    """Return the value with the largest total weight; within 1e-9 the alphabetically first.
+def find_standing(probability: float, counts: Mapping[str, int]) -> str:
+    """Return what the evidence of a fact comes to: likely, negated, speculated or unlikely.
 
-    Items are (value, weight). Raises ValueError if there are none.
+    ``counts`` has the number of statements of each status; a missing one is 0.
+
+    >>> find_standing(0.8, {"asserted": 1, "negated": 1}), find_standing(0.3, {"asserted": 1})
+    ('likely', 'unlikely')
+    """
+    if counts.get("asserted") and probability >= MIN_PROBABILITY:
+        return "likely"
+    statuses = (status for status in ("negated", "speculated") if counts.get(status))
+    return next(statuses, "unlikely")
+
+
+def find_conflicts(
+    types: Sequence[str], directions: Sequence[str], statuses: Sequence[str]
+) -> list[str]:
+    """Return what the evidence of a fact contradicts itself about: sign, direction, status.
+
+    The arguments are all values that the evidence has.
+
+    >>> find_conflicts(["activation", "inhibition"], ["a>b", "none"], ["asserted", "negated"])
+    ['sign', 'status']
+    """
+    conflicts = {
+        "sign": {"activation", "inhibition"} <= set(types),
+        "direction": {"a>b", "b>a"} <= set(directions),
+        "status": {"asserted", "negated"} <= set(statuses),
+    }
+    return [name for name, is_present in conflicts.items() if is_present]
+
+
+def _rank_votes(weighted_values: Iterable[tuple[str, float]]) -> list[str]:
+    """Return values by decreasing total weight; those within 1e-9 alphabetically.
+
+    Items are (value, weight). Empty if there are none.
     """
     totals: defaultdict[str, float] = defaultdict(float)
     for value, weight in weighted_values:
         totals[value] += weight
-    return min(totals, key=lambda value: (-round(totals[value], 9), value))
+    return sorted(totals, key=lambda value: (-round(totals[value], 9), value))
 
 
 def _most_common(counts: Mapping[str, int]) -> str:

@@ -59,11 +59,21 @@ addEventListener("keydown", (event) => {
   if (event.target.closest("input, textarea, select, [role=application]") || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "/") { event.preventDefault(); input.focus(); input.select(); }
   if (event.key !== "j" && event.key !== "k") return;
-  const links = [...document.querySelectorAll("tbody a.open, .evidence summary")];
+  const links = [...document.querySelectorAll("a.open, .evidence summary")];
   const at = links.indexOf(document.activeElement);
   const next = links[event.key === "j" ? at + 1 : Math.max(0, at - 1)];
   if (next) { next.focus(); next.scrollIntoView({ block: "nearest" }); }
 });
+
+// A statement beside a text shows its sentence.
+for (const row of document.querySelectorAll("li[data-sentence]")) {
+  const sentence = () => document.querySelectorAll(`.text [data-sentence="${row.dataset.sentence}"]`);
+  const show = (on) => () => sentence().forEach((node) => node.classList.toggle("chosen", on));
+  row.addEventListener("mouseenter", show(true));
+  row.addEventListener("mouseleave", show(false));
+  row.addEventListener("focusin", () => { show(true)(); sentence()[0]?.scrollIntoView({ block: "nearest" }); });
+  row.addEventListener("focusout", show(false));
+}
 
 for (const box of document.querySelectorAll("details.why")) {
   box.addEventListener("toggle", async () => {
