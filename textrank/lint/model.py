@@ -31,7 +31,7 @@ from textrank.io import (
     write_arrays,
     write_manifest,
 )
-from textrank.lint.rules import RULE_PRECISION, RULES, Rule
+from textrank.lint.rules import RULES, Rule
 
 __all__ = ["DEFAULT_PRECISION", "NON_PROSE", "ConfusionModel", "Flag", "Pair", "shipped_model_path"]
 
@@ -468,7 +468,7 @@ class ConfusionModel:
         tokens, start, end, word_id = self.find_words(text)
         flags: list[Flag] = []
         spans: list[tuple[int, int]] = []
-        for position, rule in self._match_rules(tokens) if precision <= RULE_PRECISION else ():
+        for position, rule in self._match_rules(tokens, precision):
             spans = spans or [token.span() for token in TOKEN.finditer(text)]
             flags.append(self._make_rule_flag(text, spans, tokens, position, rule))
         for first in range(0, len(start), CHUNK_OCCURRENCES):
@@ -541,17 +541,39 @@ class ConfusionModel:
             k = span[i]
             yield int(start[k]), int(end[k]), int(pair[i]), int(side[i]), float(odds[i])
 
-    def _match_rules(self, tokens: Tokens) -> Iterator[tuple[int, Rule]]:
-        """Yield the position of each word that a rule flags, with the rule; rule by rule."""
+    def _match_rules(self, tokens: Tokens, precision: float) -> Iterator[tuple[int, Rule]]:
+        """Yield the position of each word that a rule flags, with the rule; rule by rule.
+
+        Rules of a lower precision than the wanted one are left out.
+        """
+        present = np.flatnonzero(np.isin(tokens.word_id, self._rule_word_ids))
+        word_id = tokens.word_id[present]
         for rule in RULES:
-            start = np.flatnonzero(tokens.word_id == self.word_ids[rule.printed])
-            for offset, words, is_required in rule.conditions:
+            start = present[word_id == self.word_ids[rule.printed]]
+            if not len(start) or rule.precision < precision:
+                continue
+            for offset, hashes, is_required in self._rule_conditions[rule]:
                 position, in_sentence = tokens.neighbours(start, start + 1, offset)
-                hashes = np.array([text_hash(word) + 1 if word else 0 for word in sorted(words)])
                 code = np.where(in_sentence, tokens.codes[W][position], np.uint64(0))
-                start = start[np.isin(code, hashes.astype(np.uint64)) == is_required]
+                start = start[np.isin(code, hashes) == is_required]
             start = start[tokens.is_prose(start, start + 1)]
             yield from ((int(position), rule) for position in start)
+
+    @cached_property
+    def _rule_word_ids(self) -> list[int]:
+        """Return the ids of all words that rules judge."""
+        return sorted({self.word_ids[rule.printed] for rule in RULES})
+
+    @cached_property
+    def _rule_conditions(self) -> dict[Rule, list[tuple[int, HashArray, bool]]]:
+        """Return the conditions of each rule with the hashes of the words in place of them."""
+        return {
+            rule: [
+                (offset, _neighbour_hashes(words), is_required)
+                for offset, words, is_required in rule.conditions
+            ]
+            for rule in RULES
+        }
 
     def _make_rule_flag(
         self,
@@ -569,7 +591,7 @@ class ConfusionModel:
         offsets = sorted({offset for offset, _, _ in rule.conditions})
         context = self._show_context(text, spans, tokens, position, position + 1, offsets)
         prior = math.log(ERROR_RATE / (1 - ERROR_RATE))
-        score = math.log(RULE_PRECISION / (1 - RULE_PRECISION)) - prior
+        score = math.log(rule.precision / (1 - rule.precision)) - prior
         return Flag(
             start=start,
             end=end,
@@ -577,7 +599,7 @@ class ConfusionModel:
             proposal=match_spelling_style(rule.proposal, text[start:end]),
             pair=rule.title,
             score=score,
-            probability=RULE_PRECISION,
+            probability=rule.precision,
             because=(context,),
             contributions=(score,),
             is_rule=True,
@@ -863,6 +885,11 @@ class ConfusionModel:
             raise ValueError(
                 f"{folder}: the model is damaged ({reason}). Reinstall or rebuild it."
             ) from error
+
+
+def _neighbour_hashes(words: frozenset[str]) -> HashArray:
+    """Return the codes of words as ``Tokens.codes`` has them; 0 for "", outside the sentence."""
+    return np.array([text_hash(word) + 1 if word else 0 for word in sorted(words)], np.uint64)
 
 
 def match_spelling_style(word: str, printed: str) -> str:
