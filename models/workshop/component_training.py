@@ -200,8 +200,8 @@ def join_evidence(
 ) -> None:
     """Lets each recognizer mix the scores of the network and of its evidence.
 
-    ``missed`` is taken from the score of being in no name of genes: both are too cautious alone,
-    by .2 for evidence on a sixth of BC2GM train.
+    ``missed`` is taken from the score of being in no name: network and evidence are too cautious,
+    evidence alone by .2 on a sixth of BC2GM train.
     """
     network: Any = nlp.get_pipe("names_tok2vec")
     network.model.attrs["evidence"] = [
@@ -222,7 +222,7 @@ def join_evidence(
         tags = np.arange(weights.shape[1])
         own[tags, first + tags] = share
         bias = scores.get_param("b") * (1 - share)
-        bias[0] -= missed if name == "genes" else 0.0
+        bias[0] -= missed
         scores.set_param("W", own)
         scores.set_param("b", bias)
         both = (1 - share) * recognizer.model.get_param("T") + share * steps

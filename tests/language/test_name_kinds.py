@@ -114,6 +114,25 @@ def test_texts_without_names_have_an_empty_group(nlp, text):
     assert list(nlp(text).spans["entities"]) == []
 
 
+@pytest.mark.parametrize(
+    ("words", "domain", "owner"),
+    [
+        ("The SH2 domain of human GRB2 binds SOS1", (1, 3), "GRB2"),
+        ("The GRB2 SH2 domain binds SOS1", (2, 4), "GRB2"),
+        ("The GRB2 C-terminal SH3 domain binds SOS1", (3, 5), "GRB2"),
+        ("The SH2 domain binds GRB2", (1, 3), None),
+        ("GRB2 binds an SH2 domain", (3, 5), None),
+    ],
+)
+def test_a_domain_belongs_to_a_protein(words, domain, owner):
+    doc = Doc(spacy.blank("en").vocab, words=words.split())
+    genes = [Span(doc, t.i, t.i + 1, "GENE") for t in doc if t.text in ("GRB2", "SOS1")]
+    doc.spans["entities"] = [*genes, Span(doc, *domain, "DOMAIN")]
+    part_of = doc.spans["entities"][-1]._.textrank_part_of
+    assert (part_of and part_of.text) == owner
+    assert all(gene._.textrank_part_of is None for gene in genes)
+
+
 def test_domains_do_not_interact():
     doc = TOKENIZE("SH2 binds GRB2 and SOS1")
     doc.spans["entities"] = [

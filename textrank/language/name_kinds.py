@@ -8,8 +8,12 @@ probable each kind is can be read from two extension attributes of the spans:
     Probability of the span's label; None for a span that this component did not write.
 ``span._.textrank_kinds``
     Probability of each of ``KINDS`` and of ``NOT_A_NAME``; None as above.
+``span._.textrank_part_of``
+    Name of the gene or family that a domain belongs to, a Span: GRB2 for "SH2 domain" in "the SH2
+    domain of GRB2" and in "the GRB2 SH2 domain". None for other kinds and where the text does not
+    say it.
 
-Both are looked up by the token range of the span, so they also hold for copies of it.
+The first two are looked up by the token range of the span, so they also hold for copies of it.
 """
 
 from __future__ import annotations
@@ -46,7 +50,7 @@ from textrank.language.ner import (
 
 Floats = NDArray[np.float64]
 KINDS = ("GENE", "FAMILY", "DOMAIN")
-GENE, FAMILY = KINDS[:2]
+GENE, FAMILY, DOMAIN = KINDS
 NOT_A_NAME = "O"  # key of ``span._.textrank_kinds`` besides the kinds
 _PROBABILITIES_KEY = "textrank_names"  # of ``doc.user_data``: {"start:end": {kind: probability}}
 
@@ -125,7 +129,11 @@ class KindRecognizer(NameRecognizer):
             if self.key in doc.spans:
                 continue
             words, abbreviations = WordSpans(doc), find_abbreviations(doc)
-            predicted = [(span.start, span.end) for span in prediction.spans]
+            predicted = [
+                part
+                for span in prediction.spans
+                for part in _split_at_verbs(words, (span.start, span.end), abbreviations)
+            ]
             predicted += self._find_arguments(words, prediction, transitions)
             spans = repair_boundaries(doc, words, fix_spans(doc, predicted, abbreviations, words))
             if not spans:
@@ -164,7 +172,9 @@ class KindRecognizer(NameRecognizer):
             return []
         taken = {token for span in prediction.spans for token in range(span.start, span.end)}
         symbols = []
-        for n in sorted({m for verb in verbs for m in (verb - 1, verb + 1)}):
+        last = len(words.words) - 1
+        objects = [n + 2 if n < last and words.words[n + 1] in _PARTICLES else n + 1 for n in verbs]
+        for n in sorted({*objects, *(verb - 1 for verb in verbs)}):
             if not 0 <= n < len(words.words) or not _SYMBOL.fullmatch(words.words[n]):
                 continue
             token = words.token_indices[n]
@@ -182,9 +192,15 @@ _INTERACTION_VERBS = frozenset(
         "bind": ("s", "ing"), "cleave": ("s", "d"), "phosphorylate": ("s", "d"),
         "activate": ("s", "d"), "inhibit": ("s", "ed"), "acetylate": ("s", "d"),
         "ubiquitinate": ("s", "d"), "repress": ("es", "ed"), "recruit": ("s", "ed"),
+        "interact": ("s", "ed"), "associate": ("s", "d"), "dephosphorylate": ("s", "d"),
+        "degrade": ("s", "d"), "induce": ("s", "d"), "stabilise": ("s", "d"),
+        "stabilize": ("s", "d"), "suppress": ("es", "ed"), "regulate": ("s", "d"),
     }.items()
     for ending in endings
 )  # fmt: skip
+# Forms that no name of a gene contains, unlike "binding" and "activated".
+_FINITE_VERBS = frozenset(verb for verb in _INTERACTION_VERBS if verb.endswith("s"))
+_PARTICLES = frozenset(["with", "to"])
 _NUMBERED_PARTS = frozenset(["type", "subunit", "member", "isoform", "polypeptide", "class"])
 _NUMERAL = re.compile(r"[IVX]{1,4}|\d{1,2}|[A-Z]\d?|alpha|beta|gamma|delta|epsilon")
 _GENERIC_NAMES = """
@@ -217,6 +233,30 @@ def repair_boundaries(doc: Doc, words: WordSpans, spans: Sequence[TokenRange]) -
             last += 3
         repaired.append((start, words.token_indices[last] + 1))
     return repaired
+
+
+def _split_at_verbs(
+    words: WordSpans, span: TokenRange, abbreviations: Sequence[AbbreviationPair]
+) -> list[TokenRange]:
+    """Return the parts of a name between verbs such as "binds"; the name itself if it has none.
+
+    A part that ends with its abbreviation in brackets is cut after the long form.
+    """
+    verbs = [
+        i
+        for i in range(*span)
+        if i in words.word_of_token and words.words[words.word_of_token[i]] in _FINITE_VERBS
+    ]
+    if not verbs:
+        return [span]
+    starts, ends = [span[0], *(verb + 1 for verb in verbs)], [*verbs, span[1]]
+    long_ends = {short.end: long.end for short, long in abbreviations}
+    parts = []
+    for start, end in zip(starts, ends, strict=True):
+        long_end = long_ends.get(end - 1, end)
+        if start < end:
+            parts.append((start, long_end if start < long_end else end))
+    return parts
 
 
 def _is_numbered_part(following: Sequence[str]) -> bool:
@@ -318,8 +358,34 @@ def _get_probability(span: Span) -> float | None:
     return None if kinds is None else kinds.get(span.label_)
 
 
+def _find_owner(span: Span) -> Span | None:
+    """Return the value of ``span._.textrank_part_of``: see the module docstring."""
+    if span.label_ != DOMAIN:
+        return None
+    text = span.doc.text
+    names = [name for name in span.doc.spans.get(ENTITIES_KEY, ()) if name.label_ != DOMAIN]
+    after = min((n for n in names if n.start >= span.end), key=lambda n: n.start, default=None)
+    if after is not None and _OF.fullmatch(text[span.end_char : after.start_char]):
+        return after
+    before = max((n for n in names if n.end <= span.start), key=lambda n: n.end, default=None)
+    if before is not None and _POSSESSIVE.fullmatch(text[before.end_char : span.start_char]):
+        return before
+    return None
+
+
+# Text from a domain to the name of its protein, and from the name to its domain.
+_OF = re.compile(
+    r" (?:(?:domains?|motifs?|regions?|sites?|sequences?|present|found|located) ){0,2}"
+    r"(?:of|in|from|within) (?:(?!and |or )[\w-]+ ){0,3}"
+)
+_POSSESSIVE = re.compile(
+    r"(?:'s|’s)?[ -](?:(?:[A-Za-z]+-terminal|[A-Za-z]+-binding|catalytic|conserved|cytoplasmic|"
+    r"extracellular|intracellular|tandem|first|second|third|isolated|minimal|protein) ?){0,2}"
+)
+
 if not Span.has_extension("textrank_kinds"):
     Span.set_extension("textrank_kinds", getter=_get_kinds)
+    Span.set_extension("textrank_part_of", getter=_find_owner)
     Span.set_extension("textrank_probability", getter=_get_probability)
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from spacy.language import Language
 
 from textrank.tasks.identifiers.candidate_table import (
     CandidateTable,
@@ -96,13 +95,16 @@ def _gold(row: Sequence[str]) -> Gold:
     return Gold(start, end, label, tuple(f"ncbigene:{number}" for number in numbers))
 
 
-def with_names(abstracts: Sequence[Abstract], nlp: Language) -> list[Abstract]:
-    """The abstracts with the names that a pipeline finds in their texts."""
-    docs = nlp.pipe((one.text for one in abstracts), batch_size=64)
+def with_mentions(
+    abstracts: Sequence[Abstract], mentions: Mapping[tuple[str, str], Sequence[Mention]]
+) -> list[Abstract]:
+    """The abstracts with names by corpus and PubMed id, without those that are not looked up."""
     task = Identifiers()
     return [
-        _with(one, [Mention(s.start_char, s.end_char, s.label_) for s in task.find_names(doc)])
-        for one, doc in zip(abstracts, docs, strict=True)
+        _with(
+            one, [name for name in mentions[one.corpus, one.id] if task.accepts_label(name.label)]
+        )
+        for one in abstracts
     ]
 
 

@@ -120,13 +120,28 @@ def second_rows(
     )
 
 
+def select(queries: Queries, rows: NDArray[np.intp]) -> Queries:
+    """Return some rows; documents and queries keep their numbers."""
+    return Queries(
+        sp.csr_array(queries.X[rows]),
+        queries.y[rows],
+        queries.document[rows],
+        queries.query[rows],
+        [queries.identifiers[row] for row in rows],
+        queries.n_documents,
+    )
+
+
 def document_f(
-    abstracts: Sequence[Abstract],
+    abstracts: Sequence[Abstract | None],
     queries: Queries,
     scores: NDArray[np.float64],
     threshold: float,
 ) -> dict[str, tuple[float, float, float]]:
-    """Precision, recall and F of the genes of documents by corpus; one gene a mention at most."""
+    """Precision, recall and F of the genes of documents by corpus; one gene a mention at most.
+
+    Abstracts that are None do not count.
+    """
     best: dict[int, int] = {}
     for row, query in enumerate(queries.query.tolist()):
         if query not in best or scores[row] > scores[best[query]]:
@@ -137,8 +152,10 @@ def document_f(
         if scores[row] >= threshold and identifier.startswith("ncbigene:"):
             predicted.setdefault(int(queries.document[row]), set()).add(identifier)
     result = {}
-    for corpus in dict.fromkeys(one.corpus for one in abstracts):
-        chosen = [(i, one.identifiers) for i, one in enumerate(abstracts) if one.corpus == corpus]
+    for corpus in dict.fromkeys(one.corpus for one in abstracts if one):
+        chosen = [
+            (i, one.identifiers) for i, one in enumerate(abstracts) if one and one.corpus == corpus
+        ]
         n_right = sum(len(predicted.get(i, set()) & gold) for i, gold in chosen)
         n_said = sum(len(predicted.get(i, ())) for i, _ in chosen)
         n_gold = sum(len(gold) for _, gold in chosen)

@@ -1,11 +1,14 @@
 """Build the shipped model ``identifiers``: tables, and how to choose among their genes.
 
-    python models/identifiers/recipe/train_identifiers.py DATA OUT [CACHE] [--folds N]
+    python models/identifiers/recipe/train_identifiers.py DATA OUT [CACHE] [--given]
 
-``DATA`` has ``ids``, ``biored`` and ``pubmed``, ``OUT`` is the folder of the model. Tables and the
-names that the shipped recogniser finds take longest; they are kept in ``CACHE`` where it is given.
-With ``--folds`` no model is written: documents are left out in N folds, by PubMed id, and the
-document figures of each corpus are printed, from raw text and with names given.
+``DATA`` has ``ids``, ``biored``, ``pubmed``, ``ppi``, ``ner`` and ``treebanks``, ``OUT`` is the
+folder of the model. Tables and names take longest; they are kept in ``CACHE`` where it is given.
+
+The names of an abstract are those of a recogniser that did not learn from it, so that the model
+learns from names as they are in new texts. The document figures of ten folds from raw text are
+printed and stored in ``meta.json``. With ``--given`` no model is written: the figures of ten folds
+with the names that annotators marked are printed.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ import silver
 import stages
 import tables
 from numpy.typing import NDArray
+from workshop.name_kinds import read_kinds, train_kinds
 
 import corpora
 import textrank
@@ -32,43 +36,71 @@ from corpora import Abstract, Usage
 from textrank.config import load_pipeline
 from textrank.features import FeatureNames
 from textrank.io import write_manifest
+from textrank.language.load import SHIPPED_PIPELINE
 from textrank.learners.base import Fit
 from textrank.learners.calibration import fit_calibration
 from textrank.model import Model
-from textrank.tasks.identifiers.candidate_table import COLUMNS
+from textrank.tasks.identifiers.candidate_table import COLUMNS, Mention
 from textrank.tasks.identifiers.gazetteer import Gazetteer, build_gazetteer
 
 RECOGNISER = "kinds"  # component that finds the names
-FOLDS = 5  # of the held-out scores that the threshold and the probabilities come from
+FOLDS = 10  # of the held-out names and scores, which threshold and probabilities come from
 KEPT_SCORES = 8000  # held-out scores that the model keeps
 
 
-def main(data: Path, out: Path, cache: Path, folds: int) -> None:
-    """Writes the files of the model folder, or prints the figures of folds."""
+def main(data: Path, out: Path, cache: Path, is_given: bool) -> None:
+    """Write the files of the model folder, or print figures with the names of annotators."""
     cache.mkdir(parents=True, exist_ok=True)
     counted = _tables(data, cache)
     abstracts = [
         one for name, file in corpora.CORPORA.items() for one in corpora.read(name, data / file)
     ]
-    if folds:
-        for title, named in (
-            ("raw text", corpora.with_names(abstracts, textrank.load_nlp(only=[RECOGNISER]))),
-            ("names given", corpora.with_given_names(abstracts)),
-        ):
-            own = corpora.usage_by_document(named, counted)
-            tested, queries, scores = _held_out(named, counted, own, folds)
-            best = _threshold(tested, queries, scores)
-            for name, figures in stages.document_f(tested, queries, scores, best).items():
-                values = " ".join(f"{value:.3f}" for value in figures)
-                sys.stdout.write(f"{title}: {name}, precision, recall and F {values}\n")
-        return
-    named = corpora.with_names(abstracts, textrank.load_nlp(only=[RECOGNISER]))
+    if is_given:
+        named = corpora.with_given_names(abstracts)
+    else:
+        named = corpora.with_mentions(abstracts, _held_out_names(abstracts, data, cache))
     own = corpora.usage_by_document(named, counted)
-    tested, queries, scores = _held_out(named, counted, own, FOLDS)
+    tested, queries, scores = _held_out(named, counted, own)
+    figures = _fold_figures(tested, queries, scores)
+    for name, values in figures.items():
+        title = "names given" if is_given else "raw text"
+        sys.stdout.write(
+            f"{title}: {name}, {', '.join(f'{k} {v:.3f}' for k, v in values.items())}\n"
+        )
+    if is_given:
+        return
     threshold = _threshold(tested, queries, scores)
     trained, shipped = stages.train(named, counted, own)
-    model = _model(trained, tested, queries, scores, threshold)
+    model = _model(trained, len(tested), queries, scores, threshold, figures)
     _write(model, shipped, out)
+
+
+def _held_out_names(
+    abstracts: Sequence[Abstract], data: Path, cache: Path
+) -> dict[tuple[str, str], list[Mention]]:
+    """Return the names of each abstract by a recogniser that learned from the nine other folds.
+
+    Keys are (corpus, PubMed id).
+    """
+    file = cache / "names.jsonl"
+    if not file.exists():
+        nlp = textrank.load_nlp(SHIPPED_PIPELINE, only=["genes", RECOGNISER])
+        docs = read_kinds(data, nlp.vocab)
+        rows = []
+        for fold in range(FOLDS):
+            train_kinds(nlp, [doc for doc in docs if int(doc.id) % FOLDS != fold])
+            left_out = [one for one in abstracts if int(one.id) % FOLDS == fold]
+            with nlp.select_pipes(enable=["names_tok2vec", RECOGNISER]):
+                for one, doc in zip(left_out, nlp.pipe(o.text for o in left_out), strict=True):
+                    spans = doc.spans["entities"]
+                    names = [[s.start_char, s.end_char, s.label_] for s in spans]
+                    rows.append({"corpus": one.corpus, "id": one.id, "names": names})
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    with file.open(encoding="utf-8") as lines:
+        return {
+            (row["corpus"], row["id"]): [Mention(*name) for name in row["names"]]
+            for row in map(json.loads, lines)
+        }
 
 
 def _tables(data: Path, cache: Path) -> Gazetteer:
@@ -105,15 +137,17 @@ def _names(folder: Path, cache: Path) -> dict[str, list[tuple[int, int]]]:
 
 
 def _held_out(
-    abstracts: Sequence[Abstract], tables: Gazetteer, own: dict[str, Usage], folds: int
+    abstracts: Sequence[Abstract], tables: Gazetteer, own: dict[str, Usage]
 ) -> tuple[list[Abstract], stages.Queries, NDArray[np.float64]]:
     """The abstracts in order of folds, their rows, and scores by models that did not see them."""
     parts = []
-    for fold in range(folds):
-        rest = [one for one in abstracts if one.fold(folds) != fold]
-        left_out = [one for one in abstracts if one.fold(folds) == fold]
+    for fold in range(FOLDS):
+        rest = [one for one in abstracts if one.fold(FOLDS) != fold]
+        left_out = [one for one in abstracts if one.fold(FOLDS) == fold]
         trained, shipped = stages.train(rest, tables, own)
         parts.append((left_out, *stages.apply(left_out, trained, shipped)))
+        sys.stdout.write(f"fold {fold + 1} of {FOLDS}\n")
+        sys.stdout.flush()
     tested = [one for left_out, _, _ in parts for one in left_out]
     return (
         tested,
@@ -122,10 +156,30 @@ def _held_out(
     )
 
 
-def _threshold(
+def _fold_figures(
     abstracts: Sequence[Abstract], queries: stages.Queries, scores: NDArray[np.float64]
+) -> dict[str, dict[str, float]]:
+    """Document precision, recall and F of each corpus; a fold has the threshold of the others."""
+    folds = np.array([one.fold(FOLDS) for one in abstracts])
+    thresholds = np.zeros(FOLDS)
+    for fold in range(FOLDS):
+        rows = np.flatnonzero(folds[queries.document] != fold)
+        others = [one if n != fold else None for one, n in zip(abstracts, folds, strict=True)]
+        thresholds[fold] = _threshold(others, stages.select(queries, rows), scores[rows])
+    shifted = scores - thresholds[folds[queries.document]]
+    return {
+        name: dict(zip(("precision", "recall", "f"), values, strict=True))
+        for name, values in stages.document_f(abstracts, queries, shifted, 0.0).items()
+    }
+
+
+def _threshold(
+    abstracts: Sequence[Abstract | None], queries: stages.Queries, scores: NDArray[np.float64]
 ) -> float:
-    """The score from which a gene is given, by the mean document F of the corpora."""
+    """The score from which a gene is given, by the mean document F of the corpora.
+
+    Abstracts that are None do not count; ``queries`` must have no row of them.
+    """
 
     def mean_f(threshold: float) -> float:
         figures = stages.document_f(abstracts, queries, scores, threshold)
@@ -136,10 +190,11 @@ def _threshold(
 
 def _model(
     trained: stages.Stages,
-    tested: Sequence[Abstract],
+    n_documents: int,
     queries: stages.Queries,
     scores: NDArray[np.float64],
     threshold: float,
+    figures: dict[str, dict[str, float]],
 ) -> Model:
     """The model of the second stage: a candidate is given if its score is above 0.
 
@@ -153,14 +208,10 @@ def _model(
     calibration = fit_calibration(heldout, labels)
     kept = np.arange(0, len(labels), max(1, len(labels) // KEPT_SCORES))
     pipeline = load_pipeline("identifiers")
-    figures = stages.document_f(tested, queries, scores, threshold)
     meta = {
         "corpus": "NLM-Gene, GNormPlus and BioRED (training parts), PubMed texts tagged by STRING",
-        "documents": len(tested),
-        "heldout": {
-            name: dict(zip(("precision", "recall", "f"), values, strict=True))
-            for name, values in figures.items()
-        },
+        "documents": n_documents,
+        "heldout": figures,
     }
     return Model(
         pipeline,
@@ -192,7 +243,7 @@ if __name__ == "__main__":
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("cache", type=Path, nargs="?")
-    parser.add_argument("--folds", type=int, default=0)
+    parser.add_argument("--given", action="store_true", help="print figures with given names")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        main(given.data, given.out, given.cache or Path(folder), given.folds)
+        main(given.data, given.out, given.cache or Path(folder), given.given)

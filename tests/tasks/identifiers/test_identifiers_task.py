@@ -167,3 +167,20 @@ def test_entities_carry_the_identifier_too(task: Identifiers) -> None:
     ]
     assert doc.ents[0]._.textrank_identifier["symbol"] == "TP53"
     assert doc.ents[1]._.textrank_identifier is None
+
+
+def test_names_replace_the_proteins_of_another_recogniser(task: Identifiers) -> None:
+    doc = doc_of("mutant p53 protein in HeLa dimer promoter p53 cells", "p53")
+    doc.ents = [
+        Span(doc, 0, 2, "protein"),
+        Span(doc, 4, 5, "cell_line"),
+        Span(doc, 5, 6, "protein"),
+        Span(doc, 6, 7, "DNA"),
+        Span(doc, 7, 9, "cell_type"),
+    ]
+    assert [(e.text, e.label_, e.kb_id_) for e in judged(task, doc).ents] == [
+        ("p53", "GENE", "ncbigene:7157"),
+        ("HeLa", "cell_line", ""),
+        ("promoter", "DNA", ""),
+        ("p53 cells", "cell_type", ""),
+    ]

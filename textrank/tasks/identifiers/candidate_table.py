@@ -237,10 +237,13 @@ class CandidateTable:
         ``scores`` (n,) are those of the first stage.
         """
         rounded = scores.round(9).tolist()
-        kept = [
-            sorted(rows, key=lambda row: (-rounded[row], row))[:MAX_GENES_PER_NAME]
-            for rows in self.rows_of_name
-        ]
+        is_family = (self.taxon_index == len(self.taxa) - 1).tolist()
+        kept = []
+        for rows in self.rows_of_name:
+            best = sorted(rows, key=lambda row: (-rounded[row], row))
+            # A family is kept beside its members, however many genes share its name (H3).
+            family = [row for row in best[MAX_GENES_PER_NAME:] if is_family[row]][:1]
+            kept.append([*best[: MAX_GENES_PER_NAME - len(family)], *family])
         kept_rows = np.array([row for rows in kept for row in rows], dtype=np.intp)
         ends = np.cumsum([0, *map(len, kept)])
         sizes = [len(kept[name]) for _, _, name in self.queries]
@@ -610,8 +613,16 @@ _FAMILY_TOO, _FAMILY_TOO_SYMBOL = (
 def _iter_family_columns(
     match: Match, name: str, genes: Sequence[Match]
 ) -> Iterable[tuple[str, float]]:
-    """Yield name and value of the MATCH_COLUMNS of a family; ``genes`` are the other matches."""
-    others = [m for m in genes if m.method in RELIABLE_METHODS]
+    """Yield name and value of the MATCH_COLUMNS of a family; ``genes`` are the other matches.
+
+    Genes of other species than man that texts hardly name do not count: H3 is the symbol of a
+    histocompatibility locus of the mouse.
+    """
+    others = [
+        m
+        for m in genes
+        if m.method in RELIABLE_METHODS and (m.gene.taxon == HUMAN or m.gene.popular)
+    ]
     yield "family", 1.0
     yield f"family method {match.method}", 1.0
     yield "family but symbol", float(any(m.kind <= NameKind.NAME for m in others))

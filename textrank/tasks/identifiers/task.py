@@ -6,6 +6,7 @@ computes metrics. Candidates come from ``textrank.tasks.identifiers.candidate_ta
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,6 +17,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import expit
+from spacy.attrs import ENT_IOB, ENT_TYPE
 from spacy.tokens import Doc, Span, SpanGroup
 from spacy.util import filter_spans
 
@@ -62,6 +64,8 @@ if not Doc.has_extension("textrank_identifiers"):
 if not Span.has_extension("textrank_identifier"):
     Span.set_extension("textrank_identifier", getter=_find_row)
 SHIPPED_MODEL = "identifiers"
+PROTEIN_LABEL = "protein"
+REPLACED_LABELS = (PROTEIN_LABEL, "DNA", "RNA")  # of entities that names of the group replace
 NO_IDENTIFIER = ""  # of the candidate "no gene"
 # Substrings of entity labels for genes, in corpora and in other pipelines.
 GENE_LABEL_WORDS = ("gene", "protein", "ggp", "dna", "rna", "complex", "family")
@@ -131,7 +135,7 @@ class Identifiers(Task):
         The index of a name in this list is its number in queries.
         """
         return [
-            span for span in entity_spans(doc, self.entities) if self._accepts_label(span.label_)
+            span for span in entity_spans(doc, self.entities) if self.accepts_label(span.label_)
         ]
 
     def candidates(self, doc: Doc) -> list[Candidate]:
@@ -201,10 +205,10 @@ class Identifiers(Task):
         """Set ``span.kb_id_`` of each name and ``doc._.textrank_identifiers``, in place.
 
         Returns the Doc. ``scored`` must hold all candidates of the Doc, in the order of
-        ``candidates``. Identifiers are written to the spans of the group ``entities`` and to those
-        of ``doc.ents`` with the same tokens; a Doc without entities gets the longest names that do
-        not overlap. The extension holds one row per name, in text order: ``name``, ``span``
-        (character offsets), ``identifier`` (a CURIE, or None for "no gene"), its ``probability``,
+        ``candidates``. Identifiers are written to the spans of the group ``entities``; the longest
+        names that do not overlap become entities (``doc.ents``), see ``_set_identifiers``. The
+        extension holds one row per name, in text order: ``name``, ``span`` (character offsets),
+        ``identifier`` (a CURIE, or None for "no gene"), its ``probability``,
         ``species`` (taxon), ``symbol``, ``hgnc``, ``uniprot``, ``alternatives`` (other genes, the
         most probable first, of at least ``MIN_PROBABILITY``; the first is the runner-up) and
         ``parts`` (rows of the items of a list). ``span._.textrank_identifier`` is the row of a
@@ -359,7 +363,7 @@ class Identifiers(Task):
         docs = {candidate.document: candidate.doc for candidate in candidates}
         return {document: self._gold_of_names(doc) or [] for document, doc in docs.items()}
 
-    def _accepts_label(self, label: str) -> bool:
+    def accepts_label(self, label: str) -> bool:
         """Return whether names with this label are looked up; see ``labels`` of the class."""
         if self.labels:
             return label in self.labels
@@ -370,8 +374,9 @@ class Identifiers(Task):
 
         The group is replaced by one with the same spans in the same order. None is written as "".
         Spans without an accepted label, and those with an identifier unless ``overwrite``, stay as
-        they are. If ``doc.ents`` is empty, the longest spans of the group that do not overlap
-        become entities.
+        they are. The longest spans of the group that do not overlap become entities. They replace
+        all proteins of the shipped ``ner`` and the DNA and RNA that they overlap. Other entities
+        stay, and names that overlap them or tokens that are blocked do not become entities.
         """
         identifier_of_span = {tuple(row["span"]): row["identifier"] or "" for row in rows}
 
@@ -379,7 +384,7 @@ class Identifiers(Task):
             identifier = identifier_of_span.get((span.start_char, span.end_char))
             if (
                 identifier is None
-                or not self._accepts_label(span.label_)
+                or not self.accepts_label(span.label_)
                 or (span.kb_id_ and not self.overwrite)
             ):
                 return span
@@ -388,10 +393,22 @@ class Identifiers(Task):
         group = doc.spans[self.entities]
         spans = [link(span) for span in group]
         doc.spans[self.entities] = SpanGroup(doc, name=group.name, attrs=group.attrs, spans=spans)
-        if doc.ents:
-            doc.set_ents([link(span) for span in doc.ents], default="unmodified")
-        else:
-            doc.set_ents(filter_spans(spans), default="unmodified")
+        names = filter_spans(spans)
+        named = {token for span in names for token in range(span.start, span.end)}
+        kept = [
+            link(ent)
+            for ent in doc.ents
+            if ent.label_ not in REPLACED_LABELS
+            or (ent.label_ != PROTEIN_LABEL and named.isdisjoint(range(ent.start, ent.end)))
+        ]
+        annotation = doc.to_array([ENT_IOB, ENT_TYPE])
+        blocked = np.flatnonzero((annotation[:, 0] == 3) & (annotation[:, 1] == 0)).tolist()
+        taken = {token for ent in kept for token in range(ent.start, ent.end)}.union(blocked)
+        doc.set_ents(
+            [*kept, *(s for s in names if taken.isdisjoint(range(s.start, s.end)))],
+            blocked=[doc[token : token + 1] for token in blocked],
+            default="outside" if doc.ents else "unmodified",
+        )
 
 
 def _make_row(
@@ -424,7 +441,10 @@ def _make_row(
             best != none and probability < MIN_MEMBER_PROBABILITY
         ):
             best, probability = family, min(together, MAX_FAMILY_PROBABILITY)
-    elif best != none and (other := _find_other_gene(candidates, genes, probabilities)) is not None:
+    elif (
+        best != none
+        and (other := _find_other_gene(name, candidates, genes, probabilities)) is not None
+    ):
         best = other  # with the probability of the gene whose place it takes
     gene = None if best == none else _gene_of_candidate(candidates[best], lookup)
     first = _gene_row(gene, probability)
@@ -438,11 +458,14 @@ def _make_row(
 
 
 def _find_other_gene(
-    candidates: Sequence[Candidate], genes: Sequence[int], probabilities: Sequence[float]
+    name: str,
+    candidates: Sequence[Candidate],
+    genes: Sequence[int],
+    probabilities: Sequence[float],
 ) -> int | None:
     """Return a candidate to prefer to the best one, because the rest of the text speaks for it.
 
-    ``genes`` are the candidates of one name, the best first. The other gene must be of the same
+    ``genes`` are the candidates of ``name``, the best first. The other gene must be of the same
     species and list the name as a synonym, and one of these must hold:
 
     - another name of the sentence means the best gene, and not in brackets: in "PCAF and GCN5",
@@ -450,7 +473,9 @@ def _find_other_gene(
     - the text has another name of this gene, which is written so, and neither holds for the best
       one: hK2 is KLK2 in a text about KLK2, not HK2;
     - texts name this gene together with others of this text, not the best one, and it is at least
-      half as probable: PDK1 is PDPK1 beside AKT1.
+      half as probable: PDK1 is PDPK1 beside AKT1;
+    - the name begins with a small letter for the species and only this gene is written so: hK2 is
+      listed for KLK2, HK2 for hexokinase 2.
 
     None if there is none.
     """
@@ -458,6 +483,7 @@ def _find_other_gene(
     if len(genes) == 1 or not isinstance(best, FactRow):
         return None
     first = _TextSupport(*best.values_array[_SUPPORT_FACTS].tolist())
+    has_species_letter = _SPECIES_LETTER.match(name) is not None
     for i in genes[1:]:
         facts = candidates[i].facts
         if not isinstance(facts, FactRow):
@@ -473,9 +499,13 @@ def _find_other_gene(
             and not first.associated
             and probabilities[i] >= probabilities[genes[0]] / 2
         )
-        if is_taken or is_named or is_associated:
+        is_written_so = has_species_letter and other.case and not first.case
+        if is_taken or is_named or is_associated or is_written_so:
             return i
     return None
+
+
+_SPECIES_LETTER = re.compile(r"[hmr][A-Z]+[0-9]")
 
 
 class _TextSupport(NamedTuple):
