@@ -582,7 +582,11 @@ def load_pipeline(name: str | Path, settings: Mapping[str, Any] | None = None) -
 
 
 def load_corpus(
-    path: str | Path, *, limit: int | None = None, skip_bad: bool = False
+    path: str | Path,
+    *,
+    limit: int | None = None,
+    skip_bad: bool = False,
+    encoding: str | None = None,
 ) -> NamedCorpus:
     """Load a corpus by a folder with a ``corpus.cfg``, by that cfg, or by a data file.
 
@@ -597,6 +601,9 @@ def load_corpus(
         of the reader.
     skip_bad
         Leave out documents with errors, with a warning; False keeps the setting of the reader.
+    encoding
+        Encoding of plain text, such as ``"latin-1"``; None keeps the setting of the reader. Other
+        formats refuse it with a ValueError.
 
     >>> import spacy
     >>> len(list(load_corpus("corpora/sample-ppi")(spacy.blank("en"))))
@@ -606,7 +613,7 @@ def load_corpus(
     from textrank.formats.detection import reader_for
 
     path = Path(path)
-    options = ReadOptions(limit, skip_bad)
+    options = ReadOptions(limit, skip_bad, encoding)
     if not path.exists():
         raise ValueError(f"{path}: no such file or folder. Check the path of the corpus.")
     cfg = path / "corpus.cfg" if path.is_dir() else path

@@ -37,3 +37,19 @@ def test_a_folder_of_several_formats_is_read_as_with_out(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert "[d1] GRB2 binds SOS1." in shown
     assert "[b] MDM2 binds p53." in shown
+
+
+def test_plain_text_in_another_encoding(tmp_path, capsys):
+    file = tmp_path / "a.txt"
+    file.write_bytes("MDM2 binds p53 – naïve cells. é".encode("cp1252"))
+    assert run(["apply", "ppi", str(file), "--table"]) == 2
+    assert "--encoding" in capsys.readouterr().err
+    assert run(["apply", "ppi", str(file), "--table", "--encoding", "cp1252"]) == 0
+    assert "MDM2 binds p53 – naïve cells." in capsys.readouterr().out
+    assert run(["apply", "ppi", str(file), "--encoding", "klingon"]) == 2
+    assert "no encoding 'klingon'" in capsys.readouterr().err
+    lines = tmp_path / "a.jsonl"
+    lines.write_text('{"id": "d1", "text": "GRB2 binds SOS1."}\n')
+    assert run(["apply", "ppi", str(lines), "--encoding", "cp1252"]) == 2
+    assert "--encoding is for plain text" in capsys.readouterr().err
+    assert run(["apply", "ppi", str(file), "--out", str(tmp_path / "r"), "--encoding", "x"]) == 2

@@ -159,19 +159,28 @@ class CommonOptions:
         Largest number of bytes of one document held in memory; None keeps the reader's setting.
     skip_bad
         Leave out documents with errors, with a warning.
+    encoding
+        Encoding of plain text; None is that of the reader, UTF-8 by default.
     """
 
     max_bytes: int | None = None
     skip_bad: bool = False
+    encoding: str | None = None
 
     def load_corpus(self, path: str | Path) -> NamedCorpus:
         """Load a corpus with these options; see ``config.load_corpus``."""
         from textrank.config import load_corpus
 
-        return load_corpus(path, limit=self.max_bytes, skip_bad=self.skip_bad)
+        return load_corpus(
+            path, limit=self.max_bytes, skip_bad=self.skip_bad, encoding=self.encoding
+        )
 
 
 DEFAULT_OPTIONS = CommonOptions()
+Encoding = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Encoding of plain text, e.g. latin-1; default UTF-8."),
+]
 STDIN = "-"  # in place of a file: standard input
 
 

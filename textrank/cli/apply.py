@@ -13,6 +13,7 @@ from textrank.cli.app import (
     DEFAULT_OPTIONS,
     STDIN,
     CommonOptions,
+    Encoding,
     ModelName,
     Nlp,
     TaskSettings,
@@ -93,6 +94,7 @@ def command(
         float, typer.Option(metavar="MB", help="With --out: approximate text per part.")
     ] = 8.0,
     whole: Annotated[bool, typer.Option(help="With --out: parse every sentence.")] = False,
+    encoding: Encoding = None,
     options: CommonOptions = DEFAULT_OPTIONS,
 ) -> None:
     """Annotate texts with a model.
@@ -100,7 +102,9 @@ def command(
     Prints one JSON object per document, or writes tables to a folder with --out.
     """
     import json
+    from dataclasses import replace
 
+    options = replace(options, encoding=encoding)
     _check_options(context, out, dask, diff)
     _check_texts(model, texts)
     chosen = {"precision": precision, "recall": recall, "relation": relation}
@@ -149,7 +153,7 @@ def _check_options(context: typer.Context, out: Path | None, dask: str | None, d
         refuse_ignored(
             context, output_options, "with --out", "search the result with textrank query"
         )
-        reading_options = ("skip_bad", "max_bytes", "code")
+        reading_options = ("skip_bad", "max_bytes", "code", "encoding")
         refuse_ignored(
             context, reading_options, "with --out, whose workers read the files", "drop --out"
         )

@@ -14,6 +14,7 @@ from textrank._annotate import load_language
 from textrank.cli.app import DEFAULT_OPTIONS, STDIN, CommonOptions
 from textrank.formats.base import Record, build_docs
 from textrank.io import MAX_ITEM_BYTES
+from textrank.io.reading import DEFAULT_ENCODING, decode_text
 from textrank.model import Model
 from textrank.pipeline import Pipeline
 from textrank.protocols import Corpus, Task
@@ -55,7 +56,9 @@ def read_texts(
     """
     for text in _expand_folders(texts):
         if text == STDIN:
-            content = _read_stdin(options.max_bytes or MAX_ITEM_BYTES)
+            content = _read_stdin(
+                options.max_bytes or MAX_ITEM_BYTES, options.encoding or DEFAULT_ENCODING
+            )
             yield from build_docs(
                 [content], _record_stdin, nlp, path=STDIN_NAME, cut=False, skip_bad=False
             )
@@ -84,10 +87,10 @@ def _record_stdin(text: str) -> Record:
     return Record("stdin", text, STDIN_NAME)
 
 
-def _read_stdin(limit: int) -> str:
+def _read_stdin(limit: int, encoding: str) -> str:
     """Return standard input as text, without a byte order mark.
 
-    Raises ValueError if it is closed, has more than ``limit`` bytes, or is not UTF-8.
+    Raises ValueError if it is closed, has more than ``limit`` bytes, or is not in the encoding.
     """
     if sys.stdin is None:
         raise ValueError("standard input is closed. Name a file, or pipe text into the command.")
@@ -96,9 +99,4 @@ def _read_stdin(limit: int) -> str:
         raise ValueError(
             f"standard input: more than {limit:,} bytes. Raise the limit with --max-bytes."
         )
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"standard input, byte {error.start}: not UTF-8 ({error.reason}). Convert it."
-        ) from None
+    return decode_text(data, STDIN_NAME, encoding)

@@ -98,7 +98,7 @@ def read_corpus(
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """Options that override the settings of any reader (``--max-bytes`` and ``--skip-bad``).
+    """Options that override the settings of any reader (``--max-bytes``, ``--skip-bad``, ...).
 
     Attributes
     ----------
@@ -106,24 +106,37 @@ class ReadOptions:
         Largest number of bytes of one document held in memory; None keeps the reader's setting.
     skip_bad
         Leave out documents with errors; False keeps the reader's setting.
+    encoding
+        Encoding of plain text; None keeps the reader's setting.
     """
 
     limit: int | None = None
     skip_bad: bool = False
+    encoding: str | None = None
 
     def apply_to(self, reader: Any) -> Any:
         """Return a copy of ``reader`` with these options set, as far as it has such fields.
 
         A ``ConcatCorpus`` passes them on to its corpora. A reader that is not a dataclass (a
         plugin's) is returned unchanged. Options that are None or False leave the reader's settings.
+        Raises ValueError if an encoding is given that the reader does not take.
         """
         if isinstance(reader, ConcatCorpus):
             corpora = {name: self.apply_to(part) for name, part in reader.corpora.items()}
             return ConcatCorpus(corpora)
         if not is_dataclass(reader) or isinstance(reader, type):
             return reader
-        options: dict[str, Any] = {"limit": self.limit, "skip_bad": self.skip_bad or None}
+        options: dict[str, Any] = {
+            "limit": self.limit,
+            "skip_bad": self.skip_bad or None,
+            "encoding": self.encoding,
+        }
         names = {f.name for f in fields(reader)}
+        if self.encoding is not None and "encoding" not in names:
+            raise ValueError(
+                f"{getattr(reader, 'path', 'this corpus')}: --encoding is for plain text; other "
+                "formats are UTF-8 or declare their encoding. Leave it out."
+            )
         changes = {k: v for k, v in options.items() if v is not None and k in names}
         return replace(reader, **changes)
 

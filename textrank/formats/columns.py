@@ -44,6 +44,7 @@ from textrank.io import (
     read_text,
     update_folder,
 )
+from textrank.io.reading import DEFAULT_ENCODING
 from textrank.language.normalization import to_plain_text
 
 # Plain text ---------------------------------------------------------------------------------------
@@ -51,16 +52,18 @@ from textrank.language.normalization import to_plain_text
 
 @dataclass(frozen=True)
 class PlainText(FileReader):
-    """UTF-8 text files, one document each; a folder stands for its ``*.txt`` files, sorted by name.
+    """Text files, one document each; a folder stands for its ``*.txt`` files, sorted by name.
 
     The id is the file name without suffix, percent-decoded. Names are left to the recogniser in
     ``nlp``. With ``skip_bad`` a file with an error is left out and counted in one warning.
     ``limit`` is the largest number of bytes of a file. Files may be gzip (``.txt.gz``).
+    ``encoding`` is that of all files, by a name that Python knows.
     """
 
     path: str
     skip_bad: bool = False
     limit: int = MAX_ITEM_BYTES
+    encoding: str = DEFAULT_ENCODING
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
         """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
@@ -78,10 +81,10 @@ class PlainText(FileReader):
     def _record(self, path: Path) -> Record:
         """Read one file as a Record without mentions.
 
-        Raise ValueError if it is too large or not UTF-8.
+        Raise ValueError if it is too large or not in the encoding.
         """
         name = path.name.removesuffix(".gz").removesuffix(".txt")
-        return Record(unquote(name), read_text(path, self.limit), str(path))
+        return Record(unquote(name), read_text(path, self.limit, self.encoding), str(path))
 
 
 def write_text(docs: Iterable[Doc], path: str) -> None:

@@ -35,6 +35,7 @@ from xml.sax.saxutils import escape, quoteattr
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import iterparse
 
+DEFAULT_ENCODING = "utf-8"
 MAX_ITEM_BYTES = 8 << 20  # of one document, line or text held in memory
 MAX_UNPACKED_BYTES = 64 << 20  # that any compressed file may unpack to
 MAX_UNPACK_RATIO = 100  # and how many times its size a larger one may; text reaches 30, a bomb 1000
@@ -166,18 +167,41 @@ def read_bytes(path: str | Path, limit: float = MAX_ITEM_BYTES) -> bytes:
         return b"".join(iter(lambda: stream.read(CHUNK_BYTES), b""))
 
 
-def read_text(path: str | Path, limit: float = MAX_ITEM_BYTES) -> str:
-    """Return the text of a UTF-8 file, plain or gzip, without a byte order mark.
+def read_text(
+    path: str | Path, limit: float = MAX_ITEM_BYTES, encoding: str = DEFAULT_ENCODING
+) -> str:
+    """Return the text of a file, plain or gzip, without a byte order mark.
 
     Line ends are kept as they are. Raises ValueError if the file has over ``limit`` bytes after
-    unpacking or is not UTF-8.
+    unpacking or is not in this encoding.
     """
+    return decode_text(read_bytes(path, limit), str(path), encoding)
+
+
+def decode_text(data: bytes, source: str, encoding: str = DEFAULT_ENCODING) -> str:
+    """Decode bytes without a byte order mark; ``source`` names them in errors.
+
+    Raises ValueError if they are not in this encoding, or Python does not know it.
+    """
+    check_encoding(encoding)
     try:
-        return read_bytes(path, limit).decode("utf-8-sig")
+        return data.decode("utf-8-sig" if encoding == DEFAULT_ENCODING else encoding)
     except UnicodeDecodeError as error:
+        name = "UTF-8" if encoding == DEFAULT_ENCODING else encoding
         raise ValueError(
-            f"{path}, byte {error.start}: not UTF-8 ({error.reason}). Convert the file to UTF-8."
+            f"{source}, byte {error.start}: not {name} ({error.reason}). Convert it to UTF-8, or "
+            "name the encoding of plain text with --encoding."
         ) from None
+
+
+def check_encoding(encoding: str) -> None:
+    """Raise ValueError unless ``encoding`` is a text encoding that Python knows."""
+    try:
+        is_text = codecs.lookup(encoding)._is_text_encoding
+    except (LookupError, ValueError):
+        is_text = False
+    if not is_text:
+        raise ValueError(f"no encoding {encoding!r}. Examples: utf-8, latin-1, cp1252, utf-16.")
 
 
 # Numbers and references ---------------------------------------------------------------------------
