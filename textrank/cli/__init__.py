@@ -19,6 +19,7 @@ COMMANDS: Mapping[str, str] = {
     "evaluate": "Evaluate a model on an annotated corpus.",
     "apply": "Annotate texts with a model.",
     "query": "Search the results of apply: partners, evidence, networks.",
+    "download": "Download PubMed files, or articles by number or query.",
     "export": "Export the facts of results: INDRA, PSI-MITAB, BEL, CX2, GraphML, SIF.",
     "results": "Check the results of apply, and remove damaged parts.",
     "explore": "Show results in a browser.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,8 +18,14 @@ from textrank.cli.app import (
     ModelName,
     Nlp,
     TaskSettings,
-    Texts,
     refuse_ignored,
+)
+from textrank.cli.download import (
+    DEFAULT_MAX_ARTICLES,
+    MaxArticles,
+    Pmids,
+    Query,
+    fetch_pubmed_articles,
 )
 
 if TYPE_CHECKING:
@@ -36,8 +43,13 @@ EXAMPLE = "Example: echo 'SHC binds to GRB2.' | textrank apply ppi -"
 def command(
     context: typer.Context,
     model: ModelName,
-    texts: Texts,
+    texts: Annotated[
+        list[str] | None, typer.Argument(help="Text or corpus files; - is standard input.")
+    ] = None,
     nlp: Nlp = None,
+    pmid: Pmids = None,
+    query: Query = None,
+    max_articles: MaxArticles = DEFAULT_MAX_ARTICLES,
     network: Annotated[
         Path | None,
         typer.Option(
@@ -99,13 +111,30 @@ def command(
 ) -> None:
     """Annotate texts with a model.
 
-    Prints one JSON object per document, or writes tables to a folder with --out.
+    Prints one JSON object per document, or writes tables to a folder with --out. --pmid and --query
+    fetch articles from PubMed.
     """
     import json
     from dataclasses import replace
 
     options = replace(options, encoding=encoding)
     _check_options(context, out, dask, diff)
+    if pmid is not None or query is not None:
+        if texts:
+            raise ValueError(f"{texts[0]}: --pmid and --query replace files. Leave one out.")
+        refuse_ignored(
+            context,
+            ("out",),
+            "with articles of PubMed",
+            "fetch them first: textrank download pubmed DIR --pmid LIST",
+        )
+        folder = Path(context.with_resource(TemporaryDirectory(prefix="textrank-")))
+        summary = fetch_pubmed_articles(context, pmid, query, max_articles, folder)
+        texts = [str(file) for file in summary.files]
+    else:
+        refuse_ignored(context, ("max_articles",), "without --query", "add --query TEXT")
+    if not texts:
+        raise ValueError("nothing to annotate. Name files, - for standard input, or --pmid LIST.")
     _check_texts(model, texts)
     chosen = {"precision": precision, "recall": recall, "relation": relation}
     set_ = [*set_, *(f"task.{key}={value}" for key, value in chosen.items() if value is not None)]

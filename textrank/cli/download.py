@@ -1,0 +1,115 @@
+"""``textrank download``: fetch PubMed files or single articles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from textrank.cli.app import JsonFile, refuse_ignored
+
+if TYPE_CHECKING:
+    from textrank.io.remote import ArticleSummary
+
+EXAMPLE = "Example: textrank download pubmed articles --pmid 8493578,7929193"
+PARTS = ("all", "baseline", "updates")
+Pmids = Annotated[
+    str | None,
+    typer.Option("--pmid", metavar="LIST", help="PubMed numbers, or a file with numbers."),
+]
+Query = Annotated[str | None, typer.Option(metavar="TEXT", help="Query to PubMed.")]
+MaxArticles = Annotated[
+    int, typer.Option("--max-articles", metavar="N", help="With --query: most articles to fetch.")
+]
+DEFAULT_MAX_ARTICLES = 100
+
+
+def command(
+    context: typer.Context,
+    what: Annotated[str, typer.Argument(help="What to download: pubmed.")],
+    folder: Annotated[Path, typer.Argument(help="Folder to write to; created if missing.")],
+    pmid: Pmids = None,
+    query: Query = None,
+    max_articles: MaxArticles = DEFAULT_MAX_ARTICLES,
+    part: Annotated[str, typer.Option(help="Files to download: all, baseline or updates.")] = "all",
+    files: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Only the first N files of each part.")
+    ] = None,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Check the MD5 sums of finished files too.")
+    ] = False,
+    url: Annotated[
+        str | None, typer.Option(help="Address of a mirror of ftp.ncbi.nlm.nih.gov/pubmed.")
+    ] = None,
+    json_: JsonFile = None,
+) -> None:
+    """Download PubMed: all files with checksums, or single articles.
+
+    Call it again after an interruption: finished files are skipped and a partial one is resumed.
+    Articles by --pmid or --query come from NCBI's E-utilities; NCBI asks for the environment
+    variables NCBI_EMAIL and NCBI_API_KEY.
+    """
+    from textrank.io.remote import PUBMED_FOLDERS, PUBMED_URL, download_pubmed
+
+    if what != "pubmed":
+        raise ValueError(f"{what!r} cannot be downloaded; available: pubmed.")
+    if part not in PARTS:
+        raise ValueError(f"--part must be one of {', '.join(PARTS)}, got {part!r}.")
+    if pmid is not None or query is not None:
+        ignored = ("part", "files", "verify", "url")
+        refuse_ignored(context, ignored, "with --pmid or --query", "download whole files")
+        summary = fetch_pubmed_articles(context, pmid, query, max_articles, folder)
+        result: dict[str, Any] = {"articles": summary.articles, "missing": summary.missing}
+        result["files"] = [str(file) for file in summary.files]
+        typer.echo(f"{folder}: {summary.articles} articles in {len(summary.files)} files")
+    else:
+        refuse_ignored(context, ("max_articles",), "without --query", "add --query TEXT")
+        downloaded = download_pubmed(
+            folder,
+            parts=PUBMED_FOLDERS if part == "all" else [part],
+            limit=files,
+            verify=verify,
+            url=url or PUBMED_URL,
+        )
+        result = downloaded._asdict()
+        typer.echo(
+            f"{folder}: {downloaded.downloaded} files downloaded ({downloaded.bytes:,} bytes), "
+            f"{downloaded.present} present before"
+        )
+    if json_ is not None:
+        from textrank.reports.table import write_json
+
+        write_json(result, json_)
+
+
+def fetch_pubmed_articles(
+    context: typer.Context,
+    pmid: str | None,
+    query: str | None,
+    max_articles: int,
+    folder: Path,
+) -> ArticleSummary:
+    """Fetch the articles of ``--pmid`` or ``--query`` into a folder; warn about missing ones.
+
+    Raises ValueError if both or none are given, if no article is found, or if NCBI cannot be
+    reached.
+    """
+    from textrank.io.remote import EUtilities, fetch_articles, read_pmids
+
+    if pmid is not None and query is not None:
+        raise ValueError("--pmid and --query cannot be combined. Leave one out.")
+    client = EUtilities.from_environment()
+    if pmid is not None:
+        refuse_ignored(context, ("max_articles",), "with --pmid", "use --query")
+        numbers = read_pmids(pmid)
+    else:
+        numbers = client.search(query or "", max_articles)
+    summary = fetch_articles(client, numbers, folder)
+    if summary.missing:
+        shown = ", ".join(summary.missing[:10]) + (", …" if len(summary.missing) > 10 else "")
+        message = f"PubMed has no article {shown}"
+        if not summary.articles:
+            raise ValueError(f"{message}. Check the numbers.")
+        typer.echo(f"textrank: warning: {message} ({len(summary.missing)} in all).", err=True)
+    return summary
