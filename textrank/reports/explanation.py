@@ -17,7 +17,7 @@ from spacy.tokens import Doc
 
 from textrank.evaluation import Decision, Report
 from textrank.explanation import AVERAGE_NAME
-from textrank.model import Model
+from textrank.model import OTHER_HEADS_NAME, Model
 from textrank.protocols import Explanation
 from textrank.reports.html import (
     CharacterRange,
@@ -36,6 +36,7 @@ from textrank.tasks.ppi.vocabulary import CUE_CLASSES, HEDGES, NEGATIONS
 
 VERB, PATH, NEGATION = "verb and roles", "path", "negation and speculation"
 DISTANCE, CONTEXT, OTHER = "distance and length", "context words", "other"
+AVERAGE, OTHER_HEADS = "starting point: the average", "the other kind of relation"
 GROUP_OF_VIEW: Mapping[str, str] = {
     "triggers": VERB,
     "roles": VERB,
@@ -50,35 +51,49 @@ GROUP_OF_VIEW: Mapping[str, str] = {
     "global_context": CONTEXT,
     "local_context": CONTEXT,
 }
-PREFIX_OF_VIEW: Mapping[str, str] = {
-    "dependencies": "linked in the parse",
-    "order": "near one another",
-    "path": "on the path",
-    "triggers": "",
-    "roles": "",
-    "cues": "",
-    "words": "word",
-    "global_context": "in the sentence",
-    "local_context": "close to a name",
-    "basic": "",
-    "position": "",
-    "relation": "",
-}
-# Views that a kernel compares as a whole, so that their features have no other name.
+# Views that a kernel compares as a whole, so that their features have no name of their own.
 DESCRIPTION_OF_VIEW: Mapping[str, str] = {
-    "basic": "lengths and counts as in known pairs",
-    "position": "places of names and words as in known pairs",
-    "relation": "words and parts as in known pairs",
+    "basic": "lengths and counts",
+    "position": "where names and words stand",
+    "relation": "wording of the relation as a whole",
+    "path": "grammatical way between the names",
+    "dependencies": "grammatical links between the words",
+    "roles": "roles of the names",
+    "order": "words near one another",
 }
-DESCRIPTION_OF_PART: Mapping[str, str] = {
+ABSENT_WORDS = "usual words that are absent"
+GRAMMAR_NEARBY = "grammar close to the names"
+DESCRIPTION_OF_PLACE: Mapping[str, str] = {
+    "middle": "between the names",
+    "between": "between the names",
+    "before": "before the names",
+    "fore": "before or between the names",
+    "after": "after the names",
+    "anywhere": "in the sentence",
+    "path": "on the way between the names",
+    "path word": "on the way between the names",
+    "path verb": "on the way between the names",
+    "top": "on the way between the names",
+    "word": "on the way between the names",
+    "PROT1": "close to the first name",
+    "PROT2": "close to the second name",
+}
+DESCRIPTION_OF_NAME: Mapping[str, str] = {
     "PROT1": "the first name",
     "PROT2": "the second name",
     "PROT": "another name",
-    "middle": "between the names",
-    "before": "before the names",
-    "after": "after the names",
-    "anywhere": "anywhere",
 }
+# Features of triggers that count or order words; what they count is in the name of the feature.
+DESCRIPTION_OF_COUNT: Mapping[str, str] = {
+    "pattern": "order of names and words of interaction",
+    "pattern around": "order of names and words of interaction",
+    "triggers in middle": "number of words of interaction between the names",
+    "length of path": "length of the way between the names",
+    "length of middle": "number of words between the names",
+    "ends of path": "grammatical way between the names",
+}
+# Entries of an explanation that are not features, and the groups that they form.
+GROUP_OF_ENTRY: Mapping[str, str] = {AVERAGE_NAME: AVERAGE, OTHER_HEADS_NAME: OTHER_HEADS}
 PARSE_NAMES = ("given", "own", "collapsed")  # parts that tell which parse a feature is of
 _NEGATION_STEMS = (
     NEGATIONS
@@ -100,17 +115,18 @@ class ContributionGroup:
     parts: Sequence[tuple[str, float]]  # features in words, largest magnitude first
 
 
-def group_contributions(contributions: Explanation) -> list[ContributionGroup]:
+def group_contributions(contributions: Explanation, text: str = "") -> list[ContributionGroup]:
     """Sum contributions by kind, largest magnitude first and the average candidate last.
 
-    Features that read the same in words (``describe_feature``) are summed too, and listed largest
-    magnitude first in each group. The groups add up to what the contributions do. Empty without
-    contributions.
+    Features that read the same in words (``describe_feature``, with the words of ``text``) are
+    summed too, and listed largest magnitude first in each group. The groups add up to what the
+    contributions do. Empty without contributions.
     """
+    word_of_stem = {_word_stem(word): word for word in _words(text)}
     groups: dict[str, dict[str, float]] = {}
     for name, value in contributions:
         parts = groups.setdefault(feature_group(name), {})
-        words = describe_feature(name)
+        words = describe_feature(name, word_of_stem if text else None)
         parts[words] = parts.get(words, 0.0) + value
     return sorted(
         (
@@ -119,7 +135,7 @@ def group_contributions(contributions: Explanation) -> list[ContributionGroup]:
             )
             for title, parts in groups.items()
         ),
-        key=lambda group: (group.title == AVERAGE_NAME, -abs(group.adds)),
+        key=lambda group: (group.title == AVERAGE, -abs(group.adds)),
     )
 
 
@@ -127,8 +143,8 @@ def feature_group(name: Sequence[str]) -> str:
     """Return the title of the group that a feature belongs to.
 
     ``name`` are the words of a feature name. A word of negation or speculation after the first
-    decides; else the first word that is a view (``GROUP_OF_VIEW``). The average candidate is a
-    group of its own; others are ``OTHER``.
+    decides; else the first word that is a view (``GROUP_OF_VIEW``). The average candidate and what
+    other heads add are groups of their own; others are ``OTHER``.
 
     >>> feature_group(("triggers", "trigger", "middle", "bind"))
     'verb and roles'
@@ -137,27 +153,66 @@ def feature_group(name: Sequence[str]) -> str:
     """
     if any(_word_stem(part) in _NEGATION_STEMS for part in name[1:]):
         return NEGATION
-    default = AVERAGE_NAME if tuple(name) == (AVERAGE_NAME,) else OTHER
+    default = GROUP_OF_ENTRY.get(name[0], OTHER) if len(name) == 1 else OTHER
     return GROUP_OF_VIEW.get(_view_of(name), default)
 
 
-def describe_feature(name: Sequence[str]) -> str:
-    """Return the name of a feature in words.
+def describe_feature(name: Sequence[str], word_of_stem: Mapping[str, str] | None = None) -> str:
+    """Return the name of a feature in words that a reader without grammar understands.
 
-    The view is replaced by its prefix, parts such as "middle" by their description, and the words
-    that tell the parse (``PARSE_NAMES``) are left out.
+    Stems are replaced by words of the text (``word_of_stem``); a feature with a word that the text
+    does not have is ``ABSENT_WORDS``. With None stems stay. Features of tags, links and numbers
+    share a description. Features of views that are not known are their words, joined by blanks.
 
-    >>> describe_feature(("triggers", "trigger", "middle", "bind"))
-    'trigger between the names bind'
+    >>> describe_feature(("triggers", "trigger", "middle", "bind"), {"bind": "binds"})
+    '“binds” between the names'
+    >>> describe_feature(("path", "walk of tags", "nsubj<", "VB", "dobj>"))
+    'grammatical way between the names'
     """
     view = _view_of(name)
-    words = [
-        DESCRIPTION_OF_PART.get(part, part)
-        for part in name
-        if _without_width(part) != view and part not in PARSE_NAMES
-    ]
-    description = " ".join(filter(None, [PREFIX_OF_VIEW.get(view, ""), *words]))
-    return description or DESCRIPTION_OF_VIEW.get(view, view)
+    parts = [p for p in name if _without_width(p) != view and p not in PARSE_NAMES]
+    if not view:
+        words = " ".join(parts)
+        return GROUP_OF_ENTRY.get(words, words)
+    if view == "triggers" and parts and parts[0] == "trigger":
+        parts = parts[1:]
+    if view == "local_context" and len(parts) > 1:
+        if parts[1] == "tag":
+            return GRAMMAR_NEARBY
+        parts = [parts[0], *(p for p in parts[2:] if not p.lstrip("-").isdigit())]
+    is_grammar = view in ("dependencies", "roles") or (view == "path" and parts[:1] != ["word"])
+    if is_grammar or not parts:
+        return DESCRIPTION_OF_VIEW.get(view, view)
+    place, *stems = parts
+    if place in DESCRIPTION_OF_COUNT:
+        return DESCRIPTION_OF_COUNT[place]
+    if place == "top":
+        stems = stems[:1]  # then comes a tag
+    if place not in DESCRIPTION_OF_PLACE or not stems:
+        place, stems = "", parts
+    return _describe_words(stems, DESCRIPTION_OF_PLACE.get(place, ""), word_of_stem)
+
+
+def _describe_words(
+    stems: Sequence[str], place: str, word_of_stem: Mapping[str, str] | None
+) -> str:
+    """Return words in quotation marks and their place, or ``ABSENT_WORDS``.
+
+    See ``describe_feature``. Names and punctuation count as present.
+    """
+    words = []
+    for part in stems:
+        is_word = part not in DESCRIPTION_OF_NAME and any(c.isalpha() for c in part)
+        word = part
+        if is_word and word_of_stem is not None:
+            if _word_stem(part) not in word_of_stem:
+                return ABSENT_WORDS
+            word = word_of_stem[_word_stem(part)]
+        words.append(word)
+    if len(words) == 1 and words[0] in DESCRIPTION_OF_NAME:
+        return f"{DESCRIPTION_OF_NAME[words[0]]} {place}".strip()
+    joined = " ".join("…" if word in DESCRIPTION_OF_NAME else word for word in words)
+    return f"“{joined}” {place}".strip()
 
 
 def find_supporting_words(
@@ -178,14 +233,17 @@ def find_supporting_words(
         covered += value
         stems |= {_word_stem(part) for part in name[1:]}
     ranges, end = [], 0
-    for word in text.split():
+    for word in _words(text):
         start = text.index(word, end)
         end = start + len(word)
-        core = word.strip(".,;:()[]?!")
-        if core and stem(core) in stems:
-            begin = start + word.index(core)
-            ranges.append((begin, begin + len(core)))
+        if stem(word) in stems:
+            ranges.append((start, end))
     return ranges
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text between white space, without punctuation around them."""
+    return [core for word in text.split() if (core := word.strip(".,;:()[]?!"))]
 
 
 def _view_of(name: Sequence[str]) -> str:
@@ -207,8 +265,64 @@ def _word_stem(part: str) -> str:
     return stem(part.strip("“”"))
 
 
+# One sentence about a pair
+
+_ROLES = (
+    (r"nsubjpass|nsubj:pass|csubjpass", "what it is done to", "its subject"),
+    (r"[nc]subj.*|xsubj", "subject", "its subject"),
+    (r"[di]?obj|obj:.*|xcomp|ccomp|attr|acomp", "object", "its object"),
+    (r"appos|abbrev", "apposition", "its apposition"),
+    (r"conj.*", "next in a list", "a list with it"),
+)
+_PREPOSITION = re.compile(r"(?:prepc?|nmod|obl|acl|advcl)[_:](\w+)|(agent)|(prep)")
+
+
+def describe_path(steps: Sequence[Step], names: Sequence[str]) -> str:
+    """Return how the word at the top of a dependency path joins two names, in one sentence.
+
+    Words of the text are between stars. "" if one of the names is itself at the top.
+
+    >>> first, last = Step("GRB2", True, "nsubj", False), Step("SOS1", True)
+    >>> describe_path([first, Step("binds", False, "dobj"), last], ["GRB2", "SOS1"])
+    '*binds* has GRB2 as subject and SOS1 as object.'
+    """
+    top = next((i for i, step in enumerate(steps) if step.forward), len(steps) - 1)
+    if top in (0, len(steps) - 1):
+        return ""
+    first = [(step.relation, step.word) for step in reversed(steps[:top])]
+    relations = [step.relation for step in steps[top:-1]]
+    second = list(zip(relations, [step.word for step in steps[top + 1 :]], strict=True))
+    joining = steps[top].word
+    if re.fullmatch(_ROLES[1][0], first[0][0]):
+        # A verb in a list of verbs shares their subject: "A binds B and inhibits C".
+        while len(second) > 1 and second[0][0].startswith("conj"):
+            joining, second = second[0][1], second[1:]
+    roles = [_describe_role(name, way) for name, way in zip(names, (first, second), strict=True)]
+    return f"*{joining}* has {roles[0]} and {roles[1]}."
+
+
+def _describe_role(name: str, way: Sequence[tuple[str, str]]) -> str:
+    """Return a name with its role: "GRB2 as subject", "IL-2 in its object (*secretion*)".
+
+    ``way`` are the relations and words from the top of the path down to the name.
+    """
+    relation, word = way[0]
+    match = _PREPOSITION.fullmatch(relation)
+    if match:
+        preposition = match[1] or ("by" if match[2] else word)
+        below = way[1:] if match[3] else way
+        inside = f" (in *{below[0][1]}* …)" if len(below) > 1 else ""
+        return f"{name} after *{preposition.replace('_', ' ')}*{inside}"
+    for pattern, role, phrase in _ROLES:
+        if re.fullmatch(pattern, relation):
+            return f"{name} as {role}" if len(way) == 1 else f"{name} in {phrase} (*{word}*)"
+    return f"{name} beside it" if len(way) == 1 else f"{name} beside it (with *{word}*)"
+
+
 # Explained decisions
 
+MAX_QUOTED_WORDS = 4  # between two names, in a summary
+MIN_SHOWN_ADDS = 0.0005  # smaller contributions are not listed
 DECISION_KEYS = ("sentence", "score", "spans")  # keys of a task's row that the decision has too
 STATED_KEYS = ("status", "type", "direction")
 RELATION_KEYS = ("physical", "regulation")  # probabilities of the definitions of an interaction
@@ -232,8 +346,48 @@ class ExplainedDecision:
 
     @property
     def groups(self) -> list[ContributionGroup]:
-        """Contributions by kind, see ``group_contributions``; they sum to the score."""
-        return group_contributions(self.parts)
+        """Contributions by kind, see ``group_contributions``; they sum to the score.
+
+        Groups that add next to nothing are left out.
+        """
+        groups = group_contributions(self.parts, self.decision.text)
+        return [group for group in groups if abs(group.adds) >= MIN_SHOWN_ADDS]
+
+    @property
+    def summary(self) -> str:
+        """One sentence that says what the answer rests on; words of the text are between stars.
+
+        It names the word that joins the two names and their roles, or without such a word what
+        stands between them; "" for other decisions than about two names.
+        """
+        d = self.decision
+        if len(d.spans) != 2:
+            return ""
+        (_, end), (start, _) = sorted(d.spans)
+        names = [d.text[a:b] for a, b in d.spans]
+        said = describe_path(self.steps, names)
+        if not said:
+            words = _words(d.text[end:start])
+            telling = find_supporting_words(self.parts, d.text)
+            between = [d.text[a:b] for a, b in telling if end <= a and b <= start]
+            near = between[:1] or ([" ".join(words)] if 0 < len(words) <= MAX_QUOTED_WORDS else [])
+            if near:
+                said = f"*{near[0]}* stands between {names[0]} and {names[1]}."
+            elif words:
+                said = f"{names[0]} and {names[1]} are {len(words)} words apart."
+            else:
+                said = f"{names[0]} and {names[1]} stand side by side."
+        status = self.row.get("status", "asserted")
+        ends = {"negated": " It is denied.", "speculated": " It is only supposed."}
+        if status in ends:
+            return said + ends[status]
+        return said if self.is_positive else f"{said} That is too little for a statement."
+
+    @property
+    def summary_pieces(self) -> list[Piece]:
+        """The summary as pieces of text with the class "said" for words of the text."""
+        parts = self.summary.split("*")
+        return [(text, "said" if i % 2 else "") for i, text in enumerate(parts) if text]
 
     @property
     def title(self) -> str:
@@ -266,15 +420,17 @@ class ExplainedDecision:
     def to_text(self, top: int = 3) -> str:
         """Return lines for the terminal: each group with its ``top`` largest features.
 
-        The first lines are the marked sentence and the verdict. Further features of a group are
-        summed in one line.
+        The first lines are the marked sentence, the verdict and the summary. Further features of a
+        group are summed in one line.
         """
         lines = [self._marked_sentence(), f"  {self.title}: {self.verdict}"]
+        lines += [f"  {self.summary}"] if self.summary else []
         for group in self.groups:
             lines.append(f"    {group.adds:+.4f}  {group.title}")
             if len(group.parts) > 1 or group.parts[0][0] != group.title:
-                lines += [f"        {value:+.4f}  {name}" for name, value in group.parts[:top]]
-                hidden = group.parts[top:]
+                large = [part for part in group.parts[:top] if abs(part[1]) >= MIN_SHOWN_ADDS]
+                lines += [f"        {value:+.4f}  {name}" for name, value in large]
+                hidden = group.parts[len(large) :]
                 if hidden:
                     rest = sum(value for _, value in hidden)
                     lines.append(f"        {rest:+.4f}  {len(hidden)} more")
@@ -285,16 +441,19 @@ class ExplainedDecision:
 
         A name that is also a supporting word gets brackets only.
         """
-        signs = (("e", "[", "]"), ("word", "*", "*"))
-        sentence = ""
+        signs = {"e1": "[]", "e2": "[]", "word": "**"}
+        runs: list[tuple[str, str]] = []  # class that is shown, and the text that has it
         for text, marks in self.pieces:
-            names = marks.split()
-            sign = next((s for s in signs if any(name.startswith(s[0]) for name in names)), None)
-            sentence += f"{sign[1]}{text}{sign[2]}" if sign else text
-        return sentence
+            shown = next((name for name in signs if name in marks.split()), "")
+            if runs and runs[-1][0] == shown:
+                text = runs.pop()[1] + text
+            runs.append((shown, text))
+        return "".join(
+            f"{signs[shown][0]}{text}{signs[shown][1]}" if shown else text for shown, text in runs
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values: the keys of the decision and of the row, "reasons" and "parts".
+        """Return plain values: keys of decision and row, "summary", "reasons" and "parts".
 
         "parts" are the contributions by feature, "reasons" their groups. Keys of the row that the
         decision has too (``DECISION_KEYS``) are left out.
@@ -309,7 +468,8 @@ class ExplainedDecision:
             for group in self.groups
         ]
         parts = [{"feature": list(name), "adds": value} for name, value in self.parts]
-        return {**self.decision.to_dict(), **stated, "reasons": reasons, "parts": parts}
+        values = {"summary": self.summary, "reasons": reasons, "parts": parts}
+        return {**self.decision.to_dict(), **stated, **values}
 
 
 def explain_errors(model: Model, docs: Iterable[Doc], report: Report) -> list[ExplainedDecision]:

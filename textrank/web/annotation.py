@@ -36,12 +36,14 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from textrank.candidates import Candidate, document_id
+from textrank.evaluation.cross_validation import make_decisions
 from textrank.features import FeatureNames, Matrix, Vector, concat_rows
 from textrank.formats.detection import WRITERS, write_docs
 from textrank.io import lock_file
 from textrank.learners.base import Fit
 from textrank.learners.calibration import fit_calibration
 from textrank.model import Model
+from textrank.reports.explanation import ExplainedDecision
 from textrank.results.store import valid_unicode
 from textrank.web.active_learner import (
     ANSWERS_PER_TUNING,
@@ -57,7 +59,7 @@ from textrank.web.active_learner import (
     explain_row,
 )
 from textrank.web.app import Credentials, common_routes, not_found, render_page
-from textrank.web.explorer import summarize_contributions
+from textrank.web.explorer import present_explanation
 
 # Answers on disk
 
@@ -499,13 +501,17 @@ class Curation:
     def explain(self, key: str) -> dict[str, Any]:
         """Return the contributions to the score of a question's favoured answer.
 
-        In the form of ``summarize_contributions``. Raises ValueError if the question does not exist
+        In the form of ``present_explanation``. Raises ValueError if the question does not exist
         or the kernel cannot be explained.
         """
         question = self.learner.questions.get(key)
         if question is None or not can_explain(self.learner):
             raise ValueError("this question cannot be explained.")
-        return summarize_contributions(explain_row(self.learner, self._favoured_row(question)))
+        row = self._favoured_row(question)
+        candidate, score = self.learner.candidates[row], self.learner.scores[[row]]
+        parts = explain_row(self.learner, row)
+        (decision,) = make_decisions([candidate], score, self.learner.threshold, paths=True)
+        return present_explanation(ExplainedDecision(decision, parts))
 
     def _describe_event(self, event: Event) -> dict[str, Any]:
         """Return an event with the text it is about: names, or marked characters.

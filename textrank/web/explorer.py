@@ -39,7 +39,12 @@ from textrank.evaluation.cross_validation import make_decisions
 from textrank.language.alignment import original_offsets
 from textrank.model import Model
 from textrank.protocols import Explanation
-from textrank.reports.explanation import ExplainedDecision, group_contributions, render_explanations
+from textrank.reports.explanation import (
+    MIN_SHOWN_ADDS,
+    ExplainedDecision,
+    group_contributions,
+    render_explanations,
+)
 from textrank.results import queries
 from textrank.results.queries import ALL_STANDINGS, FACTS_PER_PAGE, Selection
 from textrank.results.store import STANDINGS, FactRow, Row, Store
@@ -225,6 +230,7 @@ def present_relation(row: Mapping[str, Any]) -> Row:
 MAX_FEATURES = 8  # shown for and against, if contributions do not form groups
 MAX_FEATURES_PER_GROUP = 3
 UNKNOWN_VALUES = (None, "none", UNTYPED)  # of a direction or type
+MAX_EXPLAINED_CHARACTERS = 20_000  # of a text that is parsed as a whole
 STATED_COLUMNS = ("interacts", "status", "type", "direction", "probability")
 
 
@@ -232,67 +238,68 @@ STATED_COLUMNS = ("interacts", "status", "type", "direction", "probability")
 class StatementExplainer:
     """Explanations of stored statements by the model that made them.
 
-    ``load`` returns the model and its language model; it is called at the first question. Results
-    keep no whole texts, so a statement is explained within its sentence.
+    ``load`` returns the model and its language model; it is called at the first question. A
+    statement is explained within its text if the results have it and it is not too long
+    (``MAX_EXPLAINED_CHARACTERS``), else within its sentence.
     """
 
     load: Callable[[], tuple[Model, Language]]
     _loaded: tuple[Model, Language] | None = field(default=None, repr=False)
+    _parsed: tuple[str, list[Candidate]] = field(default=("", []), repr=False)  # last text
     _lock: Lock = field(default_factory=Lock, repr=False)  # spaCy pipelines are not thread-safe
 
-    def explain(self, row: Row, sentence_rows: Sequence[Row]) -> dict[str, Any]:
-        """Return the summarised contributions to a statement's score, and the ``stored`` score.
+    def explain(
+        self, row: Row, sentence_rows: Sequence[Row], document: Row | None = None
+    ) -> dict[str, Any]:
+        """Return the explanation of a statement's score for a page, and the ``stored`` score.
 
-        In the form of ``summarize_contributions``; its ``score`` may differ from the stored one,
-        since the sentence is scored alone. ``sentence_rows`` are all statements of the sentence,
-        ``row`` among them: they tell which names it has. Raises ValueError if the pair is not found
-        in the sentence.
+        In the form of ``present_explanation``; its ``score`` may differ from the stored one if the
+        sentence is scored alone. ``sentence_rows`` are all statements of the sentence, ``row``
+        among them: they tell which names it has. ``document`` is its row of
+        ``queries.select_document``. Raises ValueError if the pair is not found in the text.
         """
         with self._lock:
             model, nlp = self._get_model()
-            doc = self._parse_sentence(sentence_rows, nlp)
-            candidate = self._find_candidate(model, doc, row)
-            contributions = model.explain_relative([candidate])[0]
-            return {**summarize_contributions(contributions), "stored": row["score"]}
+            candidates, offset = self._find_candidates(model, nlp, sentence_rows, document)
+            explained = self._explain_row(model, row, candidates, offset)
+        return {**present_explanation(explained), "stored": row["score"]}
 
-    def explain_document(self, rows: Sequence[Row], back_url: str, document: str) -> str:
+    def explain_document(
+        self, rows: Sequence[Row], back_url: str, name: str, document: Row | None = None
+    ) -> str:
         """Return the HTML page that explains a document's statements, with a link back to it.
 
-        ``rows`` are its statements, ``back_url`` and ``document`` the address and text of the link.
-        Raises ValueError if a pair is not found in its sentence.
+        ``rows`` are its statements, ``back_url`` and ``name`` the address and text of the link,
+        ``document`` as in ``explain``. Raises ValueError if a pair is not found in its text.
         """
         sentences: dict[Any, list[Row]] = {}
         for row in rows:
             sentences.setdefault(row["sentence_start"], []).append(row)
+        explanations = []
         with self._lock:
             model, nlp = self._get_model()
-            explanations = [
-                explanation
-                for sentence_rows in sentences.values()
-                for explanation in self._explain_sentence(model, nlp, sentence_rows)
-            ]
-        return render_explanations(explanations, back=(back_url, document))
+            for part in sentences.values():
+                candidates, offset = self._find_candidates(model, nlp, part, document)
+                explanations += [self._explain_row(model, row, candidates, offset) for row in part]
+        return render_explanations(explanations, back=(back_url, name))
 
-    def _explain_sentence(
-        self, model: Model, nlp: Language, rows: Sequence[Row]
-    ) -> list[ExplainedDecision]:
-        """Explain all statements of one sentence, in the order of ``rows``.
+    def _explain_row(
+        self, model: Model, row: Row, candidates: Sequence[Candidate], offset: int
+    ) -> ExplainedDecision:
+        """Explain the score of the candidate of a statement; see ``_find_candidates``.
 
-        Raises ValueError if a pair is not found in the sentence.
+        Raises ValueError if none of the candidates overlaps both names.
         """
-        doc = self._parse_sentence(rows, nlp)
-        candidates = [self._find_candidate(model, doc, row) for row in rows]
-        explained = model.explain_relative(candidates)
-        scores = np.array([sum(value for _, value in parts) for parts in explained])
-        decisions = make_decisions(candidates, scores, model.threshold, paths=True)
-        return [
-            ExplainedDecision(
-                decision,
-                parts,
-                {name: row[name] for name in STATED_COLUMNS if row[name] not in UNKNOWN_VALUES},
-            )
-            for decision, parts, row in zip(decisions, explained, rows, strict=True)
-        ]
+        wanted = [(row[f"start_{s}"] - offset, row[f"end_{s}"] - offset) for s in "ab"]
+        for candidate in candidates:
+            ends = [original_offsets(span) for span in candidate.spans]
+            if len(ends) == 2 and all(map(_overlap, ends, wanted)):
+                parts = model.explain_relative([candidate])[0]
+                score = np.array([sum(value for _, value in parts)])
+                (decision,) = make_decisions([candidate], score, model.threshold, paths=True)
+                known = {n: row[n] for n in STATED_COLUMNS if row[n] not in UNKNOWN_VALUES}
+                return ExplainedDecision(decision, parts, known)
+        raise ValueError("the sentence alone does not have both names. Explain the whole text.")
 
     def _get_model(self) -> tuple[Model, Language]:
         """Return the model and its language model, loaded at the first call."""
@@ -300,34 +307,61 @@ class StatementExplainer:
             self._loaded = self.load()
         return self._loaded
 
-    def _parse_sentence(self, rows: Sequence[Row], nlp: Language) -> Doc:
-        """Return the parsed sentence of statements, with their names as the span group "entities".
+    def _find_candidates(
+        self, model: Model, nlp: Language, rows: Sequence[Row], document: Row | None
+    ) -> tuple[list[Candidate], int]:
+        """Return candidates that include those of ``rows``, and where their text begins.
 
-        ``rows`` are statements of one sentence, at least one. Names are widened to whole tokens.
+        ``rows`` are statements of one sentence, at least one. The candidates are those of the whole
+        text (0), or of the sentence alone (its first character in the document).
         """
-        start = rows[0]["sentence_start"] or 0
-        doc = nlp.make_doc(str(rows[0]["sentence"]))
-        ends = {(row[f"start_{s}"] - start, row[f"end_{s}"] - start) for row in rows for s in "ab"}
-        spans = [doc.char_span(a, b, label="protein", alignment_mode="expand") for a, b in ends]
-        tokens = sorted({(span.start, span.end) for span in spans if span is not None})
-        doc.spans["entities"] = [
-            Span(doc, a, b, label="protein", span_id=f"e{i}") for i, (a, b) in enumerate(tokens)
-        ]
-        return nlp(doc)
+        text = (document or {}).get("text") or ""
+        names = [(row[f"start_{s}"], row[f"end_{s}"], "protein") for row in rows for s in "ab"]
+        if not text or len(text) > MAX_EXPLAINED_CHARACTERS:
+            start = rows[0]["sentence_start"] or 0
+            moved = [(a - start, b - start, label) for a, b, label in names]
+            doc = _parse_with_names(nlp, str(rows[0]["sentence"]), moved)
+            return model.pipeline.task.candidates(doc), start
+        if self._parsed[0] != text:
+            given = [
+                (n["start"], n["end"], n["label"] or "protein")
+                for n in (document or {})["names"]
+                if n["start"] is not None
+            ]
+            doc = _parse_with_names(nlp, text, given or names)
+            self._parsed = (text, model.pipeline.task.candidates(doc))
+        return self._parsed[1], 0
 
-    def _find_candidate(self, model: Model, doc: Doc, row: Row) -> Candidate:
-        """Return the candidate whose two names overlap those of a statement, in their order.
 
-        ``doc`` is the result of ``_parse_sentence``. The first of several; raises ValueError
-        without one.
-        """
-        start = row["sentence_start"] or 0
-        wanted = [(row[f"start_{s}"] - start, row[f"end_{s}"] - start) for s in "ab"]
-        for candidate in model.pipeline.task.candidates(doc):
-            ends = [original_offsets(span) for span in candidate.spans]
-            if len(ends) == 2 and all(map(_overlap, ends, wanted)):
-                return candidate
-        raise ValueError("the sentence alone does not have both names. Explain the whole text.")
+def _parse_with_names(nlp: Language, text: str, names: Sequence[tuple[int, int, str]]) -> Doc:
+    """Return the parsed text with names (start, end, label) as the span group "entities".
+
+    Names are widened to whole tokens; of several with the same tokens the first counts.
+    """
+    doc = nlp.make_doc(text)
+    spans = {}
+    for start, end, label in names:
+        span = doc.char_span(start, end, label=label, alignment_mode="expand")
+        if span is not None:
+            spans.setdefault((span.start, span.end), label)
+    doc.spans["entities"] = [
+        Span(doc, a, b, label=label, span_id=f"e{i}")
+        for i, ((a, b), label) in enumerate(sorted(spans.items()))
+    ]
+    return nlp(doc)
+
+
+def present_explanation(explained: ExplainedDecision) -> dict[str, Any]:
+    """Return an explanation for a page: summary, marked sentence and groups that add up.
+
+    Keys: ``summary`` and ``sentence``, lists of (text, CSS classes), and those of
+    ``summarize_contributions``.
+    """
+    return {
+        "summary": explained.summary_pieces,
+        "sentence": explained.pieces,
+        **summarize_contributions(explained.parts, text=explained.decision.text),
+    }
 
 
 def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
@@ -335,10 +369,13 @@ def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 
 
-def summarize_contributions(contributions: Explanation, top: int = MAX_FEATURES) -> dict[str, Any]:
+def summarize_contributions(
+    contributions: Explanation, top: int = MAX_FEATURES, text: str = ""
+) -> dict[str, Any]:
     """Return groups of contributions with their strongest features, for a page.
 
-    With fewer than two groups, the ``2 * top`` strongest features are listed instead. The result
+    ``text`` is the sentence that is explained, whose words stand for the stems of features. With
+    fewer than two groups, the ``2 * top`` strongest features are listed instead. The result
     has ``parts`` (each with ``name``, ``adds`` and, for groups, their strongest features as
     ``parts``), ``others`` (``count`` and ``adds`` of features that are not listed) and ``score``.
     The values ``adds`` of ``parts`` and of ``others`` sum to ``score``.
@@ -347,7 +384,7 @@ def summarize_contributions(contributions: Explanation, top: int = MAX_FEATURES)
     >>> [(group["name"], group["adds"]) for group in summary["parts"]]
     [('path', -0.75), ('verb and roles', 0.5)]
     """
-    groups = group_contributions(contributions)
+    groups = group_contributions(contributions, text)
     if len(groups) > 1:
         parts: list[dict[str, Any]] = [
             {
@@ -367,12 +404,14 @@ def summarize_contributions(contributions: Explanation, top: int = MAX_FEATURES)
 
 
 def _strongest(features: Sequence[tuple[str, float]], count: int) -> list[dict[str, Any]]:
-    """Return the ``count`` features of largest magnitude that are not zero, as dictionaries.
+    """Return the ``count`` features of largest magnitude that are not tiny, as dictionaries.
 
     ``features`` are (name, value); the keys are ``name`` and ``adds``, largest magnitude first.
     """
     strongest = sorted(features, key=lambda feature: -abs(feature[1]))[:count]
-    return [{"name": name, "adds": value} for name, value in strongest if value]
+    return [
+        {"name": name, "adds": value} for name, value in strongest if abs(value) >= MIN_SHOWN_ADDS
+    ]
 
 
 # Exports
@@ -838,7 +877,8 @@ class Explorer:
             return not_found("Nothing here can be explained. Start with --model for explanations.")
         try:
             back_url = f"/document?{urlencode({'id': name})}"
-            html = self.explainer.explain_document(rows, back_url, name)
+            document = queries.select_document(self.store, name)
+            html = self.explainer.explain_document(rows, back_url, name, document)
         except (ValueError, OSError) as error:
             return not_found(f"This cannot be explained: {error}")
         return render_report(html)
@@ -901,8 +941,9 @@ class Explorer:
         if row is None:
             return JSONResponse({"error": "no such statement"}, status_code=404)
         sentence_rows = [r for r in rows if r["sentence_start"] == row["sentence_start"]]
+        document = queries.select_document(self.store, row["document"])
         try:
-            return JSONResponse(self.explainer.explain(row, sentence_rows))
+            return JSONResponse(self.explainer.explain(row, sentence_rows, document))
         except (ValueError, OSError) as error:
             return JSONResponse({"error": str(error)}, status_code=422)
 

@@ -37,9 +37,20 @@ export async function send(address, value = {}) {
 
 export const signed = (value) => (value >= 0 ? "+" : "−") + Math.abs(value).toFixed(3);
 
+const marked = (pieces, tag) => pieces.map(([text, classes]) => (classes ? make(tag, { class: classes }, text) : text));
+
+// First one sentence, then the words that count most, then bars that add up.
+export function reasonBox(found) {
+  const box = make("div", { class: "because" });
+  if (found.summary?.length) box.append(make("p", { class: "said" }, ...marked(found.summary, "em")));
+  if (found.sentence?.length) box.append(make("p", { class: "sentence" }, ...marked(found.sentence, "mark")));
+  box.append(reasonTable(found));
+  return box;
+}
+
 // The kinds of reasons as bars on one axis, each with its strongest features; the last line is the sum.
-export function reasonTable(found) {
-  const rows = [...found.parts].sort((a, b) => Math.abs(b.adds) - Math.abs(a.adds));
+function reasonTable(found) {
+  const rows = found.parts.filter((row) => Math.abs(row.adds) >= 0.0005);
   if (found.others.count) rows.push({ name: `${found.others.count} other features`, adds: found.others.adds });
   const every = rows.flatMap((row) => [row, ...(row.parts ?? [])]);
   const largest = Math.max(1e-9, ...every.map((row) => Math.abs(row.adds)));

@@ -1,4 +1,4 @@
-import { ask, draw, make, reasonTable, send } from "./common.js";
+import { ask, draw, make, reasonBox, send } from "./common.js";
 
 const at = (id) => document.getElementById(id);
 const PLAIN = [["y", "yes", "Yes"], ["n", "no", "No"], ["g", "negated", "Negated"], ["u", "unsure", "Unsure"], ["w", "wrong name", "Wrong name"]];
@@ -87,7 +87,7 @@ async function reasons() {
   if (!question.explains) return say("This model has no named features.");
   say("Asking the model …");
   const found = await ask("/api/reasons", { question: question.key });
-  if (state.question?.key === question.key) at("reasons").replaceChildren(reasonTable(found));
+  if (state.question?.key === question.key) at("reasons").replaceChildren(reasonBox(found));
 }
 
 async function change(address, value = {}) {

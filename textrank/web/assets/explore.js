@@ -1,4 +1,4 @@
-import { ask, make, reasonTable } from "./common.js";
+import { ask, make, reasonBox } from "./common.js";
 
 const input = document.querySelector("#q");
 const list = document.querySelector("#suggestions");
@@ -82,9 +82,11 @@ for (const box of document.querySelectorAll("details.why")) {
     place.dataset.filled = "yes";
     try {
       const found = await ask("/api/why", { id: box.dataset.id, a: box.dataset.a, b: box.dataset.b });
-      place.replaceChildren(reasonTable(found));
+      place.replaceChildren(reasonBox(found));
+      const words = place.querySelector(".sentence");
+      if (words) box.closest(".piece")?.querySelector(".sentence").replaceWith(words);
       if (found.stored !== null && Math.abs(found.stored - found.score) > 1e-3) {
-        place.append(make("p", { class: "hint" }, `Within its whole text the score was ${found.stored.toFixed(3)}: these are the reasons in the sentence alone.`));
+        place.append(make("p", { class: "hint" }, `Within its whole text the score was ${found.stored.toFixed(3)}: these are the reasons in its sentence alone.`));
       }
     } catch (error) {
       delete place.dataset.filled;
