@@ -98,6 +98,7 @@ reproduce: $(VENV)/.develops  ## published experiments on DATA, into docs/reprod
 wheel: $(VENV)/.develops  ## wheels of textrank and of en_textrank_bio
 	$(BIN)/python -m build --wheel --outdir dist .
 	$(BIN)/python -m build --wheel --outdir dist packaging/en_textrank_bio
+	$(BIN)/python -m twine check --strict dist/*.whl
 
 DATA ?= ../shared/data
 .PHONY: golden

@@ -21,11 +21,12 @@ PAGES = ["README.md", *(f"docs/{name}.md" for name in (
     "start", "scale", "reference/names", "tutorials/abstracts", "tutorials/cluster",
     "tutorials/corpus", "tutorials/curation", "tutorials/documents", "tutorials/spacy",
     "experiments/interactions", "experiments/spelling", "tutorials/audit", "tutorials/league",
-    "tutorials/query", "methods/embeddings", "methods/positions"))]  # fmt: skip
+    "tutorials/query", "for/curators", "for/kernels", "methods/embeddings",
+    "methods/positions"))]  # fmt: skip
 # Pages that show output of `apply --table`.
 SHOWN = ("README.md", "docs/index.md", "docs/start.md")
 # Commands that need a network, a cluster, another program or corpora that are not shipped.
-ELSEWHERE = re.compile(r"git clone|make |\. \.venv|--dask|^duckdb|reut2-000")
+ELSEWHERE = re.compile(r"git clone|make |\. \.venv|pip install|--dask|^duckdb|reut2-000")
 SERVERS = ("explore", "curate")
 
 

@@ -25,7 +25,12 @@ def find_packages() -> list[str]:
 def test_the_wheel_contains_every_package() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     declared = set(project["tool"]["setuptools"]["packages"])
-    assert declared == {*find_packages(), "textrank.pipelines", "textrank.models"}
+    assert declared == {
+        *find_packages(),
+        "textrank.corpora",
+        "textrank.models",
+        "textrank.pipelines",
+    }
 
 
 def test_every_module_can_be_imported() -> None:
@@ -58,3 +63,14 @@ def test_registered_names_are_documented_or_shipped() -> None:
     text = "\n".join(path.read_text("utf-8") for path in paths)
     names = [name for role in CATALOG.values() for name in role]
     assert [name for name in names if f'"{name}"' not in text and f"`{name}`" not in text] == []
+
+
+def test_versions_agree() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    package = ROOT / "packaging" / "en_textrank_bio"
+    project = tomllib.loads((package / "pyproject.toml").read_text("utf-8"))["project"]
+    meta = json.loads((package / "en_textrank_bio" / "meta.json").read_text("utf-8"))
+    assert project["version"] == meta["version"] == version
+    assert project["dependencies"] == meta["requirements"] == [f"textrank-kernels=={version}"]
+    assert f"version: {version}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f"\n## {version} " in (ROOT / "CHANGELOG.md").read_text("utf-8")

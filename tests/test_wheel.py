@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SOURCES = ("pyproject.toml", "README.md", "LICENSE", "textrank", "pipelines", "models")
+SOURCES = ("pyproject.toml", "README.md", "LICENSE", "textrank", "pipelines", "models", "corpora")
 
 
 def run(*command: object, cwd: Path) -> str:
@@ -47,8 +47,7 @@ def check_commands(scripts: Path, cwd: Path) -> None:
     assert all(name in shown for name in shipped)
     code = "import textrank; print(textrank.__file__)"
     assert str(cwd) in run(scripts / "python", "-c", code, cwd=cwd)
-    shutil.copytree(ROOT / "corpora" / "sample-ppi", cwd / "mine")
-    shown = run(scripts / "textrank", "run", "ppi", "mine", "--folds", 5, cwd=cwd)
+    shown = run(scripts / "textrank", "run", "ppi", "corpora/sample-ppi", "--folds", 5, cwd=cwd)
     assert "AUC" in shown
     (cwd / "text.txt").write_text("SHC binds to the EGF receptor.")
     assert '"interacts": true' in run(scripts / "textrank", "apply", "ppi", "text.txt", cwd=cwd)

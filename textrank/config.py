@@ -33,7 +33,7 @@ from confection import Config, ConfigValidationError
 
 from textrank import _installed_version
 from textrank.catalog import CATALOG
-from textrank.io import read_text, shipped_folder
+from textrank.io import find_input, read_text, shipped_folder
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -590,9 +590,10 @@ def load_corpus(
 ) -> NamedCorpus:
     """Load a corpus by a folder with a ``corpus.cfg``, by that cfg, or by a data file.
 
-    Files are read when the result is called with a spaCy pipeline. The name of the corpus is that
-    of the folder, or of the data file without its suffix. Raises ValueError if there is no such
-    file or folder, or the cfg does not describe a reader.
+    The name of a shipped sample, such as ``sample-ppi``, is found from every folder. Files are read
+    when the result is called with a spaCy pipeline. The name of the corpus is that of the folder,
+    or of the data file without its suffix. Raises ValueError if there is no such file or folder, or
+    the cfg does not describe a reader.
 
     Parameters
     ----------
@@ -612,7 +613,7 @@ def load_corpus(
     from textrank.formats.base import ReadOptions
     from textrank.formats.detection import reader_for
 
-    path = Path(path)
+    path = find_input(path)
     options = ReadOptions(limit, skip_bad, encoding)
     if not path.exists():
         raise ValueError(f"{path}: no such file or folder. Check the path of the corpus.")
@@ -632,7 +633,7 @@ def corpus_paths(path: str | Path) -> list[Path]:
     A folder without a ``corpus.cfg``, or a data file, is itself the only one. Raises ValueError as
     ``load_corpus``.
     """
-    path = Path(path)
+    path = find_input(path)
     cfg = path / "corpus.cfg" if path.is_dir() else path
     if cfg.suffix != ".cfg" or not cfg.is_file():
         return [path]

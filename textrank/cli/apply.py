@@ -195,8 +195,10 @@ def _check_options(context: typer.Context, out: Path | None, dask: str | None, d
 
 def _check_texts(model: str, texts: Sequence[str]) -> None:
     """Raise ValueError if an input does not exist; a sentence in place of a file is explained."""
+    from textrank.io import find_input
+
     for text in texts:
-        if text == STDIN or Path(text).exists():
+        if text == STDIN or find_input(text).exists():
             continue
         remedy = "Check the path."
         if " " in text.strip():

@@ -14,7 +14,7 @@ from textrank._annotate import load_language
 from textrank.cli.app import DEFAULT_OPTIONS, STDIN, CommonOptions
 from textrank.formats.base import Record, build_docs
 from textrank.io import MAX_ITEM_BYTES
-from textrank.io.reading import DEFAULT_ENCODING, decode_text
+from textrank.io.reading import DEFAULT_ENCODING, decode_text, find_input
 from textrank.model import Model
 from textrank.pipeline import Pipeline
 from textrank.protocols import Corpus, Task
@@ -73,11 +73,11 @@ def _expand_folders(texts: Sequence[str]) -> Iterator[str]:
     ``corpus.cfg`` are one corpus.
     """
     for text in texts:
-        if text == STDIN or not Path(text).is_dir():
+        folder = find_input(text)
+        if text == STDIN or not folder.is_dir():
             yield text
             continue
         files = list(iter_input_files([text]))
-        folder = Path(text)
         is_corpus = all(f.suffix == ".txt" and f.parent == folder for f in map(Path, files))
         yield from [text] if is_corpus else files
 

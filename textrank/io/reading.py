@@ -36,6 +36,7 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import iterparse
 
 DEFAULT_ENCODING = "utf-8"
+SAMPLES = "corpora"  # folder of the sample corpora
 MAX_ITEM_BYTES = 8 << 20  # of one document, line or text held in memory
 MAX_UNPACKED_BYTES = 64 << 20  # that any compressed file may unpack to
 MAX_UNPACK_RATIO = 100  # and how many times its size a larger one may; text reaches 30, a bomb 1000
@@ -617,9 +618,9 @@ def check_xml_text(text: str) -> str:
 def shipped_folder(kind: str) -> Path:
     """Return the folder ``kind`` of the installed package or the source tree.
 
-    ``kind`` is "pipelines" or "models". Python started in the root of the repository finds the
-    source package before the installed one; there the two folders are next to ``textrank``, not
-    inside it.
+    ``kind`` is "corpora", "models" or "pipelines". Python started in the root of the repository
+    finds the source package before the installed one; there these folders are next to ``textrank``,
+    not inside it.
 
     Raises
     ------
@@ -636,3 +637,21 @@ def shipped_folder(kind: str) -> Path:
             f"the {kind} that come with textrank are missing from {Path(__file__).parents[1]}. "
             "Install the package, or start Python in another folder."
         ) from None
+
+
+def find_input(path: str | Path) -> Path:
+    """Return an input path, or that of the shipped sample that it names.
+
+    A path that does not exist names a sample if it is ``sample-ppi``, ``corpora/sample-ppi`` and so
+    on, or a file of it: samples come with the package, so that examples work in every folder.
+    Other paths are returned unchanged, whether they exist or not.
+
+    >>> find_input("corpora/sample-ppi").name
+    'sample-ppi'
+    """
+    path = Path(path)
+    parts = path.parts[1:] if path.parts[:1] == (SAMPLES,) else path.parts
+    if path.exists() or not parts or ".." in parts or not parts[0].startswith("sample-"):
+        return path
+    shipped = shipped_folder(SAMPLES).joinpath(*parts)
+    return shipped if shipped.exists() else path

@@ -27,7 +27,7 @@ from spacy.tokens import Doc, Span
 
 from textrank.candidates import document_id
 from textrank.config import NamedCorpus, load_corpus
-from textrank.io import check_utf8, iter_lines, load_json
+from textrank.io import check_utf8, find_input, iter_lines, load_json
 from textrank.io.reading import MAX_UNPACK_RATIO
 from textrank.results.schema import FORMATS, StatementRow
 from textrank.results.schema import TABLES as TABLE_COLUMNS
@@ -969,7 +969,7 @@ def open_store(path: str | Path, open_corpus: Callable[[Path], NamedCorpus] = lo
     ``open_corpus`` loads a corpus, for instance with other reading options. Raises ValueError if
     the path does not exist or cannot be read as one of these.
     """
-    source = Path(path)
+    source = find_input(path)
     if not source.exists():
         raise ValueError(
             f"{source}: no such file or folder. Give a result folder, JSON lines or a corpus."

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from textrank.config import corpus_paths
-from textrank.io import file_checksum, open_atomic
+from textrank.io import file_checksum, find_input, open_atomic
 from textrank.results.schema import FORMATS, TABLES, Format
 
 THREAD_VARIABLES = (
@@ -253,11 +253,11 @@ def iter_input_files(paths: Iterable[str]) -> Iterator[str]:
     come twice. Raises ValueError for a missing path or a folder without files, when it is reached.
     """
     for text in paths:
-        path = Path(text)
+        path = find_input(text)
         if not path.exists():
             raise ValueError(f"{path}: no such file or folder. Check the path.")
         if not path.is_dir() or (path / "corpus.cfg").is_file():
-            yield text
+            yield str(path)
             continue
         files = sorted(p for p in path.rglob("*") if p.is_file() and not _is_not_text(p, path))
         if not files:

@@ -1,0 +1,1 @@
+"""Sample corpora of all tasks, a folder each."""
