@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import itertools
 import json
 import math
@@ -18,16 +20,20 @@ from typing import Any
 import pytest
 import spacy
 
+from tests.campaign import samples
 from tests.campaign.findings import note
 from tests.campaign.settings import INPUTS, SEED
 from textrank._annotate import load_language
 from textrank.cli.apply import iter_annotated
 from textrank.config import load_corpus, load_model
 from textrank.formats.detection import write_docs
+from textrank.lint.linter import Linter
+from textrank.lint.model import ConfusionModel, shipped_model_path
 
 pytestmark = [pytest.mark.campaign, pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")]
 SMALL, LARGE = 250_000, 1_000_000  # characters
 STEEPEST = 1.1  # the exponent of growth
+PIECES = max(4, INPUTS // 500)  # of a sample that are repeated
 REPEATS = 3  # where other work on the machine may have made one run slow
 WORDS = "binds to activates and of the in cells with domain which does not bind".split()  # noqa: SIM905
 
@@ -131,6 +137,72 @@ def test_judging(name: str, shape: str, tmp_path: Path) -> None:
             pass
 
     check_growth(f"apply {name}", run, shape)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_spelling_in_an_editor(shape: str) -> None:
+    """``spell``, and the places that ``lsp`` sends to an editor."""
+    pytest.importorskip("pygls")
+    from pygls.workspace import PositionCodec
+
+    from textrank.lint.server import client_ranges
+
+    linter = Linter(ConfusionModel.from_disk(shipped_model_path("confusions") or "confusions"))
+
+    def run(text: str) -> None:
+        proposals = linter(text, file="a.md", kind="markdown")
+        assert len(list(client_ranges(text, proposals, PositionCodec()))) == len(proposals)
+
+    check_growth("spell and lsp", run, shape)
+
+
+@pytest.mark.parametrize("name", samples.files())
+def test_reading_a_repeated_piece(name: str, tmp_path: Path) -> None:
+    """A file in which one piece of the sample is repeated up to a megabyte, for several pieces."""
+    seed = samples.files()[name]
+    pack = gzip.compress if name.endswith(".gz") else bytes
+    plain = gzip.decompress(seed) if name.endswith(".gz") else seed
+    nlp = spacy.blank("en")
+    if name == "a.a2":
+        pytest.skip("read with the files beside it; the archive has them too")
+    (tmp_path / "a.txt").write_text(samples.TEXT)
+    (tmp_path / "corpus.jsonl").write_bytes(samples.JSON_LINES)
+    file = tmp_path / name
+    rng = random.Random(f"{SEED} growth {name}")
+    steepest, slowest, largest = 0.0, 0.0, 0.0
+    for _ in range(PIECES):
+        start = rng.randrange(len(plain))
+        piece = plain[start : start + rng.choice([1, 4, 16, 64, 256, len(plain)])]
+
+        def run(size: int, start: int = start, piece: bytes = piece) -> None:
+            middle = piece * (size // len(piece))
+            file.write_bytes(pack(plain[:start] + middle + plain[start + len(piece) :]))
+            with contextlib.suppress(ValueError, OSError):
+                list(load_corpus(file)(nlp))
+
+        exponent, seconds, megabytes = growth_exponent(run)
+        assert exponent <= STEEPEST or seconds < 1, (name, start, piece[:80], exponent, seconds)
+        steepest = max(steepest, exponent if seconds >= 1 else 0.0)
+        slowest, largest = max(slowest, seconds), max(largest, megabytes)
+    note(
+        f"growth of {name}: {PIECES} pieces, exponent at most {steepest:.2f} where a megabyte "
+        f"takes a second or more, at most {slowest:.1f} s and {largest:.0f} MB"
+    )
+
+
+def growth_exponent(run: Callable[[int], object]) -> tuple[float, float, float]:
+    """Exponent of growth, and seconds and megabytes of the large run; 0 if it takes no second."""
+    small = large = math.inf
+    for _ in range(REPEATS):
+        seconds, megabytes = measured(lambda: run(LARGE))
+        large = min(large, seconds)
+        if large < 1:
+            return 0.0, large, megabytes
+        small = min(small, measured(lambda: run(SMALL))[0])
+        exponent = math.log(large / max(small, 0.05)) / math.log(LARGE / SMALL)
+        if exponent <= STEEPEST:
+            break
+    return exponent, large, megabytes
 
 
 def abstracts(count: int, seed: str) -> Iterator[dict[str, Any]]:

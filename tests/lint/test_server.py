@@ -138,6 +138,33 @@ def test_closing_a_text_clears_its_diagnostics():
         assert [m["params"]["diagnostics"] for m in published] == [[]]
 
 
+def test_ranges_of_a_long_line_take_linear_time():
+    from pygls.workspace import PositionCodec
+
+    from textrank.lint.linter import Proposal
+    from textrank.lint.server import client_ranges
+
+    class CountingCodec(PositionCodec):
+        counted = 0
+
+        def client_num_units(self, chars):
+            self.counted += len(chars)
+            return super().client_num_units(chars)
+
+    text = ("\N{DNA DOUBLE HELIX} it is larger then that. " * 500 + "\n") * 2
+    places = [n for n in range(len(text)) if text.startswith("then", n)]
+    proposals = [Proposal("-", 1, 1, n, 4, "then", "than", 1.0, "") for n in places[::-1]]
+    codec = CountingCodec()
+    ranges = list(client_ranges(text, proposals, codec))
+    assert codec.counted <= len(text)
+    lines = text.encode("utf-16-le").split("\n".encode("utf-16-le"))
+    assert len(ranges) == 1000
+    for found in ranges:
+        assert found.start.line == found.end.line
+        units = lines[found.start.line][2 * found.start.character : 2 * found.end.character]
+        assert units.decode("utf-16-le") == "then"
+
+
 def test_messages_that_are_not_valid_are_reported_in_a_line(tmp_path):
     bodies = [b"{", b"\xff", b"[]", b"{}", b'{"jsonrpc": "2.0", "method": "textDocument/didOpen"}']
     log = tmp_path / "log"

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import chain, count, pairwise
+from itertools import accumulate, chain, count, pairwise
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -611,7 +611,7 @@ class PubTator(AnnotatedFile):
             raise ValueError(f"{location}: no title. A document begins with 'id|t|title'.")
         name = sections[0][1][1]
         texts = [match[3] for _, match in sections]
-        breaks = [sum(map(len, texts[:i])) + i for i in range(1, len(texts))]
+        breaks = list(accumulate(len(text) + 1 for text in texts[:-1]))
         text = "\n".join(texts).rstrip("\n")
         mentions: list[Mention] = []
         data: dict[str, Any] = {"concepts": {}, "concept_relations": []}

@@ -212,14 +212,21 @@ def client_ranges(
     (8, 12)
     """
     starts = [0, *(end.end() for end in LINE_END.finditer(text))]
+    line = units = last = 0  # units of text[starts[line] : last]; counted once per character
 
     def position(offset: int) -> lsp.Position:
-        """Return line and column of a character offset."""
-        line = bisect_right(starts, offset) - 1
-        return lsp.Position(line, codec.client_num_units(text[starts[line] : offset]))
+        """Return line and column of a character offset; offsets must not decrease."""
+        nonlocal line, units, last
+        if (new := bisect_right(starts, offset) - 1) != line:
+            line, units, last = new, 0, starts[new]
+        units, last = units + codec.client_num_units(text[last:offset]), offset
+        return lsp.Position(line, units)
 
-    for proposal in proposals:
-        yield lsp.Range(position(proposal.offset), position(proposal.offset + proposal.length))
+    ends = [(n, at) for n, p in enumerate(proposals) for at in (p.offset, p.offset + p.length)]
+    positions = {end: position(end[1]) for end in sorted(ends, key=lambda end: end[1])}
+    for n, proposal in enumerate(proposals):
+        start = proposal.offset
+        yield lsp.Range(positions[n, start], positions[n, start + proposal.length])
 
 
 def _diagnostic(proposal: Proposal, range_: lsp.Range) -> lsp.Diagnostic:
