@@ -50,6 +50,19 @@ def names(doc: Doc) -> list[tuple[str, str]]:
             "Interleukin-1 receptor, type I, binds IL-1beta.",
             [("Interleukin-1 receptor, type I", "GENE"), ("IL-1beta", "GENE")],
         ),
+        (
+            "Mutant huntingtin protein binds human HAP1.",
+            [("huntingtin", "GENE"), ("HAP1", "GENE")],
+        ),
+        (
+            "TNF-related apoptosis-inducing ligand (TRAIL) binds death receptor 5 (DR5).",
+            [
+                ("TNF-related apoptosis-inducing ligand", "GENE"),
+                ("TRAIL", "GENE"),
+                ("death receptor 5", "GENE"),
+                ("DR5", "GENE"),
+            ],
+        ),
         ("Antisense (AS) oligonucleotides reduced BCL2.", [("BCL2", "GENE")]),
     ],
 )

@@ -215,13 +215,16 @@ def repair_boundaries(doc: Doc, words: WordSpans, spans: Sequence[TokenRange]) -
 
     ``spans`` are sorted and disjoint, and so is the result. A name is extended by a name in
     brackets that follows without a gap, as in "p27(Kip1)", and by a numbered part between commas,
-    as in "interleukin-1 receptor, type I,". Names such as "receptor protein" are dropped.
+    as in "interleukin-1 receptor, type I,". Names such as "receptor protein" are dropped. Modifiers
+    before a name and the "protein" that such a name ends with are cut off: "mutant huntingtin
+    protein" names huntingtin.
     """
     starts = {words.word_of_token[start] for start, _ in spans}
     repaired: list[TokenRange] = []
     for start, end in spans:
         if repaired and start < repaired[-1][1]:
             continue
+        start, end = _trim_modifiers(words, start, end)
         if all(word.lower() in _GENERIC_WORDS for word in words.words_of(start, end)):
             continue
         last = words.word_of_token[end - 1]
@@ -233,6 +236,39 @@ def repair_boundaries(doc: Doc, words: WordSpans, spans: Sequence[TokenRange]) -
             last += 3
         repaired.append((start, words.token_indices[last] + 1))
     return repaired
+
+
+def _trim_modifiers(words: WordSpans, start: int, end: int) -> TokenRange:
+    """Return a token range without leading words such as "human" and a "protein" after them.
+
+    At least one word is left. "Murine double minute" begins with a word of the name.
+    """
+    first, last = words.word_of_token[start], words.word_of_token[end - 1]
+    n = first
+    while n < last and words.words[n].lower() in _MODIFIERS and words.words[n + 1] != "double":
+        n += 1
+    if n > first and last == n + 1 and words.words[last].lower() in _HEAD_NOUNS:
+        last -= 1
+    return words.token_indices[n], words.token_indices[last] + 1
+
+
+_MODIFIERS = frozenset(
+    [
+        "human",
+        "mouse",
+        "murine",
+        "rat",
+        "bovine",
+        "mutant",
+        "mutated",
+        "recombinant",
+        "purified",
+        "endogenous",
+        "exogenous",
+        "phosphorylated",
+    ]
+)
+_HEAD_NOUNS = frozenset(["gene", "protein", "proteins"])
 
 
 def _split_at_verbs(

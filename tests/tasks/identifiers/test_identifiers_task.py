@@ -11,6 +11,7 @@ import spacy
 from spacy.tokens import Doc, Span
 
 from textrank.tasks.base import Scored
+from textrank.tasks.identifiers.features import trim_modifiers
 from textrank.tasks.identifiers.gazetteer import Gene, NameKind, build_gazetteer
 from textrank.tasks.identifiers.task import Identifiers
 
@@ -184,3 +185,11 @@ def test_names_replace_the_proteins_of_another_recogniser(task: Identifiers) -> 
         ("promoter", "DNA", ""),
         ("p53 cells", "cell_type", ""),
     ]
+
+
+def test_modifiers_are_not_part_of_a_name() -> None:
+    lookup = Identifiers().lookup
+    for name in ("mutant huntingtin protein", "Recombinant human huntingtin"):
+        assert trim_modifiers(name, lookup) == "huntingtin"
+    for name in ("nuclear factor 1", "huntingtin protein", "mutant"):
+        assert trim_modifiers(name, lookup) == name

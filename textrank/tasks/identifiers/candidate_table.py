@@ -28,6 +28,7 @@ from textrank.tasks.identifiers.features import (
     begins_symbol,
     is_plain_long_form,
     split_list,
+    trim_modifiers,
 )
 from textrank.tasks.identifiers.gazetteer import (
     FAMILY_USE,
@@ -406,7 +407,7 @@ def build_candidate_table(
     number_of_name: dict[str, int] = {}
     queries = []
     for number, mention in enumerate(mentions):
-        name = text[mention.start : mention.end]
+        name = trim_modifiers(text[mention.start : mention.end], context.lookup)
         for item, item_name in enumerate((name, *split_list(name, context.lookup))):
             queries.append(
                 (number, item, number_of_name.setdefault(item_name, len(number_of_name)))
@@ -615,13 +616,13 @@ def _iter_family_columns(
 ) -> Iterable[tuple[str, float]]:
     """Yield name and value of the MATCH_COLUMNS of a family; ``genes`` are the other matches.
 
-    Genes of other species than man that texts hardly name do not count: H3 is the symbol of a
-    histocompatibility locus of the mouse.
+    Genes of the mouse, which is considered even if no text names it, do not count if texts hardly
+    name them: H3 is the symbol of a histocompatibility locus.
     """
     others = [
         m
         for m in genes
-        if m.method in RELIABLE_METHODS and (m.gene.taxon == HUMAN or m.gene.popular)
+        if m.method in RELIABLE_METHODS and (m.gene.taxon != MOUSE or m.gene.popular)
     ]
     yield "family", 1.0
     yield f"family method {match.method}", 1.0

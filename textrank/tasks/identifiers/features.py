@@ -33,6 +33,7 @@ from textrank.tasks.identifiers.names import (
     find_implied_species,
     find_species,
     make_key,
+    strip_modifiers,
 )
 
 MAX_CHARACTERS_BEFORE = 25  # from a species mention to a name after it
@@ -349,6 +350,26 @@ _GENE_LIKE_ENDING = re.compile(
     r"|family|element|box|helix|peptide|molecule|exchanger|finger)s?"
     r"|[\dIVX]+|[a-z]?[A-Z0-9-]+\w?|alpha|beta|gamma|delta|[α-ω]|\b\w)$"
 )
+
+
+@lru_cache(maxsize=1 << 12)
+def trim_modifiers(name: str, lookup: GeneLookup) -> str:
+    """Return a name without modifiers such as "mutant", and without "protein" or "gene" then.
+
+    A name that begins with a modifier and is listed so ("activated C kinase 1") is returned as it
+    is, and so are names without modifiers. Cached.
+    """
+    trimmed = strip_modifiers(name)
+    if trimmed == name:
+        return name
+    is_same = make_key(name) == make_key(trimmed)
+    if not is_same and any(match.method == "whole" for match in lookup.find_matches(name)):
+        return name
+    head, _, last = trimmed.rpartition(" ")
+    return head if head and last.lower() in _HEAD_NOUNS else trimmed
+
+
+_HEAD_NOUNS = frozenset(("gene", "genes", "protein", "proteins", "mrna", "cdna"))
 
 
 @lru_cache(maxsize=1 << 12)

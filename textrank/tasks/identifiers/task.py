@@ -41,7 +41,7 @@ from textrank.tasks.identifiers.candidate_table import (
     build_candidate_table,
     score_first_stage,
 )
-from textrank.tasks.identifiers.features import TextContext, split_list
+from textrank.tasks.identifiers.features import TextContext, split_list, trim_modifiers
 from textrank.tasks.identifiers.gazetteer import (
     Gazetteer,
     Gene,
@@ -240,7 +240,9 @@ class Identifiers(Task):
                     lookup,
                 )
                 for rows_of_query, text in zip(
-                    slices_by_name.get(number, ()), (name, *split_list(name, lookup)), strict=True
+                    slices_by_name.get(number, ()),
+                    (name, *split_list(trim_modifiers(name, lookup), lookup)),
+                    strict=True,
                 )
             ]
             row = first if first["identifier"] or not parts else {**parts[0], "name": name}
