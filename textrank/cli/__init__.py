@@ -24,6 +24,8 @@ COMMANDS: Mapping[str, str] = {
     "results": "Check the results of apply, and remove damaged parts.",
     "explore": "Show results in a browser.",
     "curate": "Annotate texts and train a model interactively in a browser.",
+    "serve": "Serve a model over HTTP on this machine (REST, INCEpTION).",
+    "mcp": "Serve tools for language-model applications (MCP).",
     "spell": "Find real-word spelling errors in files.",
     "lsp": "Show spelling errors in an editor (language server).",
     "explain": "Show which features led to each score.",

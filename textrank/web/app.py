@@ -55,6 +55,7 @@ HEADER_SECONDS = 10.0  # for the first line and the headers of a request to arri
 MAX_CONNECTIONS = 500  # at a time; more are answered with status 503
 MAX_THREADS = 4  # that work on requests; others wait for their turn
 PUBLIC_PATHS = ("/health",)  # need no token
+TOKEN_PATH = "/token/"  # before the token in paths for clients that cannot send a header
 SAFE_METHODS = ("GET", "HEAD")
 LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 # No inline script or style, no other origin, no frame: text of a document can never act.
@@ -101,13 +102,16 @@ class Credentials:
     def authenticate(self, scope: Scope) -> str:
         """Return how a request (an ASGI HTTP scope) carries the token.
 
-        "explicit" (in the address, as ``token``, or the Authorization header), "cookie", or "" if
-        it does not.
+        "explicit" (in the address, as ``token`` or after ``TOKEN_PATH``, or the Authorization
+        header), "cookie", or "" if it does not.
         """
         headers = Headers(scope=scope)
         query = parse_qs(scope["query_string"].decode("latin-1"))
         bearer = headers.get("authorization", "").removeprefix("Bearer ")
-        if any(_secrets_equal(value, self.token) for value in [*query.get("token", ()), bearer]):
+        tokens = [*query.get("token", ()), bearer]
+        if scope["path"].startswith(TOKEN_PATH):
+            tokens.append(scope["path"].removeprefix(TOKEN_PATH).partition("/")[0])
+        if any(_secrets_equal(value, self.token) for value in tokens):
             return "explicit"
         cookie = _read_cookie(headers, self.cookie_name)
         return "cookie" if _secrets_equal(cookie, self.token) else ""
@@ -115,10 +119,16 @@ class Credentials:
 
 @dataclass(frozen=True)
 class GuardMiddleware:
-    """ASGI middleware that checks every request and adds security headers to every response."""
+    """ASGI middleware that checks every request and adds security headers to every response.
+
+    ``max_bytes`` is the largest body of a request. ``is_api`` answers a request without the token
+    with status 401, as programs expect it, and not 403.
+    """
 
     app: ASGIApp
     credentials: Credentials
+    max_bytes: int = MAX_REQUEST_BYTES
+    is_api: bool = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request; web sockets are ignored, lifespan messages passed on.
@@ -133,6 +143,9 @@ class GuardMiddleware:
         # An address with the token sets the cookie, so that links need no token.
         sender = _HeaderSender(send, self.credentials if proof == "explicit" else None)
         refusal: Response | None = _check_request(scope, self.credentials, proof)
+        if refusal is not None and not proof and refusal.status_code == 403 and self.is_api:
+            refusal = _refuse(401, "the token is missing. Send Authorization: Bearer TOKEN.")
+            refusal.headers["www-authenticate"] = "Bearer"
         if refusal is None and proof == "explicit":
             refusal = _redirect_without_token(scope)
         if refusal is None:
@@ -151,11 +164,13 @@ class GuardMiddleware:
             await self.app(scope, receive, send)
             return None
         try:
-            body = await asyncio.wait_for(_read_body(Headers(scope=scope), receive), BODY_SECONDS)
+            body = await asyncio.wait_for(
+                _read_body(Headers(scope=scope), receive, self.max_bytes), BODY_SECONDS
+            )
         except TimeoutError:
             return _refuse(408, f"the request was not complete after {BODY_SECONDS:g} seconds.")
         if body is None:
-            return _refuse(413, f"a request of more than {MAX_REQUEST_BYTES} bytes is refused.")
+            return _refuse(413, f"a request of more than {self.max_bytes} bytes is refused.")
         messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def replay() -> Message:
@@ -235,14 +250,14 @@ def _is_from_own_page(headers: Headers, credentials: Credentials) -> bool:
     return is_same_origin and _secrets_equal(headers.get("x-textrank-csrf", ""), credentials.csrf)
 
 
-async def _read_body(headers: Headers, receive: Receive) -> bytes | None:
+async def _read_body(headers: Headers, receive: Receive, max_bytes: int) -> bytes | None:
     """Return the body of a request; None if it is too large or the client disconnects.
 
-    Too large is more than ``MAX_REQUEST_BYTES``, or an announced length that is not a number. Such
+    Too large is more than ``max_bytes``, or an announced length that is not a number. Such
     a body is read up to ``MAX_DRAINED_BYTES`` but not kept.
     """
     announced = parse_digits(headers.get("content-length", "0"), 18)
-    is_large = announced is None or announced > MAX_REQUEST_BYTES
+    is_large = announced is None or announced > max_bytes
     if announced is None or announced > MAX_DRAINED_BYTES:
         return None
     body, received = b"", 0
@@ -251,7 +266,7 @@ async def _read_body(headers: Headers, receive: Receive) -> bytes | None:
         if message["type"] != "http.request":
             return None
         received += len(message.get("body", b""))
-        is_large = is_large or received > MAX_REQUEST_BYTES
+        is_large = is_large or received > max_bytes
         if not is_large:
             body += message.get("body", b"")
         if not message.get("more_body", False) or received > MAX_DRAINED_BYTES:
@@ -449,6 +464,9 @@ def serve(
     port: int = 0,
     browser: bool = True,
     tell: Callable[[str], None],
+    token: str | None = None,
+    max_bytes: int = MAX_REQUEST_BYTES,
+    is_api: bool = False,
 ) -> None:
     """Serve an application until SIGTERM or SIGINT, then return.
 
@@ -463,9 +481,14 @@ def serve(
         Whether to open the address in a browser.
     tell
         Called with the address, which has the token, as soon as the server answers.
+    token
+        Token of this run; None makes a new one.
+    max_bytes, is_api
+        As in ``GuardMiddleware``.
     """
     with closing(_bind(port)) as listener:
-        credentials = Credentials(port=int(listener.getsockname()[1]))
+        port = int(listener.getsockname()[1])
+        credentials = Credentials(port=port) if token is None else Credentials(token, port=port)
         address = f"http://{HOST}:{credentials.port}/?token={credentials.token}"
 
         def on_ready() -> None:
@@ -473,7 +496,7 @@ def serve(
             if browser:  # in a thread: some browsers only return when they are closed
                 Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
-        app = GuardMiddleware(make_app(credentials), credentials)
+        app = GuardMiddleware(make_app(credentials), credentials, max_bytes, is_api)
         asyncio.run(_run_server(app, listener, on_ready))
 
 

@@ -1,0 +1,639 @@
+"""REST interface of ``textrank serve``: annotation of texts, gene names, and INCEpTION.
+
+``AnnotationService`` holds a model and annotates texts with the functions of ``textrank apply``, so
+that answers are the same; ``textrank mcp`` uses it too. ``ServiceApp`` is the Starlette application
+in front of it, behind ``GuardMiddleware`` of ``textrank.web.app`` (loopback, token, size).
+``openapi_document`` describes every route with the answers that it gives, also for errors.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from threading import Lock
+from typing import Any, NamedTuple
+
+from anyio import to_thread
+from spacy.language import Language
+from spacy.tokens import Doc
+from starlette.applications import Starlette
+from starlette.concurrency import iterate_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+
+from textrank._annotate import annotate_stream, load_language
+from textrank.candidates import document_id, get_answers
+from textrank.config import load_model, package_versions, with_task_settings
+from textrank.formats.base import Mention, Record, build_docs
+from textrank.model import Model
+from textrank.web.app import TOKEN_PATH, serve_health
+
+MAX_BODY_BYTES = 16 << 20
+MAX_DOCUMENTS = 1000  # of a request
+MAX_TEXT_CHARACTERS = 1_000_000  # of a document
+MAX_ID_CHARACTERS = 1000
+MAX_NAME_CHARACTERS = 200
+MAX_GENES = 50
+CHUNK_DOCUMENTS = 16  # annotated at a time; other requests get their turn in between
+
+
+class ApiError(Exception):
+    """A request that is refused, with the status of the response and a message for the client."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+
+
+class InputDocument(NamedTuple):
+    """A text to annotate."""
+
+    id: str
+    text: str
+    mentions: tuple[Mention, ...] | None = None  # names; None leaves them to the recogniser
+
+
+@dataclass
+class AnnotationService:
+    """A model and its language pipeline; annotates texts for one request at a time.
+
+    spaCy's vocabulary must not be changed by two threads, so work is done under a lock, a few
+    documents at a time.
+
+    Attributes
+    ----------
+    model
+        Name or path of a model.
+    nlp
+        Name or path of a spaCy pipeline; None takes the shipped one.
+    settings
+        Changed settings of the model's task.
+    """
+
+    model: str = "ppi"
+    nlp: str | None = None
+    settings: Sequence[str] = ()
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    @cached_property
+    def loaded(self) -> tuple[Model, Language]:
+        """The model and the pipeline that its task needs for raw text; loaded on first use."""
+        model = with_task_settings(load_model(self.model), self.settings)
+        return model, load_language(self.nlp, model.pipeline.task, raw=True)
+
+    @property
+    def task(self) -> str:
+        """Name of the model's task, such as "ppi"."""
+        return self.loaded[0].pipeline.task.name
+
+    def describe(self) -> dict[str, Any]:
+        """Return name, task and versions, and how the model decides if its task tells it."""
+        decision = self.loaded[0].describe_decision()
+        description = {"model": self.model, "task": self.task, "versions": package_versions()}
+        return description | ({"decision": decision} if decision else {})
+
+    def annotate(
+        self, documents: Sequence[InputDocument], *, deadline: float = float("inf")
+    ) -> Iterator[dict[str, Any]]:
+        """Yield ``{"document": id, "textrank_<task>": answers}`` per document, in order.
+
+        Rows are those that ``textrank apply`` prints, without ``decision``. Raises TimeoutError
+        when ``deadline``, by the monotonic clock, has passed, and ValueError for a text that cannot
+        be annotated.
+        """
+        task = self.task
+
+        def to_row(doc: Doc) -> dict[str, Any]:
+            """Return the answers of a document."""
+            answers = get_answers(doc, task)
+            return {"document": document_id(doc), f"textrank_{task}": answers}
+
+        yield from self.annotate_docs(documents, to_row, deadline=deadline)
+
+    def annotate_docs(
+        self,
+        documents: Sequence[InputDocument],
+        convert: Callable[[Doc], Any],
+        *,
+        deadline: float = float("inf"),
+    ) -> Iterator[Any]:
+        """Yield ``convert(doc)`` of each annotated document; see ``annotate``.
+
+        A Doc is only valid while ``convert`` runs.
+        """
+        model, nlp = self.loaded
+        for first in range(0, len(documents), CHUNK_DOCUMENTS):
+            chunk = documents[first : first + CHUNK_DOCUMENTS]
+            results = []
+            with self._lock:
+                if time.monotonic() > deadline:
+                    raise TimeoutError
+                docs = build_docs(chunk, _to_record, nlp, path="request", cut=True, skip_bad=False)
+                results = [convert(doc) for doc in annotate_stream(model, docs, nlp)]
+            yield from results
+        if time.monotonic() > deadline:
+            raise TimeoutError
+
+    def link_gene(
+        self, name: str, *, species: int | None = None, text: str | None = None, limit: int = 5
+    ) -> list[dict[str, Any]]:
+        """Return the genes and families that a name may mean, the best first.
+
+        Parameters
+        ----------
+        name
+            The name, such as "p53".
+        species
+            NCBI taxon; None considers all.
+        text
+            A text with the name, from which the model ``identifiers`` chooses. None looks the name
+            up in the gene tables, without a probability.
+        limit
+            Largest number of genes.
+
+        Returns
+        -------
+        list of dict
+            ``identifier``, ``symbol``, ``species``, ``hgnc``, ``uniprot`` and ``probability``
+            (None without a text). Empty if the name is unknown or not in the text.
+        """
+        if text is not None:
+            with self._lock:
+                return _link_in_text(name, species, text, limit)
+        from textrank.tasks.identifiers.task import Identifiers
+
+        with self._lock:
+            lookup = Identifiers().lookup
+            matches = lookup.find_matches(name, None if species is None else frozenset({species}))
+        genes = {match.gene.identifier: match.gene for match in matches}
+        return [
+            {
+                "identifier": gene.identifier,
+                "symbol": gene.symbol,
+                "species": gene.taxon or None,
+                "hgnc": f"HGNC:{gene.hgnc}" if gene.hgnc else None,
+                "uniprot": gene.uniprot or None,
+                "probability": None,
+            }
+            for gene in list(genes.values())[:limit]
+        ]
+
+
+def _to_record(document: InputDocument) -> Record:
+    """Return the record of a text."""
+    return Record(document.id, document.text, f"document {document.id!r}", document.mentions)
+
+
+def _link_in_text(name: str, species: int | None, text: str, limit: int) -> list[dict[str, Any]]:
+    """Return the genes of a name in a text by the model ``identifiers``; see ``link_gene``."""
+    from textrank._annotate import annotate
+
+    settings = [] if species is None else [f"task.species=[{species}]"]
+    (doc,) = annotate([text], "identifiers", settings=settings)
+    keys = ("identifier", "symbol", "species", "hgnc", "uniprot", "probability")
+    for row in get_answers(doc, "identifiers") or ():
+        if row["name"].lower() == name.lower():
+            found = [row, *row["alternatives"]]
+            return [{key: r[key] for key in keys} for r in found if r["identifier"]][:limit]
+    return []
+
+
+# Requests -----------------------------------------------------------------------------------------
+
+
+async def read_json(request: Request) -> Any:
+    """Return the JSON of a request's body.
+
+    Raises ApiError 415 if the content type is another one, and 400 if the body is not JSON; numbers
+    that are not finite are refused too.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise ApiError(415, f"content type {kind[:60]!r}: send application/json.")
+
+    def refuse(constant: str) -> Any:
+        """Refuse NaN and infinity."""
+        raise ValueError(f"{constant} is not JSON")
+
+    try:
+        return json.loads((await request.body()).decode("utf-8"), parse_constant=refuse)
+    except (ValueError, RecursionError) as error:
+        raise ApiError(400, f"the body is not JSON ({error!s:.80}).") from None
+
+
+class Fields:
+    """Values of a JSON object; raises ApiError 422 for wrong, missing and unknown ones."""
+
+    def __init__(self, value: Any, place: str, allowed: Sequence[str]) -> None:
+        self.place = place
+        if not isinstance(value, dict):
+            raise self.error("expected an object")
+        if unknown := sorted(value.keys() - set(allowed)):
+            raise self.error(f"unknown key {unknown[0]!r:.40}; allowed: {', '.join(allowed)}")
+        self.values: Mapping[str, Any] = value
+
+    def error(self, message: str) -> ApiError:
+        """Return the error to raise."""
+        return ApiError(422, f"{self.place}: {message}.")
+
+    def text(self, key: str, max_characters: int, *, is_required: bool = False) -> str | None:
+        """Return a text; None if it is missing and not required."""
+        value = self.values.get(key)
+        if value is None and key not in self.values and not is_required:
+            return None
+        if not isinstance(value, str):
+            raise self.error(f"{key!r} must be text")
+        if len(value) > max_characters:
+            raise self.error(f"{key!r} has more than {max_characters:,} characters")
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            raise self.error(f"{key!r} has half of a surrogate pair") from None
+        return value
+
+    def integer(self, key: str, low: int, high: int) -> int | None:
+        """Return an integer between two bounds, both included; None if it is missing."""
+        if key not in self.values:
+            return None
+        value = self.values[key]
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise self.error(f"{key!r} must be an integer between {low} and {high}")
+        return value
+
+    def items(self, key: str, max_items: int) -> list[Any]:
+        """Return a list of 1 to ``max_items`` values."""
+        value = self.values.get(key)
+        if not isinstance(value, list) or not 1 <= len(value) <= max_items:
+            raise self.error(f"{key!r} must be a list of 1 to {max_items:,} items")
+        return value
+
+
+def parse_documents(body: Any) -> list[InputDocument]:
+    """Return the documents of ``{"documents": [{"id": …, "text": …}]}``; raise ApiError if wrong.
+
+    A missing id is the number of the document, from 0.
+    """
+    documents = []
+    for number, item in enumerate(
+        Fields(body, "body", ["documents"]).items("documents", MAX_DOCUMENTS)
+    ):
+        fields = Fields(item, f"documents[{number}]", ["id", "text"])
+        text = fields.text("text", MAX_TEXT_CHARACTERS, is_required=True)
+        name = fields.text("id", MAX_ID_CHARACTERS)
+        if name is not None and not name.strip():
+            raise fields.error("'id' is empty")
+        documents.append(InputDocument(str(number) if name is None else name, text or ""))
+    return documents
+
+
+# Application --------------------------------------------------------------------------------------
+
+
+@dataclass
+class ServiceApp:
+    """Routes of ``textrank serve``.
+
+    Attributes
+    ----------
+    service
+        Annotates the texts.
+    timeout
+        Seconds after which a request is given up.
+    max_requests
+        Requests that may be worked on or wait at a time; more are answered with status 503.
+    """
+
+    service: AnnotationService
+    timeout: float = 120.0
+    max_requests: int = 8
+    _n_requests: int = field(default=0, init=False)
+
+    def app(self) -> Starlette:
+        """Return the ASGI application."""
+        from textrank.web.inception import InceptionRecommender
+
+        inception = InceptionRecommender(self)
+        routes = [
+            Route("/health", serve_health),
+            Route("/", self.serve_index),
+            Route("/openapi.json", self.serve_openapi),
+            Route("/v1/model", self.serve_model),
+            Route("/v1/annotate", self.annotate, methods=["POST"]),
+            Route("/v1/annotate/stream", self.stream, methods=["POST"]),
+            Route("/v1/link", self.link, methods=["POST"]),
+            Mount("/inception", routes=inception.routes()),
+            Mount(TOKEN_PATH + "{token}/inception", routes=inception.routes()),
+        ]
+        handlers: Any = {ApiError: _respond_with_error, TimeoutError: _respond_with_timeout}
+        return Starlette(routes=routes, exception_handlers=handlers)
+
+    def serve_index(self, _: Request) -> Response:
+        """List the addresses."""
+        paths = {path: next(iter(item)) for path, item in openapi_document()["paths"].items()}
+        return JSONResponse({"name": "textrank", "paths": paths})
+
+    def serve_openapi(self, _: Request) -> Response:
+        """Serve the description of the interface."""
+        return JSONResponse(openapi_document())
+
+    async def serve_model(self, _: Request) -> Response:
+        """Serve name, task and decision of the model."""
+        async with self.admit():
+            return JSONResponse(await to_thread.run_sync(self.service.describe))
+
+    async def annotate(self, request: Request) -> Response:
+        """Annotate documents and answer with all of them."""
+        documents = parse_documents(await read_json(request))
+        deadline = time.monotonic() + self.timeout
+
+        def work() -> dict[str, Any]:
+            """Annotate all documents."""
+            rows = list(self.service.annotate(documents, deadline=deadline))
+            return {"model": self.service.model, "task": self.service.task, "documents": rows}
+
+        async with self.admit():
+            return JSONResponse(await self.run(work))
+
+    async def stream(self, request: Request) -> Response:
+        """Annotate documents and send a JSON line for each as soon as it is done.
+
+        A failure after the first line is a last line ``{"error": …}``.
+        """
+        documents = parse_documents(await read_json(request))
+        deadline = time.monotonic() + self.timeout
+        if self._n_requests >= self.max_requests:
+            raise _busy()
+
+        async def lines() -> AsyncIterator[str]:
+            """Yield the lines."""
+            async with self.admit():
+                try:
+                    rows = self.service.annotate(documents, deadline=deadline)
+                    async for row in iterate_in_threadpool(rows):
+                        yield json.dumps(row, ensure_ascii=False) + "\n"
+                except TimeoutError:
+                    yield json.dumps({"error": f"gave up after {self.timeout:g} seconds."}) + "\n"
+                except ValueError as error:
+                    yield json.dumps({"error": str(error)}) + "\n"
+
+        return StreamingResponse(lines(), media_type="application/x-ndjson")
+
+    async def link(self, request: Request) -> Response:
+        """Look up the genes of a name."""
+        fields = Fields(await read_json(request), "body", ["name", "species", "text", "limit"])
+        name = fields.text("name", MAX_NAME_CHARACTERS, is_required=True) or ""
+        if not name.strip():
+            raise fields.error("'name' is empty")
+        species = fields.integer("species", 1, 2**31 - 1)
+        text = fields.text("text", MAX_TEXT_CHARACTERS)
+        limit = fields.integer("limit", 1, MAX_GENES) or 5
+
+        def work() -> dict[str, Any]:
+            """Find the genes."""
+            genes = self.service.link_gene(name, species=species, text=text, limit=limit)
+            return {"name": name, "genes": genes}
+
+        async with self.admit():
+            return JSONResponse(await self.run(work))
+
+    async def run(self, work: Callable[[], Any]) -> Any:
+        """Run a function in a thread; a ValueError becomes ApiError 422."""
+        try:
+            return await to_thread.run_sync(work)
+        except ValueError as error:
+            raise ApiError(422, str(error)) from error
+
+    @asynccontextmanager
+    async def admit(self) -> AsyncIterator[None]:
+        """Count a request inside the block; raise ApiError 503 if there are too many."""
+        if self._n_requests >= self.max_requests:
+            raise _busy()
+        self._n_requests += 1
+        try:
+            yield
+        finally:
+            self._n_requests -= 1
+
+
+def _busy() -> ApiError:
+    """Return the error for too many requests."""
+    return ApiError(503, "too many requests at a time. Try again soon.")
+
+
+def _respond_with_error(_: Request, error: ApiError) -> Response:
+    """Return an error as JSON; status 503 asks the client to try again in a second."""
+    headers = {"retry-after": "1"} if error.status == 503 else None
+    return JSONResponse({"error": error.message}, status_code=error.status, headers=headers)
+
+
+def _respond_with_timeout(_: Request, __: Exception) -> Response:
+    """Return the response for a request that took too long."""
+    return JSONResponse({"error": "the request took too long. Send fewer texts."}, status_code=504)
+
+
+# OpenAPI ------------------------------------------------------------------------------------------
+
+
+def openapi_document() -> dict[str, Any]:
+    """Return the description of the interface in OpenAPI 3.1."""
+    document = {
+        "type": "object",
+        "required": ["text"],
+        "additionalProperties": False,
+        "properties": {
+            "id": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": MAX_ID_CHARACTERS,
+                "pattern": r"\S",
+                "description": "Id of the document in the answer; by default its number from 0.",
+            },
+            "text": {"type": "string", "maxLength": MAX_TEXT_CHARACTERS},
+        },
+    }
+    batch = {
+        "type": "object",
+        "required": ["documents"],
+        "additionalProperties": False,
+        "properties": {
+            "documents": {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": MAX_DOCUMENTS,
+                "items": {"$ref": "#/components/schemas/Document"},
+            }
+        },
+    }
+    answered = {
+        "type": "object",
+        "required": ["document"],
+        "properties": {"document": {"type": "string"}},
+        "additionalProperties": {
+            "description": "textrank_TASK: the answers, as textrank apply prints them."
+        },
+    }
+    gene = {
+        "type": "object",
+        "required": ["identifier", "symbol", "species", "hgnc", "uniprot", "probability"],
+        "properties": {
+            "identifier": {"type": "string", "examples": ["ncbigene:7157"]},
+            "symbol": {"type": ["string", "null"]},
+            "species": {"type": ["integer", "null"], "description": "NCBI taxon"},
+            "hgnc": {"type": ["string", "null"]},
+            "uniprot": {"type": ["string", "null"]},
+            "probability": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
+        },
+    }
+    link = {
+        "type": "object",
+        "required": ["name"],
+        "additionalProperties": False,
+        "properties": {
+            "name": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": MAX_NAME_CHARACTERS,
+                "pattern": r"\S",
+            },
+            "species": {"type": "integer", "minimum": 1, "maximum": 2**31 - 1},
+            "text": {"type": "string", "maxLength": MAX_TEXT_CHARACTERS},
+            "limit": {"type": "integer", "minimum": 1, "maximum": MAX_GENES, "default": 5},
+        },
+    }
+    model = {
+        "type": "object",
+        "required": ["model", "task", "versions"],
+        "properties": {
+            "model": {"type": "string"},
+            "task": {"type": "string"},
+            "versions": {"type": "object", "additionalProperties": {"type": "string"}},
+            "decision": {"type": "object", "description": "How yes is decided; not all tasks."},
+        },
+    }
+    health = {
+        "type": "object",
+        "required": ["status", "version"],
+        "properties": {"status": {"const": "ok"}, "version": {"type": "string"}},
+    }
+    answers = {
+        "type": "object",
+        "required": ["model", "task", "documents"],
+        "properties": {
+            "model": {"type": "string"},
+            "task": {"type": "string"},
+            "documents": {
+                "type": "array",
+                "items": {"$ref": "#/components/schemas/AnnotatedDocument"},
+            },
+        },
+    }
+    genes = {
+        "type": "object",
+        "required": ["name", "genes"],
+        "properties": {
+            "name": {"type": "string"},
+            "genes": {"type": "array", "items": {"$ref": "#/components/schemas/Gene"}},
+        },
+    }
+    error = {
+        "type": "object",
+        "required": ["error"],
+        "properties": {"error": {"type": "string"}},
+    }
+    schemas = {
+        "Document": document,
+        "Batch": batch,
+        "AnnotatedDocument": answered,
+        "Answers": answers,
+        "Gene": gene,
+        "Genes": genes,
+        "LinkRequest": link,
+        "Model": model,
+        "Health": health,
+        "Error": error,
+    }
+    paths = {
+        "/health": {"get": _operation("health", "Status and version", "Health", security=[])},
+        "/v1/model": {"get": _operation("model", "Describe the model", "Model")},
+        "/v1/annotate": {
+            "post": _operation("annotate", "Annotate texts", "Answers", body="Batch"),
+        },
+        "/v1/annotate/stream": {
+            "post": _operation(
+                "stream", "Annotate texts, one JSON line per document", None, body="Batch"
+            ),
+        },
+        "/v1/link": {
+            "post": _operation("link", "Find the genes of a name", "Genes", body="LinkRequest"),
+        },
+    }
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "textrank",
+            "version": package_versions()["textrank"],
+            "summary": "Statements about proteins, and gene identifiers, from text",
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [{"url": "/"}],
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+    }
+
+
+def _operation(
+    name: str,
+    summary: str,
+    schema: str | None,
+    *,
+    body: str | None = None,
+    security: list[Any] | None = None,
+) -> dict[str, Any]:
+    """Return an operation of the OpenAPI document.
+
+    ``schema`` is that of the answer, None for JSON lines; ``body`` that of the request, None
+    without one. ``security`` None keeps the token of the document.
+    """
+    lines = {"application/x-ndjson": {"schema": {"type": "string"}}}
+    content = lines if schema is None else _json_content(schema)
+    plain = {"text/plain": {"schema": {"type": "string"}}}
+    responses: dict[str, Any] = {"200": {"description": "Success", "content": content}}
+    texts = {"421": "Another host name"}
+    errors: dict[str, str] = {}
+    if security is None:
+        texts |= {"401": "The token is missing", "403": "The request comes from another site"}
+        errors["503"] = "Too many requests at a time"
+    if body is not None:
+        texts["408"] = "The body did not arrive in time"
+        texts["413"] = f"The body has more than {MAX_BODY_BYTES} bytes"
+        errors |= {
+            "400": "The body is not JSON",
+            "415": "The content type is not application/json",
+            "422": "The body does not have the schema, or a text cannot be annotated",
+            "504": "The request took too long",
+        }
+    for status, description in texts.items():
+        responses[status] = {"description": description, "content": plain}
+    for status, description in errors.items():
+        responses[status] = {"description": description, "content": _json_content("Error")}
+    operation: dict[str, Any] = {"operationId": name, "summary": summary, "responses": responses}
+    if body is not None:
+        operation["requestBody"] = {"required": True, "content": _json_content(body)}
+    return operation | ({} if security is None else {"security": security})
+
+
+def _json_content(schema: str) -> dict[str, Any]:
+    """Return the content object of JSON with a named schema."""
+    return {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}}
