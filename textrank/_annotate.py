@@ -12,7 +12,7 @@ from textrank.config import load_model, with_task_settings
 from textrank.formats.base import Record, build_docs
 from textrank.language import load_nlp
 from textrank.language.long_docs import vocab_zone
-from textrank.model import ErrorHandler, Model
+from textrank.model import ErrorHandler, Model, Observer
 from textrank.protocols import Task
 
 BATCH_DOCS = 64  # documents whose candidates are scored together
@@ -81,23 +81,29 @@ def load_language(name: str | None, task: Task | None = None, *, raw: bool = Fal
 
 
 def annotate_stream(
-    model: Model, docs: Iterable[Doc], nlp: Language, *, failed: ErrorHandler | None = None
+    model: Model,
+    docs: Iterable[Doc],
+    nlp: Language,
+    *,
+    failed: ErrorHandler | None = None,
+    observe: Observer | None = None,
 ) -> Iterator[Doc]:
     """Annotate a long stream of Docs in constant memory, and yield the same Docs in order.
 
     ``docs`` must be a lazy stream of Docs made by ``nlp``. What ``nlp.vocab`` learns from a batch
     is dropped again, so a Doc must not be used after the next one was requested. ``failed`` is
     called with a Doc and an exception if a document cannot be annotated, and the Doc is left out;
-    None raises the exception.
+    None raises the exception. ``observe`` is called with every annotated Doc and its scored
+    candidates.
     """
     with vocab_zone(nlp) as zone:
         pending: list[Doc] = []
         for doc in docs:
             pending.append(doc)
             if zone.is_due or len(pending) == BATCH_DOCS:
-                yield from model.pipe(pending, failed=failed)
+                yield from model.pipe(pending, failed=failed, observe=observe)
                 pending.clear()
                 del doc
             if zone.is_due:
                 zone.restart()
-        yield from model.pipe(pending, failed=failed)
+        yield from model.pipe(pending, failed=failed, observe=observe)

@@ -553,6 +553,148 @@ def sentence_lengths(candidates: Sequence[Candidate]) -> list[int]:
     return lengths
 
 
+# Profiles of documents ----------------------------------------------------------------------------
+
+PROFILE_COLUMNS = (
+    "mean score",
+    "number of candidates",
+    "candidates per sentence",
+    "sentence length",
+    "distance of the judged words",
+    "share of unseen words",
+)
+WORD_BUCKETS = 1 << 17  # bits in which the words of training documents are stored by hash
+
+
+@dataclass(frozen=True, eq=False)
+class HeldoutReference:
+    """Documents of the held-out scores of a model, and what these documents are like.
+
+    With it, errors can be counted by document, and new text can be compared with training text. It
+    contains no text: words are stored as bits of a hash table. After documents were forgotten or
+    added, only their numbers are known: there are no profiles, (0, columns).
+    """
+
+    groups: Indices  # (n,) number of the document of each held-out score, 0 to g - 1
+    queries: Indices  # (n,) number of the query
+    profiles: Matrix  # (g, columns of PROFILE_COLUMNS)
+    word_bits: NDArray[np.uint8]  # (WORD_BUCKETS / 8,) words that the documents contain
+
+    @classmethod
+    def from_candidates(cls, candidates: Sequence[Candidate], scores: Vector) -> HeldoutReference:
+        """Describe the documents of candidates with their held-out scores (n,).
+
+        A word of a document counts as unseen if no document of another group contains it.
+        """
+        groups = number_keys([candidate.group for candidate in candidates])
+        queries = number_keys([(c.document, c.query) for c in candidates])
+        words = document_words(candidates, groups)
+        counts = np.zeros(WORD_BUCKETS, dtype=np.int64)
+        for buckets in words:
+            counts[buckets] += 1
+        unseen = [float(np.mean(counts[b] < 2)) if len(b) else 0.0 for b in words]
+        profiles = profile_documents(candidates, scores, groups, np.array(unseen))
+        return cls(groups, queries, profiles, np.packbits(counts > 0))
+
+    @classmethod
+    def from_targets(cls, targets: Targets) -> HeldoutReference:
+        """Take over documents and queries of targets; there are no profiles."""
+        profiles = np.zeros((0, len(PROFILE_COLUMNS)))
+        bits = np.zeros(WORD_BUCKETS // 8, dtype=np.uint8)
+        return cls(targets.groups, targets.queries, profiles, bits)
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], size: int) -> HeldoutReference | None:
+        """Rebuild a reference from the result of ``to_arrays``; None if there is none.
+
+        ``size`` is the number of held-out scores. Raises ValueError if the arrays do not fit.
+        """
+        if "reference/groups" not in arrays:
+            return None
+        groups, queries, profiles, bits = (
+            arrays[f"reference/{key}"] for key in ("groups", "queries", "profiles", "words")
+        )
+        n_groups = int(groups.max(initial=-1)) + 1
+        is_valid = (
+            groups.shape == queries.shape == (size,)
+            and groups.min(initial=0) >= 0
+            and profiles.shape[1:] == (len(PROFILE_COLUMNS),)
+            and len(profiles) in (0, n_groups)
+            and bits.shape == (WORD_BUCKETS // 8,)
+        )
+        if not is_valid:
+            raise ValueError("the documents of the held-out scores do not fit the scores")
+        return cls(
+            groups.astype(np.intp),
+            queries.astype(np.intp),
+            profiles.astype(np.float64),
+            bits.astype(np.uint8),
+        )
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return small arrays for ``from_arrays``, by key."""
+        return {
+            "reference/groups": self.groups.astype(np.int32),
+            "reference/queries": self.queries.astype(np.int32),
+            "reference/profiles": self.profiles.astype(np.float32),
+            "reference/words": self.word_bits,
+        }
+
+    def profile(self, candidates: Sequence[Candidate], scores: Vector) -> Matrix:
+        """Return the profiles (documents, columns) of the documents of new candidates."""
+        groups = number_keys([candidate.group for candidate in candidates])
+        is_seen = np.unpackbits(self.word_bits).astype(bool)
+        words = document_words(candidates, groups)
+        unseen = [float(np.mean(~is_seen[b])) if len(b) else 0.0 for b in words]
+        return profile_documents(candidates, scores, groups, np.array(unseen))
+
+
+def document_words(candidates: Sequence[Candidate], groups: Indices) -> list[Indices]:
+    """Return for each group the hash buckets of its words, each once and in ascending order.
+
+    Words are those of the Docs of the candidates, in lower case.
+    """
+    docs: dict[tuple[int, int], Doc] = {}
+    for candidate, group in zip(candidates, groups.tolist(), strict=True):
+        docs.setdefault((group, id(candidate.doc)), candidate.doc)
+    parts: list[list[NDArray[np.uint64]]] = [[] for _ in range(int(groups.max(initial=-1)) + 1)]
+    for (group, _), doc in docs.items():
+        parts[group].append(np.unique(token_table(doc)["LOWER"] % np.uint64(WORD_BUCKETS)))
+    return [np.unique(np.concatenate(part)).astype(np.intp) for part in parts]
+
+
+def profile_documents(
+    candidates: Sequence[Candidate], scores: Vector, groups: Indices, unseen: Vector
+) -> Matrix:
+    """Return the columns ``PROFILE_COLUMNS`` of each group, (g, columns).
+
+    ``scores`` (n,) may be NaN where unknown, ``unseen`` (g,) are shares of unseen words. Counts and
+    lengths are means of logarithms.
+    """
+    n_groups = len(unseen)
+    queries = number_keys([(c.document, c.query) for c in candidates])
+    sizes = np.bincount(groups, minlength=n_groups)
+    known = np.isfinite(scores)
+    known_sizes = np.bincount(groups[known], minlength=n_groups)
+    totals = np.bincount(groups[known], scores[known], n_groups)
+    mean_scores = np.divide(totals, known_sizes, out=np.zeros(n_groups), where=known_sizes > 0)
+
+    def mean(values: Vector) -> Vector:
+        return np.bincount(groups, values, n_groups) / sizes
+
+    distances = [c.spans[-1].start - c.spans[0].end if len(c.spans) > 1 else 0 for c in candidates]
+    return np.column_stack(
+        [
+            mean_scores,
+            np.log(sizes),
+            mean(np.log(np.bincount(queries)[queries])),
+            mean(np.log1p(np.array(sentence_lengths(candidates)))),
+            mean(np.log1p(np.maximum(distances, 0))),
+            unseen,
+        ]
+    )
+
+
 # A cache per Doc ----------------------------------------------------------------------------------
 
 _CACHE: ContextVar[dict[Hashable, tuple[Doc, Any]] | None] = ContextVar("doc_cache", default=None)

@@ -30,6 +30,7 @@ from textrank.candidates import (
     Candidate,
     DocumentCandidates,
     DocumentContext,
+    HeldoutReference,
     batch_docs,
     chunk_candidates,
     doc_cache,
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
     from textrank.pipeline import Pipeline
 
 ErrorHandler: TypeAlias = Callable[[Doc, Exception], None]
+Observer: TypeAlias = Callable[[Doc, Scored], None]
 FORMAT_VERSION = 3  # increases when an older textrank could not read a new folder
 READABLE_VERSIONS = (1, 2, FORMAT_VERSION)  # 1 had no checksum of meta.json, 2 had no heads
 OTHER_HEADS_NAME = "other relations"  # name of what heads other than the leading one add
@@ -120,6 +122,7 @@ class Model:
     calibration: PlattCalibration | None = None  # scores to probabilities; None: not yes or no
     heads: Heads | None = None  # of a model with several columns of coefficients
     training: TrainingData | None = None  # only of a model that was trained with ``updatable``
+    reference: HeldoutReference | None = None  # documents of the held-out scores; None: not stored
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields for pickle and copy, without what was computed from them on first use.
@@ -266,6 +269,7 @@ class Model:
         *,
         batch_size: int | None = None,
         failed: ErrorHandler | None = None,
+        observe: Observer | None = None,
     ) -> Iterator[Doc]:
         """Annotate a stream of Docs in batches and yield the same Docs, in order.
 
@@ -278,18 +282,21 @@ class Model:
         failed
             Called with a Doc and its error; the Doc is then left out. None raises the error, with a
             note that names the document.
+        observe
+            Called with every annotated Doc and its scored candidates.
         """
         for batch in batch_docs(docs, batch_size):
             try:
-                yield from self._annotate_batch(batch)
+                yield from self._annotate_batch(batch, observe)
             except Exception:
-                yield from self._annotate_one_by_one(batch, failed)
+                yield from self._annotate_one_by_one(batch, failed, observe)
 
-    def annotate(self, docs: Sequence[Doc]) -> Iterator[Doc]:
+    def annotate(self, docs: Sequence[Doc], observe: Observer | None = None) -> Iterator[Doc]:
         """Annotate Docs in place as one batch and yield them in order.
 
         The candidates of all are scored together before the first Doc is yielded. Each Doc gets its
-        answers, and reasons if the model has named features and the task adds them.
+        answers, and reasons if the model has named features and the task adds them. ``observe`` is
+        called with each annotated Doc and its scored candidates, before it is yielded.
         """
         task = self.pipeline.task
         candidates = task.find_candidates(docs)
@@ -306,25 +313,36 @@ class Model:
                 heads={name: values[rows] for name, values in heads.items()},
             )
             annotated = task.annotate(doc, scored)
+            if observe is not None:
+                observe(annotated, scored)
             has_reasons = group and self.names is not None
             yield task.add_explanations(annotated, group, explain) if has_reasons else annotated
 
     @gc_disabled()
     @doc_cache()
-    def _annotate_batch(self, docs: Sequence[Doc]) -> list[Doc]:
-        """Return ``annotate(docs)`` as a list, without garbage collection and with cached Docs."""
-        return list(self.annotate(docs))
+    def _annotate_batch(self, docs: Sequence[Doc], observe: Observer | None = None) -> list[Doc]:
+        """Return ``annotate(docs)`` as a list, without garbage collection and with cached Docs.
+
+        ``observe`` is called only if all Docs could be annotated.
+        """
+        if observe is None:
+            return list(self.annotate(docs))
+        observed: list[tuple[Doc, Scored]] = []
+        annotated = list(self.annotate(docs, lambda *pair: observed.append(pair)))
+        for doc, scored in observed:
+            observe(doc, scored)
+        return annotated
 
     def _annotate_one_by_one(
-        self, docs: Sequence[Doc], failed: ErrorHandler | None
+        self, docs: Sequence[Doc], failed: ErrorHandler | None, observe: Observer | None
     ) -> Iterator[Doc]:
         """Annotate the Docs of a batch that raised, so that only the bad ones are left out.
 
-        ``failed`` is as in ``pipe``.
+        ``failed`` and ``observe`` are as in ``pipe``.
         """
         for doc in docs:
             try:
-                annotated = self(doc)
+                (annotated,) = self._annotate_batch([doc], observe)
             except Exception as error:
                 error.add_note(f"This was document {document_id(doc)!r}.")
                 if failed is None:
@@ -734,6 +752,8 @@ class Model:
             arrays |= self.fit.second_stage.to_arrays()
         if self.heads is not None:
             arrays |= {"head_heldout": self.heads.heldout, "head_labels": self.heads.labels}
+        if self.reference is not None:
+            arrays |= self.reference.to_arrays()
         return arrays
 
     def _to_meta(self) -> dict[str, Any]:
@@ -803,6 +823,7 @@ class Model:
             calibration=_read_calibration(folder, meta, heldout, labels),
             heads=heads,
             training=training,
+            reference=HeldoutReference.from_arrays(arrays, len(heldout)),
         )
 
 

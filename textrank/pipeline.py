@@ -19,6 +19,7 @@ from spacy.tokens import Doc
 from textrank.candidates import (
     TRAINING_TEXTS_KEY,
     Candidate,
+    HeldoutReference,
     Targets,
     dedup_groups,
     document_id,
@@ -228,6 +229,7 @@ class Pipeline:
             average=mean_features(data) if isinstance(data, Features) else None,
             calibration=fit_calibration(heldout, y) if heads is None else LOG_ODDS,
             heads=heads,
+            reference=_make_reference(dataset, heldout),
         )
 
     @property
@@ -273,6 +275,13 @@ def _fit_heads(task: Task, fit: Fit, targets: Targets) -> Heads | None:
     heldout, labels = fit.heldout[fit.alpha_index], targets.heads
     curves = [PlattCalibration.fit(s, y) for s, y in zip(heldout.T, labels.T, strict=True)]
     return Heads(tuple(task.head_names), tuple(curves), heldout, labels)
+
+
+def _make_reference(dataset: Dataset, heldout: Vector) -> HeldoutReference:
+    """Describe the documents of held-out scores (n,), as far as the dataset knows them."""
+    if not dataset.candidates:  # training data that were stored with a model
+        return HeldoutReference.from_targets(dataset.targets)
+    return HeldoutReference.from_candidates(dataset.candidates, heldout)
 
 
 def require_two_labels(y: Vector) -> None:

@@ -30,10 +30,11 @@ from typing import (
     runtime_checkable,
 )
 
+import numpy as np
+
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import numpy as np
     from numpy.typing import NDArray
     from spacy.language import Language
     from spacy.tokens import Doc, Span
@@ -537,6 +538,24 @@ class Task(Protocol):
     def attribute_model(self, submodels: Mapping[str, Model]) -> AttributeModel | None:
         """Build the predictor of attributes from submodels; None if the task has none."""
         return None
+
+    def judge_answers(
+        self, y: Vector, scores: Vector, log_odds: Vector, queries: Indices
+    ) -> tuple[Vector, NDArray[np.bool_], Indices]:
+        """Return how confident each answer is, whether it is right, and its first candidate.
+
+        ``y`` (labels, NaN if unknown), ``scores``, ``log_odds`` (the scores, calibrated if the
+        model is) and ``queries`` have one entry per candidate; candidates of a query are adjacent.
+        The results have one entry per answer, in the order of the rows of ``annotate``. By default
+        the answers are yes for each candidate; ValueError if there is not one row per candidate.
+        """
+        if not self.row_per_candidate:
+            raise ValueError(f"answers of task {self.name!r} have no guarantee.")
+        return log_odds, y > 0, np.arange(len(y))
+
+    def at_probability(self, probability: float) -> Self:
+        """Return the task that answers yes from a probability on; the default returns self."""
+        return self
 
     def choices(self, candidate: Candidate) -> Sequence[str]:
         """Return the answers of a candidate's question; () if its answer is yes or no, or a rank.

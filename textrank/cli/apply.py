@@ -18,6 +18,7 @@ from textrank.cli.app import (
     ModelName,
     Nlp,
     TaskSettings,
+    check_output_file,
     refuse_ignored,
 )
 from textrank.cli.download import (
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
+    from textrank.evaluation.guarantees import ShiftMonitor
     from textrank.model import Model
 
 OUT_OPTIONS = (
@@ -69,6 +71,22 @@ def command(
     recall: Annotated[
         float | None,
         typer.Option(metavar="R", help="Choose the threshold for this recall, e.g. 0.8."),
+    ] = None,
+    max_error: Annotated[
+        float | None,
+        typer.Option(metavar="E", help="Guarantee at most this share of wrong answers, e.g. 0.1."),
+    ] = None,
+    confidence: Annotated[
+        float, typer.Option(metavar="C", help="With --max-error: probability of the guarantee.")
+    ] = 0.95,
+    json_: Annotated[
+        Path | None,
+        typer.Option(
+            "--json",
+            metavar="FILE",
+            help="With --max-error: write the guarantee as JSON.",
+            callback=check_output_file,
+        ),
     ] = None,
     relation: Annotated[
         str | None,
@@ -136,6 +154,8 @@ def command(
     if not texts:
         raise ValueError("nothing to annotate. Name files, - for standard input, or --pmid LIST.")
     _check_texts(model, texts)
+    if max_error is None:
+        refuse_ignored(context, ("confidence", "json_"), "without --max-error", "add --max-error E")
     chosen = {"precision": precision, "recall": recall, "relation": relation}
     set_ = [*set_, *(f"task.{key}={value}" for key, value in chosen.items() if value is not None)]
     if out is not None:
@@ -162,11 +182,49 @@ def command(
     loaded = load_model(model)
     if table and "table" not in loaded.pipeline.task.exports:
         raise ValueError(f"--table shows statements, but {model} is a model of another task.")
-    rows = apply_model(loaded, texts, nlp, network, write, facts, settings=set_, options=options)
+    monitor = None
+    if max_error is not None:
+        loaded, monitor = _guarantee(with_task_settings(loaded, set_), max_error, confidence)
+        set_ = []
+    rows = apply_model(
+        *(loaded, texts, nlp, network, write, facts),
+        settings=set_,
+        options=options,
+        monitor=monitor,
+    )
     if table:
-        return _show_table(with_task_settings(loaded, set_), list(rows))
-    for row in rows:
-        typer.echo(json.dumps(row, ensure_ascii=False))
+        _show_table(with_task_settings(loaded, set_), list(rows))
+    else:
+        for row in rows:
+            typer.echo(json.dumps(row, ensure_ascii=False))
+    if monitor is not None:
+        _report_guarantee(monitor, json_)
+
+
+def _guarantee(model: Model, max_error: float, confidence: float) -> tuple[Model, ShiftMonitor]:
+    """Return the model that answers from the level of a guarantee on, and an observer of answers.
+
+    Raises ValueError if nothing can be guaranteed.
+    """
+    from textrank.evaluation.guarantees import ShiftMonitor, find_guarantee, with_guarantee
+
+    guarantee = find_guarantee(model, max_error=max_error, confidence=confidence)
+    guaranteed = with_guarantee(model, guarantee)
+    return guaranteed, ShiftMonitor(guaranteed, guarantee)
+
+
+def _report_guarantee(monitor: ShiftMonitor, file: Path | None) -> None:
+    """Print a guarantee and how new texts compare with training texts on standard error.
+
+    Both are written to ``file`` as JSON, unless it is None.
+    """
+    from textrank.reports.table import write_json
+
+    shift = monitor.shift()
+    typer.echo(monitor.guarantee.describe(), err=True)
+    typer.echo(f"{'Warning: ' if shift.is_shifted else ''}{shift.describe()}", err=True)
+    if file is not None:
+        write_json({"guarantee": monitor.guarantee.to_dict(), "shift": shift.to_dict()}, file)
 
 
 def _check_options(context: typer.Context, out: Path | None, dask: str | None, diff: bool) -> None:
@@ -178,7 +236,7 @@ def _check_options(context: typer.Context, out: Path | None, dask: str | None, d
     if out is None:
         refuse_ignored(context, OUT_OPTIONS, "without --out", "add --out DIR")
     else:
-        output_options = ("network", "facts", "write", "diff", "table")
+        output_options = ("network", "facts", "write", "diff", "table", "max_error")
         refuse_ignored(
             context, output_options, "with --out", "search the result with textrank query"
         )
@@ -189,7 +247,7 @@ def _check_options(context: typer.Context, out: Path | None, dask: str | None, d
     if dask is not None:
         refuse_ignored(context, ("workers",), "with --dask", "leave out --dask")
     if diff:
-        other_outputs = ("table", "network", "facts", "write")
+        other_outputs = ("table", "network", "facts", "write", "max_error")
         refuse_ignored(context, other_outputs, "with --diff", "leave out --diff")
 
 
@@ -259,6 +317,7 @@ def apply_model(
     *,
     settings: Sequence[str] = (),
     options: CommonOptions = DEFAULT_OPTIONS,
+    monitor: ShiftMonitor | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Annotate texts; iterate over ``{"document": id, "textrank_<task>": answers}``.
 
@@ -282,6 +341,8 @@ def apply_model(
         Settings of the task, ``task.precision=0.9``.
     options
         Reading options.
+    monitor
+        Observer that marks the answers of a guarantee. None: there is none.
 
     Raises
     ------
@@ -313,11 +374,15 @@ def apply_model(
     docs: list[Doc] = []
     decision = loaded.describe_decision()
     with gc_frozen():
-        for doc in iter_annotated(loaded, texts, language, keep=bool(paths), options=options):
+        annotated = iter_annotated(
+            loaded, texts, language, keep=bool(paths), options=options, monitor=monitor
+        )
+        for doc in annotated:
             yield {
                 "document": document_id(doc),
                 f"textrank_{task.name}": get_answers(doc, task.name),
                 **({"decision": decision} if decision else {}),
+                **({"guarantee": monitor.guarantee.to_dict()} if monitor is not None else {}),
             }
             docs += [doc] if paths else []
     for kind, path in paths.items():
@@ -334,13 +399,14 @@ def iter_annotated(
     *,
     keep: bool,
     options: CommonOptions = DEFAULT_OPTIONS,
+    monitor: ShiftMonitor | None = None,
 ) -> Iterator[Doc]:
     """Iterate over the annotated Docs of texts, in order.
 
     ``texts`` are files, or ``-`` for standard input. Unless ``keep``, a Doc must not be used after
     the next one was taken: the vocabulary is cleared from time to time to bound memory. With
     ``options.skip_bad`` a document that cannot be annotated is left out with a warning; else its
-    error is raised.
+    error is raised. ``monitor`` observes the answers.
     """
     import warnings
 
@@ -355,9 +421,9 @@ def iter_annotated(
     handler = failed if options.skip_bad else None
     docs = read_texts(texts, nlp, options)
     if keep:
-        yield from model.pipe(docs, failed=handler)
+        yield from model.pipe(docs, failed=handler, observe=monitor)
     else:
-        yield from annotate_stream(model, docs, nlp, failed=handler)
+        yield from annotate_stream(model, docs, nlp, failed=handler, observe=monitor)
 
 
 def iter_diffs(

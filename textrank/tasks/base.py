@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+from numpy.typing import NDArray
+from scipy.special import expit, logit
 from spacy.tokens import Doc, Span
 
 from textrank.candidates import Candidate, document_id, gold_labels, span_tokens
-from textrank.features import Vector
+from textrank.features import Indices, Vector
 from textrank.language.alignment import SourceText, original_offsets
 from textrank.metrics import argmax_first, classification_metrics
 from textrank.protocols import Task
@@ -169,6 +170,29 @@ class ChoiceTask(Task):
         rows = [self.row(text, question) for question in group_by_question(scored)]
         doc._.set(f"textrank_{self.name}", rows)
         return doc
+
+    def judge_answers(
+        self, y: Vector, scores: Vector, log_odds: Vector, queries: Indices
+    ) -> tuple[Vector, NDArray[np.bool_], Indices]:
+        """Return the log-odds of the best answer to each question, and whether it is right.
+
+        Arguments and results are as in ``Task.judge_answers``; ``log_odds`` are not used, since
+        scores of choices are log-odds.
+        """
+        starts = np.flatnonzero(np.append(True, np.diff(queries) != 0)[: len(queries)])
+        sizes = np.diff(np.append(starts, len(queries)))
+        question = np.repeat(np.arange(len(starts)), sizes)
+        odds = expit(scores)
+        best = np.zeros(len(starts))
+        np.maximum.at(best, question, odds)
+        share = best / np.maximum(np.bincount(question, odds, len(starts)), 1e-300)
+        is_best = odds >= best[question]
+        first_best = np.unique(question[is_best], return_index=True)[1]
+        right = y[np.flatnonzero(is_best)[first_best]] > 0
+        is_single = sizes == 1
+        single = scores[starts]
+        confidence = np.where(is_single, np.abs(single), logit(np.clip(share, 1e-9, 1 - 1e-9)))
+        return confidence, np.where(is_single, (single >= 0) == (y[starts] > 0), right), starts
 
     def correct_labels(self, doc: Doc, corrections: Mapping[int, str]) -> Doc:
         """Return a copy of a Doc in which the spans of questions have other labels.

@@ -206,6 +206,10 @@ class PPI(Task):
         lowest = float(probabilities[order[starts[chosen]]])
         return replace(self, level=lowest - tie_tolerance(probabilities))
 
+    def at_probability(self, probability: float) -> PPI:
+        """Return the task with this level, in place of one that precision or recall asks for."""
+        return replace(self, level=probability, precision=None, recall=None)
+
     def describe_decision(self, y: Vector, probabilities: Vector | None) -> dict[str, Any]:
         """Return relation and level, and precision and recall of the level on held-out pairs.
 

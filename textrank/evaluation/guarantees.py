@@ -1,0 +1,508 @@
+"""Guarantees about the answers of a model: at most a stated share of them is wrong.
+
+``find_guarantee`` chooses the lowest confidence from which answers are given, so that the share of
+wrong answers stays below ``max_error`` with probability ``confidence`` (learn then test,
+Angelopoulos et al. 2021, arXiv:2110.01052). The unit is the document, since answers of one document
+are not independent. It uses the leave-document-out scores of training, which a model stores with
+the number of the document of each (``HeldoutReference``).
+
+The guarantee holds for documents drawn like the training documents. ``ShiftMonitor`` compares new
+documents with them and says if they differ. ``AnswerSets`` are sets of answers, for classes and
+rankings, that contain the right one with a stated probability (conformal prediction by document,
+Lee, Barber and Willett 2023, arXiv:2306.06342).
+
+Held-out scores stand for scores of new documents. That is exact up to the effect of one document on
+the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from scipy.stats import mannwhitneyu, t
+from spacy.tokens import Doc
+
+from textrank.candidates import (
+    PROFILE_COLUMNS,
+    Candidate,
+    HeldoutReference,
+    document_id,
+    get_answers,
+    number_keys,
+)
+from textrank.features import Indices, Matrix, Vector
+from textrank.metrics import merge_ties, tie_tolerance
+from textrank.model import Model
+from textrank.tasks.base import Scored
+
+# Confidences that are tried, as log-odds: fixed before the labels are seen, highest first.
+LEVELS = np.arange(8.0, -4.01, -0.125)
+QUANTILES = 100  # levels of a model without probabilities
+STARTS = 3  # sequences of tests, each with this part of the error probability
+SHIFT_P_VALUE = 0.01  # of the smallest of all columns, corrected, below which a shift is reported
+MIN_SHIFT = 0.2  # difference of the AUC between old and new documents from one half
+MIN_SHIFT_DOCUMENTS = 5
+ERROR_LEVELS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)  # proposed if one cannot be reached
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """Confidence from which a model's answers are given, and what is promised of them."""
+
+    max_error: float
+    confidence: float
+    level: float  # log-odds from which an answer is given; a score if the model is not calibrated
+    probability: float | None  # the level as a probability; None if the model is not calibrated
+    documents: int  # held-out documents that it was chosen on
+    answers: int  # held-out answers from the level on
+    wrong: float  # share of them that is wrong
+    given: float  # share of all right held-out answers that is given
+    population: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as plain values."""
+        return asdict(self)
+
+    def describe(self) -> str:
+        """Return the promise in words."""
+        level = f"{self.level:.2f}" if self.probability is None else f"{self.probability:.2f}"
+        return (
+            f"At most {100 * self.max_error:g} % of the given answers are wrong, with "
+            f"{100 * self.confidence:g} % confidence, for {self.population}. Answers from "
+            f"{'score' if self.probability is None else 'probability'} {level} on are given: on "
+            f"{self.documents} held-out documents {self.answers} answers, {100 * self.wrong:.1f} % "
+            f"of them wrong, {100 * self.given:.0f} % of the right answers."
+        )
+
+
+def find_guarantee(model: Model, *, max_error: float = 0.1, confidence: float = 0.95) -> Guarantee:
+    """Return the lowest level of confidence at which the share of wrong answers is controlled.
+
+    Parameters
+    ----------
+    model
+        Model with probabilities or rankable answers that stores the documents of its held-out
+        scores. Its task settings, such as the kind of relation, are used.
+    max_error
+        Largest share of wrong answers, both among all given answers and in the mean of documents.
+    confidence
+        Probability, over the draw of the training documents, that the share is kept.
+
+    Raises
+    ------
+    ValueError
+        If the model does not store the documents, there are too few of them, no level keeps the
+        share, or the task has no answers of which the confidence is known.
+    """
+    for name, value in (("max_error", max_error), ("confidence", confidence)):
+        if not 0 < value < 1:
+            raise ValueError(f"{name} must be between 0 and 1, got {value:g}.")
+    reference = _require_reference(model)
+    answers = HeldoutAnswers.from_model(model, reference)
+    level = control_error(answers, max_error, 1 - confidence)
+    if level is None:
+        raise _no_level_error(answers, max_error, confidence)
+    is_given = answers.confidence >= level
+    right = 1.0 - answers.is_wrong
+    corpus = str(model.meta.get("corpus") or "the training corpus")
+    return Guarantee(
+        max_error,
+        confidence,
+        level,
+        None if model.calibration is None else float(expit(level)),
+        answers.n_documents,
+        int(is_given.sum()),
+        float(answers.is_wrong[is_given].mean()),
+        float(right[is_given].sum() / right.sum()),
+        f"documents drawn like the {answers.n_documents} held-out documents of {corpus}, with "
+        "names found in the same way",
+    )
+
+
+def _require_reference(model: Model) -> HeldoutReference:
+    """Return the documents of a model's held-out scores; ValueError if it does not store them."""
+    if model.reference is None:
+        raise ValueError(
+            "this model does not store the documents of its held-out scores, so nothing can be "
+            "guaranteed. Train it again with this version of textrank."
+        )
+    return model.reference
+
+
+@dataclass(frozen=True, eq=False)
+class HeldoutAnswers:
+    """Answers to r held-out questions: how confident they are, and whether they are wrong."""
+
+    confidence: Vector  # (r,)
+    is_wrong: Vector  # (r,) 1.0 or 0.0
+    groups: Indices  # (r,) number of the document
+    levels: Vector  # levels to try, highest first
+
+    @classmethod
+    def from_model(cls, model: Model, reference: HeldoutReference) -> HeldoutAnswers:
+        """Collect the held-out answers of a model in the order of its candidates."""
+        confidence, is_right, rows = judge_scores(
+            model, model.labels, model.heldout, reference.queries
+        )
+        levels = LEVELS if model.calibration is not None else _quantile_levels(confidence)
+        return cls(confidence, (~is_right).astype(np.float64), reference.groups[rows], levels)
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents with an answer."""
+        return len(np.unique(self.groups))
+
+
+def judge_scores(
+    model: Model, labels: Vector, scores: Vector, queries: Indices
+) -> tuple[Vector, NDArray[np.bool_], Indices]:
+    """Return confidence and correctness of each answer, and the row of its first candidate.
+
+    ``labels``, ``scores`` and ``queries`` have one entry per candidate; candidates of one query are
+    adjacent. Raises ValueError if the task does not support it.
+    """
+    log_odds = scores if model.calibration is None else model.calibration.log_odds(scores)
+    return model.pipeline.task.judge_answers(labels, scores, log_odds, queries)
+
+
+def _quantile_levels(confidence: Vector) -> Vector:
+    """Return quantiles of confidences, highest first; they do not depend on labels."""
+    return np.unique(np.quantile(confidence, np.linspace(0, 1, QUANTILES + 1)))[::-1]
+
+
+def min_documents(max_error: float, error_probability: float) -> int:
+    """Return how many documents are needed if none of their answers is wrong."""
+    return int(np.ceil(np.log(error_probability / STARTS) / np.log1p(-max_error)))
+
+
+def control_error(
+    answers: HeldoutAnswers, max_error: float, error_probability: float
+) -> float | None:
+    """Return the lowest level at which the share of wrong answers is controlled; None if none is.
+
+    Levels are tested from the highest on which enough documents have an answer, until a test fails
+    (fixed sequence). ``STARTS`` sequences, each with its part of ``error_probability``, begin where
+    the number of documents has doubled, so that one early error does not end everything. A test
+    rejects that the share is above ``max_error`` only if it does so twice: for the mean of the
+    documents' shares (``betting_p_value``, valid for any number of documents) and for the share
+    among all answers (a t test of ``wrong - max_error * answers`` over documents).
+    """
+    needed = min_documents(max_error, error_probability)
+    tests: list[tuple[float, int, float]] = []
+    order = np.random.default_rng(0).permutation(int(answers.groups.max(initial=0)) + 1)
+    for level in answers.levels.tolist():
+        given, wrong = _count_by_document(answers, level, order)
+        if len(given) >= needed:
+            tests.append((level, len(given), _p_value(given, wrong, max_error)))
+    lowest: float | None = None
+    for start in range(STARTS if tests else 0):
+        limit = tests[0][1] * 2**start
+        for level, n_documents, p in tests:
+            if n_documents >= limit:
+                if p > error_probability / STARTS:
+                    break
+                lowest = level if lowest is None else min(lowest, level)
+    return lowest
+
+
+def _count_by_document(
+    answers: HeldoutAnswers, level: float, order: Indices
+) -> tuple[Vector, Vector]:
+    """Return the numbers of given and of wrong answers of each document that has one.
+
+    Documents are in the given order, which must not depend on labels.
+    """
+    is_given = answers.confidence >= level
+    groups, n = answers.groups[is_given], len(order)
+    given = np.bincount(groups, minlength=n)[order].astype(np.float64)
+    wrong = np.bincount(groups, answers.is_wrong[is_given], n)[order].astype(np.float64)
+    return given[given > 0], wrong[given > 0]
+
+
+def _p_value(given: Vector, wrong: Vector, max_error: float) -> float:
+    """Return the larger p-value of the two hypotheses that the share exceeds ``max_error``."""
+    differences = wrong - max_error * given
+    deviation = float(differences.std(ddof=1)) if len(given) > 1 else 0.0
+    if deviation > 0:
+        statistic = differences.mean() / (deviation / np.sqrt(len(given)))
+        pooled = float(t.cdf(statistic, len(given) - 1))
+    else:
+        pooled = float(differences.mean() > 0)
+    return max(pooled, betting_p_value(wrong / given, max_error))
+
+
+def betting_p_value(losses: Vector, mean: float) -> float:
+    """Return a p-value of the hypothesis that losses in [0, 1] have a mean of at least ``mean``.
+
+    The losses (n,) are independent; their order must not depend on their values. A gambler bets
+    against the hypothesis: the capital ``prod (1 - b_i (loss_i - mean))`` with bets ``b_i`` that
+    depend on earlier losses only exceeds ``1 / p`` with probability at most ``p`` (Waudby-Smith and
+    Ramdas 2023, JRSS B 86). No assumption about the distribution is needed.
+
+    >>> round(betting_p_value(np.zeros(100), 0.1), 4) < 0.001
+    True
+    >>> betting_p_value(np.full(100, 0.2), 0.1)
+    1.0
+    """
+    n = len(losses)
+    steps = np.arange(1, n + 1)
+    means = (0.5 + np.cumsum(losses)) / (steps + 1)
+    variances = (0.25 + np.cumsum((losses - means) ** 2)) / (steps + 1)
+    before = np.concatenate([[0.25], variances[:-1]])
+    bets = np.minimum(np.sqrt(2 * np.log(20.0) / (n * before)), 0.9 / (1 - mean))
+    capital = np.cumsum(np.log1p(-bets * (losses - mean)))
+    return float(min(1.0, np.exp(-capital.max(initial=0.0))))
+
+
+def _no_level_error(answers: HeldoutAnswers, max_error: float, confidence: float) -> ValueError:
+    """Build the error for a share that cannot be guaranteed; the caller raises it."""
+    needed = min_documents(max_error, 1 - confidence)
+    promise = f"at most {100 * max_error:g} % wrong answers with {100 * confidence:g} % confidence"
+    if answers.n_documents < needed:
+        return ValueError(
+            f"{promise} cannot be guaranteed: that needs {needed} documents, but the held-out "
+            f"scores of this model come from {answers.n_documents}. Train on more documents, or "
+            "ask for a larger --max-error or a lower --confidence."
+        )
+    larger = [e for e in ERROR_LEVELS if e > max_error]
+    possible = next((e for e in larger if control_error(answers, e, 1 - confidence)), None)
+    hint = "no larger share can be either" if possible is None else f"{possible:g} can be"
+    return ValueError(
+        f"{promise} cannot be guaranteed: on {answers.n_documents} held-out documents no level of "
+        f"confidence has so few errors. Ask for a larger --max-error ({hint}), or a lower "
+        "--confidence."
+    )
+
+
+def with_guarantee(model: Model, guarantee: Guarantee) -> Model:
+    """Return the model with a task that answers yes from the level of the guarantee on.
+
+    Tasks that always answer, such as choices among classes, are left unchanged; ``ShiftMonitor``
+    marks their answers.
+    """
+    if guarantee.probability is None:
+        return model
+    task = model.pipeline.task.at_probability(guarantee.probability)
+    return replace(model, pipeline=replace(model.pipeline, task=task))
+
+
+# Shift
+
+
+@dataclass(frozen=True)
+class ColumnShift:
+    """How new documents differ from the held-out documents of a model in one respect."""
+
+    name: str
+    auc: float  # probability that a new document has a larger value than an old one
+    p: float  # of Mann and Whitney's test, corrected for the number of columns
+    is_shifted: bool
+
+
+@dataclass(frozen=True)
+class Shift:
+    """Comparison of new documents with the held-out documents of a model."""
+
+    documents: int  # new documents with a candidate
+    columns: Sequence[ColumnShift]  # empty if there are too few documents to compare
+    training_documents: int = 0  # documents of training that the model describes
+
+    @property
+    def is_shifted(self) -> bool:
+        """Whether the new documents are unlike the training documents in some respect."""
+        return any(column.is_shifted for column in self.columns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        return {**asdict(self), "shifted": self.is_shifted}
+
+    def describe(self) -> str:
+        """Return the result as a sentence."""
+        if self.training_documents < MIN_SHIFT_DOCUMENTS:
+            return (
+                "The texts were not compared with the training documents, because the model "
+                f"describes {self.training_documents} of them ({MIN_SHIFT_DOCUMENTS} are needed)."
+            )
+        if not self.columns:
+            return (
+                f"{self.documents} documents with candidates are too few to compare them with the "
+                f"training documents ({MIN_SHIFT_DOCUMENTS} are needed)."
+            )
+        shifted = [column for column in self.columns if column.is_shifted]
+        if not shifted:
+            return f"The {self.documents} documents are like the training documents."
+        what = ", ".join(f"{'larger' if c.auc > 0.5 else 'smaller'} {c.name}" for c in shifted)
+        return (
+            f"The {self.documents} documents are unlike the training documents ({what}): the "
+            "guarantee may not hold for them."
+        )
+
+
+def compare_profiles(reference: Matrix, new: Matrix) -> Shift:
+    """Test for each column whether new documents (m, k) differ from old ones (g, k).
+
+    A shift is reported if the corrected p-value is below ``SHIFT_P_VALUE`` and the AUC differs from
+    one half by ``MIN_SHIFT``, so that small differences of many documents are not.
+    """
+    if len(new) < MIN_SHIFT_DOCUMENTS or len(reference) < MIN_SHIFT_DOCUMENTS:
+        return Shift(len(new), (), len(reference))
+    columns = []
+    for index, name in enumerate(PROFILE_COLUMNS):
+        test = mannwhitneyu(merge_ties(new[:, index]), merge_ties(reference[:, index]))
+        area = float(test.statistic) / (len(new) * len(reference))
+        p = min(1.0, float(test.pvalue) * len(PROFILE_COLUMNS))
+        is_shifted = p < SHIFT_P_VALUE and abs(area - 0.5) >= MIN_SHIFT
+        columns.append(ColumnShift(name, area, p, is_shifted))
+    return Shift(len(new), columns, len(reference))
+
+
+@dataclass
+class ShiftMonitor:
+    """Observer of a model's answers: marks those of a guarantee and compares documents.
+
+    Pass it as ``observe`` to ``Model.pipe``. Every answer gets ``guaranteed``, whether it reaches
+    the level.
+    """
+
+    model: Model
+    guarantee: Guarantee
+    profiles: list[Matrix] = field(default_factory=list)
+
+    def __call__(self, doc: Doc, scored: Scored) -> None:
+        """Mark the answers of an annotated Doc and describe the Doc."""
+        if not scored.candidates:
+            return
+        name = document_id(doc)
+        candidates = [replace(c, document=name, group=name) for c in scored.candidates]
+        queries = number_keys([c.query for c in candidates])
+        unknown = np.full(len(candidates), np.nan)
+        confidence, _, _ = judge_scores(self.model, unknown, scored.scores, queries)
+        rows = get_answers(doc, self.model.pipeline.task.name) or []
+        for row, value in zip(rows, confidence.tolist(), strict=True):
+            row["guaranteed"] = value >= self.guarantee.level
+        reference = _require_reference(self.model)
+        self.profiles.append(reference.profile(candidates, scored.scores))
+
+    def shift(self) -> Shift:
+        """Compare the documents seen so far with the held-out documents of the model."""
+        new = np.vstack(self.profiles) if self.profiles else np.empty((0, len(PROFILE_COLUMNS)))
+        return compare_profiles(_require_reference(self.model).profiles, new)
+
+
+def find_shift(model: Model, candidates: Sequence[Candidate], scores: Vector) -> Shift:
+    """Compare the documents of scored candidates with the training documents of a model.
+
+    ``scores`` (n,) are those of the model. Raises ValueError if the model does not store what its
+    held-out documents are like.
+    """
+    reference = _require_reference(model)
+    return compare_profiles(reference.profiles, reference.profile(candidates, scores))
+
+
+# Sets of answers
+
+
+@dataclass(frozen=True)
+class AnswerSets:
+    """Sets that contain the right answer to a question of a new document with a stated probability.
+
+    A set has all answers whose score is at most ``margin`` below the highest. Of a question with a
+    single candidate there are two answers: the candidate with its score, and the other one with 0.
+    For a ranking the right answers are the candidates with the highest label.
+
+    >>> queries = np.repeat(np.arange(40), 2)
+    >>> y = np.tile([1.0, -1.0], 40)
+    >>> sets = AnswerSets.fit(np.tile([1.0, 0.0], 40), y, queries, queries, error=0.1)
+    >>> sets.contains(np.array([2.0, 1.9]), np.array([0, 0])).tolist()
+    [True, False]
+    """
+
+    error: float
+    margin: float
+    documents: int
+    coverage: float  # share of held-out questions whose set has a right answer, mean of documents
+    mean_size: float  # mean number of answers of the held-out sets
+
+    @classmethod
+    def fit(
+        cls, scores: Vector, y: Vector, queries: Indices, groups: Indices, *, error: float
+    ) -> AnswerSets:
+        """Choose the margin on held-out scores (n,) with labels, queries and documents (n,).
+
+        The margin is the ``1 - error`` quantile of the margins that questions need, where every
+        document has the same weight and a new document the margin infinity. Raises ValueError if
+        ``error`` is not between 0 and 1, or smaller than one over the number of documents plus one.
+        """
+        if not 0 < error < 1:
+            raise ValueError(f"error must be between 0 and 1, got {error:g}.")
+        needs, rows = _needed_margins(scores, y, queries)
+        _, document = np.unique(groups[rows], return_inverse=True)
+        n_documents = int(document.max(initial=-1)) + 1
+        if error * (n_documents + 1) < 1:
+            raise ValueError(
+                f"sets that miss {100 * error:g} % of the answers need "
+                f"{int(np.ceil(1 / error)) - 1} documents, but there are {n_documents}."
+            )
+        weights = 1.0 / np.bincount(document)[document] / (n_documents + 1)
+        order = np.argsort(merge_ties(needs), kind="stable")
+        reached = np.cumsum(weights[order])
+        index = int(np.searchsorted(reached, 1 - error - 1e-12))
+        margin = float(needs[order][min(index, len(order) - 1)]) + tie_tolerance(scores)
+        sets = cls(error, margin, n_documents, 0.0, 0.0)
+        covered = np.bincount(document, needs <= margin) / np.bincount(document)
+        sizes = sets.sizes(scores, queries)
+        return replace(sets, coverage=float(covered.mean()), mean_size=float(sizes.mean()))
+
+    @classmethod
+    def from_model(cls, model: Model, *, error: float) -> AnswerSets:
+        """Choose the margin on the held-out scores of a model; see ``fit``."""
+        reference = _require_reference(model)
+        return cls.fit(
+            model.heldout, model.labels, reference.queries, reference.groups, error=error
+        )
+
+    def contains(self, scores: Vector, queries: Indices) -> NDArray[np.bool_]:
+        """Return whether each candidate (n,) is in the set of its query, (n,).
+
+        Of a query with a single candidate, its other answer is in the set if the score is at most
+        the margin.
+        """
+        _, query = np.unique(queries, return_inverse=True)
+        return scores >= _highest(scores, query)[query] - self.margin
+
+    def sizes(self, scores: Vector, queries: Indices) -> Indices:
+        """Return the number of answers in the set of each query, in ascending order of queries."""
+        _, query = np.unique(queries, return_inverse=True)
+        highest = _highest(scores, query)
+        is_in = scores >= highest[query] - self.margin
+        is_single = np.bincount(query) == 1
+        other = is_single & (highest <= self.margin)
+        return np.bincount(query, is_in).astype(np.intp) + other
+
+
+def _highest(scores: Vector, query: Indices) -> Vector:
+    """Return the highest score of each query; at least 0 for a query of one candidate."""
+    highest = np.full(int(query.max(initial=-1)) + 1, -np.inf)
+    np.maximum.at(highest, query, scores)
+    return np.where(np.bincount(query) == 1, np.maximum(highest, 0.0), highest)
+
+
+def _needed_margins(scores: Vector, y: Vector, queries: Indices) -> tuple[Vector, Indices]:
+    """Return the margin that the set of each query needs to have a right answer.
+
+    Also returns the row of the first candidate of each query. Queries are in ascending order.
+    """
+    _, first, query = np.unique(queries, return_index=True, return_inverse=True)
+    best_label = np.full(len(first), -np.inf)
+    np.maximum.at(best_label, query, y)
+    right = np.full(len(first), -np.inf)
+    is_right = y >= best_label[query]
+    np.maximum.at(right, query[is_right], scores[is_right])
+    is_single = np.bincount(query) == 1
+    right = np.where(is_single & (best_label <= 0), 0.0, right)  # the other answer has score 0
+    return _highest(scores, query) - right, first.astype(np.intp)
