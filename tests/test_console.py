@@ -21,7 +21,7 @@ PAGES = ["README.md", *(f"docs/{name}.md" for name in (
     "start", "scale", "reference/names", "tutorials/abstracts", "tutorials/cluster",
     "tutorials/corpus", "tutorials/curation", "tutorials/documents", "tutorials/spacy",
     "experiments/interactions", "experiments/spelling", "tutorials/audit", "tutorials/league",
-    "tutorials/query", "for/curators", "for/kernels", "methods/embeddings",
+    "tutorials/query", "for/curators", "for/kernels", "cookbook", "methods/embeddings",
     "methods/positions"))]  # fmt: skip
 # Pages that show output of `apply --table`.
 SHOWN = ("README.md", "docs/index.md", "docs/start.md")
