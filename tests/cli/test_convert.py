@@ -68,8 +68,8 @@ def test_judged_pairs_are_written_as_relations(name: str, tmp_path: Path) -> Non
 
 
 def test_a_format_without_relations_refuses_results(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="pubtator cannot hold results of a task"):
-        write_docs([], tmp_path / "x.pubtator", source="ppi")
+    with pytest.raises(ValueError, match="conllu cannot hold results of a task"):
+        write_docs([], tmp_path / "x.conllu", source="ppi")
 
 
 @pytest.mark.slow

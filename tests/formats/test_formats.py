@@ -14,6 +14,7 @@ import srsly
 from spacy.tokens import Doc
 
 from textrank.candidates import span_tokens
+from textrank.cli.app import run
 from textrank.formats.bioc import BioCJSON, BioCXML, PubTator, write_pubtator
 from textrank.formats.columns import DocBinFile, JsonLines, write_doc_bin
 from textrank.formats.conllu import ConllU, write_conllu
@@ -561,3 +562,31 @@ def test_an_unknown_format_lists_the_known_ones(tmp_path: Path, name: str) -> No
         reader_for(tmp_path / "missing.txt")
     with pytest.raises(ValueError, match="no format is written with this suffix"):
         write_docs([], tmp_path / "a.pdf")
+
+
+def test_results_are_written_with_identifiers_types_and_relations(tmp_path: Path) -> None:
+    file = tmp_path / "x.txt"
+    file.write_text("GRB2 binds SOS1.\nMDM2 is phosphorylated by AKT1. RAD51 does not bind PTEN.")
+    for name in ("y.bioc.xml", "y.json", "y.pubtator"):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("typer.echo", lambda *_, **__: None)
+            assert run(["apply", "ppi", str(file), "--write", str(tmp_path / name)]) == 0
+    (document,) = json.loads((tmp_path / "y.json").read_text())["documents"]
+    annotations = [a for passage in document["passages"] for a in passage["annotations"]]
+    assert all(re.fullmatch(r"\d+", a["infons"]["identifier"]) for a in annotations)
+    binding, phosphorylation, negated = (row["infons"] for row in document["relations"])
+    assert (binding["type"], binding["label"], binding["status"]) == ("binding", "true", "asserted")
+    assert (phosphorylation["type"], phosphorylation["direction"]) == ("phosphorylation", "b>a")
+    assert (negated["label"], negated["status"]) == ("false", "negated")
+    assert 0 < float(binding["probability"]) < 1
+    numbers = {a["text"]: a["infons"]["identifier"] for a in annotations}
+    (doc,) = PubTator(str(tmp_path / "y.pubtator"))(NLP)
+    assert doc.user_data["concept_relations"] == [
+        ["Bind", numbers["GRB2"], numbers["SOS1"]],
+        ["Association", numbers["AKT1"], numbers["MDM2"]],
+    ]
+    assert {span.text: span.kb_id_ for span in doc.spans["entities"]} == {
+        name: f"ncbigene:{number}" for name, number in numbers.items()
+    }
+    (doc,) = BioCXML(str(tmp_path / "y.bioc.xml"))(NLP)
+    assert [row["type"] for row in doc.user_data["gold"]][:2] == ["binding", "phosphorylation"]

@@ -610,7 +610,8 @@ def get_relations(doc: Doc, source: str = "gold") -> list[dict[str, Any]]:
     -------
     list of dict
         ``{"entities": [id, id], "label": bool, …}`` with ids as in ``get_mentions``; results of a
-        task also have ``score`` and probabilities. Gold rows that are not pairs are left out.
+        task also have ``score``, probabilities, and ``type``, ``status`` and ``direction`` where
+        known. Gold rows that are not pairs are left out.
 
     Raises
     ------
@@ -641,7 +642,7 @@ def _result_to_relation(
 
     ``ids`` maps the character range of an entity to its id; raises ValueError for a range that is
     not an entity. ``row["spans"]`` holds the ranges and ``row["interacts"]`` the answer; a missing
-    answer is False. ``score`` and probabilities are kept if given.
+    answer is False. ``score``, probabilities, type, status and direction are kept if given.
     """
     ranges = [(start, end) for start, end in row["spans"]]
     if unknown_ranges := [pair for pair in ranges if pair not in ids]:
@@ -651,9 +652,9 @@ def _result_to_relation(
             'not an entity. Writers need the names in doc.spans["entities"].'
         )
     mention_ids = [ids[pair] for pair in ranges]
-    keys = ("score", "probability", "physical", "regulation")
-    numbers = {key: row[key] for key in keys if key in row}
-    return {"entities": mention_ids, "label": bool(row.get("interacts")), **numbers}
+    keys = ("score", "probability", "physical", "regulation", "type", "status", "direction")
+    values = {key: row[key] for key in keys if row.get(key) is not None}
+    return {"entities": mention_ids, "label": bool(row.get("interacts")), **values}
 
 
 def mention_text(doc: Doc, mention: Mention) -> str:

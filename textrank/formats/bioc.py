@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain, count, pairwise
 from typing import Any
@@ -450,7 +450,8 @@ def _doc_to_node(doc: Doc, source: str) -> Node:
     ``source`` selects the relations, numbered R1, R2, …; events follow them under their own ids.
     """
     mentions = get_mentions(doc)
-    annotations = [(mention, _mention_to_node(doc, mention)) for mention in mentions]
+    concepts = _find_concepts(doc, mentions)
+    annotations = [(mention, _mention_to_node(doc, mention, concepts)) for mention in mentions]
     passages = [_passage_to_node(doc.text, chunk) for chunk in _iter_passage_bounds(doc)]
     document: Node = {
         "id": require_document_id(doc),
@@ -508,14 +509,28 @@ def _passage_end(passage: Node) -> int:
     return int(last["offset"]) + len(last["text"])
 
 
-def _mention_to_node(doc: Doc, mention: Mention) -> Node:
+def _find_concepts(doc: Doc, mentions: Sequence[Mention]) -> dict[str, str]:
+    """Return the concepts of mentions by mention id: those of the file, else their identifiers.
+
+    ``mentions`` are those of ``get_mentions``. An NCBI Gene id is written as its number, as in
+    PubTator, others as CURIEs. Mentions without either are left out.
+    """
+    concepts = {
+        mention.id: span.kb_id_.removeprefix("ncbigene:")
+        for mention, span in zip(mentions, doc.spans.get("entities", ()), strict=True)
+        if span.kb_id_
+    }
+    return concepts | dict(doc.user_data.get("concepts", {}))
+
+
+def _mention_to_node(doc: Doc, mention: Mention, concepts: Mapping[str, str]) -> Node:
     """Convert a mention to a BioC annotation.
 
-    Its concept in ``doc.user_data["concepts"]``, if any, becomes the infon ``identifier``.
+    Its entry in ``concepts`` (see ``_find_concepts``), if any, becomes the infon ``identifier``.
     """
     infons = {"type": mention.label}
-    if mention.id in doc.user_data.get("concepts", {}):
-        infons["identifier"] = doc.user_data["concepts"][mention.id]
+    if mention.id in concepts:
+        infons["identifier"] = concepts[mention.id]
     locations = [{"offset": start, "length": end - start} for start, end in mention.pieces]
     words = mention_text(doc, mention)
     return {"id": mention.id, "infons": infons, "text": words, "locations": locations}
@@ -524,11 +539,12 @@ def _mention_to_node(doc: Doc, mention: Mention) -> Node:
 def _relation_to_node(name: str, row: dict[str, Any]) -> Node:
     """Convert a row of ``get_relations`` to a BioC relation with id ``name``.
 
-    Type, label ("true" or "false") and score become infons; roles are Arg1 and Arg2 unless given.
+    Type, label ("true" or "false"), score, probability, status and direction become infons; roles
+    are Arg1 and Arg2 unless given.
     """
     infons = {"type": str(row.get("type", "")), "label": str(bool(row.get("label"))).lower()}
-    if "score" in row:
-        infons["score"] = str(row["score"])
+    keys = ("score", "probability", "status", "direction")
+    infons |= {key: str(row[key]) for key in keys if key in row}
     roles = row.get("roles", ["Arg1", "Arg2"])
     nodes = [{"refid": end, "role": role} for end, role in zip(row["entities"], roles, strict=True)]
     return {"id": name, "infons": infons, "nodes": nodes}
@@ -690,22 +706,32 @@ def _gene_curies(label: str, concept: str) -> tuple[str, ...]:
     return tuple(f"ncbigene:{number}" for number in numbers)
 
 
-def write_pubtator(docs: Iterable[Doc], path: str) -> None:
+# Types of statements -> types of relations in BioRED and PubTator 3; others are "Association".
+PUBTATOR_RELATIONS: Mapping[str, str] = {
+    "binding": "Bind",
+    "activation": "Positive_Correlation",
+    "inhibition": "Negative_Correlation",
+}
+
+
+def write_pubtator(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
     """Write title (the first line of the text), rest and mentions of each document to ``path``.
 
-    PubTator has no relations between mentions, so gold is lost; relations of concepts are kept. A
-    discontinuous name, or an id that is missing or has blanks or ``|``, raises ValueError. Tabs,
-    and newlines after the first, become blanks.
+    PubTator has no relations between mentions, so gold is lost; relations of concepts are kept.
+    With the name of a task as ``source``, its positive results become relations of concepts, where
+    both names have an identifier; see ``PUBTATOR_RELATIONS``. A discontinuous name, or an id that
+    is missing or has blanks or ``|``, raises ValueError. Tabs, and newlines after the first, become
+    blanks.
     """
     with open_atomic(path) as out:
         for doc in docs:
-            out.writelines(row + "\n" for row in _iter_pubtator_lines(doc))
+            out.writelines(row + "\n" for row in _iter_pubtator_lines(doc, source))
 
 
-def _iter_pubtator_lines(doc: Doc) -> Iterator[str]:
+def _iter_pubtator_lines(doc: Doc, source: str) -> Iterator[str]:
     """Iterate over the lines of one document, without line ends; the last one is blank.
 
-    Raises ValueError as ``write_pubtator``.
+    ``source`` is as in ``write_pubtator``, which says when ValueError is raised.
     """
     name = require_document_id(doc)
     if re.search(r"[|\s]", name):
@@ -713,8 +739,9 @@ def _iter_pubtator_lines(doc: Doc) -> Iterator[str]:
     title, _, rest = doc.text.partition("\n")
     yield f"{name}|t|{_flatten(title)}"
     yield f"{name}|a|{_flatten(rest)}"
-    concepts = doc.user_data.get("concepts", {})
-    for mention in get_mentions(doc):
+    mentions = get_mentions(doc)
+    concepts = _find_concepts(doc, mentions)
+    for mention in mentions:
         if len(mention.pieces) != 1:
             raise ValueError(
                 f"mention {mention.id!r} of document {name!r} is in {len(mention.pieces)} pieces, "
@@ -724,9 +751,31 @@ def _iter_pubtator_lines(doc: Doc) -> Iterator[str]:
         concept = concepts.get(mention.id, "-")
         words = _flatten(mention_text(doc, mention))
         yield "\t".join([name, str(start), str(end), words, _flatten(mention.label), concept])
-    for relation in doc.user_data.get("concept_relations", []):
+    relations = list(doc.user_data.get("concept_relations", []))
+    if source != "gold":
+        relations = _relate_concepts(get_relations(doc, source), concepts)
+    for relation in relations:
         yield "\t".join([name, *relation])
     yield ""
+
+
+def _relate_concepts(
+    rows: Iterable[Mapping[str, Any]], concepts: Mapping[str, str]
+) -> list[list[str]]:
+    """Return ``[type, concept, concept]`` of positive relations, each once, in their order.
+
+    ``rows`` are those of ``get_relations``, ``concepts`` those of ``_find_concepts``. The acting
+    concept comes first where the direction is known. Relations of a name without a concept, or of
+    a concept with itself, are left out.
+    """
+    relations: dict[tuple[str, str, str], None] = {}
+    for row in rows:
+        ends = [concepts.get(end, "") for end in row["entities"]]
+        if not row["label"] or not all(ends) or ends[0] == ends[1]:
+            continue
+        first, second = ends[::-1] if row.get("direction") == "b>a" else ends
+        relations[PUBTATOR_RELATIONS.get(row.get("type", ""), "Association"), first, second] = None
+    return [list(relation) for relation in relations]
 
 
 def _flatten(text: str) -> str:
