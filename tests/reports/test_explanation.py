@@ -120,6 +120,8 @@ def test_a_pair_without_a_joining_word_is_described_by_what_stands_between() -> 
         ("nsubj< prep_to>", "A binds B", "*binds* has A as subject and B after *to*."),
         ("nn< nsubj< conj_and> dobj> nn>", "A isoform binds inhibits secretion B",
          "*inhibits* has A in its subject (*isoform*) and B in its object (*secretion*)."),
+        ("nsubjpass< agent> pobj>", "AKT1 phosphorylated by PDK1",
+         "*phosphorylated* has AKT1 as what it is done to and PDK1 after *by*."),
         ("nn< prep_of>", "SRC phosphorylation CAS",
          "*phosphorylation* has SRC beside it and CAS after *of*."),
         ("conj_and>", "A B", ""),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import signal
 import sqlite3
@@ -23,7 +24,14 @@ from textrank.config import load_corpus, load_model, load_pipeline
 from textrank.formats.detection import WRITERS
 from textrank.model import Model
 from textrank.web.active_learner import ActiveLearner
-from textrank.web.annotation import AnswerLog, Curation, CurationApp, fingerprint_docs
+from textrank.web.annotation import (
+    AnswerLog,
+    Curation,
+    CurationApp,
+    docs_with_answers,
+    fingerprint_docs,
+    surrounding_text,
+)
 from textrank.web.app import Credentials
 
 ROOT = Path(__file__).parents[2]
@@ -65,6 +73,135 @@ def test_answers_move_on_and_undo_comes_back(client: TestClient) -> None:
     assert back["question"]["key"] == first["key"]
     assert (back["answered"], back["labelled"]) == (0, 0)
     assert client.post("/api/undo").status_code == 422
+
+
+def test_attributes_are_stored_with_yes_and_exported(
+    curation: Curation, client: TestClient
+) -> None:
+    question = client.get("/api/state").json()["question"]
+    found = question["attributes"]
+    assert found["choices"]["type"][0] == "binding"
+    assert set(found["proposed"]) == {"status", "type", "direction", "identifiers"}
+    details = {
+        "status": "speculated",
+        "type": "activation",
+        "direction": "b>a",
+        "identifiers": ["ncbigene:2885", ""],
+    }
+    for wrong in ({"type": "love"}, {"colour": "red"}, {"identifiers": ["x"]}, ["type"]):
+        sent = {"question": question["key"], "value": "yes", "details": wrong}
+        assert client.post("/api/answer", json=sent).status_code == 422
+    sent = {"question": question["key"], "value": "yes", "details": details}
+    state = client.post("/api/answer", json=sent).json()
+    assert "(activation, speculated)" in state["last"][0]["text"]
+    lines = client.get("/export/answers.jsonl").text.splitlines()
+    assert json.loads(json.loads(lines[0])["details"]) == details
+    with docs_with_answers(curation) as (doc,):
+        gold = next(row for row in doc.user_data["gold"] if row["by"] == "curator")
+        assert (gold["type"], gold["status"], gold["direction"]) == (
+            "activation",
+            "speculated",
+            "b>a",
+        )
+        spans = {span.id_: span for span in doc.spans["entities"]}
+        assert [spans[end].kb_id_ for end in gold["entities"]] == ["ncbigene:2885", ""]
+    assert "ncbigene:2885" in client.get("/export/corpus/json_lines").text
+
+
+def test_a_file_of_answers_without_attributes_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "old.sqlite"
+    with sqlite3.connect(file) as db:
+        db.executescript(
+            "CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);"
+            "CREATE TABLE events (id INTEGER PRIMARY KEY, at TEXT NOT NULL, who TEXT NOT NULL,"
+            " kind TEXT NOT NULL, document TEXT NOT NULL, question TEXT NOT NULL,"
+            " value TEXT NOT NULL, undoes INTEGER);"
+            "INSERT INTO events VALUES (1, 't', 'ada', 'answer', 'd', 'q', 'yes', NULL);"
+        )
+    log = AnswerLog(file, {})
+    assert [event.details for event in log.events()] == [""]
+    log.append("answer", "bo", details='{"type": "binding"}')
+    assert log.events()[-1].details == '{"type": "binding"}'
+
+
+def test_second_opinions_measure_agreement_and_teach_nothing(curation: Curation) -> None:
+    keys = []
+    for value in ("yes", "no", "yes"):
+        question = curation.current_question("ada")
+        assert question is not None
+        keys.append(question.key)
+        curation.answer(question.key, value, "ada")
+    scores = curation.learner.scores.copy()
+    curation.set_queue("second opinion", "bo")
+    for value in ("yes", "no", "no"):
+        question = curation.current_question("bo")
+        assert question is not None
+        assert question.key in keys
+        curation.answer(question.key, value, "bo")
+    np.testing.assert_array_equal(curation.learner.scores, scores)
+    state = curation.state("bo")
+    assert state["question"] is None
+    assert state["people"] == 2
+    assert state["agreement"]["questions"] == 3
+    assert curation.current_question("ada").key not in keys
+    given = {(e.question, e.who): e.value for e in curation.active_events}
+    agreed = sum(given[key, "ada"] == given[key, "bo"] for key in keys)
+    assert state["agreement"]["agreed"] == agreed
+    last = curation.active_events[-1].question
+    curation.undo("bo")
+    assert curation.state("bo")["question"]["key"] == last
+    assert last in curation.learner.answered  # the answer of ada stays
+    restarted = AnswerLog.active_events(curation.answers)
+    assert len(restarted) == 5
+
+
+def test_a_first_answer_that_is_undone_leaves_the_second(curation: Curation) -> None:
+    question = curation.current_question("ada")
+    assert question is not None
+    curation.answer(question.key, "yes", "ada")
+    curation.set_queue("second opinion", "bo")
+    curation.answer(question.key, "no", "bo")
+    assert curation.learner.answered[question.key] == "yes"
+    curation.undo("ada")
+    assert curation.learner.answered[question.key] == "no"
+
+
+@pytest.mark.parametrize("queue", ["paper", "pair"])
+def test_a_queue_keeps_to_its_paper_or_pair(curation: Curation, queue: str) -> None:
+    curation.set_queue(queue)
+    seen = []
+    for _ in range(12):
+        question = curation.current_question()
+        assert question is not None
+        spans = curation.learner.candidates[question.rows[0]].spans
+        pair = frozenset(span.text.lower() for span in spans)
+        seen.append(question.document if queue == "paper" else pair)
+        curation.answer(question.key, "no")
+    runs = [one for one, _ in itertools.groupby(seen)]
+    assert len(runs) == len(set(runs))  # what was left is not come back to
+    with pytest.raises(ValueError, match="is not a queue"):
+        curation.set_queue("whatever")
+
+
+def test_it_says_how_many_answers_quality_needs(client: TestClient) -> None:
+    state = client.get("/api/state").json()
+    assert state["needed"] == {"yes": 5, "no": 5}
+    assert _answer(client, "yes")["needed"] == {"yes": 4, "no": 5}
+    assert _answer(client, "unsure")["needed"] == {"yes": 4, "no": 5}
+
+
+def test_context_is_whole_sentences(curation: Curation) -> None:
+    candidate = max(curation.learner.candidates, key=lambda c: c.spans[0].start)
+    before, after = surrounding_text(candidate)
+    sentences = [sentence.text.strip() for sentence in candidate.doc.sents]
+    for part in (before, after):
+        assert not part or any(part.startswith(sentence) for sentence in sentences)
+
+
+def test_genes_are_offered_for_a_symbol(client: TestClient) -> None:
+    first = client.get("/api/genes", params={"q": "GRB2"}).json()[0]
+    assert first == {"identifier": "ncbigene:2885", "symbol": "GRB2", "species": "human"}
+    assert client.get("/api/genes").json() == []
 
 
 def test_reasons_come_after_the_question_and_sum_to_its_score(client: TestClient) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -81,17 +82,27 @@ def _make_curation(
     ``fresh`` learning starts with nothing.
     """
     from textrank._annotate import load_language
+    from textrank.progress import track
     from textrank.web.active_learner import ActiveLearner
     from textrank.web.annotation import AnswerLog, Curation, fingerprint_docs
 
+    _tell("Loading the model …")
     pipeline, prior = _load_start(model, fresh or train is not None)
     language = load_language(nlp, pipeline.task, raw=True)
-    docs = list(options.load_corpus(source)(language))
+    docs = list(track(options.load_corpus(source)(language), "Reading texts"))
     training = list(options.load_corpus(train)(language)) if train else []
+    _tell(f"Judging all candidates of {len(docs)} documents …")
     learner = ActiveLearner.from_docs(pipeline, docs, prior=prior, training=training)
+    _tell(f"{len(learner.questions)} questions. Replaying earlier answers …")
     target = file or Path(f"{Path(source).name}-{pipeline.task.name}.answers.sqlite")
     about = {"task": pipeline.task.name, "texts": fingerprint_docs(docs)}
     return Curation(learner, docs, AnswerLog(target, about), who)
+
+
+def _tell(text: str) -> None:
+    """Print what is being done, if a person watches: starting takes a while."""
+    if sys.stderr.isatty():
+        typer.echo(text, err=True)
 
 
 def _load_start(name: str, fresh: bool) -> tuple[Pipeline, Model | None]:

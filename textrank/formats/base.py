@@ -579,10 +579,12 @@ def get_mentions(doc: Doc) -> list[Mention]:
     """Return the names in ``doc.spans["entities"]`` with their character ranges, in that order.
 
     Spans without an id are numbered T1, T2, …, skipping ids in use. Ranges are those of the file
-    (``user_data["offsets"]``) where they are known, else those of the tokens. Identifiers are not
-    filled in. Without the span group the result is [].
+    (``user_data["offsets"]``) where they are known, else those of the tokens. Identifiers are the
+    span's ``kb_id_`` and others of the file (``user_data["identifiers"]``). Without the span group
+    the result is [].
     """
     offsets: Mapping[str, list[list[int]]] = doc.user_data.get("offsets", {})
+    identifiers: Mapping[str, list[str]] = doc.user_data.get("identifiers", {})
     mentions: list[Mention] = []
     used_ids = {span.id_ for span in doc.spans.get("entities", [])}
     new_ids = (name for number in count(1) if (name := f"T{number}") not in used_ids)
@@ -592,7 +594,10 @@ def get_mentions(doc: Doc) -> list[Mention]:
         pieces = (
             tuple((a, b) for a, b in ranges) if ranges else _token_ranges(doc, span_tokens(span))
         )
-        mentions.append(Mention(name, span.label_, pieces))
+        known = identifiers.get(name, []) if span.id_ else []
+        # A changed kb_id_ replaces the identifiers of the file.
+        ids = tuple(known) if span.kb_id_ in known else tuple(filter(None, [span.kb_id_]))
+        mentions.append(Mention(name, span.label_, pieces, ids))
     return mentions
 
 

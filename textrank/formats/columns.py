@@ -119,11 +119,12 @@ USER_DATA_TYPES = {
 class JsonLines(FileReader):
     """Documents of a JSON lines file: ``{"id": …, "text": …, "entities": […]}`` per line.
 
-    An entity is ``[start, end, label]``, end exclusive, or an object with ``id``, ``label`` and
-    ``pieces``, a list of ``[start, end]``. ``relations`` are objects with ``entities`` (two ids),
-    ``label`` (true or false) and optionally ``type``; ``sentences`` lists the first character of
-    each sentence. Other keys go to ``doc.user_data["meta"]``. A document without ``entities``
-    leaves names to the recogniser in ``nlp``. A missing ``id`` becomes the line number.
+    An entity is ``[start, end, label]``, end exclusive, or an object with ``id``, ``label``,
+    ``pieces``, a list of ``[start, end]``, and optionally ``identifiers``, a list of CURIEs.
+    ``relations`` are objects with ``entities`` (two ids), ``label`` (true or false) and optionally
+    ``type``; ``sentences`` lists the first character of each sentence. Other keys go to
+    ``doc.user_data["meta"]``. A document without ``entities`` leaves names to the recogniser in
+    ``nlp``. A missing ``id`` becomes the line number.
 
     Attributes
     ----------
@@ -223,9 +224,13 @@ def write_json_lines(docs: Iterable[Doc], path: str, *, source: str = "gold") ->
 
 
 def _entity_to_json(mention: Mention) -> dict[str, Any]:
-    """Return a mention as an object of ``entities``: ``id``, ``label`` and ``pieces``."""
+    """Return a mention as an object of ``entities``: ``id``, ``label`` and ``pieces``.
+
+    A mention with identifiers has these too.
+    """
     pieces = [list(piece) for piece in mention.pieces]
-    return {"id": mention.id, "label": mention.label, "pieces": pieces}
+    row = {"id": mention.id, "label": mention.label, "pieces": pieces}
+    return {**row, "identifiers": list(mention.identifiers)} if mention.identifiers else row
 
 
 def is_json_integer(value: object) -> bool:
@@ -256,7 +261,11 @@ def _parse_entity(row: Any, number: int, location: str) -> Mention:
         case [start, end, str(label)]:
             return Mention(f"T{number}", label, _parse_ranges([[start, end]], location))
         case {"pieces": [_, *_] as pieces, "label": str(label)}:
-            return Mention(str(row.get("id", f"T{number}")), label, _parse_ranges(pieces, location))
+            ids = row.get("identifiers") or []
+            if not isinstance(ids, list) or not all(isinstance(i, str) and i for i in ids):
+                raise ValueError(f'{location}: "identifiers" is not a list of texts.')
+            name = str(row.get("id", f"T{number}"))
+            return Mention(name, label, _parse_ranges(pieces, location), tuple(ids))
     raise ValueError(
         f'{location}: {row!r:.80} is not an entity. Write [start, end, label] or {{"label": ..., '
         '"pieces": [[start, end]]}.'

@@ -310,7 +310,8 @@ def _describe_role(name: str, way: Sequence[tuple[str, str]]) -> str:
     match = _PREPOSITION.fullmatch(relation)
     if match:
         preposition = match[1] or ("by" if match[2] else word)
-        below = way[1:] if match[3] else way
+        is_own_word = bool(match[3]) or word == preposition
+        below = way[1:] if is_own_word else way
         inside = f" (in *{below[0][1]}* …)" if len(below) > 1 else ""
         return f"{name} after *{preposition.replace('_', ' ')}*{inside}"
     for pattern, role, phrase in _ROLES:

@@ -35,31 +35,44 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from textrank.candidates import Candidate, document_id
+from textrank.candidates import Candidate, document_id, get_answers
 from textrank.evaluation.cross_validation import make_decisions
 from textrank.features import FeatureNames, Matrix, Vector, concat_rows
 from textrank.formats.detection import WRITERS, write_docs
 from textrank.io import lock_file
+from textrank.language.alignment import original_offsets
 from textrank.learners.base import Fit
 from textrank.learners.calibration import fit_calibration
 from textrank.model import Model
 from textrank.reports.explanation import ExplainedDecision
 from textrank.results.store import valid_unicode
+from textrank.tasks.identifiers.task import find_identifiers
+from textrank.tasks.ppi.facts import entity_key
+from textrank.tasks.ppi.statements import DIRECTIONS, TYPES
 from textrank.web.active_learner import (
     ANSWERS_PER_TUNING,
     ANSWERS_WITHOUT_LABEL,
     CHOICE_PREFIX,
     LABEL_OF_ANSWER,
+    MIN_ANSWERS_PER_CLASS,
     NEGATED,
+    YES,
     ActiveLearner,
     FeatureRows,
     Question,
     advise,
     can_explain,
+    cohen_kappa,
     explain_row,
 )
-from textrank.web.app import Credentials, common_routes, not_found, render_page
-from textrank.web.explorer import present_explanation
+from textrank.web.app import (
+    Credentials,
+    common_routes,
+    not_found,
+    render_page,
+    species_name,
+)
+from textrank.web.explorer import describe_identifier, find_document_link, present_explanation
 
 # Answers on disk
 
@@ -74,7 +87,8 @@ CREATE TABLE IF NOT EXISTS events (
   document TEXT NOT NULL,
   question TEXT NOT NULL,
   value TEXT NOT NULL,
-  undoes INTEGER REFERENCES events (id)
+  undoes INTEGER REFERENCES events (id),
+  details TEXT NOT NULL DEFAULT ''
 );
 """
 
@@ -94,6 +108,7 @@ class Event:
     question: str  # key of the question; for a name its characters, as JSON
     value: str
     undoes: int | None = None  # id of the event that an undo takes back
+    details: str = ""  # of an answer: JSON of status, type, direction and identifiers
 
 
 class AnswerLog:
@@ -125,6 +140,9 @@ class AnswerLog:
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = FULL")
             self._db.executescript(_TABLES)
+            columns = {row[1] for row in self._db.execute("PRAGMA table_info(events)")}
+            if "details" not in columns:  # a file of an earlier version
+                self._db.execute("ALTER TABLE events ADD COLUMN details TEXT NOT NULL DEFAULT ''")
         except sqlite3.DatabaseError as error:
             self._release_lock()
             raise ValueError(
@@ -163,6 +181,7 @@ class AnswerLog:
         question: str = "",
         value: str = "",
         undoes: int | None = None,
+        details: str = "",
     ) -> Event:
         """Append an event with the present time and return it; it is on the disk when this returns.
 
@@ -171,19 +190,19 @@ class AnswerLog:
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
         with self._lock:
             cursor = self._db.execute(
-                "INSERT INTO events (at, who, kind, document, question, value, undoes) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (at, who, kind, document, question, value, undoes),
+                "INSERT INTO events (at, who, kind, document, question, value, undoes, details) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (at, who, kind, document, question, value, undoes, details),
             )
             number = int(cursor.lastrowid or 0)
-        return Event(number, at, who, kind, document, question, value, undoes)
+        return Event(number, at, who, kind, document, question, value, undoes, details)
 
     def events(self) -> list[Event]:
         """Return all events in their order, including undone ones and undos."""
         with self._lock:
             rows = self._db.execute(
-                "SELECT id, at, who, kind, document, question, value, undoes FROM events "
-                "ORDER BY id"
+                "SELECT id, at, who, kind, document, question, value, undoes, details "
+                "FROM events ORDER BY id"
             ).fetchall()
         return [Event(*row) for row in rows]
 
@@ -263,6 +282,71 @@ class EditableNames:
         return span
 
 
+# Attributes of an answer
+
+STATUS_CHOICES = ("asserted", "speculated")  # of a relation that holds; "negated" is an answer
+MAX_IDENTIFIER_CHARACTERS = 60
+
+
+def check_details(details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attributes of an answer that are known, validated.
+
+    Keys: ``status`` (one of ``STATUS_CHOICES``), ``type`` (one of ``TYPES``), ``direction`` (one of
+    ``DIRECTIONS``) and ``identifiers`` (two texts, "" for none). Raises ValueError for any other
+    key or value.
+    """
+    allowed = {"status": STATUS_CHOICES, "type": TYPES, "direction": DIRECTIONS}
+    for key, value in details.items():
+        if key == "identifiers":
+            is_valid = (
+                isinstance(value, list)
+                and len(value) == 2
+                and all(isinstance(i, str) and len(i) <= MAX_IDENTIFIER_CHARACTERS for i in value)
+            )
+            if not is_valid:
+                raise ValueError(f"identifiers must be two short texts, got {value!r:.80}.")
+        elif key not in allowed:
+            raise ValueError(
+                f"{key!r} is not an attribute. Available: {', '.join(allowed)}, identifiers."
+            )
+        elif value not in allowed[key]:
+            raise ValueError(f"{key} must be one of {', '.join(allowed[key])}, got {value!r:.40}.")
+    return dict(details)
+
+
+# Agreement and queues
+
+QUEUES = ("doubt", "paper", "pair", "second opinion")
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Answers of different people to the same questions."""
+
+    questions: int = 0  # with answers of at least two people
+    agreed: int = 0  # of which the first two answers are the same
+    kappa: float | None = None  # Cohen's, of yes against no; None if it is not defined
+
+
+def measure_agreement(events: Sequence[Event]) -> Agreement:
+    """Return how far the first two people who answered the same questions agree.
+
+    ``events`` are active ones, in their order. Unsure answers, and marks of names, do not count.
+    """
+    answers: dict[str, dict[str, str]] = {}
+    for event in events:
+        if event.kind == "answer" and event.value not in ANSWERS_WITHOUT_LABEL:
+            answers.setdefault(event.question, {})[event.who] = event.value
+    pairs = [list(given.values())[:2] for given in answers.values() if len(given) > 1]
+    if not pairs:
+        return Agreement()
+    agreed = sum(one == other for one, other in pairs)
+    yes = np.array([[LABEL_OF_ANSWER.get(v, 1.0) > 0 for v in pair] for pair in pairs])
+    is_defined = bool(yes.any() and not yes.all())
+    kappa = cohen_kappa(yes[:, 0], yes[:, 1]) if is_defined else None
+    return Agreement(len(pairs), agreed, kappa)
+
+
 # Curation
 
 MAX_CURVE_POINTS = 300
@@ -290,6 +374,9 @@ class Curation:
         self._lock = RLock()
         self._answers_since_tuning = 0
         self._tuning: Thread | None = None
+        self._proposals: dict[str, dict[tuple[int, ...], dict[str, Any]]] = {}  # by document
+        self._queues: dict[str, str] = {}  # by person; "doubt" if missing
+        self._last: dict[str, Question] = {}  # last answered question by person
         self._replay()
         self._questions: dict[str, Question] = {}  # handed out and not yet answered, by person
 
@@ -308,6 +395,8 @@ class Curation:
             if question is None:
                 self.lost_answers.append(event.question)
                 continue
+            if question.key in self.learner.answered:
+                continue  # a second opinion: the first answer is learnt
             labels |= question.labels(event.value)
             self.learner.answered[question.key] = event.value
         if self.learner.answered:
@@ -320,36 +409,135 @@ class Curation:
     def current_question(self, who: str | None = None) -> Question | None:
         """Return the open question of a person, handing out one; None if all are answered.
 
-        It is not the question of another person, unless no other is open. ``who`` None is the
-        person of the curation.
+        It is the first of the person's queue (``set_queue``), and not the question of another
+        person, unless no other is open. ``who`` None is the person of the curation.
         """
         person = who or self.who
         with self._lock:
             held = self._questions.pop(person, None)
             question = None if held is None else self.learner.questions.get(held.key)
-            if question is None or question.key in self.learner.answered:
-                question = self.learner.next_question({q.key for q in self._questions.values()})
+            if question is None or self._is_done(question, person):
+                question = self._next_of_queue(person)
             if question is not None:
                 self._questions[person] = question
             return question
 
-    def answer(self, key: str, value: str, who: str | None = None) -> dict[str, Any]:
+    def set_queue(self, queue: str, who: str | None = None) -> dict[str, Any]:
+        """Choose the order of a person's questions, one of ``QUEUES``.
+
+        "doubt" asks first what the model learns most from; "paper" all questions of one document in
+        text order; "pair" all statements about the same two entities; "second opinion" what only
+        another person has answered. Raises ValueError for another value.
+        """
+        if queue not in QUEUES:
+            raise ValueError(f"{queue!r} is not a queue. Available: {', '.join(QUEUES)}.")
+        person = who or self.who
+        with self._lock:
+            self._queues[person] = queue
+            self._questions.pop(person, None)
+            return self.state(who)
+
+    def _is_done(self, question: Question, person: str) -> bool:
+        """Return whether a person need not answer a question: it is answered, or theirs is."""
+        if self._queues.get(person) == "second opinion":
+            return person in self._answerers().get(question.key, [])
+        return question.key in self.learner.answered
+
+    def _answerers(self) -> dict[str, list[str]]:
+        """Return who answered each question, in order."""
+        people: dict[str, list[str]] = {}
+        for event in self.active_events:
+            if event.kind == "answer":
+                people.setdefault(event.question, []).append(event.who)
+        return people
+
+    def _next_of_queue(self, person: str) -> Question | None:
+        """Return the next question of a person's queue; None if it is empty."""
+        queue, learner = self._queues.get(person, "doubt"), self.learner
+        taken = {question.key for question in self._questions.values()}
+        if queue == "second opinion":
+            answerers = self._answerers()
+            return next(
+                (
+                    question
+                    for key, question in learner.questions.items()
+                    if len(answerers.get(key, [])) == 1 and person not in answerers[key]
+                ),
+                None,
+            )
+        last = self._last.get(person)
+        if queue != "doubt" and last is not None:
+            same = self._open_beside(last, queue, taken)
+            if same is not None:
+                return same
+        question = learner.next_question(taken)
+        if queue == "doubt" or question is None:
+            return question
+        return self._open_beside(question, queue, taken) or question
+
+    def _open_beside(self, question: Question, queue: str, taken: set[str]) -> Question | None:
+        """Return the first open question of the same document or pair; None if there is none.
+
+        ``queue`` is "paper" or "pair"; keys in ``taken`` are left out. The order is that of the
+        texts.
+        """
+        learner = self.learner
+
+        def group(one: Question) -> object:
+            if queue == "paper":
+                return one.document
+            spans = learner.candidates[one.rows[0]].spans
+            return frozenset(entity_key(span.text, span.kb_id_ or None) for span in spans)
+
+        wanted = group(question)
+        open_keys = learner.questions.keys() - learner.answered.keys() - taken
+        same = [
+            q for key, q in learner.questions.items() if key in open_keys and group(q) == wanted
+        ]
+        return min(same, key=self._text_order, default=None)
+
+    def _text_order(self, question: Question) -> tuple[str, list[int]]:
+        """Return a key that sorts questions by document and place in it."""
+        spans = self.learner.candidates[question.rows[0]].spans
+        return question.document, [span.start_char for span in spans]
+
+    def answer(
+        self,
+        key: str,
+        value: str,
+        who: str | None = None,
+        details: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
         """Take an answer to the question of a key, log it and choose the next question.
 
         ``value`` is one of ``Question.allowed_answers``; ``who`` None is the person of the
-        curation. Raises ValueError, before anything is
-        written, if the question does not exist or is answered, or the value is not allowed.
+        curation; ``details`` are attributes of the relation (``check_details``). The first answer
+        to a question is learnt. In the queue "second opinion" another person may answer it too,
+        which measures agreement. Raises ValueError, before anything is written, if the question
+        does not exist or is answered, or a value is not allowed.
         """
+        person = who or self.who
         with self._lock:
-            question = self._get_open_question(key)
+            question = self.learner.questions.get(key)
+            if question is None or self._is_done(question, person):
+                raise ValueError("this question was answered or does not exist. Reload the page.")
+            is_first = key not in self.learner.answered
             question.labels(value)  # raises before anything is written
+            known = check_details(details or {})
             event = self.answers.append(
-                "answer", who or self.who, document=question.document, question=key, value=value
+                "answer",
+                person,
+                document=question.document,
+                question=key,
+                value=value,
+                details=json.dumps(known, ensure_ascii=False) if known else "",
             )
-            self.learner.answer(question, value)
             self.active_events.append(event)
-            self._answers_since_tuning += 1
-            self._tune_if_due()
+            self._last[person] = question
+            if is_first:
+                self.learner.answer(question, value)
+                self._answers_since_tuning += 1
+                self._tune_if_due()
             return self.state(who)
 
     def undo(self, who: str | None = None) -> dict[str, Any]:
@@ -372,14 +560,20 @@ class Curation:
             return self.state(who)
 
     def _remove_answer(self, key: str, person: str) -> None:
-        """Make the learner forget the answer to a question and ask the person again.
+        """Make the learner forget an undone answer to a question and ask the person again.
 
-        If the question does not exist any more, the next one is chosen.
+        If somebody else answered it too, that answer is learnt instead. If the question does not
+        exist any more, the next one is chosen.
         """
         question = self.learner.questions.get(key)
-        if question is not None:
+        if question is None:
+            return
+        values = [e.value for e in self.active_events if e.kind == "answer" and e.question == key]
+        if self.learner.answered.get(key) != next(iter(values), None):
             self.learner.remove_answer(question)
-            self._questions[person] = question
+            if values:
+                self.learner.answer(question, values[0])
+        self._questions[person] = question
 
     def mark(
         self, document: str, start: int, end: int, *, remove: bool = False, who: str | None = None
@@ -418,14 +612,8 @@ class Curation:
                 start, end = json.loads(event.question)
                 marks.append(NameMark(start, end, event.value == "none", f"m{event.id}"))
         self.names[document].apply(marks)
+        self._proposals.pop(document, None)
         self.lost_answers += self.learner.update_doc(self.docs[document])
-
-    def _get_open_question(self, key: str) -> Question:
-        """Return the question of a key; raise ValueError if it is answered or does not exist."""
-        question = self.learner.questions.get(key)
-        if question is None or key in self.learner.answered:
-            raise ValueError("this question was answered or does not exist. Reload the page.")
-        return question
 
     # Alpha in the background
 
@@ -451,8 +639,10 @@ class Curation:
         """Return everything the page shows to a person, as plain values.
 
         Keys: ``question`` (None if all are answered), ``quality`` (after each of the last answers),
-        ``advice`` (``word``, ``why``), ``alpha``, the counts ``answered``, ``open``, ``labelled``
-        and ``lost``, and ``last`` (the last answers and marks, newest first).
+        ``advice`` (``word``, ``why``), ``needed`` (how many more answers of yes and of no until
+        quality can be measured), ``agreement`` (fields of ``Agreement``), ``queue``, the counts
+        ``answered``, ``open``, ``labelled``, ``lost`` and ``people``, and ``last`` (the last
+        answers and marks, newest first).
         """
         learner = self.learner
         word, why = advise(learner.history, learner.kappas)
@@ -462,7 +652,10 @@ class Curation:
             "question": None if question is None else self.describe_question(question),
             "quality": [asdict(quality) for quality in learner.history[-MAX_CURVE_POINTS:]],
             "advice": {"word": word, "why": why},
-            "alpha": learner.online.alpha,
+            "needed": self._needed_answers(),
+            "agreement": asdict(measure_agreement(self.active_events)),
+            "people": len({event.who for event in self.active_events}),
+            "queue": self._queues.get(who or self.who, "doubt"),
             "answered": len(learner.answered),
             "open": len(learner.questions) - len(learner.answered),
             "labelled": len(learner.online),
@@ -470,12 +663,19 @@ class Curation:
             "last": [self._describe_event(event) for event in last_events],
         }
 
+    def _needed_answers(self) -> dict[str, int]:
+        """Return how many more answers of "yes" and "no" quality needs."""
+        y = self.learner.answers
+        counts = {"yes": int((y > 0).sum()), "no": int((y <= 0).sum())}
+        return {name: max(MIN_ANSWERS_PER_CLASS - n, 0) for name, n in counts.items()}
+
     def describe_question(self, question: Question) -> dict[str, Any]:
         """Return a question with its sentence in words and the model's answer, as plain values.
 
         ``probability`` has one entry per candidate, or is None without calibration; ``favoured`` is
         the position of the candidate with the highest score, of which ``score`` is the score;
-        ``explains`` says whether it can be explained.
+        ``explains`` says whether it can be explained. ``attributes`` are what else can be answered
+        about a pair of proteins, with the model's proposals; None for other tasks.
         """
         learner = self.learner
         row = self._favoured_row(question)
@@ -484,6 +684,7 @@ class Curation:
         return {
             "key": question.key,
             "document": question.document,
+            "link": find_document_link(question.document),
             "title": _title(question, candidate, learner.pipeline.task.name),
             "choices": list(question.answers) if len(question.rows) > 1 else [],
             "words": words_of_candidate(candidate),
@@ -492,7 +693,51 @@ class Curation:
             "probability": None if p is None else [float(value) for value in p],
             "favoured": question.rows.index(row),
             "explains": can_explain(learner),
+            "attributes": self._describe_attributes(candidate),
         }
+
+    def _describe_attributes(self, candidate: Candidate) -> dict[str, Any] | None:
+        """Return the attributes of a pair with their choices and the model's proposals.
+
+        Keys: ``names``, ``choices`` (values by attribute), ``proposed`` (a value by attribute) and
+        ``genes`` (symbol, species and links of each proposed identifier). None if the task is not
+        about pairs of proteins.
+        """
+        if self.learner.pipeline.task.name != "ppi" or len(candidate.spans) != 2:
+            return None
+        row = self._find_proposal(candidate)
+        given = [span.kb_id_ or "" for span in candidate.spans]
+        identifiers = [str(i or "") for i in row.get("identifiers") or given]
+        proposed = {
+            "status": row["status"] if row.get("status") in STATUS_CHOICES else "asserted",
+            "type": row["type"] if row.get("type") in TYPES else "",
+            "direction": row.get("direction") or "none",
+            "identifiers": identifiers,
+        }
+        choices = {"status": STATUS_CHOICES, "type": TYPES, "direction": DIRECTIONS}
+        genes = []
+        for identifier in identifiers:
+            known = describe_identifier(identifier)
+            genes.append({**known, "species": species_name(known["species"])})
+        names = [span.text for span in candidate.spans]
+        return {"names": names, "choices": choices, "proposed": proposed, "genes": genes}
+
+    def _find_proposal(self, candidate: Candidate) -> dict[str, Any]:
+        """Return the prior model's row about a pair; {} without a prior model or such a row.
+
+        All pairs of a document are judged at once, and kept until its names change.
+        """
+        prior, document = self.learner.prior, document_id(candidate.doc)
+        if prior is None:
+            return {}
+        if document not in self._proposals:
+            doc = next(iter(prior.pipe([candidate.doc.copy()])))
+            rows = get_answers(doc, prior.pipeline.task.name) or ()
+            self._proposals[document] = {
+                tuple(n for span in row["spans"] for n in span): row for row in rows
+            }
+        spans = [original_offsets(span) for span in candidate.spans]
+        return self._proposals[document].get(tuple(n for span in spans for n in span), {})
 
     def _favoured_row(self, question: Question) -> int:
         """Return the row of a question with the highest score; the first of those that tie."""
@@ -523,6 +768,9 @@ class Curation:
         if question is not None:
             spans = self.learner.candidates[question.rows[0]].spans
             text = " – ".join(span.text for span in spans)
+            details = json.loads(event.details or "{}")
+            if details.get("type"):
+                text += f" ({details['type']}, {details.get('status', 'asserted')})"
         elif event.kind == "name":
             start, end = json.loads(event.question)
             text = self.docs[event.document].text[start:end] if event.document in self.docs else ""
@@ -533,6 +781,24 @@ class Curation:
             "at": event.at,
             "document": event.document,
         }
+
+
+MAX_LISTED_GENES = 12
+
+
+def list_genes(word: str) -> list[dict[str, str]]:
+    """Return genes for a symbol, synonym or identifier, human ones first, by symbol before synonym.
+
+    Each has ``identifier``, ``symbol`` and ``species`` (in words); at most ``MAX_LISTED_GENES``.
+    """
+    is_known = bool(describe_identifier(word)["symbol"])
+    identifiers = [word] if is_known else [i for part in find_identifiers(word) for i in part]
+    genes = []
+    for identifier in identifiers:
+        known = describe_identifier(identifier)
+        species = species_name(known["species"])
+        genes.append({"identifier": identifier, "symbol": known["symbol"], "species": species})
+    return sorted(genes, key=lambda gene: gene["species"] != "human")[:MAX_LISTED_GENES]
 
 
 def fingerprint_docs(docs: Sequence[Doc]) -> str:
@@ -599,11 +865,19 @@ def _sentence_range(candidate: Candidate) -> tuple[int, int]:
     return min(s.start for s in sentences), max(s.end for s in sentences)
 
 
-def surrounding_text(candidate: Candidate, size: int = 400) -> list[str]:
-    """Return the texts, up to ``size`` characters, before and after a candidate's sentences."""
+CONTEXT_SENTENCES = 2  # before and after the sentence that is asked about
+
+
+def surrounding_text(candidate: Candidate) -> list[str]:
+    """Return the whole sentences, at most ``CONTEXT_SENTENCES``, before and after a candidate's.
+
+    Two empty texts if the Doc has no sentence boundaries.
+    """
     doc = candidate.doc
     first, last = _sentence_range(candidate)
-    return [doc[:first].text[-size:], doc[last:].text[:size]]
+    before = list(doc[:first].sents)[-CONTEXT_SENTENCES:] if first else []
+    after = list(doc[last:].sents)[:CONTEXT_SENTENCES] if last < len(doc) else []
+    return [" ".join(s.text.strip() for s in sentences) for sentences in (before, after)]
 
 
 # Exports
@@ -729,8 +1003,9 @@ def docs_with_answers(curation: Curation) -> Iterator[list[Doc]]:
         before = [(d, d.user_data.get("gold"), list(d.spans.get(SPANS_KEY, ()))) for d in docs]
         decisions = learner.scores >= learner.threshold
         try:
+            details = _details_by_question(curation.active_events)
             for doc in docs:
-                _set_gold(learner, doc, decisions)
+                _set_gold(learner, doc, decisions, details)
             yield docs
         finally:
             for doc, gold, spans in before:
@@ -740,42 +1015,78 @@ def docs_with_answers(curation: Curation) -> Iterator[list[Doc]]:
                 doc.spans[SPANS_KEY] = spans
 
 
-def _set_gold(learner: ActiveLearner, doc: Doc, decisions: NDArray[np.bool_]) -> None:
-    """Set gold pairs and labels of names of a Doc from answers and, for pairs, decisions.
+def _details_by_question(events: Sequence[Event]) -> dict[str, dict[str, Any]]:
+    """Return the attributes of the first answer to each question that has any."""
+    details: dict[str, dict[str, Any]] = {}
+    for event in events:
+        if event.kind == "answer" and event.details:
+            details.setdefault(event.question, json.loads(event.details))
+    return details
 
-    ``decisions`` (candidates,) are those of the model, by row. Changes the Doc. Names without an
-    answer, or with the answer no, keep their label.
+
+def _set_gold(
+    learner: ActiveLearner,
+    doc: Doc,
+    decisions: NDArray[np.bool_],
+    details: Mapping[str, Mapping[str, Any]],
+) -> None:
+    """Set gold pairs, labels and identifiers of names of a Doc from answers and decisions.
+
+    ``decisions`` (candidates,) are those of the model, by row; ``details`` the attributes of
+    answers by question. Changes the Doc. Names without an answer, or with the answer no, keep their
+    label; those without an identifier in an answer keep theirs.
     """
     questions = [q for q in learner.questions.values() if learner.candidates[q.rows[0]].doc is doc]
     pairs = [q for q in questions if len(learner.candidates[q.rows[0]].spans) == 2]
     if pairs:
-        doc.user_data["gold"] = [_gold_pair(learner, question, decisions) for question in pairs]
-    labels = {}
+        doc.user_data["gold"] = [
+            _gold_pair(learner, question, decisions, details.get(question.key, {}))
+            for question in pairs
+        ]
+    labels, identifiers = {}, {}
+    for question in pairs:
+        spans = learner.candidates[question.rows[0]].spans
+        given = details.get(question.key, {}).get("identifiers", ())
+        for span, identifier in zip(spans, given, strict=False):
+            identifiers[span.start, span.end] = identifier
     for question in questions:
         value = learner.answered.get(question.key, "")
         span = learner.candidates[question.rows[0]].spans[0]
         if question not in pairs and value and value not in ANSWERS_WITHOUT_LABEL:
             labels[span.start, span.end] = _chosen_label(learner, question, value)
-    if labels:
+    if labels or identifiers:
         doc.spans[SPANS_KEY] = [
-            Span(doc, s.start, s.end, label=labels.get((s.start, s.end)) or s.label_, span_id=s.id_)
+            Span(
+                doc,
+                s.start,
+                s.end,
+                label=labels.get((s.start, s.end)) or s.label_,
+                kb_id=identifiers.get((s.start, s.end), s.kb_id_),
+                span_id=s.id_,
+            )
             for s in doc.spans.get(SPANS_KEY, ())
         ]
 
 
 def _gold_pair(
-    learner: ActiveLearner, question: Question, decisions: NDArray[np.bool_]
+    learner: ActiveLearner,
+    question: Question,
+    decisions: NDArray[np.bool_],
+    details: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return the gold row of a pair, by the curator's answer or else the model's decision.
 
-    Keys: ``entities`` (span ids), ``label`` (whether they interact), ``by`` ("curator" or "model")
-    and, for the answer "negated", ``status``. ``decisions`` are those of the model, by row.
+    Keys: ``entities`` (span ids), ``label`` (whether they interact), ``by`` ("curator" or "model"),
+    for the answer "negated" ``status``, and for "yes" the ``details`` that were answered: status,
+    type and direction. ``decisions`` are those of the model, by row.
     """
     spans = learner.candidates[question.rows[0]].spans
     value = learner.answered.get(question.key, "")
     row: dict[str, Any] = {"entities": [span.id_ for span in spans]}
     if value in LABEL_OF_ANSWER:
         row |= {"label": LABEL_OF_ANSWER[value] > 0, "by": "curator"}
+        if value == YES:
+            row |= {n: details[n] for n in ("status", "type", "direction") if n in details}
         return {**row, "status": "negated"} if value == NEGATED else row
     return {**row, "label": bool(decisions[question.rows[0]]), "by": "model"}
 
@@ -821,6 +1132,8 @@ class CurationApp:
             Route("/api/reasons", self.explain),
             Route("/api/answer", self.answer, methods=["POST"]),
             Route("/api/undo", self.undo, methods=["POST"]),
+            Route("/api/queue", self.queue, methods=["POST"]),
+            Route("/api/genes", self.genes),
             Route("/api/name", self.mark_name, methods=["POST"]),
             Route("/export/model.zip", self.model),
             Route("/export/answers.jsonl", self.answers),
@@ -840,7 +1153,7 @@ class CurationApp:
             "title": self.title,
             "csrf": self.credentials.csrf,
             "formats": list(WRITERS),
-            "task": self.curation.learner.pipeline.task.name,
+            "queues": QUEUES,
             "who": person,
         }
         response = render_page("curate.html", values)
@@ -881,17 +1194,39 @@ class CurationApp:
         return JSONResponse(explanation)
 
     async def answer(self, request: Request) -> Response:
-        """Take an answer (JSON body: ``question``, ``value``) and serve the new state."""
+        """Take an answer and serve the new state.
+
+        JSON body: ``question``, ``value`` and, optionally, ``details`` (``check_details``).
+        """
 
         def change(body: dict[str, Any]) -> dict[str, Any]:
             question, value = get_text(body, "question"), get_text(body, "value")
-            return self.curation.answer(question, value, self._person(request))
+            details = body.get("details") or {}
+            if not isinstance(details, dict):
+                raise ValueError("'details' must be an object.")
+            return self.curation.answer(question, value, self._person(request), details)
 
         return await apply_change(request, change)
 
     async def undo(self, request: Request) -> Response:
         """Undo the last answer or mark of the person and serve the new state."""
         return await apply_change(request, lambda _: self.curation.undo(self._person(request)))
+
+    async def queue(self, request: Request) -> Response:
+        """Choose the person's queue (JSON body: ``queue``) and serve the new state."""
+
+        def change(body: dict[str, Any]) -> dict[str, Any]:
+            return self.curation.set_queue(get_text(body, "queue"), self._person(request))
+
+        return await apply_change(request, change)
+
+    def genes(self, request: Request) -> Response:
+        """Serve genes for a symbol, synonym or identifier (parameter ``q``) as a JSON list.
+
+        Each has ``identifier``, ``symbol`` and ``species``; at most ``MAX_LISTED_GENES``.
+        """
+        word = request.query_params.get("q", "").strip()[:MAX_IDENTIFIER_CHARACTERS]
+        return JSONResponse(list_genes(word) if word else [])
 
     async def mark_name(self, request: Request) -> Response:
         """Mark characters as a name or, with ``remove`` true, as not one; serve the new state.

@@ -42,6 +42,7 @@ from textrank.protocols import Explanation
 from textrank.reports.explanation import (
     MIN_SHOWN_ADDS,
     ExplainedDecision,
+    find_supporting_words,
     group_contributions,
     render_explanations,
 )
@@ -262,7 +263,12 @@ class StatementExplainer:
             model, nlp = self._get_model()
             candidates, offset = self._find_candidates(model, nlp, sentence_rows, document)
             explained = self._explain_row(model, row, candidates, offset)
-        return {**present_explanation(explained), "stored": row["score"]}
+        shown = {**present_explanation(explained), "stored": row["score"]}
+        text, sentence = explained.decision.text, str(row["sentence"] or "")
+        if text == sentence:  # then the words that state the relation can be marked too
+            words = [(a, b, "word") for a, b in find_supporting_words(explained.parts, text)]
+            shown["sentence"] = split_at_marks(text, [*_sentence_marks(row), *words])
+        return shown
 
     def explain_document(
         self, rows: Sequence[Row], back_url: str, name: str, document: Row | None = None

@@ -55,22 +55,80 @@ function figure(name, title, better) {
   return make("div", { class: "figure" }, make("p", { class: "name" }, title), make("p", { class: "value" }, percent(now)), make("p", { class: good ? "moved good" : "moved" }, moved), svg);
 }
 
+function quality() {
+  const { yes, no } = state.needed;
+  const missing = [[yes, "yes"], [no, "no"]].filter(([count]) => count).map(([count, word]) => `${count} more ${word}`).join(" and ");
+  at("needed").textContent = missing ? `Quality is shown after ${missing}.` : "";
+  at("figures").replaceChildren(...(missing ? [] : [figure("auc", "AUC", 1), figure("f", "F", 1), figure("calibration", "calibration error", -1)]));
+  const { questions, agreed, kappa } = state.agreement;
+  at("agreement").textContent = questions
+    ? `${agreed} of ${questions} questions with two answers agree${kappa === null ? "" : ` (kappa ${kappa.toFixed(2)})`}.`
+    : "No question has answers of two people yet. Choose the questions “second opinion” to answer what somebody else has answered.";
+}
+
+// Status, type, direction and identifiers go with the answer yes; the model's proposals are chosen.
+function attributes() {
+  const form = at("attributes");
+  const found = state.question?.attributes;
+  form.hidden = !found;
+  if (!found) return form.replaceChildren();
+  const [a, b] = found.names;
+  const words = { "a>b": `${a} → ${b}`, "b>a": `${b} → ${a}`, none: "no direction" };
+  const select = (name, title, empty) => {
+    const list = make("select", { name }, ...(empty ? [make("option", { value: "" }, empty)] : []),
+      ...found.choices[name].map((value) => make("option", { value }, words[value] ?? value)));
+    list.value = found.proposed[name];
+    return make("label", {}, title, list);
+  };
+  const gene = (i) => {
+    const input = make("input", { name: `identifier${i}`, value: found.proposed.identifiers[i], list: `genes${i}`, maxlength: 60, autocomplete: "off", spellcheck: "false", placeholder: "symbol or identifier" });
+    const list = make("datalist", { id: `genes${i}` });
+    const says = make("span", { class: "gene" });
+    const tell = (one) => says.replaceChildren(...(one?.symbol ? [`${one.symbol} ${one.species ?? ""} `, ...(one.links ?? []).slice(0, 2).map(([text, href]) => make("a", { class: "out", href, rel: "noreferrer", target: "_blank" }, text))] : []));
+    tell(found.genes[i]);
+    let wait = 0;
+    input.addEventListener("input", () => {
+      clearTimeout(wait);
+      wait = setTimeout(async () => {
+        const rows = await ask("/api/genes", { q: input.value }).catch(() => []);
+        list.replaceChildren(...rows.map((row) => make("option", { value: row.identifier }, `${row.symbol} ${row.species}`)));
+        tell(rows.find((row) => row.identifier === input.value));
+      }, 200);
+    });
+    return make("label", { class: "wide" }, `Identifier of ${found.names[i]}`, input, list, says);
+  };
+  form.replaceChildren(make("p", { class: "hint wide" }, "Yes is stored with:"), select("type", "Type", "not stated"), select("direction", "Direction"), select("status", "Status"), gene(0), gene(1));
+}
+
+function details() {
+  const found = state.question?.attributes;
+  if (!found) return {};
+  const form = at("attributes");
+  const value = (name) => form.elements.namedItem(name).value.trim();
+  const given = { status: value("status"), direction: value("direction"), identifiers: [value("identifier0"), value("identifier1")] };
+  return value("type") ? { ...given, type: value("type") } : given;
+}
+
 function show() {
   const question = state.question;
-  at("progress").textContent = `${state.answered} answered, ${state.open} open · trained on ${state.labelled} · alpha ${state.alpha}` + (state.lost ? ` · ${state.lost} lost with their names` : "");
-  at("where").textContent = question ? question.document : "";
-  at("title").textContent = question ? question.title : "Every question is answered.";
+  at("progress").textContent = `${state.answered} answered, ${state.open} open` + (state.lost ? ` · ${state.lost} lost with their names` : "");
+  const link = question?.link;
+  at("where").replaceChildren(link ? make("a", { class: "out", href: link[1], rel: "noreferrer", target: "_blank" }, link[0]) : question?.document ?? "");
+  at("title").textContent = question ? question.title : state.queue === "second opinion" ? "Nobody else has answered a question that you have not." : "Every question is answered.";
+  at("queue").value = state.queue;
+  at("because").textContent = "";
+  attributes();
+  quality();
   at("guess").textContent = "";
   if (question?.probability) {
     const p = question.probability;
     const listed = question.choices.map((text, i) => `${text} ${p[i].toFixed(2)}`).join(", ");
-    at("guess").textContent = listed ? `The model says ${question.choices[question.favoured]}; probabilities: ${listed}.` : `The model says ${p[0] >= 0.5 ? "yes" : "no"}, with probability ${Math.max(p[0], 1 - p[0]).toFixed(2)}.`;
+    at("guess").textContent = listed ? `The model says ${question.choices[question.favoured]}; probabilities: ${listed}.` : `The model gives yes the probability ${p[0].toFixed(2).replace(/^0/, "")}.`;
   }
   words();
   buttons();
   at("advice").className = `advice ${state.advice.word.replace(" ", "-")}`;
   at("advice").replaceChildren(make("b", {}, { "go on": "Go on", slower: "Slower now", enough: "Enough" }[state.advice.word]), make("p", {}, state.advice.why));
-  at("figures").replaceChildren(figure("auc", "AUC", 1), figure("f", "F", 1), figure("calibration", "calibration error", -1));
   const choice = question?.choices[question.favoured];
   at("why").textContent = choice ? `Why the model thinks of ${choice}` : "Why the model thinks so";
   at("keys").hidden = Boolean(choice);
@@ -87,7 +145,13 @@ async function reasons() {
   if (!question.explains) return say("This model has no named features.");
   say("Asking the model …");
   const found = await ask("/api/reasons", { question: question.key });
-  if (state.question?.key === question.key) at("reasons").replaceChildren(reasonBox(found));
+  if (state.question?.key !== question.key) return;
+  const box = reasonBox(found);
+  const said = box.querySelector(".said"); // the sentence goes with the question
+  box.querySelector(".sentence")?.remove();
+  at("reasons").replaceChildren(box);
+  at("because").replaceChildren(...(said ? said.childNodes : []));
+  said?.remove();
 }
 
 async function change(address, value = {}) {
@@ -108,7 +172,7 @@ async function change(address, value = {}) {
   }
 }
 
-const answer = (value) => state.question && change("/api/answer", { question: state.question.key, value });
+const answer = (value) => state.question && change("/api/answer", { question: state.question.key, value, ...(value === "yes" ? { details: details() } : {}) });
 
 function mark(remove = false) {
   if (!cursor) return;
@@ -166,5 +230,7 @@ addEventListener("keydown", (event) => {
   if (button && !button.disabled) button.click();
 });
 
+at("queue").addEventListener("change", () => change("/api/queue", { queue: at("queue").value }));
+at("attributes").addEventListener("submit", (event) => event.preventDefault());
 state = await ask("/api/state");
 show();

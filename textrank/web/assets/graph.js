@@ -21,7 +21,7 @@ const expanded = new Set();
 
 function look() {
   return [
-    { selector: "node", style: { label: "data(label)", "font-size": 11, color: colour("--ink"), "text-valign": "center", "text-halign": "center", "text-wrap": "ellipsis", "text-max-width": 110, "background-color": colour("--e1"), "border-color": colour("--accent"), "border-width": 1, shape: "round-rectangle", width: (n) => Math.min(116, 16 + 6.4 * n.data("label").length), height: 24 } },
+    { selector: "node", style: { label: "data(label)", "font-size": 12.5, color: colour("--ink"), "text-valign": "center", "text-halign": "center", "text-wrap": "ellipsis", "text-max-width": 120, "background-color": colour("--e1"), "border-color": colour("--accent"), "border-width": 1, shape: "round-rectangle", width: (n) => Math.min(130, 18 + 7.2 * n.data("label").length), height: 24 } },
     { selector: "node.centre", style: { "background-color": colour("--accent"), color: colour("--paper"), "font-weight": 600 } },
     { selector: "node.more", style: { "border-style": "dashed" } },
     { selector: "node:selected", style: { "border-width": 3, "border-color": colour("--focus") } },
@@ -66,7 +66,7 @@ function add(found, key, first) {
 }
 
 function lay(first) {
-  cy.layout({ name: "cose", animate: !quiet.matches && !first, animationDuration: 300, randomize: first, nodeRepulsion: () => 6000, idealEdgeLength: () => 60, nodeOverlap: 16, componentSpacing: 25, padding: 20, numIter: 800 }).run();
+  cy.layout({ name: "cose", animate: !quiet.matches && !first, animationDuration: 300, randomize: first, nodeRepulsion: () => 6000, idealEdgeLength: () => 60, nodeOverlap: 16, componentSpacing: 50, padding: 20, numIter: 800 }).run();
 }
 
 async function start() {
