@@ -82,6 +82,7 @@ METRIC_LABELS = {
     "f_best": "F, best test threshold",
     "f_rate": "F, by positive rate",
     "f_mean": "F, above the mean",
+    "relation_f": "F, one answer per relation and document",
     "tau": "Kendall τ_b",
     "ndcg": "NDCG",
     "ndcg@10": "NDCG@10",

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import spacy
 from spacy.tokens import Doc
 
+from textrank.candidates import Candidate
 from textrank.config import load_corpus, load_pipeline
 from textrank.evaluation import cross_validate, cross_validate_dataset
 from textrank.evaluation.splits import DocumentFolds, LeavePairOut
@@ -20,6 +22,8 @@ from textrank.learners.base import score_alphas
 from textrank.learners.rls import RLS
 from textrank.model import Model
 from textrank.pipeline import Dataset, Pipeline
+from textrank.tasks.base import Scored
+from textrank.tasks.ppi.task import PPI
 
 SAMPLE = str(Path(__file__).parents[3] / "corpora" / "sample-ppi")
 WEIGHTS = (0.5, 1.5, 4.0)
@@ -96,3 +100,23 @@ def test_one_weight_is_no_choice(pipeline, docs):
     fixed = replace(pipeline, kernel=pipeline.kernel.alternatives[1], learner=RLS([0.1]))
     report = cross_validate(fixed, docs, folds=3)
     assert set(report.folds[0].chosen) == {"alpha", "threshold"}
+
+
+def test_f_with_one_answer_per_relation_and_document() -> None:
+    nlp = spacy.blank("en")
+    doc = nlp("GRB2 binds SOS1. Grb2 and SOS1 act on RAS.")
+    doc.user_data["document"] = "d"
+
+    def pair(first: int, second: int, label: float) -> Candidate:
+        spans = (doc[first : first + 1], doc[second : second + 1])
+        return Candidate(doc, spans, "d", label=label)
+
+    # GRB2 – SOS1 in both sentences is one relation; it is found in one of them.
+    candidates = [pair(0, 2, 1.0), pair(4, 6, 1.0), pair(6, 9, 1.0), pair(4, 9, -1.0)]
+    task = PPI()
+    values = task.measures(Scored(candidates, np.array([2.0, -2.0, -2.0, 2.0]), 0.0))
+    assert values["f"] == pytest.approx(2 / (2 + 1 + 2))  # one hit, one false, two missed
+    assert values["relation_f"] == pytest.approx(2 / (2 + 1 + 1))
+    assert task.measures(Scored(candidates, np.zeros(4), None))["relation_f"] is None
+    half = Scored(candidates, np.array([2.0, -2.0, -2.0, 2.0]), 0.0, unreachable=2)
+    assert task.measures(half)["relation_f"] == pytest.approx(2 / (2 + 1 + 3))

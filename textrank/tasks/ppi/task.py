@@ -22,7 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 from spacy.tokens import Doc, Span
 
-from textrank.candidates import Candidate, document_id, entity_spans, sentence_starts, span_tokens
+from textrank.candidates import (
+    Candidate,
+    document_id,
+    entity_spans,
+    gold_labels,
+    sentence_starts,
+    span_tokens,
+)
 from textrank.features import Indices, Vector
 from textrank.io import write_text
 from textrank.language.abbreviations import find_abbreviations
@@ -32,6 +39,7 @@ from textrank.metrics import (
     TIE_TOLERANCE,
     calibration_error,
     chance_calibration_error,
+    decide,
     precision_recall_f,
     sort_ties,
     tie_tolerance,
@@ -333,6 +341,17 @@ class PPI(Task):
             write_text(text + "\n", path)
         else:
             super().export(kind, docs, path)
+
+    def measures(self, scored: Scored) -> dict[str, float | None]:
+        """Return the usual metrics, and F with one answer per relation and document.
+
+        ``relation_f``: pairs with the same two names (ignoring case) in a document are one
+        relation, gold if one of its pairs is, and answered with yes if one of them is. None without
+        a threshold. Gold pairs without a candidate count as missed relations.
+        """
+        values = scored.measures()
+        values["relation_f"] = _relation_f(scored)
+        return values
 
     def table_row(self, answer: Mapping[str, Any]) -> tuple[str, ...] | None:
         """Return a statement as cells, in the order of ``table_columns``.
@@ -663,3 +682,19 @@ def _sentence_id(doc: Doc, index: int) -> str:
     """Return the corpus' id of a sentence, or ``s<index>`` if it has none."""
     names = doc.user_data.get("sentences", ())
     return str(names[index]) if index < len(names) else f"s{index}"
+
+
+def _relation_f(scored: Scored) -> float | None:
+    """Return F of relations, see ``PPI.measures``; None without a threshold or candidates."""
+    if scored.threshold is None or not scored.candidates:
+        return None
+    keys = [
+        (candidate.document, frozenset(span.text.lower() for span in candidate.spans))
+        for candidate in scored.candidates
+    ]
+    relations = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    rows = np.array([relations[key] for key in keys])
+    is_gold, is_yes = np.zeros((2, len(relations)), dtype=bool)
+    np.logical_or.at(is_gold, rows, gold_labels(scored.candidates) > 0)
+    np.logical_or.at(is_yes, rows, decide(scored.scores, scored.threshold))
+    return precision_recall_f(is_gold, is_yes, scored.unreachable).f
