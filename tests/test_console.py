@@ -22,12 +22,15 @@ PAGES = ["README.md", *(f"docs/{name}.md" for name in (
     "tutorials/corpus", "tutorials/curation", "tutorials/documents", "tutorials/spacy",
     "experiments/interactions", "experiments/spelling", "tutorials/audit", "tutorials/league",
     "tutorials/query", "for/curators", "for/kernels", "cookbook", "methods/embeddings",
-    "methods/positions"))]  # fmt: skip
+    "methods/positions", "formats", "interfaces"))]  # fmt: skip
 # Pages that show output of `apply --table`.
 SHOWN = ("README.md", "docs/index.md", "docs/start.md")
 # Commands that need a network, a cluster, another program or corpora that are not shipped.
-ELSEWHERE = re.compile(r"git clone|make |\. \.venv|pip install|--dask|^duckdb|reut2-000")
-SERVERS = ("explore", "curate")
+ELSEWHERE = re.compile(
+    r"git clone|make |\. \.venv|pip install|--dask|^duckdb|reut2-000"
+    r"|--pmid|--query|textrank download|^curl|apply ppi articles"
+)
+SERVERS = ("explore", "curate", "serve")
 
 
 def commands(page: str) -> list[str]:
@@ -97,7 +100,8 @@ def run(line: str, folder: Path) -> str:
 
 def check_server(line: str, folder: Path) -> None:
     """Check that a command serves pages until it is terminated."""
-    words = [sys.executable, "-m", *shlex.split(line), "--no-browser", "--port", "0"]
+    words = [sys.executable, "-m", *shlex.split(line), "--port", "0"]
+    words += [] if "textrank serve " in line else ["--no-browser"]
     with subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("http://127.0.0.1:"), line
