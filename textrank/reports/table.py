@@ -25,6 +25,7 @@ from textrank.evaluation.raw_text import RawText
 from textrank.evaluation.report import OPTIMISTIC
 from textrank.evaluation.statistics import Comparison, Contrast
 from textrank.evaluation.sweep import Sweep
+from textrank.evaluation.transfer import Transfer, TransferEffect
 from textrank.io import read_json, write_text
 
 # JSON
@@ -531,3 +532,101 @@ def league_table(league: League) -> RenderableType:
             )
         parts += [Text("Paired permutation tests over documents", style="dim"), tests]
     return Group(*parts)
+
+
+def replay_table(replay: Mapping[str, Any]) -> RenderableType:
+    """Return the curves of a replay (``Replay.to_dict``) and what they mean, for the terminal."""
+    metric = replay["metric"]
+    table = Table(title=f"{replay['pipeline']} on {replay['corpus']}: held-out {metric}, per cent")
+    for column in ("answers", "chosen", "mean of random orders", "shown on the page"):
+        table.add_column(column, justify="right")
+    for point in replay["curves"]["chosen"]:
+        mean = replay["random_mean"].get(str(point["answers"]))
+        values = (point["value"], mean, point["shown"])
+        table.add_row(
+            str(point["answers"]), *("" if v is None else f"{100 * v:.1f}" for v in values)
+        )
+    return Group(table, *(Text(line) for line in describe_replay(replay)))
+
+
+def describe_replay(replay: Mapping[str, Any]) -> list[str]:
+    """Return sentences on answers needed, forecasts and when to stop."""
+    needed, stop = replay["needed"], replay["stop"]
+    random_answers = needed["random_answers"]
+    target = f"{100 * needed['value']:.1f}, that of {random_answers} random answers"
+    lines = [f"Chosen questions do not reach {target}."]
+    if needed["first"] is not None:
+        stays = "" if needed["stays"] is None else f", and stay there from {needed['stays']} on"
+        lines = [f"Chosen questions reach {target}, after {needed['first']} answers{stays}."]
+    for forecast in replay["forecasts"]:
+        low, high = 100 * forecast["gain_low"], 100 * forecast["gain_high"]
+        lines.append(
+            f"The next {forecast['ahead']} answers would add {100 * forecast['gain']:.1f} "
+            f"({low:.1f} to {high:.1f})."
+        )
+    for error in replay["forecast_errors"]:
+        lines.append(
+            f"Forecasts {error['ahead']} answers ahead were wrong by {100 * error['error']:.1f} on "
+            f"average (no change: {100 * error['no_change_error']:.1f}); "
+            f"{error['covered']:.0%} of {error['forecasts']} intervals held."
+        )
+    if stop is not None:
+        lines.append(
+            f"The forecast says stop after {stop['answers']} answers, at {100 * stop['value']:.1f}."
+        )
+    return lines
+
+
+def transfer_table(transfer: Transfer, top: int = 5) -> RenderableType:
+    """Return the effects of other corpora on a target, for the terminal.
+
+    ``top`` is the number of harmful documents to list.
+    """
+    base = ", ".join(
+        f"{name} {100 * value:.1f}"
+        for name, value in (("AUC", transfer.auc), ("F", transfer.f))
+        if value is not None
+    )
+    title = f"{transfer.target} alone ({transfer.candidates} candidates): {base}"
+    table = Table(title=title)
+    columns = ("with", "candidates", "weight", "change of AUC", "change of F", "weight with others")
+    for column in columns:
+        table.add_column(column, justify="left" if column == "with" else "right")
+    for name, corpus in transfer.corpora.items():
+        table.add_row(
+            name,
+            str(corpus.candidates),
+            f"{corpus.alone.weight:g}",
+            *_describe_effect(corpus.alone),
+            f"{corpus.combined_weight:g}",
+        )
+    table.add_row("all chosen", "", "", *_describe_effect(transfer.combined), "")
+    lines = [
+        "Changes are measured on folds of target documents that did not choose the weights; "
+        "intervals: 95 %."
+    ]
+    lines += [
+        f"{name}: {corpus.sampled_out} documents left out to stay below the largest number of "
+        "candidates"
+        for name, corpus in transfer.corpora.items()
+        if corpus.sampled_out
+    ]
+    if transfer.harmful[:top]:
+        lines.append("Documents that do most harm (change of squared error without them):")
+        lines += [
+            f"  {document.squared_error:+.5f}  {document.corpus} {document.document}"
+            for document in transfer.harmful[:top]
+        ]
+    return Group(table, *(Text(line) for line in lines))
+
+
+def _describe_effect(effect: TransferEffect) -> tuple[str, str]:
+    """Return the changes of AUC and F in per cent, with their intervals."""
+    pairs = ((effect.auc, effect.auc_interval), (effect.f, effect.f_interval))
+    cells = []
+    for value, interval in pairs:
+        cell = "" if value is None else f"{100 * value:+.1f}"
+        if value is not None and interval is not None:
+            cell += f" ({100 * interval.low:+.1f} to {100 * interval.high:+.1f})"
+        cells.append(cell)
+    return cells[0], cells[1]

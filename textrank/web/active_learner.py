@@ -25,6 +25,7 @@ import scipy.sparse as sp
 from spacy.tokens import Doc
 
 from textrank.candidates import Candidate, Targets, dedup_groups, document_id
+from textrank.evaluation.forecast import Forecast, forecast_curve
 from textrank.explanation import mean_features, mean_row, merge_explanations, subtract_mean
 from textrank.features import FeatureNames, Features, Indices, Matrix, Vector, take_rows
 from textrank.learners.base import score_alphas
@@ -261,7 +262,10 @@ CALIBRATION_BINS = 10
 MIN_ANSWERS_PER_CLASS = 5  # before metrics mean anything
 WINDOW_ANSWERS = 20  # over which metrics and decisions are compared
 MIN_STABLE_KAPPA = 0.99  # agreement of decisions before and after a window
+MIN_NEARLY_STABLE_KAPPA = 0.97  # that is enough if the forecast is flat too
 MIN_GAIN = 0.01  # of AUC or F, that is worth more answers
+POINT_ANSWERS = 10  # between two points of the curve that is forecast
+AHEAD_ANSWERS = (20, 50)  # further answers that are forecast
 
 
 @dataclass(frozen=True)
@@ -337,7 +341,8 @@ def advise(history: list[Quality], kappas: list[float]) -> tuple[str, str]:
     ``history`` and ``kappas`` have one entry per answer, oldest first: the quality of the model
     after it, and the agreement of its decisions with those WINDOW_ANSWERS answers before. Enough is
     when the decisions on all candidates were stable through three windows and no held-out metric
-    rose in the last (Bloodgood and Vijay-Shanker, 2009).
+    rose in the last (Bloodgood and Vijay-Shanker, 2009); or when they were nearly stable and the
+    forecast of F rises by less than MIN_GAIN in 50 answers, even at the upper end of its interval.
     """
     if not history or history[-1].auc is None:
         return "go on", "Too few answers of both classes to measure anything."
@@ -351,10 +356,32 @@ def advise(history: list[Quality], kappas: list[float]) -> tuple[str, str]:
             f"The last {3 * WINDOW_ANSWERS} answers changed hardly any decision (agreement "
             f"{kappa:.3f}) and no held-out metric: more answers would change little."
         )
+    forecasts = forecast_quality(history)
+    is_flat = bool(forecasts) and forecasts[-1].gain_high < MIN_GAIN
+    if kappa >= MIN_NEARLY_STABLE_KAPPA and gain < MIN_GAIN and is_flat:
+        return "enough", (
+            f"{forecasts[-1].ahead} more answers are expected to raise held-out F by at most "
+            f"{100 * forecasts[-1].gain_high:.1f}, and the last {3 * WINDOW_ANSWERS} changed few "
+            f"decisions (agreement {kappa:.3f})."
+        )
     if gain < MIN_GAIN:
         return "slower", f"The last {WINDOW_ANSWERS} answers raised no held-out metric."
     words = f"The last {WINDOW_ANSWERS} answers raised a held-out metric by {100 * gain:.1f}."
     return "go on", words
+
+
+def forecast_quality(history: list[Quality]) -> list[Forecast]:
+    """Forecast the held-out F that 20 and 50 more answers would bring.
+
+    ``history`` has one entry per answer, oldest first; every ``POINT_ANSWERS``-th, counted from the
+    last, is a point of the curve. Empty while there are too few points.
+    """
+    every = history[::-1][::POINT_ANSWERS][::-1]
+    points = [quality for quality in every if quality.f is not None and quality.answers]
+    counts = [quality.answers for quality in points]
+    if len(set(counts)) < len(counts):  # undone answers may repeat a number
+        return []
+    return forecast_curve(counts, [float(quality.f or 0.0) for quality in points], AHEAD_ANSWERS)
 
 
 def _gain(history: list[Quality], name: str) -> float:

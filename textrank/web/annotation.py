@@ -64,6 +64,7 @@ from textrank.web.active_learner import (
     can_explain,
     cohen_kappa,
     explain_row,
+    forecast_quality,
 )
 from textrank.web.app import (
     Credentials,
@@ -639,10 +640,10 @@ class Curation:
         """Return everything the page shows to a person, as plain values.
 
         Keys: ``question`` (None if all are answered), ``quality`` (after each of the last answers),
-        ``advice`` (``word``, ``why``), ``needed`` (how many more answers of yes and of no until
-        quality can be measured), ``agreement`` (fields of ``Agreement``), ``queue``, the counts
-        ``answered``, ``open``, ``labelled``, ``lost`` and ``people``, and ``last`` (the last
-        answers and marks, newest first).
+        ``advice`` (``word``, ``why``), ``forecasts`` (of F, as ``Forecast``), ``needed`` (how many
+        more answers of yes and of no until quality can be measured), ``agreement`` (fields of
+        ``Agreement``), ``queue``, the counts ``answered``, ``open``, ``labelled``, ``lost`` and
+        ``people``, and ``last`` (the last answers and marks, newest first).
         """
         learner = self.learner
         word, why = advise(learner.history, learner.kappas)
@@ -652,6 +653,7 @@ class Curation:
             "question": None if question is None else self.describe_question(question),
             "quality": [asdict(quality) for quality in learner.history[-MAX_CURVE_POINTS:]],
             "advice": {"word": word, "why": why},
+            "forecasts": [asdict(forecast) for forecast in forecast_quality(learner.history)],
             "needed": self._needed_answers(),
             "agreement": asdict(measure_agreement(self.active_events)),
             "people": len({event.who for event in self.active_events}),

@@ -109,6 +109,8 @@ function details() {
   return value("type") ? { ...given, type: value("type") } : given;
 }
 
+const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(100 * value).toFixed(1)}`;
+
 function show() {
   const question = state.question;
   at("progress").textContent = `${state.answered} answered, ${state.open} open` + (state.lost ? ` · ${state.lost} lost with their names` : "");
@@ -128,7 +130,7 @@ function show() {
   words();
   buttons();
   at("advice").className = `advice ${state.advice.word.replace(" ", "-")}`;
-  at("advice").replaceChildren(make("b", {}, { "go on": "Go on", slower: "Slower now", enough: "Enough" }[state.advice.word]), make("p", {}, state.advice.why));
+  at("advice").replaceChildren(make("b", {}, { "go on": "Go on", slower: "Slower now", enough: "Enough" }[state.advice.word]), make("p", {}, state.advice.why), ...state.forecasts.map((f) => make("p", { class: "forecast" }, `The next ${f.ahead} answers: F ${signed(f.gain)} (${signed(f.gain_low)} to ${signed(f.gain_high)}), to about ${percent(f.value)}.`)));
   const choice = question?.choices[question.favoured];
   at("why").textContent = choice ? `Why the model thinks of ${choice}` : "Why the model thinks so";
   at("keys").hidden = Boolean(choice);

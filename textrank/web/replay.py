@@ -1,0 +1,509 @@
+"""Replay of an annotation: how fast a model would have learnt from chosen and random questions.
+
+``replay_corpus`` takes an annotated corpus and answers questions with its gold labels. Documents
+are split into folds; questions come from all folds but one, which is scored after every few
+answers. So it measures, for any pipeline and corpus, how many answers active learning saves against
+random order, how good the forecasts of ``textrank curate`` are, and when they say to stop.
+
+Yes-or-no questions and choices use the ``ActiveLearner`` of the page. Rankings are asked query by
+query: an answer tells the labels of its candidates, ``UpdatableRankRLS`` learns it exactly, and the
+query with the largest variance is asked next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from spacy.tokens import Doc
+
+from textrank.candidates import Targets
+from textrank.evaluation.forecast import MIN_POINTS, Forecast, forecast_curve
+from textrank.evaluation.splits import make_folds
+from textrank.features import Features, Indices, Matrix, Vector, require_single_kernel, take_rows
+from textrank.learners.base import concordance, rows_by_group
+from textrank.learners.online import OnlineRLS, UpdatableRankRLS
+from textrank.learners.rankrls import QueryCentring, RankRLS
+from textrank.linalg import gram
+from textrank.metrics import argmax_first, auc, precision_recall_f
+from textrank.pipeline import Dataset, Pipeline
+from textrank.progress import track
+from textrank.web.active_learner import (
+    CHOICE_PREFIX,
+    MIN_GAIN,
+    NO,
+    UNSURE,
+    YES,
+    ActiveLearner,
+    FeatureRows,
+    KernelRows,
+    Question,
+    build_questions,
+    select_alphas,
+    with_single_kernel,
+)
+
+AHEAD = (20, 50)  # further answers that are forecast
+MAX_SHORTLIST_QUERIES = 50  # queries whose variance is computed before one is asked
+CHOSEN = "chosen"
+
+
+@dataclass(frozen=True)
+class ReplayPoint:
+    """Quality on held-out documents after a number of answers."""
+
+    answers: int
+    value: float  # F, or the share of rightly ordered pairs of a ranking
+    auc: float | None  # mean over folds; None for rankings
+    shown: float | None  # mean of what the page would show: F on the answers, documents held out
+
+
+@dataclass(frozen=True)
+class ForecastCheck:
+    """A forecast that was made after ``answers`` answers, and what was measured then."""
+
+    answers: int
+    forecast: Forecast
+    actual: float
+    last: float  # the last value that was known, which is the forecast of no change
+
+
+@dataclass(frozen=True)
+class ForecastErrors:
+    """Summary of forecasts of one distance."""
+
+    ahead: int
+    forecasts: int
+    error: float  # mean absolute error
+    no_change_error: float  # of forecasting the last value
+    covered: float  # share of 90 % intervals that held what was measured
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Result of ``replay_corpus``: curves by order of the questions."""
+
+    task: str
+    corpus: str
+    pipeline: str
+    metric: str  # "F" or "concordance"
+    folds: int
+    questions: int
+    curves: Mapping[str, Sequence[ReplayPoint]]  # "chosen", then "random 0", ...
+    forecasts: Sequence[Forecast] = ()  # at the end of "chosen"
+    compared: int | None = None  # random answers to compare with; None: the last point
+
+    @property
+    def random_means(self) -> dict[int, float]:
+        """Mean value of the random orders by number of answers."""
+        values: dict[int, list[float]] = {}
+        for name, points in self.curves.items():
+            for point in points if name != CHOSEN else ():
+                values.setdefault(point.answers, []).append(point.value)
+        return {answers: float(np.mean(found)) for answers, found in values.items()}
+
+    @property
+    def compared_answers(self) -> int:
+        """Number of random answers that chosen ones are compared with."""
+        means = self.random_means
+        return max((n for n in means if n <= (self.compared or max(means))), default=min(means))
+
+    def answers_needed(self) -> tuple[float, int | None, int | None]:
+        """Return the mean of random orders after ``compared`` answers, and when chosen reach it.
+
+        If there are fewer random answers, it is that of the last point before. The second value is
+        the first number of chosen answers that reach it, the third the one from which the curve
+        never falls below again; both None if it does not.
+        """
+        means = self.random_means
+        target = means[self.compared_answers]
+        points = self.curves[CHOSEN]
+        reached = [point.answers for point in points if point.value >= target]
+        below = [point.answers for point in points if point.value < target]
+        after = [n for n in reached if n > max(below, default=0)]
+        return target, min(reached, default=None), min(after, default=None)
+
+    def check_forecasts(self, *, shown: bool = False) -> list[ForecastCheck]:
+        """Return the forecasts that could have been made along the chosen order, with the outcome.
+
+        ``shown`` forecasts what the page would show instead of the value on held-out documents.
+        """
+        points = [
+            (point.answers, point.shown if shown else point.value) for point in self.curves[CHOSEN]
+        ]
+        known = {n: value for n, value in points if value is not None}
+        checks = []
+        for size in range(MIN_POINTS, len(known) + 1):
+            answers, values = list(known)[:size], list(known.values())[:size]
+            for forecast in forecast_curve(answers, values, AHEAD):
+                target = answers[-1] + forecast.ahead
+                if target in known:
+                    checks.append(ForecastCheck(answers[-1], forecast, known[target], values[-1]))
+        return checks
+
+    def forecast_errors(self, *, shown: bool = False) -> list[ForecastErrors]:
+        """Return the errors of ``check_forecasts`` by distance; distances without any left out."""
+        checks = self.check_forecasts(shown=shown)
+        errors = []
+        for ahead in AHEAD:
+            chosen = [check for check in checks if check.forecast.ahead == ahead]
+            if chosen:
+                misses = [abs(check.forecast.value - check.actual) for check in chosen]
+                naive = [abs(check.last - check.actual) for check in chosen]
+                inside = [c.forecast.low <= c.actual <= c.forecast.high for c in chosen]
+                means = (float(np.mean(numbers)) for numbers in (misses, naive, inside))
+                errors.append(ForecastErrors(ahead, len(chosen), *means))
+        return errors
+
+    def stop(self) -> ReplayPoint | None:
+        """Return the first point of the chosen order where the forecast says to stop.
+
+        That is where 50 more answers are expected to add less than ``MIN_GAIN`` even at the upper
+        end of the interval. None if it never does.
+        """
+        points = self.curves[CHOSEN]
+        for size in range(MIN_POINTS, len(points) + 1):
+            known = points[:size]
+            (forecast,) = forecast_curve(
+                [point.answers for point in known], [point.value for point in known], AHEAD[-1:]
+            )
+            if forecast.gain_high < MIN_GAIN:
+                return points[size - 1]
+        return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        target, first, stays = self.answers_needed()
+        stop = self.stop()
+        names = ("task", "corpus", "pipeline", "metric", "folds", "questions")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "curves": {name: [asdict(p) for p in points] for name, points in self.curves.items()},
+            "random_mean": {str(n): value for n, value in self.random_means.items()},
+            "needed": {
+                "random_answers": self.compared_answers,
+                "value": target,
+                "first": first,
+                "stays": stays,
+            },
+            "forecasts": [asdict(forecast) for forecast in self.forecasts],
+            "forecast_errors": [asdict(error) for error in self.forecast_errors()],
+            "shown_forecast_errors": [asdict(e) for e in self.forecast_errors(shown=True)],
+            "stop": None if stop is None else asdict(stop),
+        }
+
+
+def replay_corpus(
+    pipeline: Pipeline,
+    docs: Sequence[Doc],
+    *,
+    answers: int = 200,
+    folds: int = 3,
+    orders: int = 3,
+    step: int = 10,
+    compared: int | None = None,
+    seed: int = 0,
+    corpus: str = "",
+    title: str = "",
+) -> Replay:
+    """Answer the questions of an annotated corpus with its gold labels, in several orders.
+
+    Parameters
+    ----------
+    docs
+        Annotated documents. Documents that share text are in the same fold.
+    answers
+        Largest number of answers. A curve ends before, if a fold has fewer questions.
+    folds
+        Number of folds; each is held out once.
+    orders
+        Number of random orders to compare with.
+    step
+        Answers between two points of a curve.
+    compared
+        Random answers whose quality chosen ones should reach; None compares with the last.
+    seed
+        Seed of folds and of random orders.
+    corpus, title
+        Names of corpus and pipeline for the result.
+
+    Raises
+    ------
+    ValueError
+        If the corpus has no labelled candidates, fewer documents than folds, candidates that are
+        only compared with one another, or ends before the first point.
+    """
+    pipeline = with_single_kernel(pipeline)
+    dataset = pipeline.prepare(docs)
+    if dataset.kernel is not None:
+        pipeline = replace(pipeline, kernel=dataset.kernel)
+    targets = dataset.targets
+    if targets.preferences is not None:
+        raise ValueError(
+            "candidates that are only compared with one another cannot be replayed. Give labels."
+        )
+    fold = make_folds([str(group) for group in targets.groups], folds, seed=seed)
+    make: Callable[[Indices, Indices], _Simulation]
+    is_ranking = pipeline.task.is_ranking
+    if is_ranking:
+        data = require_single_kernel(dataset.data, "a replay")
+        make = lambda inside, outside: _RankingSimulation(  # noqa: E731
+            pipeline, data, targets, inside, outside
+        )
+    else:
+        make = lambda inside, outside: _AnswerSimulation(  # noqa: E731
+            pipeline, dataset, inside, outside
+        )
+    curves: dict[str, list[ReplayPoint]] = {}
+    names = [CHOSEN, *(f"random {number}" for number in range(orders))]
+    questions = 0
+    for number, name in enumerate(track(names, "orders of questions", len(names))):
+        parts = []
+        for held_out in range(folds):
+            simulation = make(np.flatnonzero(fold != held_out), np.flatnonzero(fold == held_out))
+            rng = None if name == CHOSEN else np.random.default_rng([seed, number, held_out])
+            parts.append(_run(simulation, answers, step, rng))
+            questions = max(questions, simulation.question_count)
+        curves[name] = _pool(parts, is_ranking)
+    if not all(curves.values()):
+        raise ValueError(
+            f"the corpus has fewer than {step} questions in a training part. Use fewer folds or a "
+            "smaller step."
+        )
+    chosen = curves[CHOSEN]
+    forecasts = forecast_curve([p.answers for p in chosen], [p.value for p in chosen], AHEAD)
+    metric = "concordance" if is_ranking else "F"
+    return Replay(
+        *(pipeline.task.name, corpus, title, metric, folds, questions, curves),
+        *(tuple(forecasts), compared),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _HeldOut:
+    """Labels, scores and decisions of held-out candidates after a number of answers."""
+
+    y: Vector
+    scores: Vector
+    decisions: NDArray[Any]  # booleans; of a ranking the queries
+    shown: float | None
+
+
+class _Simulation(Protocol):
+    """Questions of a part of a corpus, with gold answers, and a model of the answers so far."""
+
+    question_count: int
+
+    def next_question(self) -> int | None:
+        """Return the number of the question that is worth most; None if all are answered."""
+
+    def answer(self, number: int) -> None:
+        """Learn the gold answer to a question."""
+
+    def evaluate(self) -> _HeldOut:
+        """Choose alpha and threshold on the answers, and score the held-out candidates."""
+
+
+def _run(
+    simulation: _Simulation, answers: int, step: int, rng: np.random.Generator | None
+) -> dict[int, _HeldOut]:
+    """Answer questions, chosen or in random order, and evaluate after every ``step`` answers."""
+    order = None if rng is None else iter(rng.permutation(simulation.question_count).tolist())
+    results = {}
+    for count in range(1, answers + 1):
+        number = simulation.next_question() if order is None else next(order, None)
+        if number is None:
+            break
+        simulation.answer(number)
+        if count % step == 0:
+            results[count] = simulation.evaluate()
+    return results
+
+
+def _pool(parts: Sequence[Mapping[int, _HeldOut]], is_ranking: bool) -> list[ReplayPoint]:
+    """Return the quality over all folds at every number of answers that all folds have."""
+    points = []
+    for answers in sorted(set.intersection(*(set(part) for part in parts))):
+        folds = [part[answers] for part in parts]
+        shown = [fold.shown for fold in folds if fold.shown is not None]
+        seen = float(np.mean(shown)) if len(shown) == len(folds) else None
+        if is_ranking:
+            shares = [
+                concordance(fold.scores[None, rows], fold.y[rows])[0]
+                for fold in folds
+                for rows in rows_by_group(fold.decisions, len(fold.y), name="queries")
+            ]
+            points.append(ReplayPoint(answers, float(np.nanmean(shares)), None, seen))
+            continue
+        y, decisions = (np.concatenate([getattr(f, k) for f in folds]) for k in ("y", "decisions"))
+        aucs = [value for fold in folds if (value := auc(fold.y, fold.scores)) is not None]
+        f = precision_recall_f(y, decisions).f or 0.0
+        points.append(ReplayPoint(answers, float(f), float(np.mean(aucs)) if aucs else None, seen))
+    return points
+
+
+class _AnswerSimulation:
+    """Questions for yes or no, or with choices, as ``textrank curate`` asks them."""
+
+    def __init__(
+        self, pipeline: Pipeline, dataset: Dataset, inside: Indices, outside: Indices
+    ) -> None:
+        self._y, self._data = dataset.targets.y, dataset.data
+        self._inside, self._outside = inside, outside
+        candidates = [dataset.candidates[i] for i in inside]
+        rows = (
+            FeatureRows(sp.csr_array(dataset.data.values[inside]), dataset.data.names)
+            if isinstance(dataset.data, Features)
+            else KernelRows(pipeline.kernel, take_rows(dataset.X, inside))
+        )
+        alphas, alpha = select_alphas(pipeline, None)
+        self._questions = list(build_questions(candidates))
+        self._numbers = {q.key: number for number, q in enumerate(self._questions)}
+        self.question_count = len(self._questions)
+        self._learner = ActiveLearner(
+            pipeline=pipeline,
+            prior=None,
+            candidates=candidates,
+            groups=dataset.targets.groups[inside].tolist(),
+            rows=rows,
+            prior_scores=np.zeros(len(inside)),
+            online=OnlineRLS.empty(alpha=alpha),
+            labelled=[],
+            labels={},
+            questions={question.key: question for question in self._questions},
+            group_of_doc={},
+            alphas=alphas,
+            _density=rows.density(),
+        )
+
+    def next_question(self) -> int | None:
+        """Return the number of the question that the page would ask."""
+        question = self._learner.next_question()
+        return None if question is None else self._numbers[question.key]
+
+    def answer(self, number: int) -> None:
+        """Learn the gold answer; a choice without exactly one right candidate counts as unsure."""
+        question = self._questions[number]
+        self._learner.learn(question, self._gold_answer(question))
+
+    def _gold_answer(self, question: Question) -> str:
+        """Return the answer that the gold labels give to a question."""
+        is_right = self._y[self._inside[list(question.rows)]] > 0
+        if len(question.rows) == 1:
+            return YES if is_right[0] else NO
+        right = np.flatnonzero(is_right)
+        return f"{CHOICE_PREFIX}{right[0]}" if len(right) == 1 else UNSURE
+
+    def evaluate(self) -> _HeldOut:
+        """Score the held-out candidates with alpha and threshold as on the page."""
+        learner = self._learner
+        learner.tune()
+        learner.record_quality()
+        coef = learner.online.coef
+        if isinstance(learner.rows, FeatureRows):
+            weights = learner.rows.feature_weights(learner.index, coef)
+            scores = np.asarray(self._data.values[self._outside] @ weights)  # type: ignore[union-attr]
+        else:
+            K = np.asarray(require_single_kernel(self._data, "a replay"))
+            scores = K[np.ix_(self._outside, self._inside[learner.index])] @ coef
+        shown = learner.history[-1].f
+        return _HeldOut(self._y[self._outside], scores, scores >= learner.threshold, shown)
+
+
+class _RankingSimulation:
+    """Queries whose candidates are ranked; an answer tells the labels of all of them."""
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        data: Matrix | Features,
+        targets: Targets,
+        inside: Indices,
+        outside: Indices,
+    ) -> None:
+        learner = pipeline.learner
+        self._learner = learner if isinstance(learner, RankRLS) else RankRLS()
+        self._normalised = self._learner.normalised
+        self._K, self._cross = _gram_of_parts(data, inside, outside)
+        self._targets, self._held_out = targets.take(inside), targets.take(outside)
+        self._queries = rows_by_group(self._targets.queries, len(inside), name="queries")
+        self.question_count = len(self._queries)
+        self._open = dict.fromkeys(range(self.question_count))
+        self._rows = np.empty(0, dtype=np.intp)
+        self._model: UpdatableRankRLS | None = None
+        self._alpha = self._learner.alphas[len(self._learner.alphas) // 2]
+        self._shown: float | None = None
+
+    def next_question(self) -> int | None:
+        """Return the query with the largest mean variance among evenly spaced open ones."""
+        if not self._open:
+            return None
+        numbers = np.array(list(self._open))
+        size = min(len(numbers), MAX_SHORTLIST_QUERIES)
+        shortlist = numbers[np.linspace(0, len(numbers) - 1, size).astype(np.intp)]
+        return int(shortlist[argmax_first(np.array([self._variance(n) for n in shortlist]))])
+
+    def _variance(self, number: int) -> float:
+        """Return the mean variance of the differences within a query, given the answers."""
+        rows = self._queries[number]
+        covariance = self._K[np.ix_(rows, rows)]
+        if self._model is not None:
+            known = QueryCentring(
+                np.unique(self._model.queries, return_inverse=True)[1], self._normalised
+            ).root(self._K[np.ix_(self._rows, rows)])
+            covariance = covariance - known.T @ (self._model.rooted.G @ known)
+        size = len(rows)
+        return float(np.trace(covariance) - covariance.sum() / size) / size
+
+    def answer(self, number: int) -> None:
+        """Learn the labels of the candidates of a query."""
+        rows = self._queries[number]
+        del self._open[number]
+        y, queries = self._targets.y[rows], self._targets.queries[rows]
+        own = self._K[np.ix_(rows, rows)]
+        if self._model is None:
+            self._model = UpdatableRankRLS.from_gram(
+                own, y, queries, alpha=self._alpha, normalised=self._normalised
+            )
+        else:
+            cross = self._K[np.ix_(rows, self._rows)]
+            self._model = self._model.add(cross, own, y, queries)
+        self._rows = np.concatenate([self._rows, rows])
+
+    def evaluate(self) -> _HeldOut:
+        """Choose alpha by leave-document-out on the answers, and score the held-out candidates."""
+        assert self._model is not None
+        labelled = self._targets.take(self._rows)
+        K = self._K[np.ix_(self._rows, self._rows)]
+        usable = [
+            rows
+            for rows in rows_by_group(labelled.queries, len(labelled), name="queries")
+            if np.ptp(labelled.y[rows]) > 0
+        ]
+        if len(np.unique(labelled.groups)) > 1 and usable:
+            fit = replace(self._learner, select="disagreement", cost="magnitude", ties=True).fit(
+                K, labelled
+            )
+            self._alpha = fit.alpha
+            heldout = fit.heldout[fit.alpha_index]
+            shares = [concordance(heldout[None, rows], labelled.y[rows])[0] for rows in usable]
+            self._shown = float(np.mean(shares))
+            self._model = UpdatableRankRLS.from_gram(
+                K, labelled.y, labelled.queries, alpha=self._alpha, normalised=self._normalised
+            )
+        scores = self._cross[:, self._rows] @ self._model.coef
+        return _HeldOut(self._held_out.y, scores, self._held_out.queries, self._shown)
+
+
+def _gram_of_parts(
+    data: Matrix | Features, inside: Indices, outside: Indices
+) -> tuple[Matrix, Matrix]:
+    """Return the Gram matrix of the rows ``inside``, and kernel values of ``outside`` with them."""
+    if isinstance(data, Features):
+        one, other = data.values[inside], data.values[outside]
+        return np.asarray(gram(one)), np.asarray(gram(other, one))
+    return data[np.ix_(inside, inside)], data[np.ix_(outside, inside)]
