@@ -1,4 +1,4 @@
-"""``textrank audit``: rank the doubtful gold labels of a corpus, and review them."""
+"""``textrank audit``: doubtful gold labels of a corpus, and the quality of stored answers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from textrank.candidates import document_id
 from textrank.cli.app import (
     DEFAULT_OPTIONS,
     CommonOptions,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
     from textrank.evaluation.audit import CorpusAudit
+    from textrank.evaluation.league import AnswerAudit
     from textrank.pipeline import Pipeline
     from textrank.web.review import LabelReview
 
@@ -54,6 +56,16 @@ def command(
     ] = None,
     port: Port = 0,
     no_browser: Browser = False,
+    answers: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Audit these answers; the corpus has the checked documents."
+        ),
+    ] = None,
+    label: Annotated[
+        list[str],
+        typer.Option(metavar="LABEL", help="With --answers: entity label to compare; default all."),
+    ] = [],  # noqa: B006
     options: CommonOptions = DEFAULT_OPTIONS,
 ) -> None:
     """Find gold labels that are probably wrong.
@@ -61,9 +73,20 @@ def command(
     Every label is compared with the score of a model that was trained without its document. Read
     the most doubtful ones again: a doubt is no proof. --json has all labels. With --review, people
     accept or reject the doubts on a web page, which exports the corrected corpus.
-    """
-    from textrank.reports.table import audit_table
 
+    With --answers, the answers of another system are audited: the first argument is a model of
+    ours that helps, the second a few of the documents with correct annotation.
+    """
+    from textrank.reports.table import answers_table, audit_table
+
+    if answers is not None:
+        ignored = ("set_", "review", *REVIEW_OPTIONS)
+        refuse_ignored(context, ignored, "with --answers", "leave out --answers")
+        audit = audit_files(pipeline, corpus, answers, label, nlp, seed=seed, options=options)
+        write_json_figures(audit, json_)
+        make_console().print(answers_table(audit, top))
+        return
+    refuse_ignored(context, ("label",), "without --answers", "add --answers FILE")
     if not review:
         refuse_ignored(context, REVIEW_OPTIONS, "without --review", "add --review")
         result = audit_corpus(pipeline, corpus, set_, nlp, seed=seed, options=options)
@@ -143,6 +166,51 @@ def make_review(
     }
     log = AnswerLog(target, about, option="--decisions")
     return LabelReview(task, docs, dataset, audit, log, who)
+
+
+def audit_files(
+    model: str,
+    checked: str,
+    answers: str,
+    labels: Sequence[str] = (),
+    nlp: str | None = None,
+    *,
+    seed: int = 0,
+    options: CommonOptions = DEFAULT_OPTIONS,
+) -> AnswerAudit:
+    """Estimate the quality of answers in a file from a few checked documents.
+
+    ``model`` is a model whose own answers to the same texts help, ``checked`` a corpus with some of
+    the documents and correct annotation. ``labels`` are the entity labels to compare; empty
+    compares all. Raises ValueError as ``audit_answers`` does.
+    """
+    import spacy
+
+    from textrank._annotate import load_language
+    from textrank.config import load_model
+    from textrank.evaluation.league import audit_answers
+
+    source, plain = options.load_corpus(answers), spacy.blank("en")
+    docs = list(source(plain))
+    gold = list(options.load_corpus(checked)(plain))
+    loaded = load_model(model)
+    task = loaded.pipeline.task
+    language = load_language(nlp, task, raw=True)
+    texts = language.pipe(doc.text for doc in docs)
+    ours = []
+    for number, (doc, ours_doc) in enumerate(zip(docs, loaded.pipe(texts), strict=True)):
+        ours_doc.user_data["document"] = document_id(doc, number)
+        ours.append(ours_doc)
+    return audit_answers(
+        docs,
+        gold,
+        ours,
+        source=task.name if task.raw_text_unit == "pairs" else "gold",
+        labels=labels or None,
+        seed=seed,
+        name=source.name,
+        model=model,
+    )
 
 
 def _read(

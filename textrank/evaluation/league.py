@@ -4,7 +4,8 @@
 system's answers were read into. Documents are matched by id. For each unit (see ``UNITS``) the
 counts of every document are added up to precision, recall and F1; intervals resample documents, and
 two systems are compared by exchanging their counts document by document (a paired permutation
-test), with p-values corrected after Holm.
+test), with p-values corrected after Holm. ``audit_answers`` estimates the quality of one system's
+answers from a few checked documents.
 
 Names match one to one if their boundaries are equal (exact) or if they share a character (relaxed);
 pairs match if both names do, in either order. Identifiers, and pairs of them, are sets per
@@ -20,6 +21,8 @@ from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t as student_t
 from spacy.tokens import Doc
 
 from textrank.candidates import document_id
@@ -46,17 +49,19 @@ class Annotation:
     concept_pairs: frozenset[frozenset[str]] = frozenset()
 
     @classmethod
-    def from_doc(cls, doc: Doc, labels: Collection[str] | None = None) -> Annotation:
+    def from_doc(
+        cls, doc: Doc, labels: Collection[str] | None = None, source: str = "gold"
+    ) -> Annotation:
         """Collect names and positive relations; of several for one pair the first one counts.
 
         ``labels`` are the lower-case entity labels to compare; None takes all. Relations of other
-        names are left out.
+        names are left out. ``source`` is "gold" or the task whose answers are the relations.
         """
         mentions = [m for m in get_mentions(doc) if labels is None or m.label.lower() in labels]
         index = {mention.id: i for i, mention in enumerate(mentions)}
         stored: Mapping[str, Sequence[str]] = doc.user_data.get("identifiers") or {}
         pairs: dict[frozenset[int], tuple[Pair, str, bool]] = {}
-        for row in get_relations(doc):
+        for row in get_relations(doc, source):
             one, other = (index.get(str(entity), -1) for entity in row["entities"])
             if row.get("label", True) and one != other and min(one, other) >= 0:
                 direction = row.get("direction")
@@ -343,3 +348,320 @@ def _permute(first: Matrix, second: Matrix, seed: int) -> tuple[float, float]:
     differences = _f_scores(second.sum(axis=0) - moved) - _f_scores(first.sum(axis=0) + moved)
     reached = (np.abs(differences) >= abs(observed) - 1e-12).sum()
     return observed, float((reached + 1) / (RESAMPLES + 1))
+
+
+# Audit of answers by a few checked documents
+
+MIN_CHECKED_DOCUMENTS = 3
+MAX_LISTED_ITEMS = 20  # disputed items of a document that are listed
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Estimate of a metric over all answered documents, with its interval."""
+
+    value: float
+    interval: Interval
+    checked_only: float  # the same metric from the checked documents alone
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as plain values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class ErrorKind:
+    """Errors of one kind in the checked documents."""
+
+    name: str
+    count: int
+    per_document: float
+    interval: Interval  # of the errors per document
+
+
+@dataclass(frozen=True)
+class DocumentToCheck:
+    """A document whose check would tell most, with what the answers and our model dispute."""
+
+    document: str
+    disputes: int
+    items: Sequence[
+        str
+    ]  # texts of names and pairs that only one side has, at most MAX_LISTED_ITEMS
+
+
+@dataclass(frozen=True)
+class AnswerAudit:
+    """Quality of stored answers, estimated from checked documents and a model of ours."""
+
+    answers: str
+    documents: int  # answered
+    checked: int
+    model: str  # whose answers help to estimate; empty: none
+    metrics: Mapping[str, Mapping[str, Estimate]]  # unit -> precision, recall -> estimate
+    errors: Sequence[ErrorKind]
+    next_documents: Sequence[DocumentToCheck]  # most disputes first
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        values = {key: getattr(self, key) for key in ("answers", "documents", "checked", "model")}
+        return {
+            **values,
+            "metrics": {
+                unit: {name: estimate.to_dict() for name, estimate in estimates.items()}
+                for unit, estimates in self.metrics.items()
+            },
+            "errors": [asdict(error) for error in self.errors],
+            "next_documents": [asdict(document) for document in self.next_documents],
+        }
+
+
+def audit_answers(
+    answers: Sequence[Doc],
+    checked: Sequence[Doc],
+    ours: Sequence[Doc] = (),
+    *,
+    source: str = "gold",
+    labels: Collection[str] | None = None,
+    seed: int = 0,
+    name: str = "",
+    model: str = "",
+) -> AnswerAudit:
+    """Estimate precision, recall and errors of answers from a few checked documents.
+
+    The checked documents should be a random sample of the answered ones. Our own answers to all of
+    them make the estimate more precise (prediction-powered inference, Angelopoulos et al. 2023,
+    Science 382): ``mean over checked of (gold - w * ours) + w * mean over all of ours``, with the
+    weight ``w`` that has the smallest variance. However wrong our answers are, they do not bias it.
+
+    Parameters
+    ----------
+    answers
+        Documents with the answers, different ids.
+    checked
+        The documents of some of these ids with correct annotation.
+    ours
+        The same documents as ``answers`` with answers of a model of ours; empty: none.
+    source
+        Task whose answers are the relations of ``ours``; "gold" if they are stored as gold.
+    labels
+        Entity labels to compare, upper or lower case; None compares all.
+    seed
+        Seed of the resampled documents.
+    name, model
+        Names of answers and model for the result.
+
+    Raises
+    ------
+    ValueError
+        If fewer than ``MIN_CHECKED_DOCUMENTS`` answered documents are checked, ids repeat, or texts
+        differ.
+    """
+    wanted = None if labels is None else {label.lower() for label in labels}
+    answered, gold_docs = _by_id(answers, "the answers"), _by_id(checked, "the checked documents")
+    _check_texts(gold_docs, answered, name or "answers")
+    keys = [key for key in answered if key in gold_docs]
+    if len(keys) < MIN_CHECKED_DOCUMENTS:
+        raise ValueError(
+            f"{len(keys)} of the answered documents are checked: at least "
+            f"{MIN_CHECKED_DOCUMENTS} are needed. Check more documents."
+        )
+    given = {key: Annotation.from_doc(doc, wanted) for key, doc in answered.items()}
+    gold = {key: Annotation.from_doc(gold_docs[key], wanted) for key in keys}
+    helper = {
+        key: Annotation.from_doc(doc, wanted, source)
+        for key, doc in _by_id(ours, "our answers").items()
+        if key in answered
+    }
+    is_checked = np.array([key in gold for key in answered])
+    metrics = {}
+    for unit, count in UNITS.items():
+        true = np.array([_to_row(count(given[key], gold[key])) for key in keys])
+        if not true[:, 1].any():
+            continue
+        found = _count_found(count, given)
+        proxy = (
+            np.array([_to_row(count(given[key], helper[key])) for key in answered])
+            if len(helper) == len(answered)
+            else None
+        )
+        metrics[unit] = _estimate(true, found, proxy, is_checked, seed)
+    kinds = [_error_kinds(given[key], gold[key]) for key in keys]
+    return AnswerAudit(
+        name,
+        len(answered),
+        len(keys),
+        model if helper else "",
+        metrics,
+        _summarize_errors(kinds, seed),
+        _rank_documents(answered, given, helper, gold),
+    )
+
+
+def _to_row(hits: Hits) -> tuple[float, float, float]:
+    """Return found, gold and right as numbers."""
+    return float(hits.found), float(hits.gold), float(hits.right)
+
+
+def _count_found(
+    count: Callable[[Annotation, Annotation], Hits], given: Mapping[str, Annotation]
+) -> Vector:
+    """Return the number of answers of a unit in each document."""
+    return np.array([float(count(own, own).found) for own in given.values()])
+
+
+def _estimate(
+    true: Matrix, found: Vector, proxy: Matrix | None, is_checked: NDArray[np.bool_], seed: int
+) -> dict[str, Estimate]:
+    """Return precision and recall over all documents.
+
+    ``true`` (checked, 3) has the counts by the check, ``found`` (documents,) the answers of every
+    document and ``proxy`` (documents, 3) the counts by our own answers, None without them. The
+    interval is that of Student's t with the standard deviation over resampled documents.
+    """
+    helper = np.zeros((len(found), 3)) if proxy is None else proxy
+    inside = helper[is_checked]
+    weights = [_helper_weight(true[:, i], inside[:, i], len(found)) for i in (2, 1)]
+
+    # Columns: found, gold and right by the check, then found, gold and right by our answers.
+    table = np.column_stack([found, np.zeros((len(found), 2)), helper])
+    table[is_checked, 1:3] = true[:, 1:]
+    checked, rest = table[is_checked], table[~is_checked]
+
+    def metrics(checked_means: Matrix, rest_means: Matrix) -> Matrix:
+        """Return precision and recall, (draws, 2), from means of columns, (draws, 6) each."""
+        share = len(checked) / len(table)
+        everything = share * checked_means + (1 - share) * rest_means
+        right, gold = (
+            w * everything[:, 3 + k] + checked_means[:, k] - w * checked_means[:, 3 + k]
+            for w, k in zip(weights, (2, 1), strict=True)
+        )
+        bottoms = np.column_stack([everything[:, 0], gold])
+        tops = np.column_stack([right, right])
+        ratios = np.divide(tops, bottoms, out=np.zeros(tops.shape), where=bottoms > 0)
+        return np.clip(ratios, 0.0, 1.0)
+
+    rng = np.random.default_rng(seed)
+    draws = metrics(_resampled_means(checked, rng), _resampled_means(rest, rng))
+    rest_mean = rest.mean(axis=0) if len(rest) else np.zeros(table.shape[1])
+    values = metrics(checked.mean(axis=0)[None], rest_mean[None])[0]
+    reach = float(student_t.ppf((1 + LEVEL) / 2, len(checked) - 1)) * draws.std(axis=0)
+    right, total, gold = true[:, 2].sum(), true[:, 0].sum(), true[:, 1].sum()
+    alone = (right / total if total else 0.0, right / gold)
+    return {
+        name: Estimate(
+            float(values[i]),
+            Interval(
+                float(max(values[i] - reach[i], 0.0)), float(min(values[i] + reach[i], 1.0)), LEVEL
+            ),
+            float(alone[i]),
+        )
+        for i, name in enumerate(("precision", "recall"))
+    }
+
+
+def _helper_weight(true: Vector, helper: Vector, documents: int) -> float:
+    """Return the weight of our answers with the smallest variance, between 0 and 1.
+
+    ``true`` and ``helper`` are counts of the checked documents, ``documents`` all that are
+    answered. 0 if our counts do not vary or there are too few documents.
+    """
+    variance = float(helper.var(ddof=1)) if len(helper) > 3 else 0.0
+    if variance <= 0 or documents <= len(true):
+        return 0.0
+    covariance = float(np.cov(true, helper)[0, 1])
+    return float(np.clip(covariance / variance * (1 - len(true) / documents), 0.0, 1.0))
+
+
+def _resampled_means(rows: Matrix, rng: np.random.Generator) -> Matrix:
+    """Return the means of columns in resampled rows, (RESAMPLES, columns); zeros without rows."""
+    n = len(rows)
+    if not n:
+        return np.zeros((RESAMPLES, rows.shape[1]))
+    return rng.multinomial(n, np.full(n, 1 / n), RESAMPLES) @ rows / n
+
+
+def _error_kinds(answer: Annotation, gold: Annotation) -> dict[str, int]:
+    """Count the errors of a document by kind."""
+    links = link_names(answer.pieces, gold.pieces)
+    names, exact = match_links(links), match_links(exact_links(links))
+    pairs = match_links(link_pairs(answer.pairs, gold.pairs, links))
+    gold_names = set(names.values())
+    spurious = [i for i in range(len(answer.pairs)) if i not in pairs]
+    missed = [j for j in range(len(gold.pairs)) if j not in set(pairs.values())]
+    types = [(answer.types[i], gold.types[j]) for i, j in pairs.items()]
+    directions = _count_directions(answer, gold)
+    directed = sum(answer.is_directed[i] and gold.is_directed[j] for i, j in pairs.items())
+    identifiers = [(answer.identifiers[i], gold.identifiers[j]) for i, j in names.items()]
+    return {
+        "name with other boundaries": len(names) - len(exact),
+        "name that is none": len(answer.pieces) - len(names),
+        "name missed": len(gold.pieces) - len(names),
+        "name with another identifier": sum(bool(a and b) and not a & b for a, b in identifiers),
+        "pair that does not interact": sum(names.keys() >= set(answer.pairs[i]) for i in spurious),
+        "pair with a name that is none": sum(
+            not names.keys() >= set(answer.pairs[i]) for i in spurious
+        ),
+        "pair missed, names found": sum(gold_names >= set(gold.pairs[j]) for j in missed),
+        "pair missed with its name": sum(not gold_names >= set(gold.pairs[j]) for j in missed),
+        "pair with another type": sum(bool(a and b) and a != b for a, b in types),
+        "pair in the other direction": directed - directions.right,
+    }
+
+
+def _summarize_errors(kinds: Sequence[Mapping[str, int]], seed: int) -> list[ErrorKind]:
+    """Return the kinds of errors that occur, most frequent first, with errors per document."""
+    table = np.array([list(row.values()) for row in kinds], dtype=np.float64)
+    n = len(table)
+    draws = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), RESAMPLES) @ table / n
+    low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    errors = [
+        ErrorKind(
+            name,
+            int(table[:, i].sum()),
+            float(table[:, i].mean()),
+            Interval(float(low[i]), float(high[i]), LEVEL),
+        )
+        for i, name in enumerate(kinds[0])
+        if table[:, i].any()
+    ]
+    return sorted(errors, key=lambda error: (-error.count, error.name))
+
+
+def _rank_documents(
+    answered: Mapping[str, Doc],
+    given: Mapping[str, Annotation],
+    helper: Mapping[str, Annotation],
+    gold: Mapping[str, Annotation],
+) -> list[DocumentToCheck]:
+    """Return the unchecked documents, those with most disputes first.
+
+    Without our answers every answer counts as disputed.
+    """
+    empty = Annotation((), (), (), (), ())
+    rows = []
+    for key, doc in answered.items():
+        if key not in gold:
+            items = _disputed(doc.text, given[key], helper.get(key, empty))
+            rows.append(DocumentToCheck(key, len(items), items[:MAX_LISTED_ITEMS]))
+    return sorted(rows, key=lambda row: (-row.disputes, row.document))
+
+
+def _disputed(text: str, one: Annotation, other: Annotation) -> list[str]:
+    """Return texts of the pairs and names that only one of two annotations has, pairs first."""
+    links = link_names(one.pieces, other.pieces)
+    names, pairs = match_links(links), match_links(link_pairs(one.pairs, other.pairs, links))
+
+    def show(side: Annotation, name: int) -> str:
+        return " ".join(text[start:end] for start, end in side.pieces[name])
+
+    items = []
+    for side, matched in ((one, set(pairs)), (other, set(pairs.values()))):
+        items += [
+            " – ".join(show(side, name) for name in pair)
+            for i, pair in enumerate(side.pairs)
+            if i not in matched
+        ]
+    for side, matched in ((one, set(names)), (other, set(names.values()))):
+        items += [show(side, i) for i in range(len(side.pieces)) if i not in matched]
+    return items

@@ -1,8 +1,9 @@
 """Results for the terminal (rich tables) and as JSON files.
 
 One function per kind of result: ``report_table``, ``cross_table``, ``sweep_table``,
-``comparison_table``, ``raw_text_table``, ``audit_table`` and ``league_table``. ``write_report``
-and ``read_report`` are for the JSON form of a Report. Numbers between 0 and 1 are shown in percent.
+``comparison_table``, ``raw_text_table``, ``audit_table``, ``answers_table`` and ``league_table``.
+``write_report`` and ``read_report`` are for the JSON form of a Report. Numbers between 0 and 1 are
+shown in percent.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from rich.text import Text
 from textrank.evaluation import Fold, Report
 from textrank.evaluation.audit import CorpusAudit, Doubt, LabelShare
 from textrank.evaluation.evaluate import CrossCorpus
-from textrank.evaluation.league import League
+from textrank.evaluation.league import LEVEL, AnswerAudit, League
 from textrank.evaluation.raw_text import RawText
 from textrank.evaluation.report import OPTIMISTIC
 from textrank.evaluation.statistics import Comparison, Contrast
@@ -443,6 +444,56 @@ def audit_table(audit: CorpusAudit, top: int = 20) -> RenderableType:
         if doubtful:
             words = "; ".join(f"{key} {_format_share(share)}" for key, share in doubtful)
             parts.append(Text(f"More probably wrong than right, by {title}: {words}", style="dim"))
+    return Group(*parts)
+
+
+def answers_table(audit: AnswerAudit, top: int = 20) -> RenderableType:
+    """Return precision and recall of answers, kinds of errors, and ``top`` documents to check."""
+    helped = f" · helped by the answers of {audit.model}" if audit.model else ""
+    parts: list[RenderableType] = [
+        Text(f"answers of {audit.answers}", style="bold"),
+        Text(
+            f"{audit.checked} of {audit.documents} documents checked{helped} · intervals "
+            f"of {100 * LEVEL:g} % by document",
+            style="dim",
+        ),
+    ]
+    table = _new_table()
+    table.add_column("unit")
+    for name in ("precision", "recall"):
+        table.add_column(name, justify="right")
+        table.add_column("checked alone", justify="right")
+    for unit, estimates in audit.metrics.items():
+        cells = []
+        for name in ("precision", "recall"):
+            estimate = estimates[name]
+            interval = estimate.interval
+            cells.append(
+                f"{100 * estimate.value:.1f} ({100 * interval.low:.1f} to "
+                f"{100 * interval.high:.1f})"
+            )
+            cells.append(f"{100 * estimate.checked_only:.1f}")
+        table.add_row(unit, *cells)
+    parts.append(table)
+    errors = _new_table()
+    errors.add_column("kind of error")
+    errors.add_column("number", justify="right")
+    errors.add_column("per document", justify="right")
+    for error in audit.errors:
+        errors.add_row(
+            error.name,
+            str(error.count),
+            f"{error.per_document:.2f} ({error.interval.low:.2f} to {error.interval.high:.2f})",
+        )
+    parts.append(errors)
+    to_check = _new_table()
+    to_check.add_column("check next")
+    to_check.add_column("disputed", justify="right")
+    to_check.add_column("names and pairs", overflow="fold")
+    for document in audit.next_documents[:top]:
+        to_check.add_row(document.document, str(document.disputes), "; ".join(document.items[:5]))
+    if audit.next_documents:
+        parts.append(to_check)
     return Group(*parts)
 
 
