@@ -86,7 +86,7 @@ NAMES = [
 
 @pytest.fixture(scope="module")
 def nlp():
-    made = textrank.load_nlp(only=["genes"])
+    made = textrank.load_nlp(only=["kinds"])
     made.add_pipe("textrank_gene_protein")
     return made
 

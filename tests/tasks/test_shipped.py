@@ -35,7 +35,7 @@ def test_a_shipped_model_is_small_and_names_its_features(name):
 
 def test_scores_are_those_of_the_features():
     """The weights laid out for scoring against features moved onto the model's names; why too."""
-    model, nlp = load_model("gene_protein"), load_nlp(only=["genes"])
+    model, nlp = load_model("gene_protein"), load_nlp(only=["kinds"])
     nlp.add_pipe("sentencizer", first=True)
     pipeline = model.pipeline
     docs = nlp.pipe([*TEXTS, *TEXTS[:1]])
@@ -75,7 +75,7 @@ def test_a_wrong_word_in_raw_text_is_found_and_right_ones_are_left(tmp_path):
 
 
 def test_components_judge_after_being_saved_with_the_shipped_pipeline(tmp_path):
-    nlp = load_nlp(only=["genes"])
+    nlp = load_nlp(only=["kinds"])
     nlp.add_pipe("sentencizer", first=True)
     nlp.add_pipe("textrank_gene_protein")
     nlp.add_pipe("textrank_spelling")

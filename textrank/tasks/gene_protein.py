@@ -44,7 +44,7 @@ class GeneProtein(ChoiceTask):
     entities: str = "entities"
     name: ClassVar[str] = "gene_protein"
     required_pipes: ClassVar[tuple[str, ...]] = ()  # words and sentences are enough
-    required_pipes_raw: ClassVar[tuple[str, ...]] = ("genes",)  # names with "gene", "mRNA"
+    required_pipes_raw: ClassVar[tuple[str, ...]] = ("kinds",)
     is_ranking: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
