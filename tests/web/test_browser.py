@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import shutil
 import socket
 from collections.abc import Callable, Iterator
@@ -17,13 +19,14 @@ import pytest
 import spacy
 import uvicorn
 
-from textrank.config import load_corpus, load_pipeline
+from textrank._annotate import load_language
+from textrank.config import load_corpus, load_model, load_pipeline
 from textrank.evaluation.audit import audit_dataset
-from textrank.results.store import open_store
+from textrank.results.store import from_rows, open_store
 from textrank.web.active_learner import ActiveLearner
 from textrank.web.annotation import AnswerLog, Curation, CurationApp, fingerprint_docs
 from textrank.web.app import Credentials, GuardMiddleware
-from textrank.web.explorer import Explorer
+from textrank.web.explorer import Explorer, StatementExplainer
 from textrank.web.review import LabelReview, ReviewApp
 
 pytestmark = pytest.mark.browser
@@ -93,10 +96,14 @@ def test_explore_by_search_facets_graph_and_evidence(browser: Any, folder: Path)
     with served(lambda _: explorer.app()) as address:
         browser.get(address)
         assert "token" not in until(lambda: browser.current_url.partition("?")[2] or "none")
-        box = next(a for a in css(browser, "a[role=checkbox]") if "negated" in a.text)
+        box = next(a for a in css(browser, "a[role=checkbox]") if "binding" in a.text)
         box.send_keys(" ")
-        until(lambda: "status=negated" in browser.current_url)
+        until(lambda: "type=binding" in browser.current_url)
         until(lambda: css(browser, "a[role=checkbox][aria-checked=true]"))
+        for name in ("Negated", "Speculated", "Unlikely", "All", "Likely"):
+            next(a for a in css(browser, ".tabs a") if a.text.startswith(name)).click()
+            until(lambda name=name: css(browser, ".tabs a[aria-current]")[0].text.startswith(name))
+        assert css(browser, ".claims .arrow")
         browser.get(address.partition("?")[0])
         css(browser, "#q")[0].send_keys("p3")
         until(lambda: css(browser, "#suggestions li"))
@@ -117,6 +124,75 @@ def _expand(browser: Any, first: int) -> None:
         if int(graph.get_attribute("data-nodes")) > first:
             return
     raise AssertionError("the graph did not grow")
+
+
+def test_the_network_of_a_selection_fits_the_screen_and_opens_names(
+    browser: Any, folder: Path
+) -> None:
+    explorer = Explorer(open_store(folder))
+    with served(lambda _: explorer.app()) as address:
+        browser.get(address)
+        css(browser, "a.button")[0].click()
+        until(
+            lambda: css(browser, "#graph") and css(browser, "#graph")[0].get_attribute("data-nodes")
+        )
+        inside = """const graph = document.querySelector('#graph').getBoundingClientRect();
+            return graph.bottom <= innerHeight && graph.width > 0.9 * document.body.clientWidth;"""
+        assert browser.execute_script(inside)
+        css(browser, "#graph")[0].send_keys("\ue014")  # arrow right chooses a name
+        assert until(lambda: css(browser, "#open:not(:disabled)"))
+        css(browser, "#open")[0].click()
+        until(lambda: "/name?key=" in browser.current_url)
+        quiet(browser)
+
+
+def test_a_statement_shows_its_sentence_in_the_text_and_why(browser: Any) -> None:
+    model = load_model("ppi")
+    nlp = load_language(None, model.pipeline.task)
+    explainer = StatementExplainer(lambda: (model, nlp))
+    explorer = Explorer(from_rows(one_text(), "made"), explainer)
+    with served(lambda _: explorer.app()) as address:
+        root = address.partition("?")[0]
+        browser.get(address)
+        browser.get(f"{root}document?id=10212000")
+        assert css(browser, "a.out[href='https://pubmed.ncbi.nlm.nih.gov/10212000/']")
+        browser.execute_script("arguments[0].focus()", css(browser, ".stated a")[0])
+        chosen = until(lambda: css(browser, ".text .chosen"))
+        assert "".join(node.text for node in chosen).startswith("GRB2")
+        assert css(browser, ".text .label")[0].text == "RESULTS:"
+        css(browser, ".stated a.open")[0].click()
+        until(lambda: css(browser, "details.why summary"))[0].click()
+        said = until(lambda: css(browser, ".because .said"), 120)[0].text
+        assert said == "binds has GRB2 as subject and SOS1 as object."
+        assert css(browser, ".reasons tr.kind")
+        assert not CODES.search(css(browser, ".reasons")[0].text)
+        quiet(browser)
+
+
+CODES = re.compile(r"pattern|known pairs|PROT\d|nsubj|dobj|path:|candidate")
+
+
+def one_text() -> dict[str, Any]:
+    """A document with one statement, as a store reads it."""
+    text = "A title of a paper.\nRESULTS: GRB2 binds SOS1. Nothing else was seen here.\n"
+    start = text.index("GRB2")
+    names = [(start, start + 4, "GRB2", "ncbigene:2885"),
+             (start + 11, start + 15, "SOS1", "ncbigene:6654")]  # fmt: skip
+    row = {"document": "10212000", "start_a": start, "end_a": start + 4, "start_b": start + 11,
+           "end_b": start + 15, "name_a": "GRB2", "name_b": "SOS1", "id_a": "ncbigene:2885",
+           "id_b": "ncbigene:6654", "score": 1.0, "probability": 0.9, "interacts": True,
+           "status": "asserted", "type": "binding", "direction": "none",
+           "trigger": [[start + 5, start + 10]], "sentence_start": start,
+           "sentence": "GRB2 binds SOS1.", "source": "a.txt"}  # fmt: skip
+    return {
+        "documents": [{"document": "10212000", "title": "A title of a paper.", "text": text}],
+        "names": [
+            {"document": "10212000", "start": a, "end": b, "name": n, "id": i, "label": "GENE",
+             "species": "9606"}
+            for a, b, n, i in names
+        ],
+        "statements": [row],
+    }  # fmt: skip
 
 
 def test_exports_are_downloaded(browser: Any, folder: Path) -> None:
@@ -189,6 +265,69 @@ def test_a_name_is_marked_by_keys_alone(browser: Any, tmp_path: Path) -> None:
         quiet(browser)
 
 
+def test_attributes_queues_and_second_opinions_in_curation(browser: Any, tmp_path: Path) -> None:
+    docs = list(load_corpus(CORPUS)(spacy.blank("en")))[:6]
+    learner = ActiveLearner.from_docs(load_pipeline("ppi-linear"), docs)
+    curation = Curation(learner, docs, AnswerLog(tmp_path / "a.sqlite", {}), "ada")
+    with served(lambda gate: CurationApp(curation, "sample", gate).app()) as address:
+        root = address.partition("?")[0]
+        browser.get(address)
+        until(lambda: css(browser, "#attributes select"))
+        assert "5 more yes and 5 more no" in css(browser, "#needed")[0].text
+        choose(browser, "[name=type]", "inhibition")
+        choose(browser, "[name=direction]", "b>a")
+        identifier = css(browser, "[name=identifier0]")[0]
+        identifier.send_keys("GRB2")
+        until(lambda: css(browser, "#genes0 option[value='ncbigene:2885']"))
+        identifier.clear()
+        identifier.send_keys("ncbigene:2885")
+        until(lambda: "GRB2 human" in css(browser, ".gene")[0].text)
+        css(browser, "button.yes")[0].click()
+        until(lambda: css(browser, "body")[0].get_attribute("data-answered") == "1")
+        stored = json.loads(curation.active_events[0].details)
+        assert (stored["type"], stored["direction"]) == ("inhibition", "b>a")
+        assert stored["identifiers"][0] == "ncbigene:2885"
+        choose(browser, "#queue", "paper")
+        until(lambda: curation.state("ada")["queue"] == "paper")
+        browser.get(f"{root}?as=bo")
+        until(lambda: css(browser, "#buttons button"))
+        choose(browser, "#queue", "second opinion")
+        until(lambda: curation.state("bo")["queue"] == "second opinion")
+        until(lambda: css(browser, "button.no:not(:disabled)"))[0].click()
+        until(lambda: "0 of 1 questions" in css(browser, "#agreement")[0].text)
+        quiet(browser)
+
+
+def choose(browser: Any, selector: str, value: str) -> None:
+    """Choose a value of a list as a person would."""
+    select = pytest.importorskip("selenium.webdriver.support.ui").Select
+    select(css(browser, selector)[0]).select_by_value(value)
+
+
+FACT = "fact?a=NCBIGene:1000&b=NCBIGene:1001"
+PAGES = ("", "?show=all", FACT, "name?key=NCBIGene:1000", "document?id=30000001", "network",
+         "errors", "nowhere")  # fmt: skip
+
+
+def test_nothing_is_wider_than_the_screen(browser: Any, folder: Path) -> None:
+    explorer = Explorer(open_store(folder))
+    with served(lambda _: explorer.app()) as address:
+        browser.get(address)
+        wide = "return document.documentElement.scrollWidth"
+        for path in PAGES:
+            browser.get(address.partition("?")[0] + path)
+            for width in (1280, 390):
+                resize(browser, width)
+                assert browser.execute_script(wide) <= width + 1, (path, width)
+            browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def resize(browser: Any, width: int) -> None:
+    """Show a page as a screen of this width does; narrow ones are phones."""
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+
 def test_pages_name_their_controls_and_fit_a_phone(browser: Any, folder: Path) -> None:
     explorer = Explorer(open_store(folder))
     with served(lambda _: explorer.app()) as address:
@@ -215,15 +354,18 @@ axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-p
 
 
 def audited(browser: Any, page: str) -> list[str]:
-    """What axe-core finds wrong with a page for screen readers and weak eyes, light and dark."""
+    """What axe-core finds wrong with a page: light, dark and on a phone."""
     package = pytest.importorskip("axe_core_python", reason="axe-core-python audits the pages")
     script = (Path(package.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
     found = []
-    for scheme in ("light", "dark"):
+    for scheme, width in (("light", 1280), ("dark", 1280), ("light", 390)):
         media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+        resize(browser, width)
         browser.execute_script(script)
-        found += [f"{page} ({scheme}) {line}" for line in browser.execute_async_script(AUDIT)]
+        lines = browser.execute_async_script(AUDIT)
+        found += [f"{page} ({scheme}, {width}) {line}" for line in lines]
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     return found
 
 
@@ -236,9 +378,15 @@ def test_explorer_passes_an_audit_of_accessibility(browser: Any, folder: Path) -
         css(browser, "a.open")[0].click()
         until(lambda: css(browser, ".evidence"))
         found += audited(browser, "statement")
-        for path in ("name?key=NCBIGene:1000", "document?id=30000001", "errors", "nowhere"):
+        for path in PAGES:
             browser.get(root + path)
             found += audited(browser, path)
+    explorer = Explorer(from_rows(one_text(), "made"))
+    with served(lambda _: explorer.app()) as address:
+        browser.get(address)
+        for path in ("", "document?id=10212000", "fact?a=ncbigene:2885&b=ncbigene:6654"):
+            browser.get(address.partition("?")[0] + path)
+            found += audited(browser, f"one text, {path}")
     assert found == []
 
 
