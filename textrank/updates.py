@@ -199,7 +199,7 @@ def _curve(model: Model) -> list[float]:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What an update did to a model, with checksums of its files before and after."""
+    """Record of an update of a model, with checksums of its files before and after."""
 
     action: Literal["forget", "add"]
     time: str  # UTC, ISO format

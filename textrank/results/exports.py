@@ -30,7 +30,7 @@ BATCH_ROWS = 4096  # fetched from the database at a time
 
 
 class ExportSummary(NamedTuple):
-    """What was written."""
+    """Format of an export and numbers of its facts and statements."""
 
     format: str
     facts: int

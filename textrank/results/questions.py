@@ -121,7 +121,7 @@ class UnknownQuestionError(ValueError):
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked for; the grammar is at the top of this module."""
+    """Parsed question: what it asks for, of which names and with which filters."""
 
     kind: Kind
     names: tuple[str, ...] = ()  # names of proteins, or the id of a document
