@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.campaign.settings import INPUTS
+
 pytestmark = pytest.mark.campaign
 
 TOKEN = "abcdefghij0123456789"
-MAX_EXAMPLES = 200  # per operation
+MAX_EXAMPLES = min(INPUTS, 200)  # per operation
 
 
 @pytest.fixture
