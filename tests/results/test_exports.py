@@ -54,6 +54,7 @@ def test_all_results_give_the_same_statements(source: str, results: Path, tmp_pa
         "format": "indra",
         "facts": 3,
         "statements": 4,
+        "left_out": 0,
     }
 
 

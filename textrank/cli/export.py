@@ -41,6 +41,12 @@ def command(
     typer.echo(
         f"{target}: {summary.facts} facts, {summary.statements} statements ({summary.format})"
     )
+    if summary.left_out:
+        typer.echo(
+            f"{summary.left_out} statements have no place in {summary.format}; docs/formats.md "
+            "says which.",
+            err=True,
+        )
     if json_ is not None:
         from textrank.reports.table import write_json
 

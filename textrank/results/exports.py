@@ -34,7 +34,8 @@ class ExportSummary(NamedTuple):
 
     format: str
     facts: int
-    statements: int  # evidence of the facts
+    statements: int  # evidence of the facts that was written
+    left_out: int  # statements that have no place in the format
 
 
 def export_facts(
@@ -67,7 +68,8 @@ def export_facts(
     if min_probability is not None and not 0 <= min_probability <= 1:
         raise ValueError(f"a probability is between 0 and 1, got {min_probability}.")
     check_writable(target)
-    counts = {"facts": 0, "statements": 0}
+    counts = {"facts": 0, "statements": 0, "written": 0}
+    count_written = EXPORT_FORMATS[name].count_written
 
     def selected() -> Iterator[Fact]:
         """Yield and count the facts to write."""
@@ -75,10 +77,12 @@ def export_facts(
             if min_probability is None or fact["probability"] >= min_probability:
                 counts["facts"] += 1
                 counts["statements"] += fact["statements"]
+                counts["written"] += count_written(fact)
                 yield fact
 
     write_facts(selected(), target, format=name)
-    return ExportSummary(name, counts["facts"], counts["statements"])
+    left_out = counts["statements"] - counts["written"]
+    return ExportSummary(name, counts["facts"], counts["written"], left_out)
 
 
 def iter_facts(source: str | Path) -> Iterator[Fact]:

@@ -13,6 +13,7 @@ import pytest
 from textrank.tasks.ppi.exports import (
     EXPORT_FORMATS,
     MITAB_COLUMNS,
+    MODIFICATIONS,
     find_format,
     indra_statements,
     parse_pmid,
@@ -108,6 +109,33 @@ def facts() -> list[Fact]:
     return aggregate_rows([("8493578", rows), ("note 7", [again | {"probability": 0.5}])])
 
 
+VERBS = (
+    ("binding", "binds"),
+    ("phosphorylation", "phosphorylates"),
+    ("degradation", "degrades"),
+    ("activation", "activates"),
+    ("inhibition", "inhibits"),
+    ("regulation", "regulates"),
+    ("modification", "modifies"),
+    ("modification", "cleaves"),
+    ("not typed", "meets"),
+    *(("modification", f"{beginning}es") for beginning, _ in MODIFICATIONS),
+)
+
+
+@pytest.fixture(scope="module")
+def all_types() -> list[Fact]:
+    """Facts of every type and direction."""
+    documents = []
+    for number, (type_, verb) in enumerate(VERBS):
+        rows = [
+            answer(f"AKT1 {verb} GRB2.", ("AKT1", "GRB2"), (AKT1, GRB2), verb, type_, direction=way)
+            for way in ("a>b", "b>a", "none")
+        ]
+        documents.append((f"1000{number}", rows))
+    return aggregate_rows(documents)
+
+
 def by_names(facts: list[Fact], *names: str) -> Fact:
     (fact,) = [fact for fact in facts if set(fact["names"]) == set(names)]
     return fact
@@ -157,6 +185,16 @@ def test_indra_reads_its_statements(facts: list[Fact], tmp_path: Path) -> None:
         ("HGNC", "4566"),
         ("FPLX", "ERK"),
     }
+
+
+def test_indra_reads_every_type_that_is_written(all_types: list[Fact], tmp_path: Path) -> None:
+    statements = pytest.importorskip("indra.statements")
+    rows = json.loads(write(all_types, tmp_path / "x.indra.json"))
+    read = statements.stmts_from_json(rows)
+    assert [type(statement).__name__ for statement in read] == [row["type"] for row in rows]
+    written = sum(len(row["evidence"]) for row in rows)
+    assert written == sum(map(EXPORT_FORMATS["indra"].count_written, all_types))
+    assert written == 3 * len(VERBS) - 6  # regulation; three more without direction
 
 
 def test_mitab_has_42_columns_with_valid_fields(facts: list[Fact], tmp_path: Path) -> None:
@@ -220,6 +258,17 @@ def test_pybel_reads_the_script(facts: list[Fact], tmp_path: Path) -> None:
     assert len({d["line"] for *_, d in edges if "evidence" in d}) == 7
     pmids = {d["citation"].identifier for *_, d in edges if "citation" in d}
     assert pmids == {"8493578", "note 7"}
+
+
+def test_pybel_reads_every_type(all_types: list[Fact], tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pybel = pytest.importorskip("pybel", exc_type=ImportError)
+        write(all_types, tmp_path / "x.bel")
+        graph = pybel.from_bel_script(str(tmp_path / "x.bel"))
+    assert graph.warnings == []
+    lines = {d["line"] for *_, d in graph.edges(data=True) if "evidence" in d}
+    assert len(lines) == 3 * len(VERBS) - 4  # binding and untyped ones have no direction
 
 
 def test_cx2_declares_what_it_has(facts: list[Fact], tmp_path: Path) -> None:

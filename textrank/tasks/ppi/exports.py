@@ -7,14 +7,14 @@ Entities are named by the gene tables of the model ``identifiers``: official sym
 and UniProt. An identifier that the tables do not have keeps its CURIE, and a name without an
 identifier its text. Writers state what a format can hold and leave out the rest:
 
-==========  ========================  ======================  =======================
+==========  ========================  ======================  ========================
 format      negated                   speculated              without direction
-==========  ========================  ======================  =======================
-INDRA       ``epistemics.negated``    ``epistemics``          ``Complex``
+==========  ========================  ======================  ========================
+INDRA       ``epistemics.negated``    ``epistemics``          ``Complex``, or left out
 PSI-MITAB   column 36                 annotation              unspecified roles
 BEL         left out                  annotation ``Status``   ``association``
 networks    counted                   counted                 undirected
-==========  ========================  ======================  =======================
+==========  ========================  ======================  ========================
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def parse_pmcid(document: str) -> str | None:
 class Relation(NamedTuple):
     """How a type of statement is written in each format."""
 
-    indra: str  # statement class
+    indra: str  # statement class; "" if there is none
     psi_mi: tuple[str, str]  # interaction type: accession and name
     bel: str  # pattern with {a} and {b}; a acts on b
     roles: tuple[tuple[str, str], tuple[str, str]] | None = None  # PSI-MI roles of a and b
@@ -149,8 +149,8 @@ RELATIONS: Mapping[str, Relation] = {
     "degradation": Relation("DecreaseAmount", _FUNCTIONAL, "{a} -> deg({b})", _REGULATOR),
     "activation": Relation("Activation", _FUNCTIONAL, "{a} -> act({b})", _REGULATOR),
     "inhibition": Relation("Inhibition", _FUNCTIONAL, "{a} -| act({b})", _REGULATOR),
-    "regulation": Relation("RegulateActivity", _FUNCTIONAL, "{a} reg {b}", _REGULATOR),
-    "modification": Relation("Modification", ("MI:0414", "enzymatic reaction"), "{a} reg {b}"),
+    "regulation": Relation("", _FUNCTIONAL, "{a} reg {b}", _REGULATOR),
+    "modification": Relation("Complex", ("MI:0414", "enzymatic reaction"), "{a} reg {b}", _ENZYME),
     UNTYPED: Relation("Complex", ("MI:0914", "association"), "{a} association {b}"),
 }
 # Kinds of modification by the beginning of the word that states it; negative ones first, because
@@ -192,10 +192,9 @@ MODIFICATIONS: Sequence[tuple[str, Relation]] = (
     ("ribosylat", _modification("Ribosylation", "MI:0557", "adp ribosylation reaction", "ADPRib")),
 )
 _CLEAVAGE = Relation(
-    "Modification", ("MI:0194", "cleavage reaction"), '{a} -> {b_open}, frag("?"))', _ENZYME
+    "Complex", ("MI:0194", "cleavage reaction"), '{a} -> {b_open}, frag("?"))', _ENZYME
 )
 SYMMETRIC_CLASSES = ("Complex",)  # of INDRA: the order of the two does not matter
-ABSTRACT_CLASSES = ("Modification",)  # INDRA has no JSON for them
 UNDIRECTED_BEL = "{a} association {b}"
 
 
@@ -265,7 +264,6 @@ def group_evidence(fact: Fact) -> list[RelationGroup]:
 _INDRA_ROLES = {
     "Activation": ("subj", "obj"),
     "Inhibition": ("subj", "obj"),
-    "RegulateActivity": ("subj", "obj"),
     "DecreaseAmount": ("subj", "obj"),
 }  # of other classes: ("enz", "sub")
 _UUID_NAMESPACE = uuid.UUID("6a1f3f4e-0b5b-5c1e-9a7e-6f2d0c4b8a11")
@@ -276,9 +274,10 @@ def write_indra(facts: Iterable[Fact]) -> Iterator[str]:
 
     ``belief`` is the probability over documents of the asserted evidence; 0 if there is none.
     Negated evidence has ``epistemics {"negated": true}``, speculated ``{"hypothesis": true}``.
-    Agents have ``db_refs`` EGID, HGNC, UP, FPLX and TEXT where known. A statement that needs a
-    direction and has none becomes a ``Complex`` if it is physical; a regulation without direction
-    has no place in INDRA and is left out. Identifiers of statements depend only on their content.
+    Agents have ``db_refs`` EGID, HGNC, UP, FPLX and TEXT where known. A modification without a
+    direction, or of a kind that INDRA does not have, becomes a ``Complex``. A regulation without a
+    direction, or without a sign, has no place in INDRA and is left out. Identifiers of
+    statements depend only on their content.
     """
     yield "["
     separator = "\n"
@@ -295,12 +294,10 @@ def indra_statements(fact: Fact) -> list[dict[str, Any]]:
     statements: dict[tuple[str, str], dict[str, Any]] = {}
     by_class: defaultdict[tuple[str, str], list[Evidence]] = defaultdict(list)
     for group in group_evidence(fact):
-        direction, name = group.direction, group.relation.indra
-        if name in ABSTRACT_CLASSES or (direction == "none" and name not in SYMMETRIC_CLASSES):
-            if group.relation.psi_mi == _FUNCTIONAL:
-                continue
-            name = "Complex"
-        by_class[name, "none" if name in SYMMETRIC_CLASSES else direction] += group.evidence
+        name = _indra_class(group)
+        if name:
+            direction = "none" if name in SYMMETRIC_CLASSES else group.direction
+            by_class[name, direction] += group.evidence
     for (name, direction), rows in by_class.items():
         agents = [_to_agent(end) for end in ends]
         if direction == "b>a":
@@ -321,6 +318,14 @@ def indra_statements(fact: Fact) -> list[dict[str, Any]]:
         }
         statements[name, direction] = statement
     return list(statements.values())
+
+
+def _indra_class(group: RelationGroup) -> str:
+    """Return the INDRA class of a group of evidence; "" if it has no place in INDRA."""
+    is_undirected = group.direction == "none" and group.relation.indra not in SYMMETRIC_CLASSES
+    if is_undirected:
+        return "" if group.relation.psi_mi == _FUNCTIONAL else "Complex"
+    return group.relation.indra
 
 
 def _to_agent(entity: Entity) -> dict[str, Any]:
@@ -810,11 +815,32 @@ def _cite(document: str) -> str:
 # Formats ------------------------------------------------------------------------------------------
 
 
+def _count_all(fact: Fact) -> int:
+    """Return the number of statements of a fact: the format can hold them all."""
+    return fact["statements"]
+
+
+def _count_indra(fact: Fact) -> int:
+    """Return the number of statements of a fact that INDRA can hold."""
+    return sum(len(group.evidence) for group in group_evidence(fact) if _indra_class(group))
+
+
+def _count_bel(fact: Fact) -> int:
+    """Return the number of statements of a fact that BEL can hold: those that are not negated."""
+    return fact["statements"] - fact["negated"]
+
+
+def _count_network(fact: Fact) -> int:
+    """Return the number of statements of a fact; 0 if none is asserted, so that it has no edge."""
+    return fact["statements"] if fact["asserted"] else 0
+
+
 class ExportFormat(NamedTuple):
-    """A format of facts: the suffixes of its files and its writer."""
+    """A format of facts: the suffixes of its files, its writer, and what it can hold."""
 
     suffixes: tuple[str, ...]
     write: Callable[[Iterable[Fact]], Iterator[str]]
+    count_written: Callable[[Fact], int]  # number of statements of a fact that are written
 
 
 def _network_format(*suffixes: str) -> ExportFormat:
@@ -825,14 +851,14 @@ def _network_format(*suffixes: str) -> ExportFormat:
         """Yield the whole network."""
         yield to_text(network_from_facts(facts))
 
-    return ExportFormat(suffixes, write)
+    return ExportFormat(suffixes, write, _count_network)
 
 
 EXPORT_FORMATS: Mapping[str, ExportFormat] = {
-    "indra": ExportFormat((".indra.json",), write_indra),
-    "mitab": ExportFormat((".mitab.tsv", ".mitab.txt", ".mitab"), write_mitab),
-    "bel": ExportFormat((".bel",), write_bel),
-    "cx2": ExportFormat((".cx2.json", ".cx2"), write_cx2),
+    "indra": ExportFormat((".indra.json",), write_indra, _count_indra),
+    "mitab": ExportFormat((".mitab.tsv", ".mitab.txt", ".mitab"), write_mitab, _count_all),
+    "bel": ExportFormat((".bel",), write_bel, _count_bel),
+    "cx2": ExportFormat((".cx2.json", ".cx2"), write_cx2, _count_network),
     "graphml": _network_format(".graphml"),
     "cyjs": _network_format(".cyjs", ".json"),
     "sif": _network_format(".sif"),
