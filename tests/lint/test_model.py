@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import zlib
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,11 +14,13 @@ import pytest
 from textrank.cli.info import collect_info
 from textrank.lint.model import (
     FEATURE_VALUES,
+    NETWORK_OFFSETS,
     THRESHOLD_PRECISIONS,
     ConfusionModel,
     feature_keys,
     pair_hash,
     shipped_model_path,
+    unknown_token_row,
 )
 from textrank.lint.rules import RULES
 
@@ -75,10 +79,11 @@ def test_scores_are_sums_over_a_plain_dictionary(confusions):
     tokens, start, end, _ = confusions.find_words(WRONG)
     number = [pair.title for pair in confusions.pairs].index("than/then")
     which = np.full(len(start), number)
+    alone = replace(confusions, network=None)
     weights = dict(zip(confusions.keys.tolist(), confusions.weights.tolist(), strict=True))
     pair = confusions.pairs[number]
     for row, odds in zip(
-        tokens.features(start, end), confusions.log_odds(tokens, start, end, which), strict=True
+        tokens.features(start, end), alone.log_odds(tokens, start, end, which), strict=True
     ):
         keys = feature_keys(row, np.uint64(pair_hash(pair.title)))
         added = sum(
@@ -88,11 +93,48 @@ def test_scores_are_sums_over_a_plain_dictionary(confusions):
         assert odds == pytest.approx(expected, abs=1e-4)
 
 
+def test_the_network_adds_the_difference_of_two_words_scores(confusions):
+    """The long way: join vectors of the tokens around, two layers, one column per word."""
+    tokens, start, end, _ = confusions.find_words(WRONG)
+    titles = [pair.title for pair in confusions.pairs]
+    which = np.full(len(start), titles.index("than/then"))
+    network, pair = confusions.network, confusions.pairs[which[0]]
+    columns = sorted({word for pair in confusions.pairs for word in pair.words})
+    forms = ["¶"] * 9 + WRONG.lower().replace(".", " .").split() + ["¶"] * 9
+    added = confusions.network_log_odds(tokens, start, end, np.arange(len(start)), which)
+    for place, value in zip(start, added, strict=True):
+        joined = []
+        for offset in NETWORK_OFFSETS:
+            if tokens.sentence[place + offset] == tokens.sentence[place]:
+                form = forms[place + offset]
+                row = network.rows.get(zlib.crc32(form.encode()), unknown_token_row(form))
+            else:
+                row = 0
+            joined.append(network.vectors[row] * network.steps)
+        units = np.concatenate(joined)
+        for layer, bias in zip(network.layers[:2], network.biases[:2], strict=True):
+            units = np.maximum(units @ layer + bias, 0)
+        scores = units @ network.layers[2] + network.biases[2]
+        difference = scores[columns.index("then")] - scores[columns.index("than")]
+        expected = pair.network_weight * np.clip(difference, -8, 8)
+        assert value == pytest.approx(expected, abs=1e-3)
+
+
+def test_a_model_without_a_network_judges_by_features_alone(confusions, tmp_path):
+    replace(confusions, network=None).to_disk(tmp_path / "m")
+    alone = ConfusionModel.from_disk(tmp_path / "m")
+    assert alone.network is None
+    tokens, start, end, _ = alone.find_words(WRONG)
+    assert not alone.network_log_odds(tokens, start, end, np.arange(len(start)), start).any()
+    assert [flag.proposal for flag in alone.find_errors(WRONG)] == ["than"]
+
+
 def test_the_model_is_small_and_comes_back_whole(confusions, tmp_path):
     confusions.to_disk(tmp_path / "m")
     again = ConfusionModel.from_disk(tmp_path / "m")
     assert again.pairs == confusions.pairs
     assert np.array_equal(again.keys, confusions.keys)
+    assert np.array_equal(again.network.vectors, confusions.network.vectors)
     assert sum(file.stat().st_size for file in (tmp_path / "m").iterdir()) < 12e6
     (tmp_path / "m" / "pairs.json").write_text("[]")
     with pytest.raises(ValueError, match=r"pairs\.json"):

@@ -3,9 +3,10 @@
 A ``ConfusionModel`` knows pairs of words. ``Lexicon.tokenize`` turns a text into ``Tokens``, arrays
 of word hashes and classes. Each occurrence of a word of a pair has features, hashes of
 ``TEMPLATES`` filled with the words around it; the weights of all pairs are in one hash table. The
-sum of weights becomes the log-odds of the other word of the pair, and above a threshold, which
-depends on the wanted precision, the word is flagged. Closed patterns such as "should of" are
-flagged by ``textrank.lint.rules``.
+sum of weights becomes the log-odds of the other word of the pair. Where it does not favour the
+printed word, a small neural network that all pairs share (``ContextNetwork``) adds its opinion.
+Above a threshold, which depends on the wanted precision, the word is flagged. Closed patterns such
+as "should of" are flagged by ``textrank.lint.rules``.
 """
 
 from __future__ import annotations
@@ -109,6 +110,12 @@ MIN_HABIT_COUNT = 3  # repetitions from which wording is taken as intended
 N_COMMON_TOKENS = 50  # most frequent tokens, which do not make wording distinctive
 MIN_SENTENCE_TOKENS = 5  # shorter sentences are headings or table cells
 SENTENCE_ENDS = frozenset(".!?¶")
+NETWORK_OFFSETS = tuple(o for o in range(-6, 7) if o)  # tokens around that the network sees
+# Rows of the network's vectors: outside of the sentence, unknown tokens without letters, unknown
+# words by their last three letters, known tokens.
+OUTSIDE_ROW, OTHER_ROW, FIRST_SUFFIX_ROW = 0, 1, 2
+N_SUFFIX_ROWS = 1000
+FIRST_TOKEN_ROW = FIRST_SUFFIX_ROW + N_SUFFIX_ROWS
 # Kinds of token hashes: word, fine class, coarse class, first letter, first three letters.
 W, F, C, A, B = range(5)
 TemplatePart: TypeAlias = tuple[int, int]  # kind of hash, and offset
@@ -155,9 +162,10 @@ class Lexicon:
 
     ``ids`` maps a token to its row in ``rows``; id 0 is a paragraph break. Properties are, in
     order: hash, fine class, coarse class, hashes of the first letter and of the first three
-    letters, word id (-1 if the token is not judged), case (0 lower, 1 capitalised, 2 other) and
-    whether it ends a sentence. ``classes`` maps hashes of frequent words to their classes; others
-    get classes by shape.
+    letters, word id (-1 if the token is not judged), case (0 lower, 1 capitalised, 2 other),
+    whether it ends a sentence, and row of the network's vectors. ``classes`` maps hashes of
+    frequent words to their classes; others get classes by shape. ``network_rows`` maps hashes of
+    tokens that the network knows to their rows.
     """
 
     classes: Mapping[int, tuple[int, int]]
@@ -165,6 +173,7 @@ class Lexicon:
     ids: dict[str, int] = field(default_factory=dict)
     rows: list[tuple[int, ...]] = field(default_factory=list)
     max_tokens: int = 200_000
+    network_rows: Mapping[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.encode("¶")
@@ -187,7 +196,9 @@ class Lexicon:
             case = 1
         word_id = self.word_ids.get(normalized, -1) if case < 2 else -1
         letters = text_hash(normalized[:1]), text_hash(normalized[:3])
-        return hash_, fine, coarse, *letters, word_id, case, int(normalized in SENTENCE_ENDS)
+        row = self.network_rows.get(hash_) or unknown_token_row(normalized)
+        is_end = int(normalized in SENTENCE_ENDS)
+        return hash_, fine, coarse, *letters, word_id, case, is_end, row
 
     def tokenize(self, text: str) -> Tokens:
         """Return the tokens of a text, padded with MAX_OFFSET paragraph breaks on both sides.
@@ -238,6 +249,13 @@ def shape_classes(token: str) -> tuple[int, int]:
     return 30_000 + 2 * ending + hyphen & 0xFFFF, 60_000 + 2 * coarse + hyphen
 
 
+def unknown_token_row(token: str) -> int:
+    """Return the row of the network's vectors for a normalised token that it does not know."""
+    if not token[0].isalpha():
+        return OTHER_ROW
+    return FIRST_SUFFIX_ROW + text_hash(token[-3:]) % N_SUFFIX_ROWS
+
+
 @dataclass(frozen=True, eq=False)
 class Tokens:
     """Tokens of a text as arrays: ids, hashes by kind, word ids, case and sentence numbers.
@@ -252,6 +270,7 @@ class Tokens:
     word_id: IntArray  # of words that are judged, else -1
     case: IntArray  # 0 lower, 1 capitalised, 2 other
     sentence: IntArray
+    network_row: IntArray  # of the network's vectors
 
     @classmethod
     def from_ids(cls, ids: IntArray, rows: Sequence[tuple[int, ...]]) -> Tokens:
@@ -271,7 +290,7 @@ class Tokens:
         sentence = np.zeros(len(ids), dtype=np.int64)
         np.cumsum(columns[7][:-1], out=sentence[1:])
         codes = [columns[k].astype(np.uint64) + np.uint64(1) for k in range(5)]
-        return cls(ids, codes, columns[5], columns[6], sentence)
+        return cls(ids, codes, columns[5], columns[6], sentence, columns[8])
 
     def neighbours(self, start: IntArray, end: IntArray, offset: int) -> tuple[IntArray, Any]:
         """Return positions at an offset from spans, and whether they are in the span's sentence.
@@ -302,6 +321,14 @@ class Tokens:
         for column, offset in enumerate(BAG_OFFSETS):
             features[:, BAG_TEMPLATE + column] = combine_hashes(BAG_TEMPLATE, [values[W, offset]])
         return features
+
+    def network_context(self, start: IntArray, end: IntArray) -> IntArray:
+        """Return the rows of the network's vectors around spans, (s, len(NETWORK_OFFSETS))."""
+        rows = np.empty((len(start), len(NETWORK_OFFSETS)), dtype=np.int64)
+        for column, offset in enumerate(NETWORK_OFFSETS):
+            position, in_sentence = self.neighbours(start, end, offset)
+            rows[:, column] = np.where(in_sentence, self.network_row[position], OUTSIDE_ROW)
+        return rows
 
     def is_prose(self, start: IntArray, end: IntArray) -> Any:
         """Return which spans can be judged, a mask of shape (s,).
@@ -364,7 +391,80 @@ def combine_hashes(template: int, parts: Sequence[HashArray]) -> HashArray:
     return hashes
 
 
-FORMAT_VERSION = 2
+@dataclass(frozen=True, eq=False)
+class ContextNetwork:
+    """Neural network that scores words by the tokens around a place, the same for all pairs.
+
+    The vectors of the tokens at NETWORK_OFFSETS are joined; two layers of rectified units follow.
+    The score of a word is a linear function of the second one.
+
+    Parameters
+    ----------
+    hashes
+        Hashes of the tokens that have vectors of their own, which begin at FIRST_TOKEN_ROW.
+    vectors
+        (rows, dimensions), int8, in steps of ``steps``.
+    steps
+        (dimensions,), float32.
+    layers, biases
+        Matrices of the three layers and what is added behind them; the last layer has a column
+        per word.
+    """
+
+    hashes: npt.NDArray[np.uint32]
+    vectors: npt.NDArray[np.int8]
+    steps: npt.NDArray[np.float32]
+    layers: tuple[npt.NDArray[np.float32], ...]
+    biases: tuple[npt.NDArray[np.float32], ...]
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Any]) -> ContextNetwork:
+        """Build a network from the arrays of ``to_arrays``; raises KeyError if one is missing."""
+        return cls(
+            arrays["network/hashes"],
+            arrays["network/vectors"],
+            arrays["network/steps"],
+            tuple(arrays[f"network/layer{k}"].astype(np.float32) for k in range(3)),
+            tuple(arrays[f"network/bias{k}"].astype(np.float32) for k in range(3)),
+        )
+
+    def to_arrays(self) -> dict[str, Any]:
+        """Return the arrays by name; layers are rounded to float16."""
+        layers = {f"network/layer{k}": v.astype(np.float16) for k, v in enumerate(self.layers)}
+        biases = {f"network/bias{k}": v.astype(np.float32) for k, v in enumerate(self.biases)}
+        known = {"network/hashes": self.hashes, "network/vectors": self.vectors}
+        return {**known, "network/steps": self.steps, **layers, **biases}
+
+    @cached_property
+    def rows(self) -> dict[int, int]:
+        """Return the row of each known token by its hash."""
+        return {h: FIRST_TOKEN_ROW + k for k, h in enumerate(self.hashes.tolist())}
+
+    @cached_property
+    def _float_vectors(self) -> npt.NDArray[np.float32]:
+        """Return the vectors as float32."""
+        return self.vectors.astype(np.float32) * self.steps
+
+    def encode(self, context: IntArray) -> npt.NDArray[np.float32]:
+        """Return the second layer for places, (places, units), given ``Tokens.network_context``."""
+        values = self._float_vectors[context].reshape(len(context), -1)
+        for layer, bias in zip(self.layers[:2], self.biases[:2], strict=True):
+            values = np.maximum(values @ layer + bias, 0)
+        return values
+
+    def score_difference(
+        self, encoded: npt.NDArray[np.float32], first: IntArray, second: IntArray
+    ) -> npt.NDArray[np.float32]:
+        """Return the score of the second word minus that of the first, one entry per place.
+
+        ``first`` and ``second`` are columns of the last layer.
+        """
+        words, bias = self.layers[2].T, self.biases[2]
+        difference = np.einsum("ij,ij->i", encoded, words[second] - words[first])
+        return np.asarray(difference + bias[second] - bias[first])
+
+
+FORMAT_VERSION = 3
 ERROR_RATE = 0.01  # share of wrong words that thresholds and probabilities assume
 # Precisions that Pair.levels has thresholds for.
 THRESHOLD_PRECISIONS = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.997, 0.999)
@@ -373,6 +473,8 @@ REPORTED_PRECISION = DEFAULT_PRECISION  # at which Pair.precision and Pair.recal
 UNREACHABLE_LOG_ODDS = 1e4  # threshold of words that are never flagged
 CHUNK_OCCURRENCES = 2048  # occurrences whose features are in memory at a time
 MAX_REASONS = 2  # contexts shown with a proposal
+MIN_LINEAR_LOG_ODDS = 0.0  # of a proposal, by the features alone, that the network judges
+MAX_NETWORK_DIFFERENCE = 8.0  # of the network's scores of two words that counts
 _FEATURE_VALUES_32 = FEATURE_VALUES.astype(np.float32)
 
 
@@ -382,7 +484,9 @@ class Pair:
 
     Side 0 is the first of ``words``, side 1 the second. A word is lower case and may be a phrase of
     two words separated by a blank. Weights are those of the features of a context (``Tokens``).
-    The log-odds of the second word are ``slope * (scale * sum of weights + bias) + shift``.
+    The log-odds of the second word are ``slope * (scale * sum of weights + bias) + shift`` plus
+    ``network_weight`` times the difference of the words' scores by the network, which is limited to
+    MAX_NETWORK_DIFFERENCE either way.
     ``levels`` has a row for each printed word: the log-odds of the other one at which
     THRESHOLD_PRECISIONS are reached. ``counts`` are of training; ``precision`` and ``recall`` of
     held-out genres with an error rate of ERROR_RATE, at REPORTED_PRECISION.
@@ -398,6 +502,7 @@ class Pair:
     precision: float
     recall: float
     style: bool = False  # a matter of style such as less/fewer, flagged only on request
+    network_weight: float = 0.0
 
     @property
     def title(self) -> str:
@@ -421,8 +526,9 @@ class Flag:
     """Word that is probably the other one of its pair, with character offsets.
 
     ``end`` is exclusive. ``printed`` is the word in the text, ``proposal`` the other one in the
-    same capitalisation, ``pair`` the title of the pair. ``probability`` that the word is wrong
-    assumes an error rate of ERROR_RATE. ``because`` has up to MAX_REASONS contexts, each as words
+    same capitalisation, ``pair`` the title of the pair. ``probability`` is the highest precision at
+    which the word is flagged: the share of such flags that are correct at an error rate of
+    ERROR_RATE. ``because`` has up to MAX_REASONS contexts, each as words
     around a gap "…", the strongest first, and ``contributions`` the log-odds that each adds.
     """
 
@@ -451,6 +557,7 @@ class ConfusionModel:
     weights: npt.NDArray[np.int8]  # of the keys
     classes: npt.NDArray[np.int64]  # (words, 3) hash, fine and coarse class of each frequent word
     meta: dict[str, Any]
+    network: ContextNetwork | None = None
 
     def find_errors(
         self, text: str, precision: float = DEFAULT_PRECISION, *, style: bool = False
@@ -500,16 +607,33 @@ class ConfusionModel:
 
         ``start``, ``end`` and ``pair`` have one entry per span.
         """
-        return self.log_odds_of_features(tokens.features(start, end), pair)
+        linear = self._linear_log_odds(tokens.features(start, end), pair)
+        return linear + self.network_log_odds(tokens, start, end, np.arange(len(start)), pair)
 
-    def log_odds_of_features(self, features: HashArray, pair: IntArray) -> npt.NDArray[np.float64]:
-        """Return the log-odds of the second word of each pair; see ``Pair`` for the formula.
+    def _linear_log_odds(self, features: HashArray, pair: IntArray) -> npt.NDArray[np.float64]:
+        """Return the log-odds of the second word of each pair without the network's part.
 
         ``features`` are the hashes of ``Tokens.features``, one row per entry of ``pair``.
         """
         sums = self._weights(features, pair) @ _FEATURE_VALUES_32
         scores = self._scales[pair] * sums + self._biases[pair]
         return self._slopes[pair] * scores + self._shifts[pair]
+
+    def network_log_odds(
+        self, tokens: Tokens, start: IntArray, end: IntArray, span: IntArray, pair: IntArray
+    ) -> npt.NDArray[np.float64]:
+        """Return what the network adds to the log-odds of the second word of each pair.
+
+        ``span`` are indices into ``start`` and ``end``, one per entry of ``pair``.
+        """
+        if self.network is None or not len(span):
+            return np.zeros(len(span))
+        spans, row = np.unique(span, return_inverse=True)
+        encoded = self.network.encode(tokens.network_context(start[spans], end[spans]))
+        first, second = self._network_columns[pair].T
+        difference = self.network.score_difference(encoded[row], first, second)
+        difference = np.clip(difference, -MAX_NETWORK_DIFFERENCE, MAX_NETWORK_DIFFERENCE)
+        return np.asarray(self._network_weights[pair] * difference)
 
     def _above_threshold(
         self,
@@ -527,19 +651,42 @@ class ConfusionModel:
         wins. Results are in the order of ``start``, one per occurrence at most, unless proposals
         are exactly tied.
         """
-        count = self._side_starts[word_id + 1] - self._side_starts[word_id]
-        span = np.repeat(np.arange(len(start)), count)
-        rank = np.arange(len(span)) - np.repeat(np.cumsum(count) - count, count)
-        sides = self._sides[np.repeat(self._side_starts[word_id], count) + rank]
-        is_open = thresholds[sides[:, 0], sides[:, 1]] < UNREACHABLE_LOG_ODDS
-        span, pair, side = span[is_open], sides[is_open, 0], sides[is_open, 1]
-        odds = self.log_odds_of_features(tokens.features(start, end)[span], pair) * (1 - 2 * side)
+        is_open = thresholds < UNREACHABLE_LOG_ODDS
+        span, pair, side, odds = self.score_pairs(tokens, start, end, word_id, is_open)
+        if self.network is not None:
+            passed = odds >= MIN_LINEAR_LOG_ODDS
+            span, pair, side, odds = span[passed], pair[passed], side[passed], odds[passed]
+            odds += self.network_log_odds(tokens, start, end, span, pair) * (1 - 2 * side)
         excess = odds - thresholds[pair, side]
         best = np.full(len(start), 0.0)
         np.maximum.at(best, span, excess)
         for i in np.flatnonzero(excess >= best[span]):
             k = span[i]
             yield int(start[k]), int(end[k]), int(pair[i]), int(side[i]), float(odds[i])
+
+    def score_pairs(
+        self,
+        tokens: Tokens,
+        start: IntArray,
+        end: IntArray,
+        word_id: IntArray,
+        is_judged: npt.NDArray[np.bool_] | None = None,
+    ) -> tuple[IntArray, IntArray, IntArray, npt.NDArray[np.float64]]:
+        """Return span, pair, printed side and log-odds of the other word by the features alone.
+
+        There is an entry for each occurrence and pair of its word; spans are indices into
+        ``start``. ``is_judged``, (pairs, 2), restricts them; None means all.
+        """
+        count = self._side_starts[word_id + 1] - self._side_starts[word_id]
+        span = np.repeat(np.arange(len(start)), count)
+        rank = np.arange(len(span)) - np.repeat(np.cumsum(count) - count, count)
+        sides = self._sides[np.repeat(self._side_starts[word_id], count) + rank]
+        if is_judged is not None:
+            kept = is_judged[sides[:, 0], sides[:, 1]]
+            span, sides = span[kept], sides[kept]
+        pair, side = sides[:, 0], sides[:, 1]
+        odds = self._linear_log_odds(tokens.features(start, end)[span], pair) * (1 - 2 * side)
+        return span, pair, side, odds
 
     def _match_rules(self, tokens: Tokens, precision: float) -> Iterator[tuple[int, Rule]]:
         """Yield the position of each word that a rule flags, with the rule; rule by rule.
@@ -661,7 +808,7 @@ class ConfusionModel:
         side: int,
         odds: float,
     ) -> Flag:
-        """Return the flag of a word, with its probability at ERROR_RATE and its reasons.
+        """Return the flag of a word, with its probability and its reasons.
 
         ``start`` and ``end`` are token positions, ``side`` is that of the printed word and ``odds``
         the log-odds of the other one. ``spans`` are the character offsets of all tokens of the
@@ -670,7 +817,6 @@ class ConfusionModel:
         offsets = [spans[k - MAX_OFFSET] for k in (start, end - 1)]
         printed = text[offsets[0][0] : offsets[1][1]]
         proposal = self.pairs[pair].words[1 - side]
-        posterior_log_odds = odds + math.log(ERROR_RATE / (1 - ERROR_RATE))
         reasons = self._reasons(text, spans, tokens, start, end, pair, side)
         return Flag(
             start=offsets[0][0],
@@ -679,10 +825,23 @@ class ConfusionModel:
             proposal=match_spelling_style(proposal, printed),
             pair=self.pairs[pair].title,
             score=odds,
-            probability=1 / (1 + math.exp(-max(min(posterior_log_odds, 50.0), -50.0))),
+            probability=self._precision_of(pair, side, odds),
             because=tuple(context for context, _ in reasons),
             contributions=tuple(value for _, value in reasons),
         )
+
+    def _precision_of(self, pair: int, side: int, odds: float) -> float:
+        """Return the highest wanted precision at which a word with these log-odds is flagged.
+
+        Interpolated between THRESHOLD_PRECISIONS as ``thresholds`` does, and within them.
+        """
+        levels = self._all_thresholds[pair, side]
+        grid = np.log(np.array(THRESHOLD_PRECISIONS) / (1 - np.array(THRESHOLD_PRECISIONS)))
+        passed = int(np.searchsorted(levels, odds, side="right")) - 1  # thresholds never fall
+        if passed < 0 or passed == len(levels) - 1 or levels[passed + 1] >= UNREACHABLE_LOG_ODDS:
+            return THRESHOLD_PRECISIONS[max(passed, 0)]
+        share = (odds - levels[passed]) / (levels[passed + 1] - levels[passed])
+        return float(1 / (1 + np.exp(-(grid[passed] + share * (grid[passed + 1] - grid[passed])))))
 
     def _reasons(
         self,
@@ -778,7 +937,8 @@ class ConfusionModel:
     def _lexicon(self) -> Lexicon:
         """Return the lexicon of this model."""
         classes = {h: (fine, coarse) for h, fine, coarse in self.classes.tolist()}
-        return Lexicon(classes, self.word_ids)
+        rows = self.network.rows if self.network is not None else {}
+        return Lexicon(classes, self.word_ids, network_rows=rows)
 
     @cached_property
     def _phrases(self) -> dict[tuple[int, int], int]:
@@ -845,6 +1005,21 @@ class ConfusionModel:
         return np.array([pair.scale for pair in self.pairs])
 
     @cached_property
+    def _network_weights(self) -> npt.NDArray[np.float64]:
+        """Return the weight of the network in each pair."""
+        return np.array([pair.network_weight for pair in self.pairs])
+
+    @cached_property
+    def _network_columns(self) -> IntArray:
+        """Return the columns of both words of each pair in the network's last layer, (pairs, 2).
+
+        Columns are the words of all pairs in alphabetical order.
+        """
+        words = sorted({word for pair in self.pairs for word in pair.words})
+        column = {word: k for k, word in enumerate(words)}
+        return np.array([[column[w] for w in pair.words] for pair in self.pairs]).reshape(-1, 2)
+
+    @cached_property
     def _all_thresholds(self) -> npt.NDArray[np.float64]:  # (pairs, sides, precisions)
         """Return the thresholds of all pairs, (pairs, sides, THRESHOLD_PRECISIONS)."""
         return np.array([pair.levels for pair in self.pairs], dtype=np.float64)
@@ -861,6 +1036,7 @@ class ConfusionModel:
                 "steps/high": (steps >> 8).astype(np.uint16),
                 "weights": self.weights,
                 "classes": self.classes.astype(np.uint32),
+                **(self.network.to_arrays() if self.network is not None else {}),
             }
             write_arrays(folder / "table.npz", arrays)
             write_manifest(folder, {**self.meta, "format": FORMAT_VERSION, "task": "spelling"})
@@ -879,7 +1055,9 @@ class ConfusionModel:
             keys = np.cumsum(steps, dtype=np.uint32)
             pairs = tuple(Pair.from_dict(row) for row in rows)
             classes = arrays["classes"].astype(np.int64)
-            return cls(pairs, keys, arrays["weights"].astype(np.int8), classes, dict(meta))
+            network = ContextNetwork.from_arrays(arrays) if "network/hashes" in arrays else None
+            weights = arrays["weights"].astype(np.int8)
+            return cls(pairs, keys, weights, classes, dict(meta), network)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             reason = f"{error!r:.200}"
             raise ValueError(

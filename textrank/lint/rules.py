@@ -561,7 +561,7 @@ _COMMON_RULES: tuple[Rule, ...] = (
     _rule("right → write", before=_MODAL, after="down about code letters me him poetry"),
     _rule(
         "roll → role",
-        before="leading key important major crucial vital central significant "
+        before="leading important major crucial vital central significant "
         "active pivotal supporting essential main minor dominant leadership gender primary "
         "critical fundamental starring instrumental",
     ),

@@ -20,11 +20,11 @@ N_FINE, N_COARSE = 600, 80
 MAX_TOKENS = 6_000_000  # of a kind of text
 
 
-def learn_classes(texts: Sequence[Text], forms: Mapping[str, int]) -> Any:
-    """Return rows of (hash, fine class, coarse class) of all words with MIN_COUNT occurrences.
+def word_vectors(texts: Sequence[Text], forms: Mapping[str, int]) -> tuple[Any, Any, Any]:
+    """Return numbers, unit vectors and counts of all words with MIN_COUNT occurrences.
 
     Words are described by the positive pointwise mutual information with the words at offsets
-    -2, -1, 1 and 2, reduced by a singular value decomposition, and clustered by k-means.
+    -2, -1, 1 and 2, reduced to DIMENSIONS by a singular value decomposition.
     """
     n = len(forms)
     samples = [text.words[:MAX_TOKENS] for text in texts if len(text.words) > 2]
@@ -57,6 +57,11 @@ def learn_classes(texts: Sequence[Text], forms: Mapping[str, int]) -> Any:
     )
     vectors = left * values**0.5
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    return members, vectors, counts[members]
+
+
+def learn_classes(forms: Mapping[str, int], members: Any, vectors: Any, counts: Any) -> Any:
+    """Return rows of (hash, fine class, coarse class) of words: k-means of ``word_vectors``."""
     words = list(forms)
     hashes = np.array([text_hash(words[k]) for k in members])
     labels = []
@@ -64,7 +69,7 @@ def learn_classes(texts: Sequence[Text], forms: Mapping[str, int]) -> Any:
         means = MiniBatchKMeans(
             min(clusters, len(members)), batch_size=4096, n_init=1, max_iter=30, random_state=0
         )
-        labels.append(means.fit(vectors, sample_weight=np.sqrt(counts[members])).predict(vectors))
+        labels.append(means.fit(vectors, sample_weight=np.sqrt(counts)).predict(vectors))
     table = np.stack([hashes, labels[0] + 1, labels[1] + 1], axis=1).astype(np.uint32)
     return table[np.unique(hashes, return_index=True)[1]]
 

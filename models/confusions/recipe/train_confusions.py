@@ -2,8 +2,8 @@
 
 Texts of the packages (kept in ``CONFUSIONS_CACHE`` or ``~/.cache/textrank``) and of ``DATA/text``;
 contexts of the words of ``pairs.tsv``; a fit of every pair on all texts, and one without each fold
-of kinds, which scores that fold; thresholds per direction from those scores. About 20 minutes of
-one processor and 3 GB.
+of kinds, which scores that fold; thresholds per direction from those scores; a network that all
+pairs share; thresholds of both from text unseen so far. About 25 minutes of one processor and 3 GB.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from typing import Any
 
 import numpy as np
 from calibrate import TOP_ALARMS, direction, figures, levels
-from classes import learn_classes
+from classes import learn_classes, word_vectors
+from combine import add_network, adjust, collect_scores, unseen_texts
 from corpus import KINDS, N_FOLDS, Corpus, Occurrences, property_table, read_corpus
 from learn import Fit, design, features, fit, logistic, mix_keys
+from network import Network, Vocabulary
 from sklearn.linear_model import LogisticRegression
 from texts import write
 
@@ -42,6 +44,8 @@ SCREENING = (0.12, 0.82)  # recall at an alarm rate of 1 in 200, or accuracy, of
 MAX_CALIBRATED = 15_000  # occurrences of a word that the log-odds are fitted to
 N_CACHED_WORDS = 20
 CONTEXT_WORDS = 6  # on either side, in the checksums of misprints
+MAX_NETWORK_OCCURRENCES = 400  # of a word and kind that the network learns from
+NETWORK_EPOCHS = 1.2
 
 
 class Trainer:
@@ -172,12 +176,11 @@ def read_pairs() -> dict[tuple[str, str], str]:
     return {(first, second): group for first, second, group in rows}
 
 
-def build(corpus: Corpus, classes: Any) -> ConfusionModel:
+def build(trainer: Trainer, classes: Any) -> ConfusionModel:
     """Return the model of all pairs that are flagged in some direction at DEFAULT_PRECISION."""
     groups = read_pairs()
     lines = (HERE / "misprints.txt").read_text(encoding="utf-8").splitlines()
     checksums = {int(line) for line in lines if not line.startswith("#")}
-    trainer = Trainer(corpus, classes, sorted({word for pair in groups for word in pair}))
     pairs: list[Pair] = []
     fits: list[Fit] = []
     for pair, group in groups.items():
@@ -221,7 +224,7 @@ def build(corpus: Corpus, classes: Any) -> ConfusionModel:
             )
             fits.append(whole)
     keys, weights = merge_weights(pairs, fits)
-    tokens = int(sum(len(text.words) for text in corpus.texts))
+    tokens = int(sum(len(text.words) for text in trainer.corpus.texts))
     meta = {"error_rate": 0.01, "training_tokens": tokens, "licence": "MIT"}
     return ConfusionModel(tuple(pairs), keys, weights, classes.astype(np.int64), meta)
 
@@ -243,12 +246,43 @@ def merge_weights(pairs: list[Pair], fits: list[Fit]) -> tuple[Any, Any]:
     return keys[order], weights[order]
 
 
+def train_network(trainer: Trainer, vocabulary: Vocabulary) -> tuple[dict[str, Any], list[str]]:
+    """Return the arrays of a network trained on all kinds but the last fold, and its words."""
+    groups = read_pairs()
+    words = [w for w in sorted({w for pair in groups for w in pair}) if trainer.has(w)]
+    number = {word: k for k, word in enumerate(words)}
+    partners = np.eye(len(words), dtype=bool)
+    for first, second in groups:
+        if first in number and second in number:
+            partners[number[first], number[second]] = True
+            partners[number[second], number[first]] = True
+    rng, rows, targets = np.random.default_rng(3), [], []
+    for word in words:
+        found = trainer.occurrences[word]
+        share = MAX_NETWORK_OCCURRENCES / np.maximum(np.bincount(found.kind), 1)
+        kept = (FOLD_OF_KIND[found.kind] < N_FOLDS) & (
+            rng.random(len(found.kind)) < share[found.kind]
+        )
+        rows.append(vocabulary.encode(trainer.corpus.rows(found))[kept])
+        targets.append(np.full(int(kept.sum()), number[word]))
+    network = Network(vocabulary.vectors, len(words), rows[0].shape[1])
+    network.train(np.concatenate(rows), np.concatenate(targets), partners, NETWORK_EPOCHS)
+    return network.arrays, words
+
+
 def main(data: Path, out: Path) -> None:
     """Read the texts and write the model folder."""
     cache = Path(os.environ.get("CONFUSIONS_CACHE", Path.home() / ".cache" / "textrank"))
     write(cache, data)
     corpus = read_corpus([data / "text", cache / "texts"])
-    build(corpus, learn_classes(corpus.texts, corpus.forms)).to_disk(out)
+    vectors = word_vectors(corpus.texts, corpus.forms)
+    classes = learn_classes(corpus.forms, *vectors)
+    trainer = Trainer(corpus, classes, sorted({word for pair in read_pairs() for word in pair}))
+    model = build(trainer, classes)
+    vocabulary = Vocabulary(corpus, *vectors)
+    arrays, words = train_network(trainer, vocabulary)
+    model = add_network(model, arrays, words, vocabulary.hashes)
+    adjust(model, collect_scores(model, unseen_texts(cache, data))).to_disk(out)
 
 
 if __name__ == "__main__":
