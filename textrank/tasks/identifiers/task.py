@@ -255,18 +255,24 @@ class Identifiers(Task):
         return doc
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
-        """Return the metrics of ``compute_name_metrics`` and ``compute_species_metrics``.
+        """Return the metrics of names, of species, and ``family_as_gene`` and ``domain_as_gene``.
 
+        See ``compute_name_metrics``, ``compute_species_metrics`` and ``compute_mention_metrics``.
         All documents of the candidates must have a gold standard; else IndexError is raised.
         """
         gold = self._gold_by_document(scored.candidates)
         decisions = collect_decisions(scored.candidates, scored.scores, gold)
         predicted = identifiers_by_document(decisions)
+        docs = list({c.document: c.doc for c in scored.candidates}.values())
+        mentions = compute_mention_metrics(
+            self._predicted_mentions(decisions, docs), self._gold_mentions(docs)
+        )
         return {
             **compute_name_metrics(
                 scored.candidates, scored.scores, gold, self.lookup.has_identifier
             ),
             **compute_species_metrics(predicted, _gold_by_document(gold), self.lookup.find_taxon),
+            **{key: mentions[key] for key in ("family_as_gene", "domain_as_gene")},
         }
 
     def document_metrics(
