@@ -486,6 +486,7 @@ class PPI(Task):
         Return the Doc.
 
         A row has ``names``, ``spans`` (character offsets), ``identifiers`` (None if unknown),
+        ``name_probabilities`` (that each is a name of its kind; only if names were recognised),
         ``score``, ``interacts``, ``status``, ``type``, ``direction``, ``trigger``, ``sentence``
         and, if the model is calibrated, ``probability``; if it has heads, also ``physical`` and
         ``regulation``, the probabilities of these. With ``fact_weights`` there is ``fact``, the
@@ -497,6 +498,7 @@ class PPI(Task):
         interacts = self.decide(scores, probabilities, scored.limit)
         text = doc.text if scored.candidates else ""  # a Doc builds its text on each access
         name_cache, sentence_cache = _NameCache(text), _SentenceCache(text)
+        name_probabilities = _name_probabilities(doc, self.entities) if scored.candidates else {}
         rows = []
         for i, candidate in enumerate(scored.candidates):
             names = [name_cache(span) for span in candidate.spans]
@@ -504,6 +506,11 @@ class PPI(Task):
                 "names": [name for name, _, _ in names],
                 "spans": [list(offsets) for _, offsets, _ in names],
                 "identifiers": [identifier for _, _, identifier in names],
+                **(
+                    {"name_probabilities": [name_probabilities.get(place) for _, place, _ in names]}
+                    if name_probabilities
+                    else {}
+                ),
                 "score": float(scores[i]),
                 "interacts": bool(interacts[i]),
                 **DEFAULT_ATTRIBUTES,
@@ -627,6 +634,19 @@ class _SentenceCache:
             if sentence.start not in self.cache:
                 self.cache[sentence.start] = self.text[slice(*original_offsets(sentence))].strip()
         return self.cache[self.sentence_of_token[span.start]]
+
+
+def _name_probabilities(doc: Doc, key: str) -> dict[tuple[int, int], float]:
+    """Return the probability of each recognised name of a span group by its character offsets.
+
+    Names that came with the text have none, so that the result is empty for them.
+    """
+    if not Span.has_extension("textrank_probability"):
+        return {}
+    values = {
+        original_offsets(span): span._.textrank_probability for span in doc.spans.get(key, ())
+    }
+    return {offsets: float(value) for offsets, value in values.items() if value is not None}
 
 
 def _pair_key(pair: Sequence[Span]) -> frozenset[str]:
