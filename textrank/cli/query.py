@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from textrank.results.store import Results
 
 SHOWN_COLUMNS = {
-    "statements": "document year name_a name_b probability status type direction sentence",
-    "partners": "name id statements documents probability best types first_year last_year",
-    "pairs": "name_a name_b id_a id_b statements documents probability best types",
+    "statements": "document year relation probability status type sentence",
+    "partners": "name id relation probability papers statements standing types conflicts",
+    "pairs": "relation id_a id_b probability papers statements standing types conflicts",
 }
 QUESTION_HELP = (
     'For example "what inhibits TP53", "does GRB2 bind SOS1", "partners of GRB2", "top 5", '
@@ -137,11 +137,14 @@ def _print_rows(kind: str, rows: Sequence[Row], form: str) -> None:
         writer.writeheader()
         writer.writerows(rows)
         return
-    if kind in SHOWN_COLUMNS:
-        columns = SHOWN_COLUMNS[kind].split()
     from rich.console import Console
     from rich.table import Table
 
+    from textrank.results.questions import describe_relation
+
+    if kind in SHOWN_COLUMNS:
+        columns = SHOWN_COLUMNS[kind].split()
+        rows = [{**row, "relation": describe_relation(row)} for row in rows]
     table = Table(*columns, title=f"{len(rows)} rows")
     for row in rows:
         table.add_row(*(_format_cell(row.get(column)) for column in columns))

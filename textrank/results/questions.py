@@ -31,6 +31,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from textrank.tasks.ppi.facts import choose_arrow
+
 if TYPE_CHECKING:
     from textrank.results.store import Filter, Results
 
@@ -474,6 +476,16 @@ def answer_question(results: Results, text: str, where: Filter, limit: int | Non
 
 
 DEFAULT_ROWS = 20
+
+
+def describe_relation(row: Mapping[str, Any]) -> str:
+    """Return a fact or statement as a reader writes it, such as "MDM2 ⊣ TP53".
+
+    The names are in the order of the direction.
+    """
+    sides = "ba" if row["direction"] == "b>a" else "ab"
+    arrow, _ = choose_arrow(row["type"] or "", row["direction"])
+    return f"{row[f'name_{sides[0]}']} {arrow} {row[f'name_{sides[1]}']}"
 
 
 def _require_known(results: Results, name: str) -> None:

@@ -50,7 +50,7 @@ from textrank.results import queries
 from textrank.results.queries import ALL_STANDINGS, FACTS_PER_PAGE, Selection
 from textrank.results.store import STANDINGS, FactRow, Row, Store
 from textrank.tasks.identifiers.task import find_gene
-from textrank.tasks.ppi.facts import MIN_PROBABILITY, UNTYPED, entity_key
+from textrank.tasks.ppi.facts import MIN_PROBABILITY, UNTYPED, choose_arrow, entity_key
 from textrank.web.app import (
     common_routes,
     list_assets,
@@ -174,19 +174,6 @@ def find_document_link(document: str) -> tuple[str, str] | None:
     if match:
         return f"PMC {match[1]}", f"https://pmc.ncbi.nlm.nih.gov/articles/PMC{match[1]}/"
     return None
-
-
-def choose_arrow(type: str, direction: str) -> tuple[str, str]:
-    """Return the sign between the names of a relation, and words for it.
-
-    The names must be in the order of the direction. A relation without a direction has a dash.
-
-    >>> choose_arrow("inhibition", "a>b"), choose_arrow("binding", "none")
-    (('⊣', 'inhibits'), ('–', 'and'))
-    """
-    if direction not in ("a>b", "b>a"):
-        return "–", "and"
-    return ("⊣", "inhibits") if type in ("inhibition", "degradation") else ("→", "acts on")
 
 
 def statement_standing(row: Mapping[str, Any]) -> str:
@@ -647,9 +634,11 @@ def _static_page_data(store: Store) -> dict[str, Any]:
         row["marks"] = [list(mark) for mark in _sentence_marks(row)]
         for column in ("start_a", "end_a", "start_b", "end_b", "trigger", "sentence_start"):
             del row[column]
-    columns = ("a", "b", "probability", "asserted")
-    facts: list[Row] = [{**fact} for fact in store.facts.select("a <> b")]
-    facts = [{name: fact[name] for name in columns} for fact in facts]
+    columns = ("a", "b", "probability", "asserted", "papers", "standing", "type", "arrow")
+    facts = [present_relation({**fact}) for fact in store.facts.select("a <> b")]
+    for fact in facts:  # entities in the order of the direction
+        fact["ends"] = [end["key"] for end in fact["ends"]]
+    facts = [{name: fact[name] for name in (*columns, "ends")} for fact in facts]
     entities = store.fetch("SELECT key, label, id FROM entities")
     return {"rows": rows, "facts": facts, "entities": {e.pop("key"): e for e in entities}}
 

@@ -279,6 +279,19 @@ class Gazetteer:
         rows = np.flatnonzero(self.number < 0).tolist()
         return {self.get_gene(row).identifier: row for row in rows}
 
+    def find_by_reference(self, reference: str) -> list[Gene]:
+        """Return the genes with an HGNC id ("HGNC:4566") or UniProt accession ("P62993").
+
+        An accession may follow "uniprot:". [] for any other text.
+        """
+        prefix, _, local = reference.rpartition(":")
+        rows: list[int] = []
+        if prefix.lower() == "hgnc" and local.isascii() and local.isdigit() and len(local) <= 9:
+            rows = np.flatnonzero((self.hgnc == int(local)) & (self.hgnc > 0)).tolist()
+        elif prefix.lower() in ("", "uniprot") and local:
+            rows = [row for row, accession in self.uniprot.items() if accession == local.upper()]
+        return [self.get_gene(row) for row in rows]
+
     @cached_property
     def _number_order(self) -> NDArray[np.intp]:
         """Return the rows sorted by number (g,)."""

@@ -658,11 +658,14 @@ def find_gene(identifier: str) -> Gene | None:
 def find_identifiers(name: str) -> tuple[list[str], list[str]]:
     """Return the identifiers that a name has in the shipped tables: by symbol, and by synonym.
 
-    The first list are genes of any species whose symbol is spelt so, without regard to case; the
-    second those of which it is a full name, synonym or earlier symbol. At most 40 in all.
+    The first list are genes of any species whose symbol is spelt so, without regard to case, or
+    that have this HGNC id or UniProt accession; the second those of which it is a full name,
+    synonym or earlier symbol.
     """
-    by_symbol, by_synonym = [], []
-    for match in _load_lookup("", ()).find_matches(name):
+    lookup = _load_lookup("", ())
+    references = [gene for table in lookup.tables for gene in table.find_by_reference(name)]
+    by_symbol, by_synonym = [gene.identifier for gene in references], list[str]()
+    for match in lookup.find_matches(name):
         if match.gene.symbol.casefold() == name.casefold():
             by_symbol.append(match.gene.identifier)
         elif match.method == "whole" and match.kind <= NameKind.PREVIOUS:

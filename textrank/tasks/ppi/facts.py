@@ -416,6 +416,19 @@ def find_conflicts(
     return [name for name, is_present in conflicts.items() if is_present]
 
 
+def choose_arrow(type: str, direction: str) -> tuple[str, str]:
+    """Return the sign between the names of a relation, and words for it.
+
+    The names must be in the order of the direction. A relation without a direction has a dash.
+
+    >>> choose_arrow("inhibition", "a>b"), choose_arrow("binding", "none")
+    (('⊣', 'inhibits'), ('–', 'and'))
+    """
+    if direction not in ("a>b", "b>a"):
+        return "–", "and"
+    return ("⊣", "inhibits") if type in ("inhibition", "degradation") else ("→", "acts on")
+
+
 def _rank_votes(weighted_values: Iterable[tuple[str, float]]) -> list[str]:
     """Return values by decreasing total weight; those within 1e-9 alphabetically.
 

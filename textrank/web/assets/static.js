@@ -9,11 +9,11 @@
   const label = (key) => entities[key]?.label ?? key;
   const range = (p) => (p === null ? "none given" : p >= 0.95 ? ".95 and more" : p >= 0.8 ? ".80 to .95" : p >= 0.5 ? ".50 to .80" : "below .50");
   const FACETS = {
-    Probability: (r) => range(r.probability), Answer: (r) => (r.interacts ? "interacts" : "does not"), Type: (r) => r.type,
-    Status: (r) => r.status, Year: (r) => (r.year === null ? null : String(r.year)), Source: (r) => r.source,
+    Standing: (r) => factOf.get(factKey(r.a, r.b)).standing, Probability: (r) => range(factOf.get(factKey(r.a, r.b)).probability), Type: (r) => (r.interacts || r.status !== "asserted" ? r.type : null), Year: (r) => (r.year === null ? null : String(r.year)), Source: (r) => r.source,
   };
   const ORDER = [".95 and more", ".80 to .95", ".50 to .80", "below .50", "none given"];
   const chosen = Object.fromEntries(Object.keys(FACETS).map((name) => [name, new Set()]));
+  if (facts.some((fact) => fact.standing === "likely")) chosen.Standing.add("likely"); // the rest is behind the filter
   const letters = (text) => text.toLowerCase().replace(/[-/ ]/g, "");
   let shown = STEP;
   let around = null;
@@ -112,15 +112,15 @@
     box.addEventListener("toggle", () => {
       if (!box.open || inside.childElementCount) return;
       for (const row of group.slice(0, 200)) {
-        inside.append(make("p", { class: "head" }, row.document, row.year === null ? "" : String(row.year), row.type === "not typed" ? "" : make("span", { class: "tag" }, row.type), row.status === "asserted" ? "" : make("span", { class: `tag ${row.status}` }, row.status), chance(row.probability)), sentence(row));
+        inside.append(make("p", { class: "head" }, row.document, row.year === null ? "" : String(row.year), row.type === "not typed" || (row.status === "asserted" && !row.interacts) ? "" : make("span", { class: "tag" }, row.type), row.status === "asserted" ? (row.interacts ? "" : make("span", { class: "tag none" }, "unlikely")) : make("span", { class: `tag ${row.status}` }, row.status), chance(row.probability)), sentence(row));
       }
     });
-    const names = [first.a, first.b].map((key) => {
+    const names = whole.ends.map((key) => {
       const button = make("button", { type: "button", class: "link", title: "Show its partners" }, label(key));
       button.addEventListener("click", () => { around = key; graph(); document.getElementById("around").scrollIntoView({ block: "nearest" }); });
       return button;
     });
-    return make("li", { class: whole.asserted ? "piece" : "piece not" }, make("p", { class: "head" }, names[0], "–", names[1], chance(whole.asserted ? whole.probability : null)), box);
+    return make("li", { class: whole.asserted ? "piece" : "piece not" }, make("p", { class: "head" }, names[0], make("span", { class: "arrow" }, whole.arrow), names[1], whole.standing === "likely" ? "" : make("span", { class: "tag none" }, whole.standing), whole.papers ? `${whole.papers} ${whole.papers === 1 ? "paper" : "papers"}` : "", chance(whole.asserted ? whole.probability : null)), box);
   }
 
   function show() {
