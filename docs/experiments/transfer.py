@@ -1,6 +1,6 @@
 """Measure transfer between interaction corpora; each is the target once.
 
-    python docs/experiments/transfer.py DATA [--documents 150] [--candidates 600] [--folds 3]
+    python docs/experiments/transfer.py DATA [--documents 150] [--candidates 600] [--folds 3] [--target LLL]
 
 DATA has the folders ``ppi`` and ``events``. Of an event corpus only the first documents are read,
 since they have to be parsed. Prints one JSON object per target.
@@ -30,6 +30,7 @@ def main() -> None:
     parser.add_argument("--candidates", type=int, default=600)
     parser.add_argument("--folds", type=int, default=3)
     parser.add_argument("--pipeline", default="ppi-linear")
+    parser.add_argument("--target", choices=TARGETS, action="append")
     arguments = parser.parse_args()
     pipeline = load_pipeline(arguments.pipeline)
     nlp = load_language(None, pipeline.task)
@@ -39,7 +40,7 @@ def main() -> None:
     for name in EVENTS:
         reader = load_corpus(arguments.data / "events" / f"{name}.tar.gz")
         corpora[name] = list(islice(reader(nlp), arguments.documents))
-    for target in TARGETS:
+    for target in arguments.target or TARGETS:
         others = {name: docs for name, docs in corpora.items() if name != target}
         result = transfer_corpora(
             pipeline,
