@@ -1,6 +1,6 @@
 """Measure transfer between interaction corpora; each is the target once.
 
-    python docs/experiments/transfer.py DATA [--documents 150] [--candidates 600] [--folds 3] [--target LLL]
+    python docs/experiments/transfer.py DATA [--documents 150] [--candidates 600] [--target LLL]
 
 DATA has the folders ``ppi`` and ``events``. Of an event corpus only the first documents are read,
 since they have to be parsed. Prints one JSON object per target.
