@@ -11,7 +11,8 @@ import spacy
 from spacy.tokens import Doc
 
 from textrank.candidates import Candidate
-from textrank.representations.mentions import Mention, word_shape
+from textrank.representations.collocations import Collocations
+from textrank.representations.mentions import Mention, NameCore, SyntacticContext, word_shape
 
 
 def plain(words: list[str], shortest: int, longest: int) -> list[tuple[str, ...]]:
@@ -52,3 +53,19 @@ def test_shapes_of_letters_are_those_of_the_pattern() -> None:
         digits = re.sub(r"\d", "0", letter)
         plain = re.sub(r"[^\W\d_]", lambda m: "A" if m[0].isupper() else "a", digits)
         assert word_shape(letter) == plain
+
+
+@pytest.mark.parametrize(
+    "representation",
+    [
+        Mention(focus=1),
+        NameCore(Mention(), focus=1),
+        SyntacticContext(focus=1),
+        Collocations(focus=1),
+    ],
+)
+def test_a_span_that_a_candidate_lacks_is_refused(representation):
+    doc = spacy.blank("en")("The p53 gene.")
+    candidate = Candidate(doc, (doc[1:2],), "d0")
+    with pytest.raises(ValueError, match="focus 1 but the candidate in document 'd0' has 1 spans"):
+        representation([candidate])

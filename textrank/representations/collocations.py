@@ -26,7 +26,7 @@ from textrank.features import FeatureNames, Features, Indices
 from textrank.io import check_utf8, iter_lines, shipped_folder
 from textrank.linear_scores import TemplateFeatures
 from textrank.progress import track
-from textrank.representations.contexts import DocTokens, TextCache
+from textrank.representations.contexts import DocTokens, TextCache, target_span
 
 SHIPPED_LEXICONS = ("english",)
 OUTSIDE = "<>"  # stands for a token beyond the sentence or the document
@@ -339,7 +339,7 @@ class Collocations:
         The fast form for ``TemplateWeights``; ``__call__`` has the same features as a matrix.
         """
         tracked = track(candidates, "collocations", len(candidates))
-        targets = [candidate.spans[self.focus] for candidate in tracked]
+        targets = [target_span(candidate, self.focus) for candidate in tracked]
         neighbours = TargetNeighbours.from_targets(targets, self.offsets, self.bounds, self._forms)
         titles = np.array(
             [neighbours.number(block.title) for block in self._templates], dtype=np.int32

@@ -367,7 +367,7 @@ class WordPositions:
         """
         ids = WordNumberer(self.form, resolve_stop_words(self.stop_words), self.punctuation)
         tracked = track(candidates, "contexts", len(candidates))
-        run = DocTokens.from_spans([_target(candidate, self.focus) for candidate in tracked])
+        run = DocTokens.from_spans([target_span(candidate, self.focus) for candidate in tracked])
         words = _Words.from_docs(run, ids, self.span)
         contexts = Contexts(tuple(ids.ids), *self._all_contexts(run, words))
         return contexts if self.vocabulary is None else contexts.with_words(self.vocabulary)
@@ -567,7 +567,7 @@ def _chunks_after(start: int, size: int, end: int) -> Iterator[slice]:
         start += size
 
 
-def _target(candidate: Candidate, focus: int) -> Span:
+def target_span(candidate: Candidate, focus: int) -> Span:
     """Return span number ``focus`` of a candidate; a negative number counts from the end.
 
     Raises ValueError if it has no span of this number.

@@ -26,7 +26,7 @@ from textrank.candidates import Candidate, FactRow, compute_once, sentence_start
 from textrank.features import FeatureNames, Features, Indices, MultiView, RawCSR, SharedRows
 from textrank.progress import track
 from textrank.protocols import FastRepresentation, Representation, fast_represent
-from textrank.representations.contexts import stem
+from textrank.representations.contexts import stem, target_span
 
 __all__ = ["binary_features"]
 
@@ -103,7 +103,7 @@ class Mention:
         rows: dict[tuple[str, ...], int] = {}
         row_of: list[int] = []
         for candidate in track(candidates, "names", len(candidates)):
-            span = candidate.spans[self.focus]
+            span = target_span(candidate, self.focus)
             words = tuple(span.doc[i].text for i in span_tokens(span))
             row_of.append(rows.setdefault(words, len(rows)))
         cells, keys = binary_features(self._feature_keys(words) for words in rows)
@@ -236,7 +236,7 @@ class NameCore:
 
     def _with_core(self, candidate: Candidate) -> Candidate:
         """Return the candidate with its span reduced to the core; itself if nothing changes."""
-        span = candidate.spans[self.focus]
+        span = target_span(candidate, self.focus)
         start, end = find_core(span)
         if (start, end) == (span.start, span.end):
             return candidate
@@ -350,7 +350,7 @@ class SyntacticContext:
         """
         texts: dict[int, _Text] = {}
         for candidate in candidates:
-            span = candidate.spans[self.focus]
+            span = target_span(candidate, self.focus)
             text = texts.get(id(span.doc))
             if text is None:
                 text = texts[id(span.doc)] = self._text(span.doc)
