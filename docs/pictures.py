@@ -103,25 +103,33 @@ def _request(address: str, token: str, value: Any = None) -> dict[str, Any]:
         return dict(json.load(answer))
 
 
-def most_frequent_identifier(rows: Path) -> str:
-    """Return the identifier that occurs in most interactions."""
-    docs = [json.loads(line) for line in rows.read_text("utf-8").splitlines()]
-    interactions = [row for doc in docs for row in doc["textrank_ppi"] if row["interacts"]]
-    identifiers = [i for row in interactions for i in set(row["identifiers"]) if i]
-    return Counter(identifiers).most_common(1)[0][0]
+def choose_examples(results: Path) -> tuple[str, str]:
+    """Return the identifier and the document with most interactions."""
+    from textrank.results.store import open_results
+
+    rows = open_results(results).statements(limit=None)
+    identifiers = [i for row in rows for i in {row["id_a"], row["id_b"]} if i]
+    documents = Counter(row["document"] for row in rows)
+    return Counter(identifiers).most_common(1)[0][0], documents.most_common(1)[0][0]
 
 
 def main() -> None:
     """Take all screenshots: results of the shipped model on the sample, and its curation."""
     TARGET.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:
-        rows = Path(work) / "sample.jsonl"
+        results = Path(work) / "sample"
         command = [sys.executable, "-m", "textrank", "apply", "ppi", "corpora/sample-ppi"]
-        with rows.open("w") as out:
-            subprocess.run(command, cwd=ROOT, stdout=out, check=True)
-        with serve("explore", str(rows), "--model", "ppi") as address:
-            pair, name = "a=ncbigene:2885&b=ncbigene:6654", f"key={most_frequent_identifier(rows)}"
-            shoot(address, {"facts": "", "statement": f"fact?{pair}", "name": f"name?{name}"})
+        subprocess.run([*command, "--out", str(results)], cwd=ROOT, check=True)
+        with serve("explore", str(results)) as address:
+            identifier, document = choose_examples(results)
+            pages = {
+                "facts": "",
+                "statement": "fact?a=ncbigene:2885&b=ncbigene:6654",
+                "name": f"name?key={identifier}",
+                "document": f"document?id={document}",
+                "network": "network",
+            }
+            shoot(address, pages)
         answers = str(Path(work) / "answers.sqlite")
         with serve("curate", "ppi", "corpora/sample-ppi", "--answers", answers) as address:
             give_answers(address, 60)
