@@ -6,12 +6,15 @@ import json
 from pathlib import Path
 
 import pytest
+import spacy
 
 from textrank.cli.app import run
+from textrank.formats.detection import reader_for
 from textrank.results.exports import iter_facts
 
 pytest.importorskip("duckdb")
 
+NLP = spacy.blank("en")
 TEXT = "GRB2 binds SOS1. MDM2 is phosphorylated by AKT1. RAD51 does not interact with PTEN."
 
 
@@ -56,6 +59,42 @@ def test_all_results_give_the_same_statements(source: str, results: Path, tmp_pa
         "statements": 4,
         "left_out": 0,
     }
+
+
+@pytest.mark.parametrize("suffix", ["bioc.xml", "bioc.json", "pubtator"])
+def test_texts_of_a_folder_are_those_of_apply(
+    suffix: str, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("typer.echo", lambda *_, **__: None)
+    applied, exported = tmp_path / "applied.json", tmp_path / f"x.{suffix}"
+    if suffix != "bioc.json":
+        applied = tmp_path / f"applied.{suffix}"
+    assert run(["apply", "ppi", str(results / "texts.jsonl"), "--write", str(applied)]) == 0
+    assert run(["export", str(results / "out"), str(exported)]) == 0
+    first, second = (list(reader_for(path)(NLP)) for path in (applied, exported))
+    assert [doc.text for doc in first] == [doc.text for doc in second]
+    for one, other in zip(first, second, strict=True):
+        assert sorted(one.user_data["concepts"].values()) == sorted(
+            other.user_data["concepts"].values()
+        )
+        key = "concept_relations" if suffix == "pubtator" else "gold"
+        types = [[row[0 if suffix == "pubtator" else "type"] for row in doc.user_data[key]]
+                 for doc in (one, other)]  # fmt: skip
+        assert types[0] == types[1] != []
+
+
+def test_texts_need_their_input_files(
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = results / "texts.jsonl"
+    content = text.read_text()
+    try:
+        text.write_text(content + "\n\n")
+        assert run(["export", str(results / "out"), str(tmp_path / "x.pubtator")]) == 2
+    finally:
+        text.write_text(content)
+    assert "missing or changed" in capsys.readouterr().err
+    assert not (tmp_path / "x.pubtator").exists()
 
 
 def test_improbable_and_negated_facts_can_be_left_out(results: Path, tmp_path: Path) -> None:

@@ -10,7 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from spacy.language import Language
+from spacy.tokens import Doc
 
 from textrank.io import check_writable, read_json
 from textrank.tasks.ppi.exports import EXPORT_FORMATS, find_format, write_facts
@@ -23,9 +26,29 @@ from textrank.tasks.ppi.facts import (
     build_fact,
 )
 
-__all__ = ["EXPORT_FORMATS", "ExportSummary", "export_facts", "find_format", "iter_facts"]
+if TYPE_CHECKING:
+    from textrank.results.store import Results
+
+__all__ = [
+    "DOCUMENT_FORMATS",
+    "EXPORT_FORMATS",
+    "ExportSummary",
+    "export_documents",
+    "export_facts",
+    "find_document_format",
+    "find_format",
+    "iter_facts",
+]
+
+# Formats of annotated texts -> suffixes; the writers are those of ``textrank.formats``.
+DOCUMENT_FORMATS: Mapping[str, tuple[str, ...]] = {
+    "bioc_xml": (".bioc.xml",),
+    "bioc_json": (".bioc.json",),
+    "pubtator": (".pubtator",),
+}
 
 MAX_FACTS_BYTES = 1 << 31  # of a table of facts, which is read as a whole
+MAX_GROUPED_DOCUMENTS = 5000  # whose rows are in memory at a time, about
 BATCH_ROWS = 4096  # fetched from the database at a time
 
 
@@ -83,6 +106,149 @@ def export_facts(
     write_facts(selected(), target, format=name)
     left_out = counts["statements"] - counts["written"]
     return ExportSummary(name, counts["facts"], counts["written"], left_out)
+
+
+def find_document_format(path: str | Path, format: str | None = None) -> str | None:
+    """Return the key of ``DOCUMENT_FORMATS`` for a format or path; None if it is of facts.
+
+    "bioc" stands for BioC XML.
+    """
+    if format is not None:
+        name = "bioc_xml" if format == "bioc" else format
+        return name if name in DOCUMENT_FORMATS else None
+    suffixes = DOCUMENT_FORMATS.items()
+    return next((key for key, ends in suffixes if str(path).lower().endswith(ends)), None)
+
+
+def export_documents(folder: str | Path, target: str | Path, format: str) -> int:
+    """Write the texts of a result folder with names and statements; return the number of documents.
+
+    Result folders have no texts, so the input files are read again. Statements are written with
+    their status and probability, whether or not they interact.
+
+    Parameters
+    ----------
+    folder
+        Folder of ``apply --out``.
+    target
+        File to write, replaced atomically.
+    format
+        Key of ``DOCUMENT_FORMATS``.
+
+    Raises
+    ------
+    ValueError
+        If ``folder`` is not a result folder, or an input file is missing or has changed.
+    """
+    from textrank.formats.detection import write_docs
+
+    check_writable(target)
+    count = 0
+
+    def counted() -> Iterator[Doc]:
+        """Yield and count the documents."""
+        nonlocal count
+        for doc in _iter_folder_docs(Path(folder)):
+            count += 1
+            yield doc
+
+    write_docs(counted(), target, format=format, source="ppi")
+    return count
+
+
+def _iter_folder_docs(folder: Path) -> Iterator[Doc]:
+    """Iterate over the texts of a result folder, with names and rows of ``doc._.textrank_ppi``.
+
+    Documents come in the order of the inputs; replaced and deleted ones are left out.
+    """
+    import spacy
+
+    from textrank.config import load_corpus
+    from textrank.results.store import open_results
+
+    nlp = spacy.blank("en")
+    if not Doc.has_extension("textrank_ppi"):
+        Doc.set_extension("textrank_ppi", default=None)
+    with closing(open_results(folder)) as results:
+        inputs = list(results.manifest.get("inputs", ()))
+        for numbers in _group_inputs(results, len(inputs)):
+            documents = _fetch_documents(results, numbers)
+            for number in numbers:
+                path = _check_input(inputs[number])
+                for position, doc in enumerate(load_corpus(path)(nlp)):
+                    name = str(doc.user_data.get("document", position + 1))
+                    row = documents.pop((number, name), None)
+                    if row is not None:
+                        yield _annotate_doc(doc.text, row, nlp)
+
+
+def _group_inputs(results: Results, n_inputs: int) -> list[range]:
+    """Return ranges of input numbers with about ``MAX_GROUPED_DOCUMENTS`` documents each.
+
+    The tables are read once per range, whose rows are in memory at a time.
+    """
+    sql = "SELECT input, count(*) AS n FROM documents GROUP BY input"
+    counts = {row["input"]: row["n"] for row in results.sql(sql)}
+    groups, first, size = [], 0, 0
+    for number in range(n_inputs):
+        size += counts.get(number, 0)
+        if size >= MAX_GROUPED_DOCUMENTS or number == n_inputs - 1:
+            groups.append(range(first, number + 1))
+            first, size = number + 1, 0
+    return groups
+
+
+def _fetch_documents(results: Results, numbers: range) -> dict[tuple[int, str], dict[str, Any]]:
+    """Return the documents of some inputs with ``names`` and ``statements``, by input and id."""
+    bounds = [numbers.start, numbers.stop]
+    cursor = results.connection.cursor()
+    documents: dict[tuple[int, str], dict[str, Any]] = {}
+    for table in ("documents", "names", "statements"):
+        columns = "t.*" if table == "documents" else "t.*, d.input"
+        join = "" if table == "documents" else "JOIN documents d USING (document, source)"
+        side = "t" if table == "documents" else "d"
+        where = f"WHERE {side}.input >= ? AND {side}.input < ?"
+        cursor.execute(f"SELECT {columns} FROM {table} t {join} {where}", bounds)
+        keys = [column[0] for column in cursor.description or ()]
+        for values in cursor.fetchall():
+            row = dict(zip(keys, values, strict=True))
+            key = row["input"], row["document"]
+            if table == "documents":
+                documents[key] = row | {"names": [], "statements": []}
+            else:
+                documents[key][table].append(row)
+    cursor.close()
+    for row in documents.values():
+        row["statements"].sort(key=lambda r: (r["start_a"], r["start_b"], r["end_a"], r["end_b"]))
+    return documents
+
+
+def _check_input(entry: Mapping[str, Any]) -> Path:
+    """Return the path of an input of a manifest; ValueError if it is missing or has changed."""
+    path = Path(entry["path"])
+    if not path.exists() or path.stat().st_size != entry["size"]:
+        raise ValueError(
+            f"{path}: missing or changed since textrank apply read it. Restore it, or write "
+            "annotated texts with textrank apply --write."
+        )
+    return path
+
+
+def _annotate_doc(text: str, row: Mapping[str, Any], nlp: Language) -> Doc:
+    """Return a Doc of a text with names and statements; see ``_fetch_documents`` for ``row``."""
+    from textrank.formats.base import Mention, Record, build_docs
+
+    names = {(name["start"], name["end"]): name for name in row["names"]}
+    mentions = [
+        Mention(f"T{number}", name["label"] or "", (span,), (name["id"],) if name["id"] else ())
+        for number, (span, name) in enumerate(sorted(names.items()), 1)
+    ]
+    record = Record(row["document"], text, f"document {row['document']!r}", mentions)
+    (doc,) = build_docs(
+        [record], lambda item: item, nlp, path=row["source"], cut=True, skip_bad=False
+    )
+    doc._.textrank_ppi = [_to_answer(statement) for statement in row["statements"]]
+    return doc
 
 
 def iter_facts(source: str | Path) -> Iterator[Fact]:
@@ -159,23 +325,23 @@ def _row_to_evidence(row: Mapping[str, Any]) -> Evidence:
 
 def _aggregate_statements(statements: Iterable[Mapping[str, Any]]) -> list[Fact]:
     """Return the facts of statements with the columns of ``StatementRow``."""
-
-    def to_answer(row: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a statement as a row of ``doc._.textrank_ppi``."""
-        answer = {
-            "names": [row["name_a"], row["name_b"]],
-            "identifiers": [row.get("id_a"), row.get("id_b")],
-            "spans": [[row["start_a"], row["end_a"]], [row["start_b"], row["end_b"]]],
-            "interacts": bool(row.get("interacts")),
-            "score": row.get("score") or 0.0,
-        }
-        keys = ("sentence", "status", "type", "direction", "physical", "regulation", "fact")
-        answer |= {key: row.get(key) for key in keys} | {"trigger": row.get("trigger") or []}
-        probability = row.get("probability")
-        return answer if probability is None else {**answer, "probability": probability}
-
     groups = groupby(statements, key=lambda row: row["document"])
-    return aggregate_rows((name, map(to_answer, rows)) for name, rows in groups)
+    return aggregate_rows((name, map(_to_answer, rows)) for name, rows in groups)
+
+
+def _to_answer(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of ``StatementRow`` as a row of ``doc._.textrank_ppi``."""
+    answer = {
+        "names": [row["name_a"], row["name_b"]],
+        "identifiers": [row.get("id_a"), row.get("id_b")],
+        "spans": [[row["start_a"], row["end_a"]], [row["start_b"], row["end_b"]]],
+        "interacts": bool(row.get("interacts")),
+        "score": row.get("score") or 0.0,
+    }
+    keys = ("sentence", "status", "type", "direction", "physical", "regulation", "fact")
+    answer |= {key: row.get(key) for key in keys} | {"trigger": row.get("trigger") or []}
+    probability = row.get("probability")
+    return answer if probability is None else {**answer, "probability": probability}
 
 
 def _read_facts(path: Path) -> list[Fact]:
