@@ -277,3 +277,11 @@ def test_entries_of_a_key_are_those_of_a_search_through_all(tables: Gazetteer) -
         ]
         found = [(e.kind, e.row, e.case, e.taxon, e.concept) for e in tables.find_entries(key)]
         assert found == sorted(rows)
+
+
+def test_every_identifier_finds_its_gene(tables: Gazetteer) -> None:
+    for row in range(len(tables)):
+        gene = tables.get_gene(row)
+        assert tables.find_gene(gene.identifier) == gene
+    for unknown in ("ncbigene:0", "ncbigene:", "ncbigene:99999999999", "fplx:none", "x:1", ""):
+        assert tables.find_gene(unknown) is None
