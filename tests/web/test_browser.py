@@ -22,8 +22,9 @@ import uvicorn
 from textrank._annotate import load_language
 from textrank.config import load_corpus, load_model, load_pipeline
 from textrank.evaluation.audit import audit_dataset
+from textrank.reports.explanation import document_url, render_influence
 from textrank.results.store import from_rows, open_store
-from textrank.web.active_learner import ActiveLearner
+from textrank.web.active_learner import ActiveLearner, Quality
 from textrank.web.annotation import AnswerLog, Curation, CurationApp, fingerprint_docs
 from textrank.web.app import Credentials, GuardMiddleware
 from textrank.web.explorer import Explorer, StatementExplainer
@@ -388,6 +389,34 @@ def test_explorer_passes_an_audit_of_accessibility(browser: Any, folder: Path) -
             browser.get(address.partition("?")[0] + path)
             found += audited(browser, f"one text, {path}")
     assert found == []
+
+
+def test_curation_shows_a_forecast(browser: Any, tmp_path: Path) -> None:
+    docs = list(load_corpus(CORPUS)(spacy.blank("en")))[:6]
+    learner = ActiveLearner.from_docs(load_pipeline("ppi-linear"), docs)
+    curation = Curation(learner, docs, AnswerLog(tmp_path / "a.sqlite", {}), "ada")
+    learner.history[:] = [Quality(0.8, 0.8 - 3 / n, 0.1, n) for n in range(11, 91)]
+    with served(lambda gate: CurationApp(curation, "sample", gate).app()) as address:
+        browser.get(address)
+        lines = until(lambda: [element.text for element in css(browser, ".forecast")])
+        assert len(lines) == 2
+        assert re.fullmatch(r"The next 20 answers: F \+\d.*to about 7\d\.\d\.", lines[0])
+        quiet(browser)
+
+
+def test_the_page_of_deciding_documents_has_links(browser: Any, tmp_path: Path) -> None:
+    entries = [
+        {"document": "10022882", "change": -0.3, "url": document_url("10022882")},
+        {"document": "d<1>", "change": 0.1, "url": document_url("d<1>")},
+    ]
+    row = {"document": "x", "text": "SHC binds GRB2.", "spans": [(0, 3), (10, 14)], "score": 0.5}
+    page = tmp_path / "why.html"
+    page.write_text(render_influence([{**row, "influence": entries}]), encoding="utf-8")
+    browser.get(page.as_uri())
+    assert [link.get_attribute("href") for link in css(browser, "td a")] == [entries[0]["url"]]
+    assert "[SHC] binds [GRB2]." in css(browser, ".sentence")[0].text
+    assert [cell.text for cell in css(browser, "tbody td:first-child")] == ["10022882", "d<1>"]
+    quiet(browser)
 
 
 def test_curation_passes_an_audit_of_accessibility(browser: Any, tmp_path: Path) -> None:
