@@ -6,6 +6,7 @@ import json
 import sys
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -101,6 +102,20 @@ def test_a_direction_without_finds_above_its_alarms_is_never_flagged(recipe):
     assert side.threshold(10.0, 0.6, 1.0) == UNREACHABLE_LOG_ODDS
     rare = calibrate.Direction(finds, alarms[:0], alarms[:0], 1000, 1.0)
     assert rare.threshold(0.1, 0.3, 1.0) < 2.0
+
+
+def test_thresholds_rise_where_unseen_text_has_too_many_alarms(recipe):
+    combine = recipe["combine"]
+    shift, _ = combine.SHIFTS[0.95]
+    pair = SimpleNamespace(words=("one", "two"))
+    model = SimpleNamespace(thresholds=lambda _: np.array([[1.0, 1.0]]), pairs=[pair])
+    odds = np.array([9.0, 8.0, 7.0, 0.0])
+    alarms = np.stack([np.zeros(4), np.zeros(4), np.ones(4), odds], axis=1)
+    scores = combine.Scores(alarms, np.empty((0, 4)), np.array([[10.0, 10.0]]))
+    # One alarm is allowed, so the threshold lies between the first and the second.
+    thresholds = combine.adjusted(model, scores, 0.95)
+    assert 8 < thresholds[0, 0] < 9
+    assert thresholds[0, 1] == 1 + shift
 
 
 def test_the_shipped_pairs_are_among_the_candidates(recipe):

@@ -578,14 +578,11 @@ class ConfusionModel:
         for position, rule in self._match_rules(tokens, precision):
             spans = spans or [token.span() for token in TOKEN.finditer(text)]
             flags.append(self._make_rule_flag(text, spans, tokens, position, rule))
-        for first in range(0, len(start), CHUNK_OCCURRENCES):
-            chunk = slice(first, first + CHUNK_OCCURRENCES)
-            words = start[chunk], end[chunk], word_id[chunk]
-            for candidate in self._above_threshold(tokens, *words, thresholds):
-                if tokens.is_habitual(*candidate[:2]):
-                    continue
-                spans = spans or [token.span() for token in TOKEN.finditer(text)]
-                flags.append(self._make_flag(text, spans, tokens, *candidate))
+        for candidate in self._above_threshold(tokens, start, end, word_id, thresholds):
+            if tokens.is_habitual(*candidate[:2]):
+                continue
+            spans = spans or [token.span() for token in TOKEN.finditer(text)]
+            flags.append(self._make_flag(text, spans, tokens, *candidate))
         return _drop_overlaps(flags)
 
     def find_words(self, text: str) -> tuple[Tokens, IntArray, IntArray, IntArray]:
@@ -628,10 +625,13 @@ class ConfusionModel:
         """
         if self.network is None or not len(span):
             return np.zeros(len(span))
-        spans, row = np.unique(span, return_inverse=True)
-        encoded = self.network.encode(tokens.network_context(start[spans], end[spans]))
-        first, second = self._network_columns[pair].T
-        difference = self.network.score_difference(encoded[row], first, second)
+        difference = np.empty(len(span))
+        for at in range(0, len(span), CHUNK_OCCURRENCES):
+            chunk = slice(at, at + CHUNK_OCCURRENCES)
+            spans, row = np.unique(span[chunk], return_inverse=True)
+            encoded = self.network.encode(tokens.network_context(start[spans], end[spans]))
+            first, second = self._network_columns[pair[chunk]].T
+            difference[chunk] = self.network.score_difference(encoded[row], first, second)
         difference = np.clip(difference, -MAX_NETWORK_DIFFERENCE, MAX_NETWORK_DIFFERENCE)
         return np.asarray(self._network_weights[pair] * difference)
 
@@ -652,11 +652,18 @@ class ConfusionModel:
         are exactly tied.
         """
         is_open = thresholds < UNREACHABLE_LOG_ODDS
-        span, pair, side, odds = self.score_pairs(tokens, start, end, word_id, is_open)
-        if self.network is not None:
-            passed = odds >= MIN_LINEAR_LOG_ODDS
-            span, pair, side, odds = span[passed], pair[passed], side[passed], odds[passed]
-            odds += self.network_log_odds(tokens, start, end, span, pair) * (1 - 2 * side)
+        rows = [np.empty((4, 0))]
+        for first in range(0, len(start), CHUNK_OCCURRENCES):
+            chunk = slice(first, first + CHUNK_OCCURRENCES)
+            span, pair, side, odds = self.score_pairs(
+                tokens, start[chunk], end[chunk], word_id[chunk], is_open
+            )
+            least = thresholds[pair, side] if self.network is None else MIN_LINEAR_LOG_ODDS
+            rows.append(np.stack([span + first, pair, side, odds])[:, odds >= least])
+        # The network sees all at once: many small products would keep threads of BLAS waiting.
+        table = np.concatenate(rows, axis=1)
+        span, pair, side = table[:3].astype(np.int64)
+        odds = table[3] + self.network_log_odds(tokens, start, end, span, pair) * (1 - 2 * side)
         excess = odds - thresholds[pair, side]
         best = np.full(len(start), 0.0)
         np.maximum.at(best, span, excess)
