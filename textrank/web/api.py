@@ -374,15 +374,15 @@ class ServiceApp:
 
         async def lines() -> AsyncIterator[str]:
             """Yield the lines."""
-            async with self.admit():
-                try:
+            try:
+                async with self.admit():
                     rows = self.service.annotate(documents, deadline=deadline)
                     async for row in iterate_in_threadpool(rows):
                         yield json.dumps(row, ensure_ascii=False) + "\n"
-                except TimeoutError:
-                    yield json.dumps({"error": f"gave up after {self.timeout:g} seconds."}) + "\n"
-                except ValueError as error:
-                    yield json.dumps({"error": str(error)}) + "\n"
+            except TimeoutError:
+                yield json.dumps({"error": f"gave up after {self.timeout:g} seconds."}) + "\n"
+            except (ValueError, ApiError) as error:
+                yield json.dumps({"error": str(error)}) + "\n"
 
         return StreamingResponse(lines(), media_type="application/x-ndjson")
 
