@@ -877,9 +877,10 @@ def surrounding_text(candidate: Candidate) -> list[str]:
     """
     doc = candidate.doc
     first, last = _sentence_range(candidate)
-    before = list(doc[:first].sents)[-CONTEXT_SENTENCES:] if first else []
-    after = list(doc[last:].sents)[:CONTEXT_SENTENCES] if last < len(doc) else []
-    return [" ".join(s.text.strip() for s in sentences) for sentences in (before, after)]
+    sentences = list(doc.sents) if doc.has_annotation("SENT_START") else []
+    before = [s.text.strip() for s in sentences if s.end <= first][-CONTEXT_SENTENCES:]
+    after = [s.text.strip() for s in sentences if s.start >= last][:CONTEXT_SENTENCES]
+    return [" ".join(before), " ".join(after)]
 
 
 # Exports

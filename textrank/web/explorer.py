@@ -332,7 +332,7 @@ def _parse_with_names(nlp: Language, text: str, names: Sequence[tuple[int, int, 
     Names are widened to whole tokens; of several with the same tokens the first counts.
     """
     doc = nlp.make_doc(text)
-    spans = {}
+    spans: dict[tuple[int, int], str] = {}
     for start, end, label in names:
         span = doc.char_span(start, end, label=label, alignment_mode="expand")
         if span is not None:
