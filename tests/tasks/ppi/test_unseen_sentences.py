@@ -20,7 +20,7 @@ import textrank
 from textrank.model import Model
 
 # What was reached is printed by ``python -m``, and recorded in docs/experiments/ppi.md.
-MIN_SHARE_RIGHT = {"unseen_sentences": 0.8, "unseen_sentences_2": 0.75}
+MIN_SHARE_RIGHT = {"unseen_sentences": 0.8, "unseen_sentences_2": 0.75, "unseen_sentences_3": 0.7}
 
 
 class Sentence(NamedTuple):
