@@ -1,12 +1,13 @@
 """Writes corpus.jsonl: short sentences about two or three proteins, with who does what to whom.
 
     python build.py > corpus.jsonl
+    python build.py findings > findings.jsonl
 
 A small grammar in our own words; ``constructions.py`` adds longer sentences, ``mentions.py`` those
-that name proteins without stating an interaction. A frame is a sentence
-with the names A, B, C and slots for verbs;
-its pairs say status, type and direction. Sentences of one frame are one document, so that leaving a
-document out leaves a way of saying it out.
+that name proteins without stating an interaction. ``findings.py`` has those of results, which are a
+corpus of their own. A frame is a sentence with the names A, B, C and slots for verbs; its pairs say
+status, type and direction. Sentences of one frame are one document, so that leaving a document out
+leaves a way of saying it out.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import sys
 from collections.abc import Iterator
 
 from constructions import constructions
+from findings import findings
 from mentions import mentions
 
 NAMES = [
@@ -888,5 +890,16 @@ def main() -> None:
         sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
+def build_findings() -> None:
+    """Write findings.jsonl."""
+    rng = random.Random(15)
+    frames: dict[str, list] = {}
+    for frame, text, pairs in findings(rng, TRANSITIVE, WITH, CELLS):
+        frames.setdefault(frame, []).append((text, pairs))
+    for number, told in enumerate(frames.values()):
+        row = document(number, rng, told, "ABCD", MORE_NAMES)
+        sys.stdout.write(json.dumps({**row, "id": f"g{number}"}, ensure_ascii=False) + "\n")
+
+
 if __name__ == "__main__":
-    main()
+    build_findings() if sys.argv[1:] == ["findings"] else main()
