@@ -22,6 +22,7 @@ PAGES = ["README.md", *(f"docs/{name}.md" for name in (
     "tutorials/corpus", "tutorials/curation", "tutorials/documents", "tutorials/spacy",
     "experiments/interactions", "experiments/spelling", "tutorials/audit", "tutorials/league",
     "tutorials/query", "for/curators", "for/kernels", "cookbook", "methods/embeddings",
+    "tutorials/explore", "tutorials/forget", "tutorials/guarantees", "tutorials/transfer",
     "methods/positions", "formats", "interfaces"))]  # fmt: skip
 # Pages that show output of `apply --table`.
 SHOWN = ("README.md", "docs/index.md", "docs/start.md")

@@ -42,7 +42,7 @@ def failing(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     ("options", "words"),
     [
         (["--write", "{here}/x.zzz"], "no format is written with this suffix"),
-        (["--write", "{here}/x.pubtator"], "cannot hold results of a task"),
+        (["--write", "{here}/x.conllu"], "cannot hold results of a task"),
         (["--write", "{here}/missing/x.jsonl"], "does not exist"),
         (["--network", "{here}/missing/x.graphml"], "does not exist"),
         (["--network", "{here}/x.zzz"], "is not a network format"),

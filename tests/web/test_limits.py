@@ -216,13 +216,13 @@ def test_browsers_are_different_people(
 def test_one_process_at_a_time_uses_a_file_of_answers(tmp_path: Path) -> None:
     file = tmp_path / "answers.sqlite"
     log = AnswerLog(file, {})
-    with pytest.raises(ValueError, match="in use by another textrank curate"):
+    with pytest.raises(ValueError, match="in use by another textrank"):
         AnswerLog(file, {})
     code = f"from textrank.web.annotation import AnswerLog; AnswerLog({str(file)!r}, {{}})"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT
     )
-    assert "in use by another textrank curate" in done.stderr
+    assert "in use by another textrank" in done.stderr
     log.close()
     AnswerLog(file, {}).close()
 
