@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 if not Doc.has_extension("textrank_ppi"):
     Doc.set_extension("textrank_ppi", default=None)
 
+NAME_PROBABILITY_DIGITS = 3
 MAX_SENTENCE_TOKENS = 1000  # of sentences in which pairs are judged: graphs take the square of it
 MAX_PAIR_TOKENS_SQUARED = 100_000_000  # pairs times tokens squared of a sentence; about a minute
 NON_PROTEIN_LABELS = frozenset(
@@ -639,14 +640,19 @@ class _SentenceCache:
 def _name_probabilities(doc: Doc, key: str) -> dict[tuple[int, int], float]:
     """Return the probability of each recognised name of a span group by its character offsets.
 
-    Names that came with the text have none, so that the result is empty for them.
+    Names that came with the text have none, so that the result is empty for them. The network
+    computes in single precision, whose last digits depend on the batch: they are rounded off.
     """
     if not Span.has_extension("textrank_probability"):
         return {}
     values = {
         original_offsets(span): span._.textrank_probability for span in doc.spans.get(key, ())
     }
-    return {offsets: float(value) for offsets, value in values.items() if value is not None}
+    return {
+        offsets: round(float(value), NAME_PROBABILITY_DIGITS)
+        for offsets, value in values.items()
+        if value is not None
+    }
 
 
 def _pair_key(pair: Sequence[Span]) -> frozenset[str]:
