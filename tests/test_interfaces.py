@@ -54,6 +54,7 @@ from textrank.tasks.ppi.graphs import DependencyGraph
 from textrank.tasks.ppi.task import PPI
 
 TOLERANCE = 1e-9
+NAME_TOLERANCE = 1e-5
 SENTENCE = "SHC binds to GRB2 in vitro."
 ABSTRACT = """Raf-1 and MEK1 form a complex with KSR.
 The kinase suppressor of Ras (KSR) is a scaffold. Here we show that KSR binds Raf-1, MEK1 and ERK2 \
@@ -173,7 +174,9 @@ def assert_same(found: Any, wanted: Any, place: str = "", *, tolerance: float = 
     elif isinstance(wanted, Mapping):
         assert found.keys() == wanted.keys(), place
         for key in wanted:
-            assert_same(found[key], wanted[key], f"{place} {key}", tolerance=tolerance)
+            # The recogniser computes in single precision, and in other batches.
+            allowed = NAME_TOLERANCE if key == "name_probabilities" else tolerance
+            assert_same(found[key], wanted[key], f"{place} {key}", tolerance=allowed)
     elif isinstance(wanted, list | tuple):
         assert len(found) == len(wanted), place
         for number, (a, b) in enumerate(zip(found, wanted, strict=True)):
