@@ -111,7 +111,8 @@ def export_facts(
 def find_document_format(path: str | Path, format: str | None = None) -> str | None:
     """Return the key of ``DOCUMENT_FORMATS`` for a format or path; None if it is of facts.
 
-    "bioc" stands for BioC XML.
+    ``path`` decides, by its suffix in any case, only if ``format`` is None. "bioc" stands for BioC
+    XML. None also for an unknown format or suffix.
     """
     if format is not None:
         name = "bioc_xml" if format == "bioc" else format
@@ -159,7 +160,9 @@ def export_documents(folder: str | Path, target: str | Path, format: str) -> int
 def _iter_folder_docs(folder: Path) -> Iterator[Doc]:
     """Iterate over the texts of a result folder, with names and rows of ``doc._.textrank_ppi``.
 
-    Documents come in the order of the inputs; replaced and deleted ones are left out.
+    Documents come in the order of the inputs, whose files are read again; replaced and deleted
+    ones are left out. Registers the extension ``textrank_ppi`` if it is missing. Raises ValueError
+    if ``folder`` is not a result folder, or, when it is reached, an input is missing or changed.
     """
     import spacy
 
@@ -183,9 +186,10 @@ def _iter_folder_docs(folder: Path) -> Iterator[Doc]:
 
 
 def _group_inputs(results: Results, n_inputs: int) -> list[range]:
-    """Return ranges of input numbers with about ``MAX_GROUPED_DOCUMENTS`` documents each.
+    """Return ranges of input numbers with about ``MAX_GROUPED_DOCUMENTS`` documents each, in order.
 
-    The tables are read once per range, whose rows are in memory at a time.
+    A range ends with the input that reaches this number, so one large file can exceed it. []
+    without inputs. The tables are read once per range, whose rows are in memory at a time.
     """
     sql = "SELECT input, count(*) AS n FROM documents GROUP BY input"
     counts = {row["input"]: row["n"] for row in results.sql(sql)}
@@ -199,7 +203,11 @@ def _group_inputs(results: Results, n_inputs: int) -> list[range]:
 
 
 def _fetch_documents(results: Results, numbers: range) -> dict[tuple[int, str], dict[str, Any]]:
-    """Return the documents of some inputs with ``names`` and ``statements``, by input and id."""
+    """Return the documents of some inputs with ``names`` and ``statements``, by input and id.
+
+    ``numbers`` is the range of the inputs in the manifest. Values are rows of ``documents``;
+    statements are sorted by their offsets, names are not sorted.
+    """
     bounds = [numbers.start, numbers.stop]
     cursor = results.connection.cursor()
     documents: dict[tuple[int, str], dict[str, Any]] = {}
@@ -224,7 +232,10 @@ def _fetch_documents(results: Results, numbers: range) -> dict[tuple[int, str], 
 
 
 def _check_input(entry: Mapping[str, Any]) -> Path:
-    """Return the path of an input of a manifest; ValueError if it is missing or has changed."""
+    """Return the path of an input of a manifest; ValueError if it is missing or has changed.
+
+    Only the size is compared: a change that keeps it is not noticed.
+    """
     path = Path(entry["path"])
     if not path.exists() or path.stat().st_size != entry["size"]:
         raise ValueError(
@@ -235,7 +246,11 @@ def _check_input(entry: Mapping[str, Any]) -> Path:
 
 
 def _annotate_doc(text: str, row: Mapping[str, Any], nlp: Language) -> Doc:
-    """Return a Doc of a text with names and statements; see ``_fetch_documents`` for ``row``."""
+    """Return a new Doc of a text with its names as spans and its statements in ``_.textrank_ppi``.
+
+    ``row`` is a value of ``_fetch_documents``. Of several names for the same characters the last
+    counts. Tokens are split at the edges of names.
+    """
     from textrank.formats.base import Mention, Record, build_docs
 
     names = {(name["start"], name["end"]): name for name in row["names"]}
@@ -255,7 +270,8 @@ def iter_facts(source: str | Path) -> Iterator[Fact]:
     """Iterate over the facts of results; see ``export_facts`` for the sources.
 
     Facts of a folder come sorted by their ends and one by one, so that large results need little
-    memory; others by decreasing probability. Raises ValueError if the source is none of these.
+    memory; those of JSON lines by decreasing probability, those of a table as in the file. Raises
+    ValueError, at the first fact, if the source is missing or none of these.
     """
     path = Path(source)
     if not path.exists():
@@ -304,7 +320,10 @@ def _iter_folder_facts(folder: Path) -> Iterator[Fact]:
 
 
 def _row_to_evidence(row: Mapping[str, Any]) -> Evidence:
-    """Return a row of the view ``keyed`` as evidence."""
+    """Return a row of the view ``keyed``, with ``is_reversed``, as evidence.
+
+    Missing values get their defaults: sentence "", score 0, type ``UNTYPED``, no trigger.
+    """
     return {
         "document": row["document"],
         "sentence": row["sentence"] or "",
@@ -324,13 +343,20 @@ def _row_to_evidence(row: Mapping[str, Any]) -> Evidence:
 
 
 def _aggregate_statements(statements: Iterable[Mapping[str, Any]]) -> list[Fact]:
-    """Return the facts of statements with the columns of ``StatementRow``."""
+    """Return the facts of statements with the columns of ``StatementRow``, most probable first.
+
+    Statements that are not evidence are given too; ``aggregate_rows`` leaves them out.
+    """
     groups = groupby(statements, key=lambda row: row["document"])
     return aggregate_rows((name, map(_to_answer, rows)) for name, rows in groups)
 
 
 def _to_answer(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row of ``StatementRow`` as a row of ``doc._.textrank_ppi``."""
+    """Return a row of ``StatementRow`` as a row of ``doc._.textrank_ppi``.
+
+    Only names and offsets must be present. ``probability`` is left out if it is None; a missing
+    ``interacts`` is False, a missing score 0, a missing trigger [], and other values are None.
+    """
     answer = {
         "names": [row["name_a"], row["name_b"]],
         "identifiers": [row.get("id_a"), row.get("id_b")],
@@ -345,9 +371,9 @@ def _to_answer(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_facts(path: Path) -> list[Fact]:
-    """Return the facts of a file that ``apply --facts`` wrote.
+    """Return the facts of a file that ``apply --facts`` wrote, in its order.
 
-    Raises ValueError if the file has another content.
+    Raises ValueError if the file has another content or more than ``MAX_FACTS_BYTES``.
     """
     content = read_json(path, MAX_FACTS_BYTES)
     facts = content.get("facts") if isinstance(content, dict) else None

@@ -91,9 +91,9 @@ class Selection:
     def from_query(cls, query: Sequence[tuple[str, str]]) -> Selection:
         """Read the parameters of a URL; unknown and malformed ones are ignored.
 
-        ``query`` are pairs of name and value: ``q`` (search words, cut to 200 characters),
-        ``show``, ``sort``, ``page``, and facets, which may be repeated. Of other repeated
-        parameters the last counts.
+        ``query`` are pairs of name and value: ``q`` (search words, cut to
+        ``MAX_QUERY_CHARACTERS``), ``show``, ``sort``, ``page``, and facets, which may be repeated.
+        Of other repeated parameters the last counts. A page beyond ``MAX_PAGE`` becomes this one.
         """
         chosen: dict[str, tuple[str, ...]] = {}
         for name, value in query:
@@ -145,8 +145,9 @@ def selection_sql(
 ) -> tuple[str, list[Any]]:
     """Return the SQL condition on ``pairs`` of a selection, and its parameters.
 
-    Pairs of an entity with itself are left out. ``ignore_facet`` leaves out one facet, to count
-    its values. Facets of facts and the standing are in ``selection_having``.
+    Covers the search words and ``STATEMENT_FACETS``; facets of facts and the standing are in
+    ``selection_having``. Pairs of an entity with itself are left out. ``ignore_facet`` leaves out
+    one facet, to count its values. The store is searched for the entities that the words name.
     """
     conditions, values = ["a <> b"], list[Any]()
     for name, chosen in selection.chosen.items():
@@ -162,8 +163,9 @@ def selection_sql(
 def selection_having(selection: Selection, *, ignore_facet: str = "", show: str = "") -> str:
     """Return the SQL condition of a selection on aggregated facts, without parameters.
 
-    ``ignore_facet`` leaves out one facet, to count its values; ``show`` replaces the standing of
-    the selection.
+    Covers the standing and ``FACT_FACETS``. ``ignore_facet`` leaves out one facet, to count its
+    values; ``show`` replaces the standing of the selection unless it is "". "true" if there is no
+    condition. Raises KeyError for an unknown standing or value of a facet.
     """
     standing = show or selection.show
     conditions = [] if standing == ALL_STANDINGS else [STANDINGS[standing]]
@@ -241,7 +243,7 @@ def select_page(store: Store, selection: Selection) -> list[FactRow]:
 def select_fact(store: Store, one: str, other: str) -> FactRow | None:
     """Return the fact, or pair without evidence, of two entity keys in any order.
 
-    None if never judged.
+    None if there is no statement about the two.
     """
     ends = [min(one, other), max(one, other)]
     rows = store.facts.select("a = ? AND b = ?", ends)
@@ -290,7 +292,11 @@ def count_facets(store: Store, selection: Selection) -> list[Row]:
 
 
 def _count_fact_facet(store: Store, selection: Selection, name: str) -> tuple[str, list[Row]]:
-    """Return title and values of a facet of ``FACT_FACETS``; values without a pair are left out."""
+    """Return title and values of a facet of ``FACT_FACETS``, in its order.
+
+    Values are rows of ``value`` and ``times``, the number of pairs that match the selection without
+    this facet; those without a pair are left out. Raises KeyError for another ``name``.
+    """
     title, conditions = FACT_FACETS[name]
     where, parameters = selection_sql(store, selection)
     having = selection_having(selection, ignore_facet=name)
@@ -302,9 +308,11 @@ def _count_fact_facet(store: Store, selection: Selection, name: str) -> tuple[st
 
 
 def _count_statement_facet(store: Store, selection: Selection, name: str) -> tuple[str, list[Row]]:
-    """Return title and most frequent values of a facet of ``STATEMENT_FACETS``.
+    """Return title and most frequent values of a facet of ``STATEMENT_FACETS``, years newest first.
 
-    Of pairs with evidence only the evidence counts, since it alone is what the pair is shown with.
+    Values are rows of ``value`` and ``times``, the number of pairs that match the selection without
+    this facet, at most ``MAX_FACET_VALUES``. Of pairs with evidence only the evidence counts, since
+    it alone is what the pair is shown with.
     """
     title, expression = STATEMENT_FACETS[name]
     where, parameters = selection_sql(store, selection, ignore_facet=name)
@@ -336,8 +344,9 @@ def select_entity(store: Store, key: str) -> Row | None:
 def suggest_entities(store: Store, word: str, limit: int = 8) -> list[Row]:
     """Return entities for a search word: names that begin with it first, then frequent ones.
 
-    Found are entities with a spelling or key that contains the word, at most ``limit``. Columns:
-    ``key``, ``label``, ``id``, ``times`` and ``name``, the first matching spelling in the alphabet.
+    Found are entities with a spelling or key that contains the word, at most ``limit``; every
+    entity for "" or a word of hyphens, slashes and spaces only. Columns: ``key``, ``label``,
+    ``id``, ``times`` and ``name``, the first matching spelling in the alphabet.
     """
     letters = normalized_name("?")
     sql = (
@@ -377,7 +386,7 @@ def select_evidence(store: Store, one: str, other: str, limit: int = 200) -> lis
 def select_statements(store: Store, document: str, limit: int = 2000) -> list[Row]:
     """Return the statements of a document with their sentences, in text order, at most ``limit``.
 
-    [] for an unknown document.
+    Of more, those whose first name comes first in the text are kept. [] for an unknown document.
     """
     rows = store.fetch(
         "SELECT row, document FROM pairs WHERE document = ? ORDER BY start_a LIMIT ?",
@@ -404,7 +413,8 @@ def _add_sentences(store: Store, rows: Sequence[Mapping[str, Any]]) -> list[Row]
 def select_document(store: Store, document: str) -> Row | None:
     """Return the row of a document with its ``names`` in text order; None if the id is unknown.
 
-    At most 10000 names.
+    At most 10000 names. If several sources have the id, one of the rows is returned, with the names
+    of all.
     """
     rows = store.fetch("SELECT * FROM texts WHERE document = ? LIMIT 1", [document])
     if not rows:
@@ -439,7 +449,8 @@ def select_partners(
 ) -> list[FactRow]:
     """Return the facts with asserted evidence about an entity, most probable first.
 
-    Only facts of at least ``min_probability``, at most ``limit``. The entity may be ``a`` or ``b``.
+    Only facts of at least ``min_probability`` (inclusive), at most ``limit``. The entity ``key``
+    may be ``a`` or ``b``. [] for an unknown key.
     """
     return store.facts.select(
         "is_evidence AND (a = ? OR b = ?)",
@@ -478,7 +489,8 @@ def select_neighbourhood(
 def select_network(store: Store, selection: Selection, limit: int = MAX_NETWORK_EDGES) -> Row:
     """Return ``nodes`` and ``edges`` of a selection: its facts with evidence.
 
-    Only the ``limit`` most probable facts are returned.
+    Edges are the ``limit`` most probable facts, most probable first, whatever page and order are
+    selected; nodes are rows of ``key`` and ``label`` of their entities, once each.
     """
     where, values = selection_sql(store, selection)
     edges = store.facts.select(
@@ -494,13 +506,16 @@ def select_network(store: Store, selection: Selection, limit: int = MAX_NETWORK_
 def select_errors(store: Store, limit: int = 1000) -> list[Row]:
     """Return the documents that failed, with ``source`` and ``reason``, by source.
 
-    At most ``limit``.
+    At most ``limit``, sorted by document within a source.
     """
     return store.fetch("SELECT * FROM failures ORDER BY source, document LIMIT ?", [limit])
 
 
 def _is_probable(min_probability: float) -> str:
-    """Return the HAVING condition that a fact is asserted with at least this probability."""
+    """Return the HAVING condition that a fact is asserted with at least this probability.
+
+    It is a condition on ``FactTable``'s aggregated columns, without parameters.
+    """
     return f"sum(asserted) > 0 AND probability >= {float(min_probability)!r}"
 
 

@@ -135,9 +135,10 @@ class Question:
 
 
 def parse_question(text: str) -> Question:
-    """Return what a question asks for.
+    """Return what a question asks for, by the grammar of this module.
 
-    White space, case of the words around names, and a final question mark do not matter.
+    White space, case of the words around names, a leading "please" or "can you", and final "?", "!"
+    and "." do not matter. SQL is not parsed here: it is refused as any other text.
 
     >>> question = parse_question("what inhibits TP53?")
     >>> question.kind, question.names, question.types, question.role
@@ -183,7 +184,8 @@ def _describe_unknown(text: str) -> str:
 def _is_name(text: str) -> bool:
     """Return whether a text can be the name of a protein: few words, none of them a function word.
 
-    A single word is always one, unless it is a function word.
+    Few are 1 to ``MAX_NAME_WORDS``; function words are ``_NOT_NAMES``, in any case. Nothing else is
+    required: any other single word is a name. False for "".
     """
     words = text.split()
     return 0 < len(words) <= MAX_NAME_WORDS and not any(
@@ -192,7 +194,10 @@ def _is_name(text: str) -> bool:
 
 
 def _clean_name(text: str) -> str:
-    """Return a name without quotes and without "protein" or "gene" around it."""
+    """Return a name without quotes and without "the", "protein" or "gene" before it.
+
+    "protein" or "gene" after it is removed too. The result can be "".
+    """
     name = text.strip().strip("\"'").strip()
     name = re.sub(r"(?i)^(?:the )?(?:(?:protein|gene) )?", "", name)
     return re.sub(r"(?i) (?:protein|gene)$", "", name).strip()
@@ -207,7 +212,10 @@ def _make(
     limit: int | None = None,
     counted: str = "",
 ) -> Question | None:
-    """Return a Question with cleaned names; None if one of them cannot be a name."""
+    """Return a Question with cleaned names; None if one of them cannot be a name.
+
+    See ``_clean_name`` and ``_is_name``. No names at all are allowed.
+    """
     cleaned = tuple(map(_clean_name, names))
     if not all(map(_is_name, cleaned)):
         return None
@@ -215,12 +223,16 @@ def _make(
 
 
 def _match(pattern: str, words: str) -> re.Match[str] | None:
-    """Return the match of a pattern with the whole text, ignoring case."""
+    """Return the match of a pattern with the whole text, ignoring case; None if there is none."""
     return re.fullmatch(f"(?i){pattern}", words)
 
 
 def _parse_count(words: str) -> Question | None:
-    """Parse "how many statements are there" and "how many partners has GRB2"."""
+    """Parse "how many statements are there" and "how many partners has GRB2"; None for other forms.
+
+    With a name, partners, interactions and facts are counted as "partners", and nothing else can be
+    counted; without one, what ``_COUNTED`` lists.
+    """
     match = _match(r"(?:how many|(?:the )?number of|count(?: of)?|count all) (\w+)(.*)", words)
     if not match:
         return None
@@ -240,7 +252,11 @@ def _parse_count(words: str) -> Question | None:
 
 
 def _parse_document(words: str) -> Question | None:
-    """Parse "PMID 123" and "statements in PMID:123"; a number of 5 to 9 digits alone too."""
+    """Parse "PMID 123", "statements in PMID:123" and "document ID"; None for other forms.
+
+    A number of 5 to 9 digits alone is a document too. The name of the Question is the number
+    without "PMID", or the id as it was written.
+    """
     match = _match(
         r"(?:(?:list |show )?(?:all )?(?:statements?|interactions?|facts) (?:in|of|from) )?"
         r"(?:(?:the )?(?:document|paper|abstract|article) )?(?:(?:pmid|pubmed)[ :]*)(\d{1,9})",
@@ -257,13 +273,20 @@ def _parse_document(words: str) -> Question | None:
 
 
 def _split_names(text: str) -> list[str]:
-    """Split a list of names at commas and "and", or at blanks if there are neither."""
+    """Split a list of names at commas and "and", or at blanks if there are neither.
+
+    Empty names are dropped. A single name of several words is split too, at its blanks.
+    """
     parts = re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+", text)
     return [part for part in (parts if len(parts) > 1 else text.split()) if part]
 
 
 def _parse_network(words: str) -> Question | None:
-    """Parse "network of A, B and C"."""
+    """Parse "network of A, B and C"; None for other forms.
+
+    "graph" means the same; "interactions between" does only with more than two names, and
+    "interactions of" never, since it asks for partners.
+    """
     match = _match(
         r"(?:the )?(?:network|graph|interactions)(?: of| between| among)?[: ]+(.+)", words
     )
@@ -275,7 +298,11 @@ def _parse_network(words: str) -> Question | None:
 
 
 def _parse_status(words: str) -> Question | None:
-    """Parse "negated", "which interactions are denied", "speculated interactions of GRB2"."""
+    """Parse "negated", "which interactions are denied", "speculated interactions of GRB2".
+
+    The Question is of the kind "statements", with the status and at most one name. None for other
+    forms, and if the name cannot be one.
+    """
     for pattern, status in _STATUS_WORDS.items():
         nouns = r"(?:statements?|interactions?|facts|relations?|evidence)"
         match = _match(
@@ -292,7 +319,11 @@ def _parse_status(words: str) -> Question | None:
 
 
 def _parse_list(words: str) -> Question | None:
-    """Parse "list all", "top 5", "the 10 strongest interactions", "top 3 partners of GRB2"."""
+    """Parse "list all", "top 5", "the 10 strongest interactions", "top 3 partners of GRB2".
+
+    Also "everything about GRB2", which asks for its partners. ``limit`` of the Question is the
+    number if there is one, else None. None for other forms.
+    """
     lead = r"(?:(?:list|show|give|print|display)(?: me)? )?(?:the )?"
     objects = r"(?: (?:statements?|interactions?|facts|pairs|relations?|results?))?"
     if _match(rf"(?:list|show|give me|print|display) (?:all|everything){objects}", words) or _match(
@@ -316,12 +347,15 @@ def _parse_list(words: str) -> Question | None:
 
 
 def _to_int(text: str | None) -> int | None:
-    """Return a number of rows; None if there is none."""
+    """Return a number of rows; None if the text is None or ""."""
     return int(text) if text else None
 
 
 def _parse_noun(words: str) -> Question | None:
-    """Parse "inhibitors of MDM2", "show me all interactions of GRB2"."""
+    """Parse "inhibitors of MDM2", "show me all interactions of GRB2"; None for other forms.
+
+    Type and role come from ``_NOUNS``; the role is that of the name: MDM2 is the target here.
+    """
     for pattern, (types, role) in _NOUNS.items():
         match = _match(
             r"(?:(?:list|show|give|find|what are|which are|who are)(?: me)? )?(?:all )?(?:the )?"
@@ -334,7 +368,11 @@ def _parse_noun(words: str) -> Question | None:
 
 
 def _verb_forms() -> list[tuple[str, str, str, tuple[str, ...], bool]]:
-    """Return patterns of each verb: active form, infinitive, participle, its types, if directed."""
+    """Return (active form, infinitive, participle, types, is directed) of each verb in ``_VERBS``.
+
+    The forms are regular expressions without groups that capture; "with" or "to" may follow the
+    active form and infinitive of a verb in ``_UNDIRECTED``.
+    """
     forms = []
     for stem, types in _VERBS.items():
         base, e = (stem[:-1], "e") if stem.endswith("e") else (stem, "")
@@ -357,7 +395,11 @@ _THINGS = (
 
 
 def _parse_verb(words: str) -> Question | None:
-    """Parse "what inhibits TP53", "what does TP53 inhibit", "what is phosphorylated by AKT1"."""
+    """Parse "what inhibits TP53", "what does TP53 inhibit", "what is phosphorylated by AKT1".
+
+    The Question asks for partners; its role is that of the name (target, actor and actor in these
+    examples), and "" for a verb without direction. None for other forms.
+    """
     for active, infinitive, participle, types, is_directed in _FORMS:
         target: Role = "target" if is_directed else ""
         actor: Role = "actor" if is_directed else ""
@@ -371,7 +413,12 @@ def _parse_verb(words: str) -> Question | None:
 
 
 def _parse_yes_or_no(words: str) -> Question | None:
-    """Parse "does GRB2 bind SOS1", "is TP53 inhibited by MDM2", "GRB2 binds SOS1"."""
+    """Parse "does GRB2 bind SOS1", "is TP53 inhibited by MDM2", "GRB2 binds SOS1".
+
+    The Question asks for evidence. Its first name is the one that acts (MDM2 in the second
+    example), with the role "actor" if the verb is directed and the two are not joined by "and".
+    None for other forms.
+    """
     lead = r"(?:(?:is there (?:any )?)?(?:evidence|proof) (?:that|for|of) )"
     rest = re.sub(f"(?i)^{lead}", "", words)
     for active, infinitive, participle, types, is_directed in _FORMS:
@@ -394,7 +441,11 @@ def _parse_yes_or_no(words: str) -> Question | None:
 
 
 def _parse_pair(words: str) -> Question | None:
-    """Parse "GRB2 and SOS1", "GRB2, SOS1", "evidence for GRB2 and SOS1", "GRB2 SOS1"."""
+    """Parse "GRB2 and SOS1", "GRB2, SOS1", "evidence for GRB2 and SOS1", "GRB2 SOS1".
+
+    Two words without a separator are a pair only if each has a capital or a digit. None for other
+    forms, and for any other number of names than two.
+    """
     lead = (
         r"(?:(?:is there )?(?:any )?(?:evidence|relations?|relationship|interactions?|link|links|"
         r"statements?|connection)(?: (?:for|between|of|about|linking))? )"
@@ -411,9 +462,14 @@ def _parse_pair(words: str) -> Question | None:
 
 
 def _parse_name(words: str) -> Question | None:
-    """Parse a bare name: one word, or a few of which one has a capital, a digit or a hyphen."""
+    """Parse a bare name as the question for its partners; None if the words are not a name.
+
+    Up to three words can always be a name. More can be one only if a character after the first is
+    a capital, a digit or a hyphen, so that a sentence's initial capital does not count. None also
+    for an empty string, and for what ``_is_name`` refuses.
+    """
     parts = words.split()
-    if len(parts) > 1 and not re.search(r"[A-Z0-9-]", words[1:]) and len(parts) > 3:
+    if len(parts) > 3 and not re.search(r"[A-Z0-9-]", words[1:]):
         return None
     return _make("partners", words) if words else None
 
@@ -433,6 +489,8 @@ class Answer:
 def answer_question(results: Results, text: str, where: Filter, limit: int | None = None) -> Answer:
     """Answer a question about a result folder.
 
+    SQL is not answered here; see ``Results.sql``.
+
     Parameters
     ----------
     results
@@ -440,9 +498,11 @@ def answer_question(results: Results, text: str, where: Filter, limit: int | Non
     text
         Question by the grammar of this module.
     where
-        Filter of the statements. Type and status of the question are used where it has none.
+        Filter of the statements. Type and status of the question are used where it has none. It is
+        not used for the statements of a document.
     limit
-        Largest number of rows; None takes that of the question, by default 20.
+        Largest number of rows; None or 0 takes that of the question, by default ``DEFAULT_ROWS``.
+        The statements of a document are always returned completely.
 
     Raises
     ------
@@ -481,7 +541,8 @@ DEFAULT_ROWS = 20
 def describe_relation(row: Mapping[str, Any]) -> str:
     """Return a fact or statement as a reader writes it, such as "MDM2 ⊣ TP53".
 
-    The names are in the order of the direction.
+    ``row`` has ``name_a``, ``name_b``, ``type`` (or None) and ``direction``. The names are in the
+    order of the direction: ``name_b`` comes first if it is "b>a".
     """
     sides = "ba" if row["direction"] == "b>a" else "ab"
     arrow, _ = choose_arrow(row["type"] or "", row["direction"])
@@ -489,7 +550,10 @@ def describe_relation(row: Mapping[str, Any]) -> str:
 
 
 def _require_known(results: Results, name: str) -> None:
-    """Raise UnknownQuestionError, with similar names, if no statement has a name or identifier."""
+    """Raise UnknownQuestionError, with similar names, if no statement has a name or identifier.
+
+    See ``Results.is_known`` for what a statement must have.
+    """
     if results.is_known(name):
         return
     similar = results.suggest(name)
@@ -498,7 +562,10 @@ def _require_known(results: Results, name: str) -> None:
 
 
 def _add_to_filter(where: Filter, question: Question) -> Filter:
-    """Return the filter with type and status of the question, where it does not set them."""
+    """Return the filter with type and status of the question, where it does not set them.
+
+    Of several types of a question only the first is used. ``where`` is not changed.
+    """
     changes: dict[str, Any] = {}
     if question.types and where.type is None:
         changes["type"] = question.types[0]
@@ -508,7 +575,11 @@ def _add_to_filter(where: Filter, question: Question) -> Filter:
 
 
 def _answer_document(results: Results, question: Question) -> Answer:
-    """Return all statements of a document, in text order; its id may lack the prefix "PMID"."""
+    """Return all statements of a document, in text order; its id may lack "PMID" or "PMC".
+
+    The id is the only name of the question, tried as it is first. Raises UnknownQuestionError if
+    the results have no such document.
+    """
     (number,) = question.names
     for key in (number, f"PMID{number}", f"PMID:{number}", f"pmid:{number}", f"PMC{number}"):
         if document := results.document(key):
@@ -519,7 +590,11 @@ def _answer_document(results: Results, question: Question) -> Answer:
 
 
 def _answer_count(results: Results, question: Question, where: Filter) -> Answer:
-    """Return one row with the number that was asked for, under its name."""
+    """Return one row with the number that was asked for, under its name.
+
+    ``where`` filters partners and facts. For statements all are counted, and ``likely`` are those
+    that fulfil ``where``; documents and names are counted without it.
+    """
     counted = question.counted
     if counted == "partners":
         rows = results.partners(question.names[0], where=where, limit=None)
@@ -541,9 +616,9 @@ def _answer_count(results: Results, question: Question, where: Filter) -> Answer
 def _answer_evidence(results: Results, question: Question, where: Filter, limit: int) -> Answer:
     """Return the statements about two names, with a remark on those of another kind.
 
-    Without any filter, negated and improbable statements are shown too. If nothing fits the type
-    and direction of the question, all statements about the two names are shown instead, with a
-    remark.
+    If ``where``, to which the question has added its type and status, has no condition at all,
+    negated and improbable statements are shown too. If nothing fits ``where`` and the direction of
+    the question, all statements about the two names are shown instead, with a remark.
     """
     one, other = question.names
     is_filtered = where != type(where)()
@@ -564,7 +639,10 @@ def _describe_rest(
 ) -> str:
     """Return how many more statements there are: beyond the limit, and below the threshold.
 
-    ``shown`` is the number of statements shown; None if facts are shown, which cannot be compared.
+    ``name`` and ``other`` are those of the question, None for any. ``shown`` is the number of
+    statements shown; None if facts are shown, which cannot be compared. Statements that do not
+    interact are counted only if ``where`` asks neither for a status nor for ``interacts``. "" if
+    there are no more.
     """
     parts = []
     likely = results.count(name, other, where=where)

@@ -105,7 +105,10 @@ _KINDS: Mapping[object, str] = {
 
 
 def _columns(row_type: type) -> dict[str, str]:
-    """Return the kind of each field of a row class, in order; ``X | None`` is of the kind of X."""
+    """Return the kind of each field of a row class, in order; ``X | None`` is of the kind of X.
+
+    Kinds are the values of ``_KINDS``; KeyError for a type that it does not have.
+    """
     hints = get_type_hints(row_type)
     return {
         name: _KINDS[hint] if hint in _KINDS else _KINDS[get_args(hint)[0]]
@@ -155,7 +158,9 @@ def document_row(doc: Doc, text: str, source: str, input: int, position: int) ->
 
 
 def file_stem(source: str) -> str:
-    """Return a file name without folder and suffixes, as readers name the only document of a file.
+    """Return a file name without folder and suffix, as readers name the only document of a file.
+
+    Only the last suffix is removed, and ".gz" before it; percent-encoded characters are decoded.
 
     >>> file_stem("texts/12%2F3.xml.gz")
     '12/3'
@@ -174,7 +179,11 @@ def statement_rows(doc: Doc, text: str, document: str, source: str) -> list[Stat
 
 
 def _statement_row(row: Row, text: str, document: str, source: str) -> StatementRow:
-    """Return a row of ``doc._.textrank_ppi`` as a statement; missing values get their defaults."""
+    """Return a row of ``doc._.textrank_ppi`` as a statement; missing values get their defaults.
+
+    ``text`` is the text of the Doc, in which the sentence is looked up. Raises KeyError without
+    ``spans`` or ``names``.
+    """
     (start_a, end_a), (start_b, end_b) = row["spans"]
     name_a, name_b = row["names"]
     id_a, id_b = row.get("identifiers") or (None, None)
@@ -208,7 +217,8 @@ def name_rows(doc: Doc, document: str, source: str, spans_key: str) -> Iterator[
     """Yield the names of ``doc.spans[spans_key]``, with identifiers where a component set them.
 
     Offsets, text, species and probability are those of ``doc._.textrank_identifiers`` if it has a
-    row for the same characters. Nothing is yielded without the span group.
+    row for the same characters; else those of the span, with None for the other two. Nothing is
+    yielded without the span group.
     """
     identifiers = _identifiers_by_span(doc)
     for span in doc.spans.get(spans_key, ()):
@@ -233,8 +243,9 @@ def name_rows(doc: Doc, document: str, source: str, spans_key: str) -> Iterator[
 def answer_rows(doc: Doc, document: str, source: str, task: str) -> Iterator[NameRow]:
     """Yield the answers of a task other than PPI as rows of ``names``; ``answer`` has all as JSON.
 
-    Reads ``doc._.textrank_TASK``. ``name`` is what was asked about (a name, word or sentence) and
-    ``label`` the answer; offsets are None where the answer has no span.
+    Reads ``doc._.textrank_TASK``, with ``task`` for TASK; nothing is yielded if it is empty.
+    ``name`` is what was asked about (a name, word or sentence) and ``label`` the answer; offsets
+    are None where the answer has no span.
     """
     for row in doc._.get(f"textrank_{task}") or ():
         start, end = row.get("span") or (None, None)
@@ -327,9 +338,9 @@ def write_part(
 def _write_rows(
     path: Path, columns: Mapping[str, str], rows: Sequence[Row], format: Format
 ) -> None:
-    """Write rows to one file; ``columns`` are an entry of ``TABLES``.
+    """Write rows to one file, not atomically; ``columns`` are an entry of ``TABLES``.
 
-    Missing values become null.
+    Missing values become null, and other keys of a row are dropped. An existing file is replaced.
     """
     if format == "jsonl":
         with path.open("w", encoding="utf-8") as out:
@@ -372,7 +383,10 @@ def _fsync(path: Path) -> None:
 
 
 def list_parts(folder: Path, format: Format) -> set[str]:
-    """Return the names of the complete parts of a result; empty for a folder without any."""
+    """Return the names of the complete parts of a result; empty for a folder without any.
+
+    Only the file in ``MARKER_TABLE`` is looked for; it is not opened.
+    """
     return {file.stem for file in (folder / MARKER_TABLE).glob(f"*.{format}")}
 
 
@@ -405,7 +419,10 @@ def count_rows(folder: Path, table: str, format: Format) -> int:
 
 
 def _count_rows_of(file: Path, format: Format) -> int:
-    """Return the number of rows of one file; raise ValueError if it is damaged."""
+    """Return the number of rows of one file; raise ValueError if it is missing or damaged.
+
+    JSON Lines are counted without parsing, so damage inside of them is not noticed.
+    """
     with _explain_damage(file):
         if format == "jsonl":
             with file.open("rb") as stream:
@@ -433,7 +450,9 @@ def read_rows(
 def check_part_file(file: Path, table: str, format: Format) -> int:
     """Read a file of a part completely and return its number of rows.
 
-    Raises ValueError, with the file, if it is missing, damaged, or lacks columns of its table.
+    Columns that ``table`` does not have are allowed. In JSON Lines the columns are those of the
+    first row, and a file without rows is accepted. Raises ValueError, with the file, if it is
+    missing, damaged, or lacks columns of its table.
     """
     with _explain_damage(file):
         if format == "jsonl":
@@ -454,7 +473,10 @@ def check_part_file(file: Path, table: str, format: Format) -> int:
 
 
 def _read_rows_of(file: Path, format: Format) -> list[dict[str, Any]]:
-    """Return the rows of one file as dictionaries."""
+    """Return the rows of one file as dictionaries, with all columns that the file has.
+
+    Errors of reading and parsing are raised as they are; see ``_explain_damage``.
+    """
     if format == "jsonl":
         with file.open(encoding="utf-8") as stream:
             return [dict(json.loads(line)) for line in stream]
@@ -465,7 +487,10 @@ def _read_rows_of(file: Path, format: Format) -> list[dict[str, Any]]:
 
 @contextmanager
 def _explain_damage(file: Path) -> Iterator[None]:
-    """Turn errors of reading into a ValueError that names the file and how to restore it."""
+    """Turn errors of reading into a ValueError that names the file and how to restore it.
+
+    These are ValueError, TypeError, OSError (also a missing file), RecursionError and MemoryError.
+    """
     try:
         yield
     except (ValueError, TypeError, OSError, RecursionError, MemoryError) as error:

@@ -230,7 +230,7 @@ class FactTable:
         ``where`` is a condition on statements, so that a filter changes what is aggregated;
         ``values`` are its parameters. ``having`` is a condition on facts without parameters
         (``sum(asserted) > 0``: some evidence is asserted). ``order`` must end with ``a, b``, which
-        makes it total. ``limit`` None returns all facts.
+        makes it total. ``limit`` None returns all facts, and ``offset`` is then ignored.
         """
         if limit is not None:
             # Only the columns of the order are aggregated for all facts, the rest for those shown.
@@ -254,9 +254,12 @@ class FactTable:
         return int(self.fetch(f"{aggregate} SELECT count(*) AS n FROM facts", values)[0]["n"])
 
     def aggregate_sql(self, where: str, having: str, materialized: str = "NOT MATERIALIZED") -> str:
-        """Return the common table expressions that end with ``facts``.
+        """Return a WITH clause of SQL that ends with the table ``facts``; a SELECT is to follow.
 
-        Materialised ones are computed once if used twice, others only in the columns used.
+        It defines ``chosen`` (the statements in ``where``), ``by_document`` and ``facts`` (one row
+        per pair that fulfils ``having``), and takes the parameters of ``where`` once.
+        ``materialized`` is "MATERIALIZED", to compute tables that are used twice only once, or "NOT
+        MATERIALIZED", to compute only the columns used.
         """
         return _AGGREGATE.format(
             keyed=self.keyed, where=where, having=having, materialized=materialized
@@ -264,9 +267,10 @@ class FactTable:
 
 
 def _named_fact(row: Row, labels: Mapping[str, Row]) -> FactRow:
-    """Return a row of ``_FACTS`` with the names and identifiers of its entities.
+    """Return a row of ``_FACTS`` with names and ids of its entities, standing and conflicts.
 
-    ``labels`` has a row of ``label`` and ``id`` for each entity key of the fact.
+    ``labels`` has a row of ``label`` and ``id`` for each entity key of the fact; KeyError if one is
+    missing.
     """
     names = {f"name_{side}": labels[row[side]]["label"] for side in "ab"}
     ids = {f"id_{side}": labels[row[side]]["id"] for side in "ab"}
@@ -345,7 +349,8 @@ class Filter:
 
     Without ``status`` and ``interacts``, statements that interact are meant: asserted, and
     probable enough for the model. ``probability`` is a minimum, ``years`` the first and the last
-    year, ``species`` a taxon that one of the two names must have.
+    year, both included and None if open, ``species`` an NCBI taxon that one of the two names must
+    have. Statements without a probability or year do not fulfil a condition on it.
 
     Raises ValueError if ``status`` is not in ``STATUSES`` or ``probability`` not within 0 and 1.
     """
@@ -406,7 +411,8 @@ NO_FILTER = Filter()
 def _direction_condition(role: str) -> str:
     """Return an SQL condition on ``keyed``: the name acts ("actor") or is acted upon ("target").
 
-    It takes the keys of the name twice as parameters.
+    It takes the list of the keys of the name twice as parameters. Any ``role`` other than "actor"
+    is taken as "target".
     """
     first, second = ("a>b", "b>a") if role == "actor" else ("b>a", "a>b")
     return (
@@ -462,7 +468,8 @@ class Results:
     ) -> list[Row]:
         """Return the rows of a query over the views, as dictionaries by column.
 
-        The query can read this result and nothing else: no other file, no network, no setting.
+        The query can read this result and nothing else: no other file, no network, no setting. Of
+        columns with the same name the last counts.
 
         Parameters
         ----------
@@ -548,7 +555,8 @@ class Results:
         """Return facts by decreasing probability, aggregated over the evidence in ``where``.
 
         By default a fact needs an asserted statement; its counts include negated and speculated
-        ones. With ``where.status`` or ``where.interacts`` only such statements count.
+        ones. With ``where.status`` or ``where.interacts`` only such statements count. ``offset``
+        has no effect without ``limit``.
         """
         return self._facts(where, [], [], limit=limit, offset=offset)
 
@@ -608,14 +616,19 @@ class Results:
         )
 
     def network(self, names: Sequence[str], *, where: Filter = NO_FILTER) -> list[FactRow]:
-        """Return the facts with both entities among some names, by decreasing probability."""
+        """Return the facts with both entities among some names, by decreasing probability.
+
+        All are returned. Names that are not known are ignored; the two entities of a fact may also
+        stand for the same name.
+        """
         keys = sorted({key for name in names for key in self._entity_keys(name)})
         return self._facts(where, ["list_contains(?, a)", "list_contains(?, b)"], [keys, keys])
 
     def document(self, document: str) -> Row:
         """Return a document with its ``names`` and ``statements`` in text order.
 
-        {} for an unknown id.
+        Statements have ``year`` and ``title`` too. If several sources have the id, the row is that
+        of one of them, with the names and statements of all. {} for an unknown id.
         """
         rows = self._fetch("SELECT * FROM documents WHERE document = ?", [document])
         if not rows:
@@ -633,14 +646,18 @@ class Results:
         return self._fetch("SELECT * FROM errors ORDER BY source, document")
 
     def is_known(self, name: str) -> bool:
-        """Return whether a statement has a name spelt so, or with this identifier."""
+        """Return whether a statement, evidence or not, has an entity that ``name`` stands for.
+
+        It may be a spelling, an identifier, or a gene symbol or synonym; see ``find_entity_keys``.
+        """
         return bool(self._entity_keys(name))
 
     def suggest(self, name: str, limit: int = 3) -> list[str]:
-        """Return names of the results that are spelt similarly, the most similar first; maybe none.
+        """Return names of the results that are spelt similarly, at most ``limit``; maybe none.
 
-        Names that contain the letters of ``name``, or are contained in them, come first, by their
-        number of statements.
+        Names that contain the letters of ``name``, or are contained in them, come first; other
+        names need a Jaro-Winkler similarity above 0.85. Both are sorted by decreasing similarity,
+        then by number of statements. Names of a single letter are never suggested.
         """
         letters = normalized_name("?")
         rows = self._fetch(
@@ -666,7 +683,8 @@ class Results:
         """Aggregate evidence that fulfils a filter and more conditions (``texts``, ``values``).
 
         ``texts`` are SQL conditions on ``keyed``, joined by AND, and ``values`` their parameters.
-        Facts come by decreasing probability.
+        Facts come by decreasing probability; without ``status`` and ``interacts`` in ``where``,
+        only those with asserted evidence. ``offset`` is ignored if ``limit`` is None.
         """
         filter_texts, filter_values = where.conditions(of_facts=True)
         source = f"({spellings('keyed', 'key IN (SELECT unnest(?))')})"
@@ -736,7 +754,10 @@ class Results:
         return str(self.manifest["settings"].get("format", "parquet"))
 
     def _scan(self, table: str, paths: Sequence[str]) -> str:
-        """Return SQL that reads the files of a table, with the name of their part as ``part``."""
+        """Return SQL that reads the files of a table, with the name of their part as ``part``.
+
+        ``paths`` must not be empty. Columns of JSON Lines are those of the manifest.
+        """
         files = _sql_list(paths)
         if self._format == "parquet":
             source = f"read_parquet({files}, filename = true)"
@@ -784,7 +805,11 @@ def _sql_list(paths: Iterable[str | Path]) -> str:
 
 
 def _read_manifest(folder: Path) -> Mapping[str, Any]:
-    """Return the manifest of a result folder; ValueError if it is missing or damaged."""
+    """Return the manifest of a result folder; ValueError if it is missing or damaged.
+
+    Damaged is also one whose format or columns are not valid (``_check_manifest``). Other errors of
+    reading, such as a lack of permission, are raised as OSError.
+    """
     file = folder / "manifest.json"
     try:
         return _check_manifest(json.loads(file.read_text(encoding="utf-8")))
@@ -813,7 +838,10 @@ def _check_manifest(manifest: Any) -> Mapping[str, Any]:
 
 @contextmanager
 def _explain_errors(folder: Path) -> Iterator[None]:
-    """Turn errors of DuckDB into a ValueError that names the folder and a remedy."""
+    """Turn errors of DuckDB into a ValueError that names the folder and a remedy.
+
+    Other errors pass unchanged.
+    """
     try:
         yield
     except duckdb.Error as error:
@@ -850,7 +878,10 @@ def _connect(size: int = 0) -> duckdb.DuckDBPyConnection:
 
 
 def _lock_down(connection: duckdb.DuckDBPyConnection, folders: Sequence[Path]) -> None:
-    """Allow a database to access only files in ``folders``, and lock its settings, for good."""
+    """Allow a database to access only files in ``folders``, and lock its settings, for good.
+
+    Without folders it can access no file. It cannot be called twice for a connection.
+    """
     allowed = _sql_list(folder.resolve() for folder in folders)
     connection.execute(f"SET allowed_directories = {allowed}")
     connection.execute("SET enable_external_access = false")
@@ -930,7 +961,10 @@ class Store:
     manifest: Mapping[str, Any] = field(default_factory=dict)  # {} without a manifest
 
     def fetch(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
-        """Return the rows of a query as dictionaries by column; ``values`` are its parameters."""
+        """Return the rows of a query as dictionaries by column; ``values`` are its parameters.
+
+        The query is not checked: it must be our own. Raises duckdb.Error if it cannot be run.
+        """
         return _fetch_rows(self.connection, sql, values)
 
     def fetch_batches(
@@ -947,7 +981,7 @@ class Store:
 
     @cached_property
     def failure_count(self) -> int:
-        """Number of documents that failed."""
+        """Number of documents that failed, counted once."""
         return int(self.fetch_value("SELECT count(*) FROM failures"))
 
     @property
@@ -1044,7 +1078,10 @@ def _connect_for_store(size: int = 0) -> duckdb.DuckDBPyConnection:
 def _insert_rows(
     connection: duckdb.DuckDBPyConnection, table: str, rows: Iterable[Mapping[str, Any]]
 ) -> None:
-    """Insert rows into the Store's table of ``table`` (a key of ``STORE_COLUMNS``), in batches."""
+    """Insert rows into the Store's table of ``table`` (a key of ``STORE_COLUMNS``), in batches.
+
+    Missing columns become NULL, and other keys of a row are dropped.
+    """
     names = list(STORE_COLUMNS[table])
     columns = ", ".join(f'"{name}"' for name in names)
     marks = ", ".join("unnest(?)" for _ in names)
@@ -1067,12 +1104,15 @@ def _insert_rows(
 
 
 def _to_cell(name: str, value: Any) -> Any:
-    """Return a value as DuckDB takes it; the trigger becomes JSON."""
+    """Return a value as DuckDB takes it; a ``trigger`` that is not None becomes JSON."""
     return json.dumps(value) if name == "trigger" and value is not None else value
 
 
 def _scan_parquet(files: Iterable[Path]) -> str:
-    """Return SQL that reads Parquet files, or no row if there is none."""
+    """Return SQL for a FROM clause that reads Parquet files; it gives no row if there is no file.
+
+    Files may differ in their columns; a column that a file lacks is NULL.
+    """
     paths = sorted(files)
     if not paths:
         return "(SELECT 1) WHERE false"
@@ -1110,7 +1150,8 @@ def _build_store(
 ) -> Store:
     """Create the tables that are derived from claims, mentions and texts, and return the Store.
 
-    The three must already be in ``connection``.
+    These are ``species``, ``pairs``, ``spellings`` and ``entities``; see ``Store``. The three must
+    already be in ``connection``.
     """
     connection.execute(
         """CREATE TABLE species AS
@@ -1141,7 +1182,8 @@ PPI_ATTRIBUTE = "textrank_ppi"
 def is_apply_output(path: Path) -> bool:
     """Return whether the first line of a file is JSON that ``textrank apply`` printed.
 
-    False if the file cannot be read.
+    That is an object with a key that begins with ``ATTRIBUTE_PREFIX``. False if the line is not
+    JSON or not readable text, or the file is empty.
     """
     try:
         first = next((load_json(line, "") for _, line in iter_lines(path)), None)
@@ -1195,7 +1237,11 @@ def valid_unicode(text: str) -> str:
 
 
 class _PairReader:
-    """Reader of the values of one pair; raises ValueError with its location for a wrong type."""
+    """Reader of the values of one pair; raises ValueError with its location for a wrong type.
+
+    ``pair`` must be a dictionary, else the constructor raises; ``location`` is file and line.
+    Values that are missing or null are allowed unless said otherwise.
+    """
 
     def __init__(self, pair: Any, location: str) -> None:
         self.location = location
@@ -1208,14 +1254,14 @@ class _PairReader:
         return ValueError(f"{self.location}: {reason}. Apply the model again.")
 
     def text(self, key: str) -> str | None:
-        """Return a text, or None if it is missing."""
+        """Return a text, or None if it is missing; unpaired surrogates become "?"."""
         value = self.pair.get(key)
         if not isinstance(value, str | None):
             raise self.error(f"{key} of a pair is not text: {value!r:.40}")
         return None if value is None else valid_unicode(value)
 
     def number(self, key: str) -> float | None:
-        """Return a finite number, or None if it is missing."""
+        """Return a finite number, or None if it is missing; true and false are not numbers."""
         value = self.pair.get(key)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if value is not None and not (is_number and abs(value) <= sys.float_info.max):
@@ -1230,7 +1276,7 @@ class _PairReader:
         return value
 
     def two_texts(self, key: str) -> tuple[str, str]:
-        """Return two texts."""
+        """Return two texts, which must be present."""
         value = self.pair.get(key)
         if not (isinstance(value, list) and len(value) == 2 and _are(value, str)):
             raise self.error(f"{key} of a pair must be two texts, got {value!r:.40}")
@@ -1238,7 +1284,7 @@ class _PairReader:
         return one, other
 
     def ids(self) -> tuple[str | None, str | None]:
-        """Return two identifiers; each is None if it is missing."""
+        """Return the two texts of the key "identifiers"; each is None if it is missing."""
         value = self.pair.get("identifiers") or [None, None]
         if not (isinstance(value, list) and len(value) == 2 and _are(value, str | None)):
             raise self.error(f"identifiers of a pair must be two texts, got {value!r:.40}")
@@ -1246,7 +1292,11 @@ class _PairReader:
         return one, other
 
     def spans(self, key: str) -> list[tuple[int, int]]:
-        """Return character ranges ``(start, end)``; [] if they are missing."""
+        """Return character ranges ``(start, end)``; [] if they are missing.
+
+        Raises the ValueError also for a negative start or an end before the start; empty ranges
+        pass.
+        """
         value = self.pair.get(key) or []
         rows: list[Any] = value if isinstance(value, list) else [None]
         if not all(isinstance(r, list) and len(r) == 2 and _are(r, int) for r in rows):
@@ -1331,7 +1381,8 @@ def find_sentence_start(
 def _read_corpus(corpus: NamedCorpus, path: Path) -> dict[str, list[Row]]:
     """Return documents, names and gold pairs of a corpus in any supported format, as rows by table.
 
-    ``path`` gives the name of the source.
+    ``path`` gives the name of the source. Names are the span group "entities". Docs are made with a
+    blank English pipeline; the whole corpus is in memory.
     """
     tables: dict[str, list[Row]] = {"documents": [], "names": [], "statements": []}
     for number, doc in enumerate(corpus(spacy.blank("en"))):
@@ -1363,7 +1414,10 @@ def _read_corpus(corpus: NamedCorpus, path: Path) -> dict[str, list[Row]]:
 
 
 def _first_sentence(doc: Doc) -> str:
-    """Return the text of the first sentence of a Doc, stripped; "" for an empty Doc."""
+    """Return the text of the first sentence of a Doc, stripped; "" for an empty Doc.
+
+    Any other Doc must have sentence boundaries.
+    """
     return next((sentence.text.strip() for sentence in doc.sents), "") if len(doc) else ""
 
 

@@ -63,12 +63,12 @@ class ModelPlugin(WorkerPlugin):
     def setup(self, worker: Any) -> None:
         """Create the supervisor (called by Dask when a worker starts).
 
-        The model is loaded with the first slice.
+        No process is started: it starts, and loads the model, with the first slice.
         """
         self.supervisor = WorkerSupervisor(self.job, self.timeout, start_timeout=self.start_timeout)
 
     def teardown(self, worker: Any) -> None:
-        """End the process (called by Dask when a worker ends)."""
+        """End the process, also in the middle of a slice (called by Dask when a worker ends)."""
         if self.supervisor is not None:
             self.supervisor.close()
 
@@ -108,11 +108,13 @@ class DaskPool:
         timeout: float,
         start_timeout: float,
     ) -> DaskPool:
-        """Connect to a scheduler and start the model on each worker.
+        """Connect to a scheduler and register the model's plugin on its present and future workers.
 
-        An ``address`` that begins with ``tls://`` is used with TLS and the certificates of Dask's
-        configuration (``distributed.comm.tls``); an unencrypted connection is then refused. Raises
-        ValueError if no scheduler answers within 30 seconds, or the certificates are not usable.
+        ``job`` holds the values of ``Job.to_dict``; the timeouts, in seconds, are those of
+        ``WorkerSupervisor``. Models are loaded with the first slices. An ``address`` that begins
+        with ``tls://`` is used with TLS and the certificates of Dask's configuration
+        (``distributed.comm.tls``); an unencrypted connection is then refused. Raises ValueError if
+        no scheduler answers within 30 seconds, or the certificates are not usable.
         """
         is_encrypted = address.startswith("tls://")
         security = Security(require_encryption=True) if is_encrypted else None  # type: ignore[no-untyped-call]
@@ -126,7 +128,11 @@ class DaskPool:
         return cls(client)
 
     def capacity(self) -> int:
-        """Return two per thread of the cluster, which may grow and shrink."""
+        """Return how many slices may be submitted but not yet reported.
+
+        Two per thread of the cluster, at least 2. The cluster may grow and shrink, so ask each
+        time. Raises ValueError if the scheduler is gone.
+        """
         self.check()
         return max(2 * sum(self.client.nthreads().values()), 2)
 
@@ -142,10 +148,8 @@ class DaskPool:
     def _settle(self, id: str, future: Any) -> None:
         """Forget a finished future and put ``(id, Outcome)`` on the queue ``reports``.
 
-        Dask calls it.
-
-        A task that raised counts as a lost worker (``died``); a cancelled or lost future means that
-        the scheduler is gone (``refused``).
+        Dask calls it. A task that raised counts as a lost worker (``died``); a cancelled or lost
+        future means that the scheduler is gone (``refused``).
         """
         self._futures.pop(id, None)
         if future.status == "finished":
@@ -162,7 +166,7 @@ class DaskPool:
             raise ValueError(CONNECTION_LOST)
 
     def close(self) -> None:
-        """Disconnect; the cluster stays."""
+        """Disconnect; the cluster stays. Slices at work are given up, without a report."""
         self._futures.clear()
         self.client.close()
 
@@ -179,13 +183,13 @@ class PartScores:
     Attributes
     ----------
     y, scores
-        One entry per candidate.
+        One entry per candidate; labels are positive for yes.
     documents
         Document id of each candidate.
     unreachable
         Number of gold answers without a candidate.
     texts
-        Number of documents.
+        Number of documents, also of those without candidates.
     """
 
     y: Vector
@@ -326,7 +330,8 @@ def _build_report(model: Model, scores: PartScores, parts: int) -> EvaluationRep
 def _bootstrap(scores: PartScores, decisions: Any) -> dict[str, tuple[float, float]]:
     """Return (low, high) bootstrap confidence bounds by metric, resampling whole documents.
 
-    ``decisions`` has one yes/no value per candidate.
+    ``decisions`` has one yes/no value per candidate. Level, number of resamples and seed are the
+    defaults of ``bootstrap_intervals``.
     """
     intervals = bootstrap_intervals(scores.y, scores.scores, scores.documents, decisions=decisions)
     return {name: (interval.low, interval.high) for name, interval in intervals.items()}
@@ -384,7 +389,10 @@ class DaskPartitions:
 
     @classmethod
     def scatter(cls, client: Any, partitions: Sequence[Partition]) -> DaskPartitions:
-        """Send partitions to the workers; their order is kept."""
+        """Send partitions to the workers, one by one; their order is kept.
+
+        They must be picklable. Partitions are lost with their worker.
+        """
         return cls(client, [client.scatter(partition, hash=False) for partition in partitions])
 
     @classmethod
@@ -414,9 +422,10 @@ class DaskPartitions:
 def partition_candidates(X: SparseMatrix, targets: Targets, count: int) -> list[Partition]:
     """Split candidates into at most ``count`` partitions of similar size, documents kept whole.
 
-    ``X`` has one row per candidate; documents are ``targets.groups``, in sorted order. A size is
-    the number of non-zeros plus the number of candidates. Rows keep their order within a partition;
-    partitions that would be empty are left out. Queries that span documents may be split.
+    ``X`` has one row per candidate, at least one; documents are ``targets.groups``, in sorted
+    order. ``count`` is at least 1. A size is the number of non-zeros plus the number of candidates.
+    Rows keep their order within a partition; partitions that would be empty are left out. Queries
+    that span documents may be split.
     """
     documents = np.unique(targets.groups, return_inverse=True)[1]
     matrix = sp.csr_array(X)
@@ -453,7 +462,7 @@ class PartitionedRLS:
         """Fit the learner, with alpha chosen by cross-validation over documents.
 
         Alpha is the best by the learner's ``select`` metric on the held-out scores. Raises
-        ValueError if all candidates are of one document.
+        ValueError if all candidates are of one document, or the solver does not converge.
         """
         targets = _collect_targets(partitions)
         path = self.path(partitions)
@@ -483,8 +492,9 @@ class PartitionedRLS:
     def coefs(self, partitions: Partitions, folds: int = 1, out: int = NO_FOLD) -> Matrix:  # (a, d)
         """Return the weights at every alpha, shape (alphas, features).
 
-        They are fitted to all candidates except those of fold ``out`` of ``folds``; ``NO_FOLD``
-        uses all.
+        They are fitted to all candidates except those of fold ``out`` of ``folds``: the documents
+        whose number modulo ``folds`` is ``out``. ``NO_FOLD`` uses all. Raises ValueError if the
+        solver does not reach the learner's ``tolerance`` within its ``iterations``.
         """
         rank = self.learner.rank
         centring = (
@@ -528,7 +538,10 @@ class _GlobalCentring:
 
     @classmethod
     def from_partitions(cls, partitions: Partitions, folds: int, out: int) -> _GlobalCentring:
-        """Compute the sums over the training candidates of all partitions."""
+        """Compute the sums over the training candidates of all partitions.
+
+        These are the candidates outside fold ``out`` of ``folds``; see ``_training_mask``.
+        """
         parts = partitions.map(_column_sums, folds, out)
         count, answers = sum(part[0] for part in parts), sum(part[2] for part in parts)
         return cls(count, _add_arrays([part[1] for part in parts]), answers)
@@ -606,7 +619,10 @@ def _get_targets(partition: Partition) -> tuple[Indices, Vector, Indices, Indice
 
 
 def _collect_targets(partitions: Partitions) -> Targets:
-    """Return the Targets of all partitions, in the order of all candidates (``Partition.rows``)."""
+    """Return the Targets of all partitions, in the order of all candidates (``Partition.rows``).
+
+    Groups are the document numbers.
+    """
     rows, y, documents, queries = (
         np.concatenate(part) for part in zip(*partitions.map(_get_targets), strict=True)
     )

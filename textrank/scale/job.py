@@ -73,7 +73,7 @@ class Job:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Job:
-        """Build a Job from the values of ``to_dict``."""
+        """Build a Job from the values of ``to_dict``; unknown keys raise TypeError."""
         return cls(**{**values, "settings": tuple(values["settings"])})
 
 
@@ -155,13 +155,19 @@ class Piece:
 
 @dataclass(frozen=True)
 class Slice:
-    """Unit of work: pieces of files that one task processes into one part."""
+    """Unit of work: pieces of files that one task processes into one part.
+
+    The part is stored under ``id``.
+    """
 
     pieces: tuple[Piece, ...]
 
     @property
     def id(self) -> str:
-        """Hash of the content, which names the part; equal slices have equal ids."""
+        """Hash of the content that names the part; equal slices have equal ids.
+
+        16 hexadecimal digits.
+        """
         text = json.dumps(self.to_dict(), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -188,8 +194,9 @@ class Slice:
         Returns
         -------
         list of Slice
-            The two halves of the suspects, and the rest, without empty ones. Empty if the slice
-            cannot be split: a single document, or a single file of which no document was reached.
+            The two halves of the suspects (of an odd number, the second has one more), and the
+            rest, without empty ones. Empty if the slice cannot be split: a single document, or a
+            single file of which no document was reached.
         """
         if not suspects:
             return self._halves()
@@ -248,9 +255,10 @@ def iter_input_files(paths: Iterable[str]) -> Iterator[str]:
     """Iterate over the files that paths stand for: themselves, or all files in a folder.
 
     Files of a folder come from all levels, sorted by path. Hidden files and files about the texts
-    (README, licence, checksums, annotations next to a text) are left out, unless they are named
-    themselves. A folder with a ``corpus.cfg`` is one input, read as its cfg says. Files given twice
-    come twice. Raises ValueError for a missing path or a folder without files, when it is reached.
+    (README, licence, checksums, Markdown, annotations next to a text) are left out, unless they are
+    named themselves. A folder with a ``corpus.cfg`` is one input, read as its cfg says. Files given
+    twice come twice. Raises ValueError for a missing path or a folder without files, when it is
+    reached.
     """
     for text in paths:
         path = find_input(text)
@@ -271,7 +279,11 @@ _ABOUT_FILE = re.compile(
 
 
 def _is_not_text(file: Path, folder: Path) -> bool:
-    """Return whether a file of a folder is hidden, an annotation file, or about the texts."""
+    """Return whether a file of a folder is hidden, an annotation file, or about the texts.
+
+    Hidden is also a file in a hidden sub-folder of ``folder``; an annotation file is one with a
+    text (.txt) of the same name next to it; files about the texts are told by ``_ABOUT_FILE``.
+    """
     is_hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
     is_annotation = file.suffix in ANNOTATION_SUFFIXES and file.with_suffix(".txt").exists()
     return is_hidden or is_annotation or _ABOUT_FILE.fullmatch(file.name) is not None
@@ -321,7 +333,11 @@ def _walk(path: Path) -> list[Path]:
 
 
 def _hash_state(path: Path, files: Sequence[Path]) -> str:
-    """Return a hash of the names, sizes and modification times of the files of an input."""
+    """Return a hash of the names, sizes and modification times of the files of an input.
+
+    Names are relative to the folder of ``path``, the input. The order of ``files``, which must
+    exist, matters.
+    """
     rows = []
     for file in files:
         status = file.stat()
@@ -338,7 +354,8 @@ def path_checksum(path: Path, files: Sequence[Path] | None = None) -> str:
     """Return the SHA-256 of a file, or of the names and checksums of several.
 
     In hexadecimal; names are relative to the folder, so it can be moved. ``files`` are the files
-    that belong to ``path``; None takes ``path`` itself, or all files in the folder ``path``.
+    that belong to ``path``, in sorted order; None takes ``path`` itself, or all files in the folder
+    ``path`` and below it.
     """
     files = sorted(_walk(path)) if files is None else files
     if list(files) == [path]:
@@ -376,7 +393,9 @@ def plan_slices(inputs: Mapping[int, Input], size: int = SLICE_BYTES) -> list[Sl
 def estimate_text_bytes(path: Path) -> int:
     """Estimate how many bytes of text a file or folder holds, from sizes and suffixes.
 
-    Compressed files count ``GZIP_RATIO`` times, markup of XML is subtracted; nothing is read.
+    Files that end with ".gz" count ``GZIP_RATIO`` times, XML only one in
+    ``XML_BYTES_PER_TEXT_BYTE`` bytes, as the rest is markup; a folder is the sum of all its files.
+    Nothing is read. ``path`` must exist.
     """
     if path.is_dir():
         return sum(estimate_text_bytes(file) for file in path.rglob("*") if file.is_file())
@@ -401,7 +420,7 @@ class Manifest:
     Attributes
     ----------
     settings
-        What the results depend on, see ``two_pass.job_settings``.
+        What the results depend on, see ``textrank.scale.worker.job_settings``.
     inputs
         Input files; slices refer to them by position.
     slices
@@ -416,7 +435,7 @@ class Manifest:
     versions: Mapping[str, str] = field(default_factory=dict)
 
     def write(self, folder: Path) -> None:
-        """Write ``manifest.json`` into ``folder``, atomically."""
+        """Write or replace ``manifest.json`` in ``folder``, which must exist, atomically."""
         values = {
             "format": MANIFEST_FORMAT,
             "settings": dict(self.settings),
@@ -430,7 +449,10 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> Manifest | None:
-        """Return the manifest of a folder, None if it has none; raise ValueError if damaged."""
+        """Return the manifest of a folder, None if it has none; raise ValueError if damaged.
+
+        The format number is not checked. None also if the folder does not exist.
+        """
         file = folder / MANIFEST_FILE
         try:
             values = json.loads(file.read_text(encoding="utf-8"))
@@ -450,7 +472,8 @@ class Manifest:
     def check_settings(self, settings: Mapping[str, Any], folder: Path) -> None:
         """Raise ValueError if the folder was begun with other settings than these.
 
-        Only the keys of ``settings`` are compared; ``folder`` is for the message.
+        Only the keys of ``settings`` are compared; one that was not recorded counts as None.
+        ``folder`` is for the message.
         """
         for key, value in settings.items():
             if (recorded := self.settings.get(key)) != value:

@@ -114,20 +114,22 @@ class Run:
 
     A document that kills its worker or makes no progress is given up in this run and tried again by
     the next one, since the machine may be to blame. Errors raised while a document is read or
-    annotated are final, since they come from the document.
+    annotated are final, since they come from the document. Call a Run once: its counts are not
+    reset.
 
     Attributes
     ----------
     job
         Model, settings and result folder.
     settings
-        What results depend on (``two_pass.job_settings``); a folder begun with others is refused.
+        What results depend on (``textrank.scale.worker.job_settings``); a folder begun with others
+        is refused.
     strict
         Raise ValueError at the first document that fails, instead of recording it.
     slice_bytes
-        Text per slice.
+        Text per slice; it matters only for inputs that are new in the folder.
     on_progress
-        Called after each part.
+        Called after each report of a worker, also one of a slice that is tried again.
     """
 
     job: Job
@@ -146,6 +148,9 @@ class Run:
 
     def __call__(self, sources: Sequence[str], pool: Callable[[], Pool]) -> Summary:
         """Process what is missing of the inputs and return the summary of the folder.
+
+        The folder is created if it does not exist. Documents that fail are rows of its table
+        ``errors``, and no error here unless ``strict``.
 
         Parameters
         ----------
@@ -279,9 +284,9 @@ class Run:
         return []
 
     def _start_again(self, slice: Slice, outcome: Outcome) -> list[Slice]:
-        """Return the slice, in a list, for another worker.
+        """Return the slice, in a list, for another worker, and count the failed start.
 
-        Raises ValueError after ``MAX_FAILED_STARTS`` failed starts in a row.
+        Raises ValueError at the ``MAX_FAILED_STARTS``-th failed start in a row.
         """
         self._failed_starts += 1
         if self._failed_starts < MAX_FAILED_STARTS:
@@ -295,7 +300,7 @@ class Run:
         """Add the counts of a finished part; with ``strict`` raise ValueError for its first error.
 
         ``done`` has ``documents``, ``words``, ``errors`` (numbers) and ``first`` (list of the first
-        error row).
+        error row, or []).
         """
         self._count.update(("parts", "done"))
         for key in ("documents", "words", "errors"):
@@ -306,7 +311,9 @@ class Run:
     def _blame(self, slice: Slice, outcome: Outcome) -> None:
         """Write a part that holds only the error of the document or file that killed workers.
 
-        The part is marked as failed first, so that the next run tries it again.
+        The part is marked as failed first, so that the next run tries it again. A file that several
+        slices share is reported by the one whose piece has ``first`` 0; the parts of others are
+        empty. With ``strict`` the error is raised as ValueError, after the part is written.
         """
         piece = slice.pieces[0]
         is_single_document = _find_single_document(slice) is not None and outcome.suspects
@@ -344,7 +351,11 @@ class Run:
         return {file.stem for file in (self.folder / WORK_FOLDER).glob(f"*{FAILED_SUFFIX}")}
 
     def _recorded_split(self, slice: Slice) -> list[Slice]:
-        """Return the slices that an earlier run split this one into, or [] if it was not split."""
+        """Return the slices that an earlier run split this one into, or [] if it was not split.
+
+        These may have been split further. Raises ValueError, TypeError or KeyError if the record is
+        damaged.
+        """
         file = self.folder / WORK_FOLDER / f"{slice.id}.json"
         if not file.is_file():
             return []
@@ -361,9 +372,10 @@ class Run:
                 raise ValueError(_format_error(row))
 
     def _progress(self, left: int, seconds: float, outcome: Outcome) -> Progress:
-        """Return the Progress after a report; ``left`` slices remain.
+        """Return the Progress after a report; ``left`` slices remain, submitted ones included.
 
-        ``seconds`` is the time since the run began.
+        ``seconds`` is the time since the run began. ``outcome`` gives the memory of the worker, 0
+        if it did not finish its slice.
         """
         count = self._count
         total = count["parts"] + left
@@ -372,7 +384,10 @@ class Run:
         return Progress(count["parts"], total, *done, seconds, count["done"], memory)
 
     def _summary(self, seconds: float) -> Summary:
-        """Count the rows of all tables in the folder; ``seconds`` is the time that the run took."""
+        """Count the rows of all tables in the folder; ``seconds`` is the time that the run took.
+
+        Raises ValueError for a damaged file.
+        """
 
         def rows(table: str) -> int:
             """Count the rows of a table over all parts."""
@@ -451,8 +466,8 @@ def _is_empty(folder: Path) -> bool:
 def lock_folder(folder: Path) -> Iterator[None]:
     """Hold an exclusive lock on a result folder; raise ValueError if another run has it.
 
-    ``.work`` must exist in the folder. The lock is released at the end; the system releases that of
-    a killed process.
+    ``.work`` must exist in the folder. The lock is released at the
+    end; the system releases that of a killed process.
     """
     try:
         handle = lock_file(folder / WORK_FOLDER / "lock")
@@ -515,7 +530,10 @@ def verify_folder(folder: Path, *, repair: bool = False) -> list[Problem]:
 
 
 def _planned_slices(folder: Path, slices: Sequence[Slice]) -> list[Slice]:
-    """Return the slices of a manifest, those that were split replaced by their parts."""
+    """Return the slices of a manifest, those that were split replaced by what they were split into.
+
+    The order is kept. Raises ValueError if the record of a split is damaged.
+    """
     planned: list[Slice] = []
     waiting = deque(slices)
     while waiting:
@@ -537,7 +555,10 @@ def _planned_slices(folder: Path, slices: Sequence[Slice]) -> list[Slice]:
 def _check_parts(
     folder: Path, slices: Sequence[Slice], format: Format, repair: bool
 ) -> Iterator[Problem]:
-    """Yield the parts that are missing, failed or damaged."""
+    """Yield the parts that are missing, failed or damaged; a failed one may be damaged too.
+
+    ``slices`` are those of ``_planned_slices``. With ``repair`` damaged parts are removed.
+    """
     finished = list_parts(folder, format)
     for slice in slices:
         place = str(part_file(folder, "documents", slice.id, format))
@@ -556,7 +577,11 @@ def _check_parts(
 
 
 def _check_strays(folder: Path, ids: set[str], format: Format, repair: bool) -> Iterator[Problem]:
-    """Yield files of the table folders that belong to no finished part; remove them to repair."""
+    """Yield files of the table folders that belong to no finished part; remove them to repair.
+
+    ``ids`` are those of the planned slices. Sub-folders are yielded too, but not removed, although
+    their problem says so. Hidden files count.
+    """
     finished = list_parts(folder, format) & ids
     for table in TABLES:
         for file in sorted((folder / table).glob("*")):
@@ -568,7 +593,10 @@ def _check_strays(folder: Path, ids: set[str], format: Format, repair: bool) -> 
 
 
 def _check_input(file: Input) -> Problem | None:
-    """Return the problem of an input that is gone or whose content has changed, else None."""
+    """Return the problem of an input that is gone or whose content has changed, else None.
+
+    All its files are read.
+    """
     if not Path(file.path).exists():
         return Problem("input", file.source, "is gone; its documents stay in the result.")
     path = Path(file.path)

@@ -176,7 +176,8 @@ class WorkerSupervisor:
 
         ``order`` is a message of ``textrank.scale.worker``, with ``job`` or with ``slice`` and
         ``paths``. ``limit`` is the longest time without a message, in seconds; the worker is killed
-        after it.
+        after it. ``done`` of the outcome of a ``job`` is the message "ready". Never raises because
+        the worker ended: that is ``died``.
         """
         suspects: tuple[Suspect, ...] = ()
         reading = True
@@ -238,7 +239,10 @@ class WorkerSupervisor:
         return dict(json.loads(line))
 
     def _exit_reason(self) -> str:
-        """Wait for the worker to end and return why it did, as text for ``Outcome.died``."""
+        """Wait for the worker to end and return why it did, as text for ``Outcome.died``.
+
+        The code is None if ``close`` has removed the worker already.
+        """
         child = self._child
         code = None if child is None else child.wait()
         if code is not None and code < 0:
@@ -248,8 +252,9 @@ class WorkerSupervisor:
     def _retire_if_old(self, memory: int) -> None:
         """Kill the worker after ``max_tasks`` slices or if its memory has grown too much.
 
-        ``memory`` is what it holds now, in bytes; 0 means unknown. The next ``run`` starts a new
-        one.
+        Call it once per finished slice. ``memory`` is what the worker holds now, in bytes; 0 means
+        unknown. Too much is more than ``MAX_MEMORY_GROWTH`` times what it held after its first
+        slice. The next ``run`` starts a new one.
         """
         self._slices += 1
         self._memory = self._memory or memory
@@ -257,7 +262,7 @@ class WorkerSupervisor:
             self._kill()
 
     def _kill(self) -> None:
-        """Kill the worker, if there is one, and close its pipes."""
+        """Kill the worker, if there is one, wait for its end and close its pipes."""
         child, self._child = self._child, None
         if child is None:
             return
@@ -333,7 +338,11 @@ class ProcessPool:
         """Do nothing: threads of this process cannot be lost."""
 
     def close(self) -> None:
-        """Kill all processes, also those at work, and let their threads end."""
+        """Kill all processes, also those at work, and let their threads end.
+
+        Orders that wait in the queue are reported as ``not_started``, the slices at work as
+        ``died``.
+        """
         for _ in self._supervisors:
             self._orders.put(None)
         for supervisor in self._supervisors:

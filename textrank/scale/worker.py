@@ -114,7 +114,11 @@ class PartRows:
 
 
 class Worker:
-    """Annotates slices of one job; the model is loaded on construction and kept."""
+    """Annotates slices of one job; the model is loaded on construction and kept.
+
+    All components of ``nlp`` are switched off in it, since the analysis runs them itself. The
+    constructor raises as ``load_analysis``.
+    """
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -166,6 +170,7 @@ class Worker:
         """Read and annotate the documents of a slice into ``part``, batch by batch.
 
         Before each batch, ``send`` is told its documents, and after it the number of words so far.
+        Documents that fail become errors of ``part``.
         """
         reader = SliceReader(self, part, slice, paths, send)
         for batch in _iter_batches(reader.documents()):
@@ -176,7 +181,8 @@ class Worker:
     def _annotate_batch(self, part: PartRows, slice: Slice, batch: Sequence[Item]) -> None:
         """Annotate a batch and add its rows to ``part``.
 
-        If that raises, the batch is halved, down to the bad document, which becomes an error.
+        If that raises, the batch is halved, down to the bad document, which becomes an error; Docs
+        are then annotated a second time. Nothing is raised for a document.
         """
         try:
             rows = [self._rows(slice, item, doc) for item, doc in self._iter_annotated(batch)]
@@ -243,7 +249,9 @@ class SliceReader:
         """Iterate over ``(index of the piece, number in its file, Doc)`` of wanted documents.
 
         Docs are tokenized only. If a file cannot be read on, the documents before stay and the next
-        file follows. Such an error of a file that several slices share is reported by one of them.
+        file follows. Such an error of a file that several slices share is reported only by the one
+        with its first document (``Piece.first`` 0), and not by slices of listed documents
+        (``Piece.only``).
         """
         for index, piece in enumerate(self.slice.pieces):
             self.send({"reading": index})
@@ -278,7 +286,11 @@ class SliceReader:
         return wants
 
     def _piece(self, index: int, piece: Piece, item_filter: ItemFilter) -> Iterator[Item]:
-        """Iterate over the items of one piece; stops once all of ``piece.only`` were read."""
+        """Iterate over the items of one piece; stops once all of ``piece.only`` were read.
+
+        Readers that do not ask ``item_filter`` give all documents of the file, which are filtered
+        here.
+        """
         remaining = None if piece.only is None else len(piece.only)
         corpus = load_corpus(self.paths[piece.input])
         docs = read_corpus(corpus.reader, self.worker.nlp, item_filter)
@@ -294,9 +306,9 @@ class SliceReader:
 
 
 def _iter_batches(items: Iterator[Item]) -> Iterator[list[Item]]:
-    """Group items into batches of at most ``BATCH_DOCS`` documents and ``BATCH_WORDS`` words.
+    """Group items into batches of at most ``BATCH_DOCS`` documents and ``BATCH_WORDS`` tokens.
 
-    Order is kept. A document with more words is a batch of its own.
+    Order is kept. A document with more tokens is a batch of its own.
     """
     batch: list[Item] = []
     words = 0
@@ -320,7 +332,9 @@ def _document_name(number: int, doc: Doc) -> str:
 def main() -> None:
     """Process orders until standard input is closed, which ends the process.
 
-    Returns early, after a ``refused`` message, if the model cannot be loaded.
+    The first line must be an order with ``job``, all others orders with ``slice`` and ``paths``.
+    Returns early, after a ``refused`` message, if the model cannot be loaded. A part that cannot be
+    written is ``refused`` too, and the next order follows. Other prints go to standard error.
     """
     out = _take_over_stdout()
     lines: SimpleQueue[str] = SimpleQueue()
@@ -440,7 +454,10 @@ class Analysis:
         self.pipes = [pipe for _, pipe in nlp.pipeline]  # readers may switch them off later
 
     def __call__(self, docs: Sequence[Doc]) -> list[Doc]:
-        """Analyse and score Docs, in order; they are changed in place."""
+        """Analyse and score Docs and return them in order; they are changed in place.
+
+        The answers of the task are in ``doc._.textrank_TASK``.
+        """
         with gc_disabled():
             return list(self.model.annotate(self.read(docs)))
 
@@ -468,7 +485,11 @@ class Analysis:
             _set_parse(doc, mask, None if part is None else next(following))
 
     def _needed(self, doc: Doc) -> NDArray[np.bool_]:  # (tokens,)
-        """Return a mask of the tokens in sentences with enough names, shape (tokens,)."""
+        """Return a mask (tokens,) of the tokens in sentences with at least ``min_names`` names.
+
+        Names are those of the task's span group, or ``doc.ents`` without it; one that crosses
+        sentences counts where it starts.
+        """
         spans = doc.spans.get(self.key, doc.ents)
         starts = sentence_starts(doc)
         sentence = np.searchsorted(starts, [span.start for span in spans], side="right") - 1
