@@ -111,7 +111,12 @@ class Entities:
 
     @classmethod
     def from_arrays(cls, arrays: PairArrays) -> Entities:
-        """Collect the distinct token lists of mentions and of the entities of pairs."""
+        """Collect the distinct token lists of mentions and of the entities of pairs.
+
+        Equal lists of one sentence become one entity, so a mention that is given twice is listed
+        twice in ``mentions`` with the same number. Lists that differ in any token are different
+        entities.
+        """
         entity_numbers: list[dict[tuple[int, ...], int]] = []
         mentions: list[list[int]] = []
         for context in arrays.contexts:
@@ -202,7 +207,8 @@ class Entities:
         """Return the table of path lengths between entities and tokens, clipped at MAX_DISTANCE.
 
         Of several tokens of an entity the closest counts; its own tokens have 0. MAX_DISTANCE
-        without a path.
+        without a path. One value per entity and token of its sentence, at ``row_offset[entity] +
+        token``.
         """
         distances = self.arrays.distances
         count, size = lengths(self.token_starts), lengths(self.row_starts)
@@ -217,9 +223,11 @@ class Entities:
 
     @cached_property
     def _token_distances(self) -> Vector:
-        """Return the table of linear distances between entities and tokens.
+        """Return the table of linear distances between entities and tokens, not clipped.
 
-        Counted from the first or last token of the entity, 1 for a neighbour; 0 from first to last.
+        Counted from the first or last token of the entity, 1 for a neighbour; 0 from first to last,
+        gaps of a discontinuous entity included. One value per entity and token of its sentence, at
+        ``row_offset[entity] + token``.
         """
         entity = np.arange(len(self)).repeat(lengths(self.row_starts))
         token = np.arange(len(entity)) - self.row_offset[entity]
@@ -229,14 +237,16 @@ class Entities:
     def token_path_length(self, entity: Indices, token: Indices) -> Vector:
         """Return path lengths from entities to tokens of their sentences, at most MAX_DISTANCE.
 
-        ``entity`` and ``token`` are broadcast against each other. 0 for tokens of the entity.
+        ``entity`` and ``token`` are broadcast against each other. 0 for tokens of the entity. A
+        token of another sentence is not detected and gives a meaningless value.
         """
         return self._token_path_lengths[self.row_offset[entity] + token]
 
     def token_distance(self, entity: Indices, token: Indices) -> Vector:
         """Return linear distances from entities to tokens of their sentences; 0 inside.
 
-        ``entity`` and ``token`` are broadcast against each other; 1 for a neighbouring token.
+        ``entity`` and ``token`` are broadcast against each other; 1 for a neighbouring token, not
+        clipped. A token of another sentence is not detected and gives a meaningless value.
         """
         return self._token_distances[self.row_offset[entity] + token]
 
@@ -244,7 +254,8 @@ class Entities:
     def _entity_tables(self) -> tuple[Indices, Vector, Vector]:
         """Return offset, path lengths and linear distances between entities of a sentence.
 
-        The values of entities e and f are at ``offset[e] + f``.
+        ``offset`` is (entities,). The values of entities e and f of one sentence are at ``offset[e]
+        + f`` of either table: the smallest value from e to a token of f.
         """
         low, high = (self.token_starts[self.entity_starts[self.sentence_index + n]] for n in (0, 1))
         entity, position = expand(low, high - low)
@@ -261,14 +272,16 @@ class Entities:
         """Return path lengths between entities of the same sentences; 0 if they share a token.
 
         At most MAX_DISTANCE, also without a path. The arguments are broadcast against each other.
+        Entities of different sentences are not detected and give a meaningless value.
         """
         return self._entity_tables[1][self._entity_tables[0][first] + second]
 
     def distance(self, first: Indices, second: Indices) -> Vector:
-        """Return linear distances between entities of the same sentences.
+        """Return linear distances between entities of the same sentences, not clipped.
 
-        0 if a token of one lies inside the other, 1 for neighbours. The arguments are broadcast
-        against each other.
+        0 if a token of ``second`` lies from the first to the last token of ``first``, 1 for
+        neighbours. The arguments are broadcast against each other. Entities of different sentences
+        are not detected and give a meaningless value.
         """
         return self._entity_tables[2][self._entity_tables[0][first] + second]
 
@@ -281,8 +294,8 @@ class Entities:
     def governors(self) -> tuple[Indices, Indices, Indices]:
         """Return all dependencies of entities on tokens outside: entity, step and governor.
 
-        Three arrays of one length, sorted by entity. A step is an index into ``arrays.links`` and
-        leads up to the governor, a token of the batch.
+        Three arrays of one length, sorted by entity; an entity without governor does not occur. A
+        step is an index into ``arrays.links`` and leads up to the governor, a token of the batch.
         """
         links = self.arrays.links
         position, step = links.from_tokens(self.token_index)
@@ -315,7 +328,8 @@ class Entities:
         """Return the last five ENTITY_FACTS, which depend on the next token and the position.
 
         ``tokens`` are those of an entity, counted from the start of the sentence with number
-        ``sentence``.
+        ``sentence``. The flags about the next token are false at the end of the sentence. Depth and
+        position are those of the first token; the position of the sentence's last token is 1.
         """
         context, next_token = self.arrays.contexts[sentence], tokens[-1] + 1
         tag = text = ""
@@ -392,9 +406,9 @@ _RELATION_GROUPS = ("subj", "obj", "conj", "mod")
 
 @lru_cache(maxsize=1 << 12)
 def _relation_flags(type_: str) -> tuple[bool, ...]:
-    """Return the first seven ENTITY_FACTS for a dependency type.
+    """Return the first seven ENTITY_FACTS, "is subject" to "is apposition", for a dependency type.
 
-    That is, what an entity is that depends on its governor by this type.
+    They say what an entity is that depends on its governor by this type; several may be true.
     """
     group = dependency_group(type_)
     is_preposition = (type_ in PARTNER_PREPOSITIONS, type_ in ROLE_PREPOSITIONS)
@@ -418,7 +432,8 @@ def path_descriptors(arrays: PairArrays, word_groups: Matrix) -> Matrix:
     """Return PATH_DESCRIPTORS of all pairs, (pairs, descriptors); counts are not yet scaled.
 
     ``word_groups`` (tokens, PATH_WORD_GROUPS), 0/1, says which groups each token belongs to. All
-    are 0 but "no path" for a pair without a path.
+    are 0 but "no path" for a pair without a path. A path of length 0, of entities that share a
+    token, counts as a path, but only "path is negated" can be other than 0.
     """
     paths, size = arrays.paths, len(arrays.pairs)
     pair, position = (paths.steps >= 0).nonzero()
@@ -461,7 +476,10 @@ def path_descriptors(arrays: PairArrays, word_groups: Matrix) -> Matrix:
 
 @lru_cache(maxsize=1 << 12)
 def _step_kinds(type_: str) -> tuple[bool, ...]:
-    """Return which STEP_KINDS a dependency type belongs to, one flag per kind."""
+    """Return which STEP_KINDS a dependency type belongs to, one flag per kind; several may be true.
+
+    A type is of the kind of a preposition if it ends in "_" and that word; "agent" counts as "by".
+    """
     group = dependency_group(type_)
     has_preposition = [
         type_.endswith(f"_{p}") or (p == "by" and type_ == "agent") for p in PREPOSITIONS

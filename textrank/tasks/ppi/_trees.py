@@ -83,8 +83,8 @@ Mask = NDArray[np.bool_]
 def suffix(text: str) -> str:
     """Return the derivational or inflectional suffix of a word, "" if it has none of SUFFIXES.
 
-    Stems hide who acts: "-induced" and "-inducing", "activator". At least MIN_STEM_LENGTH letters
-    must remain. The longest suffix is returned, in lower case.
+    Stems hide who acts: "-induced" and "-inducing", "activator". At least MIN_STEM_LENGTH
+    characters must remain. The longest suffix is returned, in lower case.
 
     >>> suffix("inducing"), suffix("activator"), suffix("bind")
     ('ing', 'tor', '')
@@ -135,12 +135,12 @@ class TreeNodes:
 
     @cached_property
     def texts(self) -> list[str]:
-        """Return the tokens of the batch as written."""
+        """Return the tokens of the batch as written, (tokens,); entities are not blinded."""
         return [text for context in self.arrays.contexts for text in context.texts]
 
     @cached_property
     def stems(self) -> list[str]:
-        """Return the stems of all tokens, including those of entities."""
+        """Return the stems of all tokens of the batch, (tokens,), including those of entities."""
         return [stem for context in self.arrays.contexts for stem in context.stems]
 
     @cached_property
@@ -153,15 +153,19 @@ class TreeNodes:
 
     @cached_property
     def name_tokens(self) -> list[int]:
-        """Return the sorted tokens of entities, whether in a pair or not."""
+        """Return the sorted tokens of entities of the sentences, whether in a pair or not.
+
+        These are the tokens whose blinded word is ``PROT``.
+        """
         return (self.arrays.token_words == self.arrays.lexicon(OTHER_ENTITY)).nonzero()[0].tolist()
 
     @cached_property
     def relations(self) -> Indices:
         """Return each token's coarse relation to its head; for a preposition, the word itself.
 
-        Labels without an entry in COARSE_RELATIONS stay as they are; prepositions are in lower
-        case, "by" for an agent.
+        Word numbers, (tokens,). Labels without an entry in COARSE_RELATIONS stay as they are.
+        Prepositions are the tokens labelled ``prep``, ``agent`` or ``dative``; the word is in lower
+        case, and "by" for an agent.
         """
         relations = [COARSE_RELATIONS.get(label, label) for label in self.dep_labels]
         for token, label in enumerate(self.dep_labels):
@@ -171,7 +175,7 @@ class TreeNodes:
 
     @cached_property
     def is_passive(self) -> NDArray[np.bool_]:
-        """Return which tokens have a passive auxiliary or an agent as child."""
+        """Return which tokens have a child labelled ``auxpass`` or ``agent``, (tokens,)."""
         marker_tokens = [
             n for n, label in enumerate(self.dep_labels) if label in ("auxpass", "agent")
         ]
@@ -181,7 +185,7 @@ class TreeNodes:
 
     @cached_property
     def voices(self) -> Indices:
-        """Return "active" or "passive" for each token, as word numbers."""
+        """Return "active" or "passive" for each token, verb or not, as word numbers (tokens,)."""
         return self.arrays.lexicon.encode(("active", "passive"))[self.is_passive.view(np.int8)]
 
     @cached_property
@@ -191,7 +195,11 @@ class TreeNodes:
 
     @cached_property
     def quoted(self) -> Indices:
-        """Return, by word number, the number of the word in quotes; -1 for words of no token."""
+        """Return, by word number, the number of the word in quotes; -1 for words of no token.
+
+        A quoted word is “word”. Covers the blinded words of the batch, ``PROT1`` and ``PROT2``. The
+        length is the size of the lexicon at the first access: later words are out of range.
+        """
         lexicon, word = self.arrays.lexicon, self.arrays.token_words
         pair = lexicon.encode((FIRST_ENTITY, SECOND_ENTITY))
         used = np.zeros(len(lexicon.numbers), dtype=bool)
@@ -203,7 +211,11 @@ class TreeNodes:
 
     @cached_property
     def classes(self) -> RaggedArray:
-        """Return the adjusted classes of each token (see module docstring); none for entities."""
+        """Return the event classes of each token as word numbers; none for tokens of entities.
+
+        They are EVENT_CLASSES of the stem, adjusted by a hyphenated prefix and by modifiers, see
+        ``_token_classes``.
+        """
         classes = [EVENT_CLASSES.get(stem, ()) for stem in self.stems]
         for token, word_classes in enumerate(classes):
             if word_classes or self.texts[token - 1] in "-–":
@@ -215,8 +227,10 @@ class TreeNodes:
     def _token_classes(self, token: int) -> tuple[str, ...]:
         """Return the classes of a token, adjusted by a hyphenated prefix and by modifiers.
 
-        Names of classes, empty if there are none. The polarity of a modifier of a regulation comes
-        first.
+        Names of classes, empty if there are none. If the prefix is one of VERB_PREFIXES and prefix
+        and word together have classes ("downregulate"), these replace those of the word. If
+        "regulation" is among them, the polarity of each child in REGULATION_POLARITY ("negatively")
+        comes first.
         """
         stems, prefix = self.stems, self._prefix(token)
         classes = EVENT_CLASSES.get(stems[token], ())
@@ -233,9 +247,9 @@ class TreeNodes:
         return classes
 
     def _prefix(self, token: int) -> str:
-        """Return the word before a preceding hyphen, "" if there is none in the sentence.
+        """Return the word before a preceding hyphen or dash, "" if there is none in the sentence.
 
-        For "down - regulate" and the token "regulate", that is "down".
+        For "down - regulate" and the token "regulate", that is "down", as written.
         """
         if self.texts[token - 1] not in "-–":
             return ""
@@ -243,7 +257,7 @@ class TreeNodes:
         return self.texts[token - 2] if token > start + 1 else ""
 
     def _encode_lists(self, names: Sequence[Sequence[str]]) -> RaggedArray:
-        """Return lists of words as word numbers; new words are added to the lexicon."""
+        """Return lists of words as lists of word numbers; new words are added to the lexicon."""
         values = self.arrays.lexicon.encode(chain.from_iterable(names))
         return RaggedArray(offsets([len(words) for words in names]), values)
 
@@ -254,7 +268,10 @@ class TreeNodes:
 
     @cached_property
     def event_types(self) -> RaggedArray:
-        """Return those classes of each token that are EVENT_TYPES, in their order."""
+        """Return those classes of each token that are EVENT_TYPES, in the order of ``classes``.
+
+        Word numbers; one list per token, often empty.
+        """
         types, class_numbers = self.arrays.lexicon.encode(EVENT_TYPES), self.classes.values
         is_type = (class_numbers[:, None] == types).any(axis=1)
         ends = np.append(0, is_type.cumsum())
@@ -326,7 +343,8 @@ class TreeNodes:
 def _follow_heads(heads: Indices) -> Indices:
     """Return the root of each token; for tokens that lead to a cycle, some token of the cycle.
 
-    ``heads`` (tokens,) is not changed; a root is its own head.
+    ``heads`` (tokens,) is not changed; a root is its own head. A caller can tell the two apart
+    since only a root is its own head.
     """
     ancestor = heads
     for _ in range(len(heads).bit_length()):
@@ -462,7 +480,8 @@ class PairTrees:
     def path_sides(self) -> NDArray[np.int8]:
         """Return which paths each pair token lies on, (pair tokens,).
 
-        1 first entity's, 2 second's, 3 both (the top), 0 none.
+        1 first entity's, 2 second's, 3 both (the top), 0 none. Without a common root no token has
+        3.
         """
         arrays, sides = self.arrays, np.zeros(int(self.arrays.pair_token_starts[-1]), dtype=np.int8)
         for bit, path_index in enumerate(self.ancestor_paths.path_index, start=1):
@@ -488,9 +507,9 @@ class PairTrees:
     def roles(self) -> tuple[Indices, Indices]:
         """Return a text for the last informative relations of each path, and the last of them.
 
-        At most MAX_ROLE_RELATIONS relations, joined by blanks, without TRANSPARENT_RELATIONS unless
-        there is nothing else; "top" for an entity that is itself the top. Both (paths,), as word
-        numbers.
+        At most MAX_ROLE_RELATIONS relations, in upward order, joined by blanks.
+        TRANSPARENT_RELATIONS are left out; if there are no others, the relation of the path's first
+        token is taken. "top" for an entity that is itself the top. Both (paths,), as word numbers.
         """
         lexicon, paths = self.arrays.lexicon, self.ancestor_paths.tokens
         path, position = expand(paths.starts[:-1], paths.sizes - 1)
@@ -510,8 +529,9 @@ class PairTrees:
     def _join_relations(self, table: Indices) -> tuple[Indices, Indices]:
         """Join each row of word numbers into one text; also return the last word of each text.
 
-        ``table`` is (paths, MAX_ROLE_RELATIONS). Rows hold the last word first and are padded with
-        -1; an empty row gives "top". Both results are word numbers, (paths,).
+        ``table`` is (paths, MAX_ROLE_RELATIONS). Rows hold the last relation first, padded with -1;
+        an empty row gives "top". Of a relation of several words ("subject of passive") only the
+        last word is returned. Both results are word numbers, (paths,).
         """
         lexicon = self.arrays.lexicon
         words, base = lexicon.words(), len(lexicon.numbers) + 1
@@ -556,7 +576,10 @@ class PairTrees:
 
     @cached_property
     def top_classes(self) -> RaggedArray:
-        """Return the classes of the top of each pair, ("other",) if it has none."""
+        """Return the classes of the top of each pair as word numbers, "other" if it has none.
+
+        One list per pair, never empty. A top that belongs to an entity of the pair has no classes.
+        """
         all_pairs = np.arange(len(self))
         pair, class_number = self.classes_of(all_pairs, self.top)
         without = (np.bincount(pair, minlength=len(self)) == 0).nonzero()[0]
@@ -589,10 +612,12 @@ class PairTrees:
         )
 
     def _trigger_ranks(self, pair: Indices, token: Indices) -> tuple[Indices, Indices]:
-        """Return the group (0 to 4) of event words as in ``triggers``, and tokens to the path.
+        """Return the group (0 to 4) of event words, and their distance in tokens to the path.
 
-        ``pair`` and ``token`` are parallel, as are the results; no token is one of its pair's
-        entities.
+        0 is the top, 1 another word on a path, 2 a child or head of a word on a path, 3 a word
+        between the entities, 4 any other; entities are not words of a path here, but distances
+        count to them. ``pair`` and ``token`` are parallel, as are the results; no token is one of
+        its pair's entities.
         """
         arrays, heads = self.arrays, self.nodes.heads
         path_tokens = self.path_sides.nonzero()[0]
@@ -639,8 +664,9 @@ class PairTrees:
     def position_label(self, pair: Indices, token: Indices) -> Indices:
         """Return where tokens stand in text order, as one of POSITION_LABELS.
 
-        ``pair`` and ``token`` are parallel; the result holds word numbers. "Just" means within
-        MAX_NEAR_TOKENS of the pair, within two tokens of the second entity.
+        ``pair`` and ``token`` are parallel; the result holds word numbers. "Just" means at most
+        MAX_NEAR_TOKENS positions from the pair's first or last token, at most two from the first
+        token of the second entity. Tokens of the pair's entities count as between.
         """
         arrays = self.arrays
         begin, end = arrays.first_token[pair], arrays.last_token[pair]
@@ -675,15 +701,22 @@ class TreeFeatures(ABC):
     binary: ClassVar[bool] = True
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        """Return the features of candidates, which must be pairs of entities in parsed Docs."""
+        """Return the features of candidates, one row each, in order, with the parse "own".
+
+        Raises ValueError if a candidate does not have two spans or its Doc is not parsed.
+        """
         return self.represent(analyze_pairs(candidates, "own"))
 
     def represent(self, pairs: Sequence[EntityPair]) -> Features:
-        """Return the features of pairs that are already analysed, one row each, in order."""
+        """Return the features of pairs that are already analysed, one row each, in order.
+
+        The trees are spaCy's, with the repaired subjects only if the pairs were analysed with
+        "own".
+        """
         return extract_features(self, pairs)
 
     def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
-        """Add the features of all pairs to ``counter``; the trees are built once per batch."""
+        """Add the features of all pairs to ``counter``; trees are built once per batch."""
         self.extract_from_trees(arrays.cached(PairTrees.from_arrays), counter)
 
     @abstractmethod
@@ -695,7 +728,8 @@ def _count_shared_ancestors(root_paths: RaggedArray, first: Indices, second: Ind
     """Return how many tokens two paths to roots share, counted from the root.
 
     ``first`` and ``second`` are parallel indices of paths in ``root_paths``; the result has their
-    shape. 0 for paths to different roots.
+    shape. The root and, if it is on the other path, the token itself count. 0 for paths to
+    different roots.
     """
     shorter = np.minimum(root_paths.sizes[first], root_paths.sizes[second])
     pair, step = expand(np.ones_like(first), shorter)
@@ -708,10 +742,10 @@ def _count_shared_ancestors(root_paths: RaggedArray, first: Indices, second: Ind
 def _nearest_marked_distance(
     marked: Indices, pair_token: Indices, starts: Indices, pair: Indices
 ) -> Indices:
-    """Return the distance from pair tokens to the nearest marked one of the same pair.
+    """Return the distance in tokens from pair tokens to the nearest marked one of the same pair.
 
     ``marked`` are sorted pair tokens; ``pair`` is the pair of each of ``pair_token``; ``starts``
-    (pairs + 1,) are the bounds of the pairs, each of which has a marked token.
+    (pairs + 1,) are the bounds of the pairs, each of which has a marked token. 0 for a marked one.
     """
     bounds = np.searchsorted(marked, starts)
     position = np.searchsorted(marked, pair_token)
@@ -721,5 +755,8 @@ def _nearest_marked_distance(
 
 
 def pair_trees(pairs: Sequence[EntityPair]) -> PairTrees:
-    """Return the pairs in their trees, in order, built once per batch."""
+    """Return the pairs in their trees, in order.
+
+    A PairBatch builds them once and keeps them; another sequence is converted at each call.
+    """
     return pair_arrays(pairs).cached(PairTrees.from_arrays)

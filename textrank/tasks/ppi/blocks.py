@@ -47,15 +47,21 @@ class _Block(ABC):
     parse: Parse
 
     def __post_init__(self) -> None:
-        """Check the settings; raise ValueError if one is not valid."""
+        """Raise ValueError if ``parse`` is not one of its choices."""
         check_choice("parse", [self.parse], get_args(Parse))
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        """Return the features of candidates, which must be pairs of entities, one row each."""
+        """Return the features of candidates, one row each, in order.
+
+        Raises ValueError if a candidate does not have two spans or its Doc lacks the parse.
+        """
         return self.represent(analyze_pairs(candidates, self.parse))
 
     def represent(self, pairs: Sequence[EntityPair]) -> Features:
-        """Return the features of pairs that are already analysed, one row each, in order."""
+        """Return the features of pairs that are already analysed, one row each, in order.
+
+        The pairs' own parse is used, whatever ``self.parse`` says.
+        """
         return extract_features(self, pairs)
 
     @abstractmethod
@@ -81,13 +87,18 @@ class LocalContext(_Block):
     binary: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        """Check the settings; raise ValueError if one is not valid."""
+        """Raise ValueError if ``parse`` is not one of its choices or ``width`` is below 1."""
         super().__post_init__()
         if self.width < 1:
             raise ValueError(f"width must be at least 1, got {self.width}")
 
     def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
-        """Add the words and tags around both entities of all pairs."""
+        """Add the words and tags around both entities of all pairs to ``counter``, in place.
+
+        Names are (entity, "word" or "tag", offset, value) and the same without the offset. Offsets
+        count from the first token of an entity to the left and from its last to the right, so
+        tokens of the other entity of the pair are included, blinded; tags are not blinded.
+        """
         steps = np.arange(1, self.width + 1)
         offset = np.concatenate([-steps[::-1], steps])
         word, tag, *offset_words = arrays.lexicon.encode(
@@ -129,14 +140,20 @@ class GlobalContext(_Block):
     binary: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        """Check the settings; raise ValueError if one is not valid."""
+        """Raise ValueError if ``parse`` is not one of its choices or a size is too small.
+
+        ``longest`` must be at least 1, ``outer`` and ``inner`` at least 0.
+        """
         super().__post_init__()
         for name, least in (("longest", 1), ("outer", 0), ("inner", 0)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)}")
 
     def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
-        """Add the n-grams of all windows of all pairs."""
+        """Add the n-grams of all windows of all pairs to ``counter``, in place.
+
+        Names are (window, *stems). An n-gram counts in every window that contains it completely.
+        """
         windows = self._windows(arrays)
         for size in range(1, self.longest + 1):
             last = np.arange(size - 1, len(windows.word))
@@ -156,8 +173,9 @@ class GlobalContext(_Block):
     def _windows(self, arrays: PairArrays) -> Windows:
         """Return the words that count, pair by pair in text order, each entity as one word.
 
-        ``outer`` and ``inner`` limit the words of each side, counted from the pair, or from the
-        first entity in the middle.
+        ``outer`` and ``inner`` limit the words of each side: the nearest to the pair outside, the
+        first ones in the middle. The middle always stands between the two entities, even if they
+        overlap or one has gaps.
         """
         pair_token = (arrays.side >= 0).nonzero()[0]
         pair_token = pair_token[~_continues_name(arrays, pair_token)]
@@ -202,7 +220,8 @@ def _repeat_word(arrays: PairArrays, word: str) -> Indices:
 def _continues_name(arrays: PairArrays, pair_token: Indices) -> NDArray[np.bool_]:
     """Return which pair tokens are not the first of a run of other entities on one side.
 
-    Such a run counts as one word. ``pair_token`` is sorted; the mask has its length.
+    Such a run counts as one word, even if it consists of several entities. ``pair_token`` is
+    sorted, and neighbours in it count as neighbours in the text; the mask has its length.
     """
     is_other = arrays.words[pair_token] == arrays.lexicon(OTHER_ENTITY)
     mask = np.zeros(len(pair_token), dtype=bool)
@@ -224,7 +243,10 @@ class SideWords(_Block):
     binary: ClassVar[bool] = False
 
     def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
-        """Add the words on each side of all pairs."""
+        """Add the words on each side of all pairs to ``counter``, in place, as (side, stem).
+
+        The sides are "before", "middle" and "after".
+        """
         for number, side in enumerate(SIDES):
             pair_token = (arrays.side == number).nonzero()[0]
             counter.add(side, arrays.pair_index[pair_token], arrays.words[pair_token])
@@ -248,7 +270,11 @@ class PathWalks(_Block):
     binary: ClassVar[bool] = False
 
     def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
-        """Add the features of the paths of all pairs."""
+        """Add the features of the paths of all pairs to ``counter``, in place; see the class.
+
+        The length is the number of steps as text, "none" without a path and "0" if the entities
+        share a token.
+        """
         lengths = [str(n) if n >= 0 else "none" for n in arrays.paths.length.tolist()]
         counter.add("length", np.arange(len(lengths)), arrays.lexicon.encode(lengths))
         _add_walks(arrays, counter)
@@ -258,8 +284,9 @@ class PathWalks(_Block):
 def _add_walks(arrays: PairArrays, counter: FeatureCounter) -> None:
     """Add n-grams of the path, the whole path, and its inner words and dependencies.
 
-    Whole paths are added for pairs with a path only. Inner words are those between the two end
-    tokens of the path, which belong to the entities.
+    Adds to ``counter``, in place. Whole paths are added for pairs with a path only. Inner words are
+    those between the two end tokens of the path, which belong to the entities. A path of no step
+    gives whole paths alone.
     """
     pair, position, token = arrays.path_tokens()
     tokens = arrays.paths.tokens
@@ -309,7 +336,8 @@ def _add_path_children(arrays: PairArrays, counter: FeatureCounter) -> None:
 def _add_ngrams(prefix: str, sequence: Indices, size: int, counter: FeatureCounter) -> None:
     """Add all n-grams of ``size`` consecutive items of each row to the counter, under ``prefix``.
 
-    ``sequence`` is (pairs, width) and padded with -1 at the end of a row; shorter rows give none.
+    ``sequence`` is (pairs, width) of word numbers and padded with -1 at the end of a row; shorter
+    rows give none. Row i of the counter is row i of ``sequence``.
     """
     row, start = np.nonzero(sequence[:, size - 1 :] >= 0)
     counter.add(prefix, row, *(sequence[row, start + k] for k in range(size)))
@@ -346,7 +374,7 @@ class TriggerRoles(_Block):
     binary: ClassVar[bool] = True
 
     def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
-        """Add all groups of features of all pairs."""
+        """Add all groups of features of all pairs to ``counter``, in place; see the class."""
         for add in (
             _add_triggers,
             _add_path,
@@ -359,14 +387,19 @@ class TriggerRoles(_Block):
 
 
 def _is_trigger(arrays: PairArrays, words: Indices) -> NDArray[np.bool_]:
-    """Return which of some word numbers are TRIGGERS, as a mask of the same shape."""
+    """Return which of some word numbers are TRIGGERS, as a mask of the same shape.
+
+    ``words`` are numbers of ``arrays.lexicon``; placeholders of entities are never triggers.
+    """
     return arrays.lexicon.isin(TRIGGERS, words)
 
 
 def _add_triggers(arrays: PairArrays, counter: FeatureCounter) -> None:
     """Add trigger words with the side they stand on, and those on the path.
 
-    A trigger is also added as "anywhere". Tokens of the pair's entities are never on a side.
+    Adds ("trigger", side or "path" or "anywhere", stem) to ``counter``, in place. Every trigger is
+    also added as "anywhere", once per side and once per path. Tokens of the pair's entities are
+    never on a side.
     """
     pair_token = ((arrays.side >= 0) & _is_trigger(arrays, arrays.words)).nonzero()[0]
     sides = arrays.lexicon.encode(SIDES)[arrays.side[pair_token]]
@@ -434,7 +467,9 @@ def _coarse_paths(arrays: PairArrays) -> Indices:
 def _add_middle(arrays: PairArrays, counter: FeatureCounter) -> None:
     """Add the words and the tags between the entities, each as one feature, where there are few.
 
-    Pairs are those of ``arrays.short_middles``.
+    Adds "middle" and "middle tags" to ``counter``, in place, for pairs with at most
+    MAX_SHORT_MIDDLE tokens between (``arrays.short_middles``). An empty middle is the feature
+    without further parts.
     """
     rows, pair_tokens = arrays.short_middles
     for name, values in (
@@ -445,9 +480,10 @@ def _add_middle(arrays: PairArrays, counter: FeatureCounter) -> None:
 
 
 def _add_neighbours(arrays: PairArrays, counter: FeatureCounter) -> None:
-    """Add the word before and the word after each pair.
+    """Add the word right before and the word right after each pair to ``counter``, in place.
 
-    "start" and "end" stand for the bounds of the sentence.
+    The features are "previous" and "next", one of each per pair; "start" and "end" stand for the
+    bounds of the sentence.
     """
     all_pairs = np.arange(len(arrays.pairs))
     starts_sentence = arrays.first_token == arrays.sentence_base
@@ -464,8 +500,11 @@ def _add_neighbours(arrays: PairArrays, counter: FeatureCounter) -> None:
 def _add_patterns(arrays: PairArrays, counter: FeatureCounter) -> None:
     """Add the order of entities, triggers and negations as a text of symbols.
 
-    ``pattern`` covers the pair and its middle, ``pattern around`` one more symbol on either side.
-    Runs of equal symbols on one side are merged.
+    Adds one "pattern" and one "pattern around" per pair to ``counter``, in place. ``pattern``
+    covers the pair and its middle, ``pattern around`` one more symbol on either side, set off by
+    blanks. Symbols are 1, 2, X (other entity), k (trigger) and n (negation). Other words are
+    skipped, and runs of equal symbols on one side are merged, the pair and its middle being one
+    side.
     """
     symbol = arrays.lexicon.lookup(_pattern_symbol, arrays.words, np.uint8)
     pair_token = symbol.nonzero()[0]
@@ -489,7 +528,11 @@ def _add_patterns(arrays: PairArrays, counter: FeatureCounter) -> None:
 
 
 def _pattern_symbol(word: str) -> int:
-    """Return the letter of a word in patterns as its ASCII code; 0 for words that are left out."""
+    """Return the letter of a word in patterns as its ASCII code; 0 for words that are left out.
+
+    ``word`` is a stem or the placeholder of an entity. A word that is both a trigger and a negation
+    is a trigger (k).
+    """
     if word in TRIGGERS:
         return ord("k")
     return ord("n") if word in NEGATIONS else _ENTITY_SYMBOLS.get(word, 0)
@@ -498,7 +541,8 @@ def _pattern_symbol(word: str) -> int:
 def _add_lengths(arrays: PairArrays, counter: FeatureCounter) -> None:
     """Add the bit lengths of path length, middle size and number of triggers between.
 
-    As texts, one of each for every pair; "none" for the path length without a path.
+    Adds to ``counter``, in place, as texts, one of each for every pair: 0, 1, 2-3, 4-7, ... become
+    "0", "1", "2", "3", ...; "none" for the path length without a path.
     """
     all_pairs = np.arange(len(arrays.pairs))
     pair_token = ((arrays.side == 1) & _is_trigger(arrays, arrays.words)).nonzero()[0]
@@ -545,7 +589,13 @@ class BetweenSequences:
         return MultiView({"words": Sequences.from_lists(words), "tags": Sequences.from_lists(tags)})
 
     def _symbols(self, candidate: Candidate) -> tuple[list[str], list[str]]:
-        """Return the words and the tags of one pair, in text order."""
+        """Return the words and the tags of one pair, in text order, two lists of one length.
+
+        They cover ``margin`` tokens on either side of the pair, within the sentence of its first
+        entity (the Doc, if it has no sentences) but always up to the end of the second. A token
+        without tag has its part of speech or "-". Raises ValueError unless the candidate has two
+        spans.
+        """
         if len(candidate.spans) != 2:
             raise ValueError(
                 f"a candidate in document {candidate.document!r} has {len(candidate.spans)} spans. "

@@ -433,7 +433,9 @@ COLUMN = {descriptor.name: i for i, descriptor in enumerate(DESCRIPTORS)}
 def groups_of_word(word: str) -> tuple[bool, ...]:
     """Return which WORD_GROUPS a word belongs to, and whether it is a bracket.
 
-    One flag per group, in order, then that of brackets. ``word`` is a stem, or a blinded entity.
+    One flag per group, in order, then that of brackets: "(", ")", "[", "]", or anything that
+    contains "rb-", as "-lrb-" does. ``word`` is a stem, or the placeholder of a blinded entity; it
+    must not be empty.
     """
     return (*(word in words for words in WORD_GROUPS.values()), word in "()[]" or "rb-" in word)
 
@@ -458,7 +460,11 @@ ENTITY_NAMES = ("first", "second")
 
 @dataclass(frozen=True, eq=False)
 class DescriptorContext:
-    """Intermediate results that several descriptors of the pairs of a batch share."""
+    """Intermediate results that several descriptors of the pairs of a batch share.
+
+    Each is computed at first use and kept. Tokens are numbered over all sentences of the batch, in
+    ``arrays``; ``entities`` are those of the same arrays.
+    """
 
     arrays: PairArrays
     entities: Entities
@@ -496,7 +502,11 @@ class DescriptorContext:
 
     @cached_property
     def counts_between(self) -> Matrix:
-        """Return how many tokens of each group stand between the entities, (pairs, groups)."""
+        """Return how many tokens of each group stand between the entities, (pairs, groups).
+
+        Counted are the tokens from the pair's first to its last that belong to neither entity.
+        Columns are those of GROUP_COLUMN.
+        """
         arrays = self.arrays
         pair_token = arrays.is_entity.nonzero()[0]
         pair, token = arrays.pair_index[pair_token], arrays.token_index[pair_token]
@@ -517,7 +527,7 @@ class DescriptorContext:
 
     @cached_property
     def pair_entities(self) -> Indices:
-        """Return the first and the second entity of each pair, (2, pairs)."""
+        """Return the first and the second entity of each pair, (2, pairs), as in ``entities``."""
         return np.array([self.entities.first, self.entities.second])
 
     @cached_property
@@ -552,7 +562,8 @@ class DescriptorContext:
     def _find_triggers(self, column: int) -> TriggerDistances:
         """Return each pair with the words of a group in its sentence, except in its entities.
 
-        ``column`` is that of the group in ``word_groups``.
+        ``column`` is that of the group in ``word_groups``. Sorted by pair, then in text order; a
+        pair without such a word does not occur.
         """
         arrays = self.arrays
         trigger_tokens = self.word_groups[:, column].nonzero()[0]
@@ -613,7 +624,13 @@ def scale(table: Matrix) -> Matrix:
 
 
 def _fill_distances(context: DescriptorContext, table: Matrix) -> None:
-    """Fill distances, counts of entities, and counts of the whole sentence."""
+    """Fill distances, counts of entities, and counts of the whole sentence.
+
+    Writes the columns named in ``values`` of ``table`` (one row per pair), in place. Counts of
+    triggers, of entities between and of tokens between are raw, those of the sentence's tokens and
+    entities are already logarithms. Entities between lie inside the pair and share no token with
+    it.
+    """
     arrays, entities, others = context.arrays, context.entities, context.other_entities
     path, gap = (
         measure(entities.first, entities.second)
@@ -655,8 +672,8 @@ def _fill_distances(context: DescriptorContext, table: Matrix) -> None:
 def _share_below(context: DescriptorContext, limits: Vector, measure: Measure) -> Vector:
     """Return the share of mention pairs of the sentence with a value below each limit, (pairs,).
 
-    ``limits`` has one value per pair, 0 or more; ``measure`` gives the values of pairs of mentions.
-    0 for a sentence with fewer than two mentions.
+    ``limits`` has one value per pair, 0 or more; equal values are not below. ``measure`` gives the
+    values, 0 or more, of two arrays of entities. 0 for a sentence with fewer than two mentions.
     """
     first, second = context.mention_pairs
     values, sentence = measure(first, second), context.arrays.sentence_index
@@ -673,12 +690,20 @@ _BETWEEN_COLUMNS = np.array([GROUP_COLUMN[group] for group in GROUP_BETWEEN.valu
 
 
 def _fill_counts_between(context: DescriptorContext, table: Matrix) -> None:
-    """Fill counts of word groups between the entities."""
+    """Fill counts of word groups between the entities, raw, also for those that become flags.
+
+    Writes the columns GROUP_BETWEEN of ``table`` (one row per pair), in place.
+    """
     table[:, column_indices(tuple(GROUP_BETWEEN))] = context.counts_between[:, _BETWEEN_COLUMNS]
 
 
 def _fill_triggers_around(context: DescriptorContext, table: Matrix) -> None:
-    """Fill triggers before, after and next to the pair, and their order with entities between."""
+    """Fill triggers before, after and next to the pair, and their order with entities between.
+
+    Writes flags into the columns named in ``values`` of ``table`` (one row per pair), in place.
+    Only the pair's sentence is considered; "just" before or after means within MAX_NEAR_TOKENS
+    tokens. Order is 0 unless both a trigger and another entity stand between the two.
+    """
     arrays, counts = context.arrays, context.cumulative_counts
     first_token, last_token = arrays.first_token, arrays.last_token
     sentence_start, sentence_end = (
@@ -714,7 +739,8 @@ def _fill_triggers_around(context: DescriptorContext, table: Matrix) -> None:
 def _extremes(context: DescriptorContext, column: int) -> tuple[Indices, Indices]:
     """Return the first and last token of a word group between the entities, each (pairs,).
 
-    ``column`` is that of the group in ``word_groups``; 0 if there is no such token.
+    ``column`` is that of the group in ``word_groups``. Tokens are numbers in the batch; 0 if there
+    is no such token, which is also a valid number: check ``counts_between`` first.
     """
     pair, token = context.middle_tokens
     kept = context.word_groups[token, column].nonzero()[0]
@@ -725,7 +751,12 @@ def _extremes(context: DescriptorContext, column: int) -> tuple[Indices, Indices
 
 
 def _fill_short_middles(context: DescriptorContext, table: Matrix) -> None:
-    """Fill whether the entities are in one list, or joined by at most two tokens and by which."""
+    """Fill whether the entities are in one list, or joined by at most two tokens and by which.
+
+    Writes flags into five columns of ``table`` (one row per pair), in place. A list has at least
+    one token between the entities, and all of them are SEPARATORS. "In parentheses" means one
+    opening bracket between the two and a closing one right after the second.
+    """
     arrays, size = context.arrays, context.arrays.side_sizes[:, 1]
     is_list = (size == context.counts_between[:, GROUP_COLUMN["separator"]]) & (size > 0)
     table[:, COLUMN["members of one list"]] = is_list
@@ -756,9 +787,10 @@ def _fill_short_middles(context: DescriptorContext, table: Matrix) -> None:
 
 
 def _isin_few(words: Indices, members: Indices) -> Mask:
-    """Return which words are among a few, (words,); faster than ``np.isin`` for so few.
+    """Return which words are among ``members``, (words,).
 
-    Both are word numbers.
+    Both are word numbers of one lexicon. Faster than ``np.isin`` for a few members; needs memory
+    for words * members flags.
     """
     return (words[:, None] == members).any(axis=1)
 
@@ -766,7 +798,10 @@ def _isin_few(words: Indices, members: Indices) -> Mask:
 def _fill_trigger_distances(context: DescriptorContext, table: Matrix) -> None:
     """Fill the distances from each entity and from both to the nearest trigger.
 
-    Without a trigger they are MAX_DISTANCE, twice that for both.
+    Writes the columns ``_TRIGGER_DISTANCE_NAMES`` of each trigger group into ``table`` (one row per
+    pair), in place. From both is the smallest sum for one trigger. Distances are at most
+    MAX_DISTANCE, twice that for both, and so without a trigger. The flag says whether the trigger
+    with the shortest paths to both (the first of equals) stands between the entities.
     """
     arrays = context.arrays
     for name, triggers in context.triggers.items():
@@ -804,7 +839,12 @@ _TRIGGER_DISTANCE_NAMES = {name: _trigger_distance_names(name) for name in TRIGG
 
 
 def _fill_closer_entities(context: DescriptorContext, table: Matrix) -> None:
-    """Fill whether another entity is closer to the first or second than they are to each other."""
+    """Fill whether another entity is closer to the first or second than they are to each other.
+
+    Writes flags into the columns "other entity nearer ..." of ``table`` (one row per pair), in
+    place, by path and by tokens. Equal distance is not closer; mentions that share a token with one
+    of the pair are not considered.
+    """
     entities, others = context.entities, context.other_entities
     pair = others.pair_index
     linear = entities.distance(context.pair_entities.take(pair, axis=1), others.entity)
@@ -823,7 +863,10 @@ _FACT_NAMES = {which: tuple(f"{which} {name}" for name in ENTITY_FACTS) for whic
 
 
 def _fill_entity_facts(context: DescriptorContext, table: Matrix) -> None:
-    """Fill ENTITY_FACTS of both entities."""
+    """Fill ENTITY_FACTS of the first and of the second entity.
+
+    Writes the columns ``_FACT_NAMES`` of ``table`` (one row per pair), in place.
+    """
     for which, entity in zip(ENTITY_NAMES, context.pair_entities, strict=True):
         table[:, column_indices(_FACT_NAMES[which])] = context.entities.facts[entity]
 
@@ -831,7 +874,8 @@ def _fill_entity_facts(context: DescriptorContext, table: Matrix) -> None:
 def _fill_heads(context: DescriptorContext, table: Matrix) -> None:
     """Fill whether the entities have a common head and whether one depends on the other.
 
-    Any token of an entity and any of its governors count.
+    Writes flags into two columns of ``table`` (one row per pair), in place. Any token of an entity
+    and any of its governors outside the entity count.
     """
     entities = context.entities
     entity, _, governor = entities.governors
@@ -852,7 +896,9 @@ def _fill_heads(context: DescriptorContext, table: Matrix) -> None:
 def _fill_name_equality(context: DescriptorContext, table: Matrix) -> None:
     """Fill whether the names are equal, one contains the other, or one is repeated.
 
-    Names are compared in lower case; repeated means at least two mentions of the sentence.
+    Writes flags into three columns of ``table`` (one row per pair), in place. Names are compared in
+    lower case, tokens joined by blanks. Equal names do not contain each other. Repeated means that
+    a name of the pair is that of at least two mentions of the sentence.
     """
     entities = context.entities
     texts = entities.texts
@@ -874,7 +920,10 @@ def _fill_name_equality(context: DescriptorContext, table: Matrix) -> None:
 def _fill_trigger_rivals(context: DescriptorContext, table: Matrix) -> None:
     """Fill how many other entities are closer to the pair's best trigger than its own are.
 
-    The best trigger is the nearest to both, by path or by tokens; 0 without a trigger.
+    Writes raw counts into the columns "rivals of ..." of ``table`` (one row per pair), in place.
+    The best trigger has the smallest sum of distances to both, by path or by tokens, the first of
+    equals; 0 without a trigger. Equal distance is not closer; mentions that share a token with one
+    of the pair are not counted.
     """
     entities, others = context.entities, context.other_entities
     triggers = context.triggers["trigger"]
@@ -902,7 +951,9 @@ _FOLLOWING_NAMES = tuple(
 def _fill_following_words(context: DescriptorContext, table: Matrix) -> None:
     """Fill whether words of FOLLOWING_WORD_GROUPS follow each entity within two tokens.
 
-    Tokens of the pair's entities do not count.
+    Writes 0 or 1 into the columns ``_FOLLOWING_NAMES`` of ``table`` (one row per pair), in place:
+    the groups for the first entity, then for the second. Only the next two tokens of the same
+    sentence are considered; one of the pair's entities matches no group, but takes its place.
     """
     arrays = context.arrays
     sentence_end = arrays.sentence_base + arrays.sentence_sizes
@@ -953,23 +1004,30 @@ class PairDescriptors:
     parse: Parse = "auto"
 
     def __post_init__(self) -> None:
-        """Check the settings; raise ValueError if one is not valid."""
+        """Raise ValueError if ``parse`` or ``which`` is not one of its choices."""
         check_choice("parse", [self.parse], get_args(Parse))
         check_choice("which", [self.which], get_args(DescriptorSet))
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        """Return the descriptors of candidates, which must be pairs of entities, one row each."""
+        """Return the descriptors of candidates, one row each, in order.
+
+        Raises ValueError if a candidate does not have two spans or its Doc lacks the parse.
+        """
         return self.represent(analyze_pairs(candidates, self.parse))
 
     def represent(self, pairs: Sequence[EntityPair]) -> Features:
-        """Return the descriptors of pairs that are already analysed, one row each, in order."""
+        """Return the descriptors of pairs that are already analysed, one row each, in order.
+
+        The pairs' own parse is used, whatever ``self.parse`` says.
+        """
         return self.represent_all_sizes(pairs)[self.which]
 
     def represent_all_sizes(self, pairs: Sequence[EntityPair]) -> dict[str, Features]:
         """Return the descriptors of every size up to ``which``, at the cost of the largest.
 
         The keys are those of ``"basic"``, ``"position"`` and ``"relation"`` up to ``which``, each
-        with one row per pair. Values are divided by their scales.
+        with one row per pair, in order. A size includes the smaller ones. Values are divided by
+        their scales.
         """
         columns, scales, selections = self._selection
         cells = RawCSR.from_dense(scale(descriptor_values(pair_arrays(pairs)))[:, columns] / scales)
@@ -1005,7 +1063,7 @@ class PairDescriptors:
         return np.array(columns, dtype=np.intp), np.array([d.scale for d in selected]), selections
 
     def _is_selected(self, descriptor: Descriptor) -> bool:
-        """Return whether a descriptor belongs to no group that is left out."""
+        """Return whether the settings do not leave out a descriptor's group; ignores its level."""
         left_out = {
             "entity count": not self.entity_counts,
             "name equality": not self.name_equality,
@@ -1016,7 +1074,8 @@ class PairDescriptors:
 def _select_columns(cells: RawCSR, new_columns: NDArray[np.int32], width: int) -> RawCSR:
     """Return the cells with columns renumbered to ``new_columns``; -1 leaves a column out.
 
-    ``width`` is the number of columns of the result. New columns must keep their order.
+    ``new_columns`` has one entry per column of ``cells``; the kept ones must keep their order.
+    ``width`` is the number of columns of the result. ``cells`` is not changed.
     """
     indices = new_columns[cells.indices]
     is_kept = indices >= 0

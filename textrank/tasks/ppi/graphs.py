@@ -97,9 +97,10 @@ class DependencyGraph:
             raise ValueError("parts is empty; choose 'dependency', 'linear' or both")
 
     def __call__(self, candidates: Sequence[Candidate]) -> GraphBatch:
-        """Return one graph per candidate; the candidates of a sentence share its shape.
+        """Return one graph per candidate, in order; the candidates of a sentence share its shape.
 
-        Raises ValueError if a candidate does not have two spans.
+        Raises ValueError if a candidate does not have two spans, or if its Doc lacks sentence
+        boundaries or the parse.
         """
         for index, candidate in enumerate(candidates):
             if len(candidate.spans) != 2:
@@ -166,7 +167,7 @@ class DependencyGraph:
         """Build the graphs of word order of all pairs of a sentence, as one family.
 
         There is an edge from each token to the next. Vertices are the tokens, labelled by their
-        side.
+        side. ``tokens`` must have the labels behind SIDE_PREFIXES, as ``_token_labels`` makes them.
         """
         labels = tokens.labels(pairs.sides() + len(self._prefixes) - len(SIDE_PREFIXES))
         position = np.arange(len(sentence))
@@ -176,7 +177,10 @@ class DependencyGraph:
         )
 
     def _word_forms(self, sentence: Sentence) -> list[str]:
-        """Return the text of each token in the form ``words``, entities not yet blinded."""
+        """Return the text of each token in the form ``self.words``, entities not yet blinded.
+
+        A new list, which the caller may change.
+        """
         if self.words == "raw":
             return list(sentence.texts)
         if self.words == "stem":
@@ -195,8 +199,8 @@ class DependencyGraph:
     ) -> TokenLabels:
         """Return the names of the tokens of a sentence, entities blinded.
 
-        One kind of label for the text and one for the part of speech, as chosen. Every name is
-        added to ``label_index`` with each of ``_prefixes``.
+        One kind of label for the text and one for the part of speech, as chosen in ``self.labels``,
+        in this order. Every name is added to ``label_index`` with each of ``_prefixes``, in place.
         """
         position = np.broadcast_to(np.arange(len(sentence)), pairs.first.shape)
         names, name_index = [], []
@@ -257,7 +261,8 @@ class SentencePairs:
     def from_candidates(cls, sentence: Sentence, candidates: Sequence[Candidate]) -> SentencePairs:
         """Collect the entities' tokens of the candidates of a sentence.
 
-        ``candidates`` are all of a batch; rows follow ``sentence.candidate_indices``.
+        ``candidates`` are all of a batch; rows follow ``sentence.candidate_indices``. Each must
+        have two spans; first and second are in text order, whatever the order of the spans.
         """
         first, second = (
             np.zeros((len(sentence.candidate_indices), len(sentence)), bool) for _ in range(2)
@@ -270,7 +275,10 @@ class SentencePairs:
         return cls(first, second, np.array(token_pairs, dtype=np.intp))
 
     def sides(self) -> Indices:
-        """Return 0 for tokens before the pair, 1 inside or between, 2 after it, (g, n)."""
+        """Return 0 for tokens before the pair, 1 inside or between, 2 after it, (g, n).
+
+        Tokens of the entities are inside.
+        """
         is_entity = self.first | self.second
         has_begun = np.logical_or.accumulate(is_entity, axis=1)
         is_to_come = np.logical_or.accumulate(is_entity[:, ::-1], axis=1)[:, ::-1]
@@ -313,7 +321,7 @@ class PathGraphs:
 
     @cached_property
     def _dependencies(self) -> list[Dependencies]:
-        """Return the dependencies of each sentence."""
+        """Return the dependencies of each sentence, tokens counted from its start."""
         return [context.sentence.dependencies for context in self.arrays.contexts]
 
     @cached_property
@@ -358,8 +366,9 @@ class PathGraphs:
     def _path_arcs(self) -> tuple[Indices, Indices]:
         """Return (pair, arc) of all arcs on a shortest path between any tokens of the two entities.
 
-        The arc between u and v lies on a shortest path from s to t if d(s, u) + 1 + d(v, t) =
-        d(s, t). A (pair, arc) may occur several times.
+        The arc between u and v lies on a shortest path from s to t if d(s, u) + 1 + d(v, t) = d(s,
+        t). Two arrays of one length. A (pair, arc) may occur several times; tokens without a path
+        between them and tokens of both entities give none.
         """
         arrays, distances = self.arrays, self.arrays.distances
         pair, source, target = arrays.entity_token_pairs
@@ -484,7 +493,8 @@ def _label_ids(codes: Indices, words: list[str]) -> tuple[tuple[str, ...], NDArr
     """Return the labels that occur, and their ids in place of codes, dtype int32.
 
     A code is 2 * word, plus 1 on a path, where ``word`` is an index of ``words``; -1 stands for no
-    label and stays. Ids follow the order of codes and have the shape of ``codes``.
+    label and stays. Labels on a path begin with ``path:``. Ids follow the order of codes and have
+    the shape of ``codes``, which is not changed; codes with the same label share an id.
     """
     used = np.zeros(2 * len(words) + 1, dtype=bool)
     used[codes.ravel()] = True
@@ -520,10 +530,10 @@ def from_networkx(
     Parameters
     ----------
     labels
-        Node attribute with a label or several; nodes without it get none.
+        Node attribute with a string or an iterable of labels; nodes without it get none.
     weight, default
         Edge attribute with the weight, and the weight of edges without it. Weights of parallel
-        edges add up; undirected edges go both ways.
+        edges add up; undirected edges go both ways, but a loop only once.
 
     Raises ValueError if a weight is not a number.
 
@@ -542,7 +552,11 @@ def from_networkx(
 
 
 def _label_tuple(value: Any) -> tuple[str, ...]:
-    """Return a node attribute (None, a label or several) as a tuple of strings; () for None."""
+    """Return a node attribute (None, a label or several) as a tuple of strings; () for None.
+
+    A string is one label. Anything else must be iterable, and its items become strings; TypeError
+    otherwise.
+    """
     if value is None:
         return ()
     return (value,) if isinstance(value, str) else tuple(str(label) for label in value)
@@ -551,7 +565,8 @@ def _label_tuple(value: Any) -> tuple[str, ...]:
 def _edge_weight(value: Any, edge: tuple[Any, Any]) -> float:
     """Return the weight as a float; raise ValueError that names the edge if it is not a number.
 
-    ``edge`` is (source, target) and only for the message.
+    ``edge`` is (source, target) and only for the message. A numeric string is converted; NaN and
+    infinity are not refused here.
     """
     try:
         return float(value)

@@ -103,7 +103,8 @@ class Lexicon:
         """Return ``value(word)`` for each word number, shape (words, width), bool.
 
         For functions with several answers per word: ``value`` returns a tuple of ``width``
-        booleans. ``words`` is one-dimensional. Called once for each distinct word; not cached.
+        booleans. ``words`` is one-dimensional and may be empty. ``value`` is called once for each
+        distinct word of ``words``; results are not cached, unlike those of ``lookup``.
         """
         distinct, inverse = factorize(words)
         vocabulary = self.words()
@@ -113,7 +114,8 @@ class Lexicon:
     def isin(self, members: frozenset[str], words: Indices) -> NDArray[np.bool_]:
         """Return a mask, of the shape of ``words``, of the word numbers whose word is in the set.
 
-        ``members`` must be a module constant: results are cached by its identity.
+        ``members`` must be a constant of a module: results are cached by its identity, for the life
+        of the lexicon.
         """
         return self.lookup(members.__contains__, words)
 
@@ -137,7 +139,11 @@ class FeatureCounter:
     )  # by view, the shared rows of each pair
 
     def new_rows(self, count: int) -> Indices:
-        """Append ``count`` empty rows and return their indices."""
+        """Append ``count`` empty rows and return their indices.
+
+        They get features by ``add``; which pairs share them is for the caller to note in
+        ``shared``.
+        """
         self.n_rows += count
         return np.arange(self.n_rows - count, self.n_rows)
 
@@ -145,7 +151,9 @@ class FeatureCounter:
         """Add one occurrence of the feature ``(name, *parts)`` to each of ``rows``.
 
         ``rows`` are row indices. Each part is an array of word numbers, one per row, or one number
-        for all rows. A row may occur several times; each time counts.
+        for all rows; there may be none. A row may occur several times; each time counts. The
+        feature belongs to the current view. ``rows`` is kept without a copy: do not change it
+        afterwards.
         """
         columns = np.empty((len(rows), len(parts)), dtype=np.intp)
         for column, part in enumerate(parts):
@@ -153,10 +161,10 @@ class FeatureCounter:
         self._append(name, rows, columns)
 
     def add_padded(self, name: str, rows: Indices, parts: Indices) -> None:
-        """Add the feature ``(name, *parts[i])`` to row ``rows[i]``.
+        """Add the feature ``(name, *parts[i])`` to row ``rows[i]``, in the current view.
 
         ``parts`` (rows, longest name) are word numbers; shorter names are padded with -1 at the
-        end.
+        end. A row of -1 alone adds the feature ``(name,)``.
         """
         sizes = (parts >= 0).sum(axis=1)
         for size in np.bincount(sizes).nonzero()[0].tolist():
@@ -164,9 +172,10 @@ class FeatureCounter:
             self._append(name, rows[index], parts[index, :size])
 
     def _append(self, name: str, rows: Indices, parts: Indices) -> None:
-        """Store occurrences by the number of their parts.
+        """Store occurrences of a feature of the current view by the number of their parts.
 
-        Row ``rows[i]`` has the parts ``parts[i]``; ``parts`` (rows, parts) has no padding.
+        Row ``rows[i]`` has the parts ``parts[i]``; ``parts`` (rows, parts) has no padding. Neither
+        array is copied.
         """
         prefix = self.prefixes.setdefault((self.view, name), len(self.prefixes))
         self.groups.setdefault(parts.shape[1], []).append((prefix, rows, parts))
@@ -174,7 +183,8 @@ class FeatureCounter:
     def features(self, *, binary: bool = False) -> Features:
         """Return the features of the current view, (rows, names): counts, or 0/1 if ``binary``.
 
-        All features must have been added under this one view. Rows include the shared ones.
+        All features must have been added under this one view, else ValueError is raised. Rows
+        include the shared ones.
         """
         return self.joint_features(self.n_rows, {self.view: binary}).view(self.view)
 
@@ -233,6 +243,7 @@ class FeatureCounter:
         """Return an integer of at most ``max_bits`` bits for each row, equal only for equal rows.
 
         ``parts`` (rows, parts) are word numbers. Codes are comparable only within one call.
+        ``max_bits`` must suffice for a row index and a word number together; this is not checked.
         """
         bits = max(1, len(self.lexicon.numbers)).bit_length()
         if bits * parts.shape[1] <= max_bits:
@@ -284,10 +295,11 @@ class FeatureCounter:
 
 
 def _factorize_in_order(codes: Indices) -> tuple[Indices, Indices]:
-    """Number distinct codes by first occurrence; like ``pandas.factorize``.
+    """Number distinct codes by first occurrence.
 
-    Returns the position where each distinct code first occurs, and the number of every code.
-    (Sorting by code would let columns depend on what else was looked up in the lexicon.)
+    Returns the position where each distinct code first occurs, ascending, and the number of every
+    code, (codes,). (Sorting by code would let columns depend on what else was looked up in the
+    lexicon.)
     """
     order = np.argsort(codes, kind="stable")
     ordered = codes[order]
@@ -325,7 +337,7 @@ class PairSentence:
 
     @cached_property
     def words(self) -> list[str]:
-        """Return the stem of every token, with entities replaced by ``PROT``."""
+        """Return the stem of every token, with each token of any entity replaced by ``PROT``."""
         words = list(self.stems)
         for token in self.sentence.entities:
             words[token] = OTHER_ENTITY
@@ -333,12 +345,15 @@ class PairSentence:
 
     @property
     def tags(self) -> list[str]:
-        """Return the part of speech of every token."""
+        """Return the Penn tag of every token, or its coarse part of speech where it has no tag."""
         return self.sentence.tags
 
     @property
     def mentions(self) -> list[list[int]]:
-        """Return the tokens of each entity of the sentence, in text order."""
+        """Return the tokens of each entity of the sentence, in text order.
+
+        Tokens count from the start of the sentence. Entities may share tokens.
+        """
         return self.sentence.mentions
 
 
@@ -346,8 +361,8 @@ class PairSentence:
 class EntityPair:
     """Two entities of a sentence, given by their tokens.
 
-    ``first`` is the one that comes first in the text; both lists are sorted and count from the
-    start of ``context.sentence``.
+    ``first`` is the one that comes first in the text, by first and then by last token; both lists
+    are sorted, not empty, and count from the start of ``context.sentence``. They may share tokens.
     """
 
     context: PairSentence
@@ -359,7 +374,7 @@ class PairRepresentation(Protocol):
     """Representation that can start from analysed pairs; equal objects give equal features."""
 
     def represent(self, pairs: Sequence[EntityPair]) -> Features:
-        """Return the features of pairs, one row each."""
+        """Return the features of pairs, one row each, in order."""
 
 
 class FeatureExtractor(Protocol):
@@ -368,7 +383,11 @@ class FeatureExtractor(Protocol):
     binary: ClassVar[bool]  # features are 0/1, not counts
 
     def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
-        """Add the features of all pairs to ``counter``, under its current view."""
+        """Add the features of all pairs to ``counter``, in place, under its current view.
+
+        Row i of the counter is ``arrays.pairs[i]``. Features that several pairs share may be added
+        to rows from ``counter.new_rows``.
+        """
 
 
 class FeatureBlock(PairRepresentation, FeatureExtractor, Protocol):
@@ -403,7 +422,11 @@ class PairBatch(Sequence[EntityPair]):
         return len(self.pairs)
 
     def features_of(self, block: PairRepresentation) -> Features:
-        """Return the features of a block, (pairs, features), cached after the first call."""
+        """Return the features of a block, (pairs, features), cached after the first call.
+
+        The block must be hashable; equal blocks share the result. It is taken from the features of
+        an earlier ``extract_jointly`` with this block if there are any.
+        """
         if block not in self.feature_cache:
             joint, name = self.joint_cache.get(block, (None, ""))
             self.feature_cache[block] = joint.view(name) if joint else block.represent(self)
@@ -427,7 +450,8 @@ class PairBatch(Sequence[EntityPair]):
     def joint_features(self, blocks: Mapping[str, FeatureExtractor]) -> JointFeatures:
         """Return joint features with all ``blocks``, which are extractors by view name.
 
-        An earlier result that contains them is reused; it may have other views as well.
+        An earlier result that contains them under the same names is reused; it may have other views
+        as well. Otherwise they are extracted and remembered.
         """
         for joint, _ in self.joint_cache.values():
             if all(self.joint_cache.get(block) == (joint, name) for name, block in blocks.items()):
@@ -448,7 +472,8 @@ def pair_arrays(pairs: Sequence[EntityPair]) -> PairArrays:
 def extract_features(block: FeatureBlock, pairs: Sequence[EntityPair]) -> Features:
     """Return the features of one block alone, (pairs, features).
 
-    0/1 if ``block.binary``, else counts.
+    0/1 if ``block.binary``, else counts. Rows are in the order of ``pairs``, followed by shared
+    rows if the block adds any to the counter. Nothing is cached but the arrays of a PairBatch.
     """
     arrays = pair_arrays(pairs)
     counter = FeatureCounter(arrays.lexicon, len(pairs))
@@ -487,7 +512,8 @@ def _build_pairs(
 ) -> list[EntityPair]:
     """Return each candidate as a pair in its sentence, in the order of candidates.
 
-    The sentences must cover all candidates. The entities of a pair are in text order.
+    The sentences must cover all candidates, else KeyError is raised, and every candidate must have
+    two spans. The entities of a pair are in text order. Shows progress on a terminal.
     """
     pairs: dict[int, EntityPair] = {}
     for sentence in track(sentences, "sentences"):
@@ -514,7 +540,8 @@ class DependencySteps:
     def from_tokens(self, tokens: Indices) -> tuple[Indices, Indices]:
         """Return all steps from some tokens as two arrays: position in ``tokens``, and step index.
 
-        Sorted by position, then by step. A token without dependencies has no entry.
+        Sorted by position, then by step. A token without dependencies has no entry; a repeated one
+        has its steps at each of its positions.
         """
         start = self.starts[tokens]
         return expand(start, self.starts[tokens + 1] - start)
@@ -585,7 +612,11 @@ class PairArrays:
         return cls(pairs, contexts, np.array(sentence_index, dtype=np.intp), Lexicon())
 
     def cached(self, make: Callable[[PairArrays], T]) -> T:
-        """Return ``make(self)``, computed at the first call for this function object."""
+        """Return ``make(self)``, computed at the first call for this function object.
+
+        Pass a module-level function or class method: a new lambda at each call would never be found
+        again.
+        """
         if make not in self.cache:
             self.cache[make] = make(self)
         return cast(T, self.cache[make])
@@ -617,7 +648,10 @@ class PairArrays:
 
     @cached_property
     def token_tags(self) -> Indices:
-        """Return the part of speech of each token, as word numbers (tokens,)."""
+        """Return the tag of each token, as word numbers (tokens,); see ``PairSentence.tags``.
+
+        Tags of entities are not blinded.
+        """
         return self.lexicon.encode(tag for c in self.contexts for tag in c.tags)
 
     @cached_property
@@ -629,7 +663,11 @@ class PairArrays:
 
     @cached_property
     def links(self) -> DependencySteps:
-        """Return all dependencies except self-loops as steps in both directions."""
+        """Return all dependencies except self-loops as steps in both directions.
+
+        Tokens are numbered over the batch. Parallel dependencies of the same two tokens are all
+        kept, in the order of the parse.
+        """
         dependencies = [context.sentence.dependencies for context in self.contexts]
         sizes = np.array([len(d) for d in dependencies], dtype=np.intp)
         base = np.repeat(self.sentence_starts[:-1], sizes)
@@ -702,12 +740,18 @@ class PairArrays:
 
     @cached_property
     def first_token(self) -> Indices:
-        """Return the first token that belongs to either entity of each pair, (pairs,)."""
+        """Return the first token that belongs to either entity of each pair, (pairs,).
+
+        Tokens are numbered over the batch.
+        """
         return np.minimum(*(np.minimum.reduceat(t, run_starts(o)) for o, t in self.entity_tokens))
 
     @cached_property
     def last_token(self) -> Indices:
-        """Return the last token that belongs to either entity of each pair, (pairs,)."""
+        """Return the last token that belongs to either entity of each pair, (pairs,), inclusive.
+
+        Tokens are numbered over the batch.
+        """
         return np.maximum(*(np.maximum.reduceat(t, run_starts(o)) for o, t in self.entity_tokens))
 
     @cached_property
@@ -747,7 +791,10 @@ class PairArrays:
 
     @cached_property
     def name_tokens(self) -> Indices:
-        """Return the sorted distinct tokens of all entities, whether in a pair or not."""
+        """Return the sorted distinct tokens of all entities, whether in a pair or not.
+
+        Tokens are numbered over the batch.
+        """
         mask = np.zeros(int(self.sentence_starts[-1]), dtype=bool)
         for _, token in self.entity_tokens:
             mask[token] = True
@@ -799,7 +846,8 @@ class PairArrays:
     def closest_token_pair(self) -> Indices:
         """Return, for each pair, the index in ``entity_token_pairs`` with the shortest path.
 
-        The first one wins ties.
+        Shape (pairs,). The first one wins ties, also if no tokens of the entities are connected at
+        all.
         """
         pair, source, target = self.entity_token_pairs
         path_lengths = self.distances.between(source, target)
@@ -810,7 +858,8 @@ class PairArrays:
     def paths(self) -> ShortestPaths:
         """Return a shortest path between the closest tokens of each pair.
 
-        Among equally short paths, each step goes to the first token in the text.
+        Among equally short paths, each step goes to the first token in the text, and of parallel
+        dependencies to it the first is taken. Length 0 if the entities share a token.
         """
         _, source, target = self.entity_token_pairs
         current, goal = source[self.closest_token_pair].copy(), target[self.closest_token_pair]
@@ -862,7 +911,8 @@ class PairArrays:
     def path_tops(self) -> Indices:
         """Return how many upward steps each shortest path begins with, (pairs,); -1 without a path.
 
-        That is the position of the path's highest token if it climbs and then descends.
+        That is the position of the path's highest token if it climbs and then descends. A path that
+        only climbs has its length, one of no step 0.
         """
         tops = self.paths.length.copy()
         pair, position = np.nonzero(self.paths.steps >= 0)

@@ -50,7 +50,11 @@ def stem(word: str) -> str:
 
 
 def check_choice(name: str, values: Sequence[str], choices: Sequence[str]) -> None:
-    """Raise ValueError if one of the values of the setting ``name`` is not among ``choices``."""
+    """Raise ValueError if one of the values of the setting ``name`` is not among ``choices``.
+
+    The message has the first such value. Pass ``[value]`` for a single one: a bare string would be
+    checked letter by letter.
+    """
     for value in values:
         if value not in choices:
             raise ValueError(
@@ -156,7 +160,8 @@ class Dependencies:
         """Return shortest path lengths along dependencies in either direction, shape (sources, n).
 
         ``n`` is the number of tokens. ``sources`` are token indices; None means all ``n`` tokens.
-        Unreachable tokens are at infinity, a source is at 0 from itself.
+        Unreachable tokens are at infinity, a source is at 0 from itself. Uses a dense (n, n)
+        matrix, so call it for a sentence (see ``within``) and not for a whole Doc.
         """
         sources = np.arange(n) if sources is None else sources
         linked = np.zeros((n, n), dtype=np.float32)
@@ -193,7 +198,10 @@ class Dependencies:
 
 
 def has_two_parses(doc: Doc) -> bool:
-    """Return whether the Doc has both the corpus' dependencies and a parse by spaCy."""
+    """Return whether the Doc has both the corpus' dependencies and a parse by spaCy.
+
+    The corpus' are ``doc.user_data["dependencies"]``, even if that list is empty.
+    """
     return "dependencies" in doc.user_data and doc.has_annotation("DEP")
 
 
@@ -202,7 +210,8 @@ class LabelIndex:
     """Mapping from labels to consecutive integers, in order of first occurrence.
 
     ``ids`` maps a label, with its prefix, to its integer. ``cache`` remembers, for each tuple of
-    prefixes, the ids of a label behind each prefix.
+    prefixes, the ids of a label behind each prefix. Looking up a new label adds it to both, in
+    place, although the dataclass is frozen.
     """
 
     ids: dict[str, int] = field(default_factory=dict)
@@ -211,14 +220,19 @@ class LabelIndex:
     def prefixed_ids(self, labels: Iterable[str], prefixes: tuple[str, ...]) -> NDArray[np.int32]:
         """Return the ids of ``prefix + label``, shape (prefixes, labels), dtype int32.
 
-        ``prefixes`` must not be empty. New labels get the next free ids.
+        ``prefixes`` must not be empty. New labels get the next free ids and are added to the index;
+        a repeated label gets the same id again.
         """
         cached = self.cache.setdefault(prefixes, {})
         rows = [cached.get(label) or self._add(label, prefixes) for label in labels]
         return np.array(rows, dtype=np.int32).reshape(-1, len(prefixes)).T
 
     def _add(self, label: str, prefixes: tuple[str, ...]) -> list[int]:
-        """Assign, cache and return the ids of one label behind each prefix, in that order."""
+        """Assign, cache and return the ids of one label behind each prefix, in that order.
+
+        ``prefix + label`` keeps the id that it already has. ``prefixes`` must be a key of
+        ``cache``.
+        """
         ids = [self.ids.setdefault(p + label, len(self.ids)) for p in prefixes]
         self.cache[prefixes][label] = ids
         return ids
@@ -254,7 +268,10 @@ class Sentence:
 
     @cached_property
     def tags(self) -> list[str]:
-        """Return the Penn tag of every token, or its coarse part of speech where it has no tag."""
+        """Return the Penn tag of every token, or its coarse part of speech where it has no tag.
+
+        The part of speech is spaCy's ``pos_``, empty where that is missing too.
+        """
         strings, tags = self.doc.vocab.strings, self.attributes[:, 1]
         if not tags.all():
             return [token.tag_ or token.pos_ for token in self]
@@ -370,7 +387,10 @@ class Mentions:
 
 
 def _extent_mask(length: int, extents: Iterable[tuple[int, int]]) -> Mask:
-    """Return a mask of ``length`` tokens that is true inside the (start, end) extents."""
+    """Return a mask of ``length`` tokens that is true inside the (start, end) extents.
+
+    Ends are exclusive; extents may overlap.
+    """
     mask = np.zeros(length, dtype=bool)
     for start, end in extents:
         mask[start:end] = True
@@ -394,7 +414,8 @@ def _sentence_bounds(doc: Doc) -> list[int]:
 def _candidate_extent(candidate: Candidate, bounds: list[int]) -> tuple[int, int]:
     """Return start and end of the sentences from a candidate's first span to its last.
 
-    ``bounds`` is the result of ``_sentence_bounds``; the end is exclusive.
+    First and last by position in the text. ``bounds`` is the result of ``_sentence_bounds`` for the
+    candidate's Doc; the end is exclusive. The candidate must have a span, and no span may be empty.
     """
     first = min(span.start for span in candidate.spans)
     last = max(span.end for span in candidate.spans) - 1
@@ -404,7 +425,8 @@ def _candidate_extent(candidate: Candidate, bounds: list[int]) -> tuple[int, int
 def _cover_spans(bounds: tuple[int, int], candidates: Sequence[Candidate]) -> tuple[int, int]:
     """Return the bounds [start, end) widened to contain all spans of all candidates.
 
-    An entity may include surrounding white space, which trimming would cut off.
+    An entity may include surrounding white space, which trimming would cut off. Bounds never
+    shrink. There must be at least one candidate with a span.
     """
     spans = [span for candidate in candidates for span in candidate.spans]
     first, last = min(span.start for span in spans), max(span.end for span in spans)
@@ -417,7 +439,11 @@ def _spacy_arcs(doc: Doc) -> list[tuple[int, int, str]]:
 
 
 def _missing_parse_message(doc: Doc, parse: Parse) -> str:
-    """Return the error message for a Doc without the parse that a setting asks for."""
+    """Return the error message for a Doc without the parse that a setting asks for.
+
+    ``"given"`` asks for the corpus' dependencies; for any other ``parse`` the message advises to
+    use a spaCy pipeline with a parser. Nothing is raised or checked here.
+    """
     document = f"document {document_id(doc)!r}"
     if parse == "given":
         return (
@@ -458,13 +484,17 @@ def repair_subjects(
 ) -> TokenTable:
     """Return the token table with subjects given back to verbs that lost them.
 
+    The rules are those of ``ClauseTree``. Arcs that lead out of an extent are cut if something in
+    that extent is repaired: the token then becomes a root.
+
     Parameters
     ----------
     table
         Attributes (ORTH, TAG, HEAD, DEP) of all tokens; not modified. The same object is returned
         if there is nothing to repair, else a copy with other HEAD and DEP.
     extents
-        Start and end (exclusive) of each sentence to look at, as token indices.
+        Start and end (exclusive) of each sentence to look at, as token indices. They should not
+        overlap: each is read from the unrepaired table, and the last one written wins.
     strings
         Store of the Doc's vocabulary, to read hashes; labels that are new to it are added.
     """
@@ -485,7 +515,9 @@ def repair_subjects(
 def _suspect_verbs(table: TokenTable) -> NDArray[np.bool_]:
     """Return a mask (tokens,) of verbs that may lack their subject.
 
-    A fast filter: sentences without such a verb need no repair.
+    A fast filter: sentences without such a verb need no repair. Suspect is a verb (by VERB_TAGS)
+    that is itself labelled a subject, that has one of DEPENDENT_CLAUSE_LABELS and no subject, or
+    that is a conjunct and has a subject with a conjunct. ``table`` is as for ``repair_subjects``.
     """
     n = len(table)
     heads = np.arange(n) + table[:, 2].astype(np.int64)
@@ -544,10 +576,10 @@ class ClauseTree:
         return np.column_stack([relative_heads.astype(np.uint64), labels])
 
     def repair_subjects(self) -> ClauseTree:
-        """Return a tree with lost subjects given back to their verbs; self if none was lost.
+        """Return a tree with lost subjects given back to their verbs; self if nothing was changed.
 
         Verbs are repaired from left to right, each in the tree that results from those before it.
-        Changes to a verb that would make the tree cyclic are skipped.
+        Changes to a verb that would make the tree cyclic are skipped. ``self`` is not modified.
         """
         tree = self
         for verb in range(len(self.heads)):
@@ -559,7 +591,10 @@ class ClauseTree:
     def _repair_verb(self, verb: int) -> Mapping[int, Arc]:
         """Return the new head and label of each token to change so that ``verb`` gets its subject.
 
-        Empty if the verb is not finite or no rule applies.
+        A conjunct of an earlier verb is tried as a coordinated clause; another verb is, if a finite
+        verb before it is labelled its subject (the last such), and then the two verbs are swapped
+        as well. If that changes nothing, the rule for subordinate clauses is tried. Empty if the
+        verb is not finite or no rule applies.
         """
         if not self._is_finite(verb):
             return {}
@@ -577,7 +612,9 @@ class ClauseTree:
         """Return changes for "S first ... and noun verb": the noun becomes the subject of ``verb``.
 
         ``first`` and ``verb`` are the tokens of the two verbs, ``first`` before ``verb``. Empty
-        unless a coordinator lies between the verbs and ``first`` has a subject before it.
+        unless a coordinator (tag CC) lies between the verbs and ``first`` has a subject before it.
+        The last coordinator counts. If ``verb`` already has a subject between the two,
+        ``_split_subject`` decides, else ``_subject_after_coordinator``.
         """
         coordinators = [t for t in range(first + 1, verb) if self.tags[t] == "CC"]
         if not coordinators or not any(s < first for s in self._subjects(first)):
@@ -592,8 +629,10 @@ class ClauseTree:
     ) -> Mapping[int, Arc]:
         """Return changes that make the noun right after the coordinator the subject of ``verb``.
 
-        Empty unless exactly one conjunct noun or pronoun stands there and ``_is_free_subject``
-        accepts it. Adjuncts between noun and verb move to the verb, the coordinator to ``first``.
+        Empty unless between coordinator and verb there is exactly one noun or pronoun that is
+        labelled a conjunct of a token from ``first`` up to the coordinator, and
+        ``_is_free_subject`` accepts it. Tokens with ADJUNCT_LABELS between noun and verb whose head
+        comes before the coordinator move to the verb, the coordinator to ``first``.
         """
         nouns = [
             t
@@ -614,8 +653,10 @@ class ClauseTree:
     def _is_free_subject(self, first: int, verb: int, coordinator: int, noun: int) -> bool:
         """Return whether the noun phrase right after the coordinator can start a clause of its own.
 
-        It must begin right after the coordinator and be followed by nothing but adverbs and
-        auxiliaries up to ``verb``: no other clause, coordinator, bracket or single comma.
+        It must begin right after the coordinator, and ``noun`` must not be followed by another
+        noun. No clause may open between ``first`` and the coordinator (``_opens_clause``), no
+        bracket, colon or semicolon may stand between coordinator and ``verb``, and between ``noun``
+        and ``verb`` neither a wh-word, a coordinator, another main verb nor exactly one comma.
         """
         after = range(noun + 1, verb)
         if self._left_edge(noun) != coordinator + 1 or self.tags[noun + 1].startswith("NN"):
@@ -635,8 +676,10 @@ class ClauseTree:
 
         ``subject`` is a subject of ``verb`` between the two verbs. If it begins right after the
         coordinator and ``first`` is labelled a subject, only the coordinator moves to ``first``.
-        Otherwise empty if ``first`` already has an object or the subject does not follow it
-        directly.
+        Otherwise ``subject`` becomes the object of ``first``, its conjunct the subject of ``verb``,
+        and the coordinator moves to ``first``; this requires a single conjunct, which begins right
+        after the coordinator, a subject that begins right after ``first``, and that ``first`` has
+        no child with OBJECT_LABELS. Else empty.
         """
         if self._left_edge(subject) == coordinator + 1 and self.labels[first] in SUBJECT_LABELS:
             return {coordinator: (first, "cc")}
@@ -661,7 +704,10 @@ class ClauseTree:
         """Return changes for a noun read as object of "after", "since", ... right before ``verb``.
 
         The noun becomes the subject, the preposition the mark, and the verb an adverbial clause of
-        the next verb above.
+        the next verb above the preposition. Adverbs and auxiliaries may stand between noun and
+        verb. Empty unless the preposition is one of SUBORDINATORS and right before the noun phrase,
+        the verb has one of DEPENDENT_CLAUSE_LABELS and no subject before it, and the verb above
+        precedes the preposition.
         """
         noun = verb - 1
         while noun > 0 and (self.tags[noun] == "RB" or self.labels[noun] in ("aux", "auxpass")):
@@ -689,9 +735,8 @@ class ClauseTree:
     def _swap_verbs(self, first: int, verb: int) -> dict[int, Arc]:
         """Return changes that make ``verb`` a conjunct of ``first``.
 
-        ``first`` takes its head and label.
-
-        Children of ``verb`` before ``first`` move to ``first``.
+        ``first`` takes its head and label. It becomes a root if ``verb`` is one. Children of
+        ``verb`` before ``first`` move to ``first``.
         """
         head = self.heads[verb]
         moved = {c: (first, self.labels[c]) for c in self._children[verb] if c < first}
@@ -727,15 +772,15 @@ class ClauseTree:
         return [c for c in self._children[verb] if self.labels[c] in SUBJECT_LABELS]
 
     def _subject_label(self, verb: int) -> str:
-        """Return the label for a subject of the verb.
-
-        ``nsubjpass`` if it is passive, else ``nsubj``.
-        """
+        """Return ``nsubjpass`` if a child of the verb is labelled ``auxpass``, else ``nsubj``."""
         passive = any(self.labels[c] == "auxpass" for c in self._children[verb])
         return "nsubjpass" if passive else "nsubj"
 
     def _is_finite(self, verb: int) -> bool:
-        """Return whether a verb or one of its auxiliaries is finite."""
+        """Return whether a verb or one of its auxiliaries is finite.
+
+        Finite are the tags VBZ, VBP and VBD, and for auxiliaries also the modals (MD).
+        """
         auxiliary_tags = (
             self.tags[c] for c in self._children[verb] if self.labels[c].startswith("aux")
         )
@@ -744,11 +789,15 @@ class ClauseTree:
         )
 
     def _is_main_verb(self, token: int) -> bool:
-        """Return whether a token is a verb and not an auxiliary."""
+        """Return whether a token is a verb (tag ``VB*``) and not an auxiliary (label ``aux*``)."""
         return self.tags[token].startswith("VB") and not self.labels[token].startswith("aux")
 
     def _opens_clause(self, token: int) -> bool:
-        """Return whether a token is a subordinating marker, a wh-word or a bracket."""
+        """Return whether a token is a marker, a wh-word, or one of the CLAUSE_BREAKS.
+
+        A marker has the label ``mark``, a wh-word a tag that begins with W; the breaks are opening
+        and closing brackets, colons and semicolons.
+        """
         is_marker = self.labels[token] == "mark" or self.tags[token].startswith("W")
         return is_marker or self.words[token] in CLAUSE_BREAKS
 
@@ -786,9 +835,10 @@ def collapse_dependencies(
 
     A preposition and its object become one dependency ``prep_<word>`` (``prepc_<word>`` before a
     clause, ``agent`` for the by-phrase of a passive). All conjuncts depend on the first by
-    ``conj_<word>`` and also take its governor; verbs among them take its subject. Labels of spaCy's
-    English parsers are mapped to Stanford's; unknown ones stay. Sorted by dependent, then governor,
-    without repeats. Tokens are indices of the Doc; roots depend on nothing.
+    ``conj_<word>`` and also take its governor; verbs among them take its subject if they have none.
+    Labels of spaCy's English parsers are mapped to Stanford's; unknown ones stay. Sorted by
+    dependent, then governor, without repeats. Tokens are indices of the Doc; roots depend on
+    nothing. The Doc is not changed, and not checked for a parse: see ``Dependencies.from_doc``.
 
     Parameters
     ----------
@@ -797,7 +847,7 @@ def collapse_dependencies(
         as well, if an arc leads out of the wanted tokens.
     table
         Token table (tokens, 4) whose heads and labels are read instead of the Doc's; None means
-        the Doc's own.
+        the Doc's own. Columns are ORTH, TAG, HEAD (relative) and DEP of ``Doc.to_array``.
     """
     tree = _Tree.from_doc(doc, wanted, table)
     direct = [triple for token in tree.tokens if (triple := _collapse_token(tree, token))]
@@ -834,8 +884,16 @@ class _Tree:
     ) -> _Tree:
         """Read heads and labels, and index objects of prepositions and conjuncts.
 
-        ``wanted`` and ``table`` as for ``collapse_dependencies``. All tokens are read if ``wanted``
-        is None or an arc leads out of the ``wanted`` ones.
+        Parameters
+        ----------
+        doc
+            A parsed Doc; it is not changed.
+        wanted
+            Mask (tokens,) of the tokens to index. All are indexed if it is None or an arc connects
+            a wanted token with another. Heads and labels are those of all tokens in any case.
+        table
+            Token attributes (tokens, 4) as for ``collapse_dependencies``, with HEAD and DEP in
+            columns 2 and 3; read from the Doc if None.
         """
         table = np.asarray(doc.to_array(["HEAD", "DEP"])) if table is None else table[:, 2:]
         heads = table[:, 0].astype(np.int64) + np.arange(len(doc))  # counted from the token
@@ -866,10 +924,11 @@ class _Tree:
 
 
 def _collapse_token(tree: _Tree, token: int) -> Triple | None:
-    """Return the collapsed dependency of a token, or None if it has none.
+    """Return the collapsed dependency (governor, dependent, type) of a token, None if it has none.
 
     None for roots, conjuncts, and prepositions with an object. The object of a preposition depends
-    on what the preposition depends on.
+    on what the preposition depends on. Other tokens keep their head; their label is mapped to
+    Stanford's where it has another name.
     """
     head, label = tree.heads[token], tree.labels[token]
     if head == token or label == "conj":
@@ -882,11 +941,10 @@ def _collapse_token(tree: _Tree, token: int) -> Triple | None:
 
 
 def _preposition_label(tree: _Tree, preposition: int, object_label: str) -> str:
-    """Return ``agent``, ``prep_<word>`` or, for a clause, ``prepc_<word>``.
+    """Return ``agent``, ``prep_<word>`` or, for a clause, ``prepc_<word>``, in lower case.
 
-    The word is lower-cased.
-
-    ``preposition`` is a token index, ``object_label`` is ``pobj`` or ``pcomp`` (a clause).
+    ``preposition`` is the token index of the word; ``agent`` if that is its label.
+    ``object_label`` is ``pobj`` or ``pcomp`` (a clause).
     """
     if tree.labels[preposition] == "agent":
         return "agent"
@@ -919,6 +977,7 @@ def _shared_subjects(
     """Yield the subjects of first conjuncts for later verbs that have none of their own.
 
     ``direct`` are the triples of ``_collapse_token``, ``conjunctions`` those of ``_conjuncts``.
+    Subjects are dependents by ``nsubj`` or ``nsubjpass``; a verb has a tag ``VB*`` in the Doc.
     Yields (verb, subject, type), one for each subject of the first conjunct.
     """
     subjects_of: dict[int, list[Triple]] = {}

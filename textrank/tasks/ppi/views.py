@@ -115,11 +115,17 @@ class PairViews:
         return MultiView.from_joint(joint, tuple(BLOCKS), self._numeric_views(pairs))
 
     def _parse_views(self, pairs: PairBatch) -> dict[str, Features]:
-        """Return the views that depend on the parse by name, each (pairs, features)."""
+        """Return the views that depend on the parse by name, each (pairs, features).
+
+        These are ``path``, ``triggers``, ``dependencies`` and the three sizes of descriptors.
+        """
         return {**_extract_views(PARSE_BLOCKS, pairs), **self._numeric_views(pairs)}
 
     def _numeric_views(self, pairs: PairBatch) -> dict[str, Features]:
-        """Return the views with real values by name: label pairs of graphs, and descriptors."""
+        """Return the views with real values by name: label pairs of graphs, and descriptors.
+
+        Rows of ``dependencies`` have length one (or zero); descriptors are not normalized.
+        """
         graphs = PathGraphs(pairs.arrays).to_batch()
         return {
             "dependencies": normalize_rows(AllPathsGraph().features(graphs)),
@@ -127,7 +133,10 @@ class PairViews:
         }
 
     def _descriptor_views(self, pairs: PairBatch) -> dict[str, Features]:
-        """Return the three sizes of descriptors by name, averaged if ``self.averaged``."""
+        """Return the three sizes of descriptors by name: ``basic``, ``position`` and ``relation``.
+
+        If ``self.averaged``, each is divided by the square root of its number of descriptors.
+        """
         views = self._descriptors.represent_all_sizes(pairs)
         if not self.averaged:
             return views
@@ -137,12 +146,18 @@ class PairViews:
 
     @cached_property
     def _descriptors(self) -> PairDescriptors:
-        """Return the representation of descriptors with the settings of this one."""
+        """Return ``PairDescriptors`` of all sizes, with the settings of these views.
+
+        Its own ``parse`` has no effect, since it is only used for pairs that are already analysed.
+        """
         return PairDescriptors(entity_counts=self.entity_counts, name_equality=self.name_equality)
 
 
 def _extract_views(blocks: Mapping[str, FeatureBlock], pairs: PairBatch) -> dict[str, Features]:
-    """Return the features of blocks as views with rows of length one, by name of the block."""
+    """Return the features of blocks as views by name of the block, one row per pair.
+
+    Rows have length one, or zero if a pair has no feature of the block.
+    """
     joint = pairs.extract_jointly(blocks).normalized
     return {name: joint.view(name) for name in blocks}
 
@@ -183,7 +198,8 @@ def concatenate_parses(views_by_parse: Mapping[str, Mapping[str, Features]]) -> 
     ``views_by_parse`` maps the name of a parse to views by name; every parse must have the views of
     the first, which are those of the result, for the same pairs. Features are divided by the root
     of the number of parses, so that products are means; feature names begin with the name of the
-    parse. With a single parse its views are returned unchanged. Raises ValueError without any.
+    parse. With a single parse its views are returned as they are, with names and values unchanged.
+    Raises ValueError without any parse and KeyError if a later one lacks a view.
     """
     first, *others = views_by_parse.values()
     if not others:
@@ -202,7 +218,8 @@ def concatenate_parses(views_by_parse: Mapping[str, Mapping[str, Features]]) -> 
 def _repeat_features(features: Features, prefixes: Sequence[str]) -> Features:
     """Return ``Features.hstack`` of one set of features under each prefix, but faster.
 
-    Shape (rows, prefixes * features); each name gets a prefix as its first part.
+    Shape (rows, prefixes * features): all features with the first prefix, then with the next. Each
+    name gets a prefix as its first part. Values are not scaled.
     """
     matrix, names, n_copies = features.values, features.names, len(prefixes)
     row = np.repeat(np.arange(len(features)), np.diff(matrix.indptr))
@@ -221,7 +238,7 @@ def _repeat_features(features: Features, prefixes: Sequence[str]) -> Features:
 
 
 def normalize_rows(features: Features) -> Features:
-    """Return the features with every row of Euclidean length one; empty rows stay empty."""
+    """Return new features with every row of Euclidean length one; rows of zeros stay zero."""
     norms = squared_norms(features.cells)
     norms[norms == 0] = 1.0
     return features.scale(1.0 / np.sqrt(norms))
@@ -268,7 +285,11 @@ class StatementViews:
             )
 
     def __call__(self, candidates: Sequence[Candidate]) -> MultiView:
-        """Return the views of candidates, one row each; each distinct pair is analysed once."""
+        """Return the views of candidates, one row each; each distinct pair is analysed once.
+
+        Pairs are the same if they have the same spans, in the same order, of the same Doc object.
+        Raises ValueError if a candidate does not have two spans or its Doc is not parsed.
+        """
         pair_numbers: dict[tuple[object, ...], int] = {}
         rows = [pair_numbers.setdefault(_pair_key(c), len(pair_numbers)) for c in candidates]
         first_candidate = {
@@ -280,7 +301,10 @@ class StatementViews:
         return MultiView({"question": [c.label_key for c in candidates], "pair": features})
 
     def represent_pairs(self, candidates: Sequence[Candidate]) -> Features:
-        """Return the features of each candidate's pair, one row each, whatever the question."""
+        """Return the features of each candidate's pair, one row each, whatever the question.
+
+        Analyses the candidates with the parse "own"; repeated pairs are analysed again.
+        """
         return self.represent_batch(analyze_pairs(candidates, "own"))
 
     def represent_batch(self, pairs: PairBatch) -> Features:
@@ -304,5 +328,9 @@ class StatementViews:
 
 
 def _pair_key(candidate: Candidate) -> tuple[object, ...]:
-    """Return a key that is equal for candidates with the same spans of the same Doc object."""
+    """Return a key that is equal for candidates with the same spans of the same Doc object.
+
+    Spans are compared by start, end and id, in order. It holds ``id(doc)``: valid only as long as
+    the Doc exists.
+    """
     return id(candidate.doc), *((s.start, s.end, s.id_) for s in candidate.spans)
