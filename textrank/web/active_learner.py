@@ -137,8 +137,8 @@ def _question_key(candidate: Candidate) -> tuple[object, ...]:
 def _build_question(candidates: Sequence[Candidate], first_row: int) -> Question:
     """Return the question of candidates about the same spans, in rows from ``first_row`` on.
 
-    One candidate gives a question for yes or no, several give a choice. Raises ValueError if they
-    have no spans.
+    One candidate gives a question for yes or no, several give a choice; at least one is needed.
+    Raises ValueError if they have no spans.
     """
     first = candidates[0]
     if not first.spans:
@@ -212,7 +212,8 @@ class VarianceReduction:
     def from_rows(cls, rows: Rows, labelled: Indices, first_row: int = 0) -> VarianceReduction:
         """Sample evenly from the rows from ``first_row`` on, at most VARIANCE_SAMPLE_SIZE.
 
-        ``labelled`` are the row numbers of the labelled candidates, in the order of the model.
+        There must be such a row. ``labelled`` are the row numbers of the labelled candidates, in
+        the order of the model; it may be empty.
         """
         size = max(len(rows) - first_row, 1)
         steps = np.linspace(0, size - 1, min(VARIANCE_SAMPLE_SIZE, size)).astype(np.intp)
@@ -287,8 +288,9 @@ def measure_quality(y: Vector, heldout: Vector, groups: Indices) -> Quality:
     """Return the metrics of held-out scores; its ``answers`` is n.
 
     ``y`` are labels (1 or -1), ``heldout`` scores and ``groups`` the documents, all of shape (n,).
-    With fewer than ``MIN_ANSWERS_PER_CLASS`` of a class nothing is measured, and only AUC if one
-    half of the documents has a single class.
+    With fewer than ``MIN_ANSWERS_PER_CLASS`` of a class nothing is measured. Threshold and
+    calibration are chosen on every second document and measured on the others, both ways; only AUC
+    is measured if one half of the documents has a single class.
     """
     n = len(y)
     if min((y > 0).sum(), (y <= 0).sum()) < MIN_ANSWERS_PER_CLASS:
@@ -307,10 +309,11 @@ def measure_quality(y: Vector, heldout: Vector, groups: Indices) -> Quality:
 
 
 def expected_calibration_error(y: Vector, p: Vector) -> float:
-    """Return the mean of |mean probability - share of positives| over bins of equal size.
+    """Return the mean of |mean probability - share of positives| over bins, weighted by their size.
 
-    ``y`` are labels (positive above 0), ``p`` probabilities, both (n,). At most CALIBRATION_BINS
-    bins by increasing probability. Needs at least one entry.
+    ``y`` are labels (positive above 0), ``p`` probabilities, both (n,), at least one entry. The
+    entries are cut by increasing probability into at most CALIBRATION_BINS bins of (almost) the
+    same size.
 
     >>> expected_calibration_error(np.array([1.0, -1.0]), np.array([1.0, 0.0]))
     0.0
@@ -341,8 +344,9 @@ def advise(history: list[Quality], kappas: list[float]) -> tuple[str, str]:
     ``history`` and ``kappas`` have one entry per answer, oldest first: the quality of the model
     after it, and the agreement of its decisions with those WINDOW_ANSWERS answers before. Enough is
     when the decisions on all candidates were stable through three windows and no held-out metric
-    rose in the last (Bloodgood and Vijay-Shanker, 2009); or when they were nearly stable and the
-    forecast of F rises by less than MIN_GAIN in 50 answers, even at the upper end of its interval.
+    rose by MIN_GAIN in the last (Bloodgood and Vijay-Shanker, 2009); or when they were nearly
+    stable and the forecast of F rises by less than MIN_GAIN in 50 answers, even at the upper end of
+    its interval. "slower" is when only no metric rose. With too few answers it is "go on".
     """
     if not history or history[-1].auc is None:
         return "go on", "Too few answers of both classes to measure anything."
@@ -371,10 +375,11 @@ def advise(history: list[Quality], kappas: list[float]) -> tuple[str, str]:
 
 
 def forecast_quality(history: list[Quality]) -> list[Forecast]:
-    """Forecast the held-out F that 20 and 50 more answers would bring.
+    """Forecast the held-out F that further answers (AHEAD_ANSWERS) would bring, one entry for each.
 
     ``history`` has one entry per answer, oldest first; every ``POINT_ANSWERS``-th, counted from the
-    last, is a point of the curve. Empty while there are too few points.
+    last, is a point of the curve if F was measured. Empty while there are too few points, or if two
+    have the same number of answers, as after an undo.
     """
     every = history[::-1][::POINT_ANSWERS][::-1]
     points = [quality for quality in every if quality.f is not None and quality.answers]
@@ -454,8 +459,9 @@ class ActiveLearner:
     ) -> ActiveLearner:
         """Build a learner that asks about ``docs``.
 
-        It begins with the scores of ``prior`` (whose pipeline is then used), with the gold labels
-        of ``training``, or with nothing. Candidates of ``training`` come first in ``candidates``
+        It begins with the scores of ``prior``, with the gold labels of ``training``, with both or
+        with nothing. Candidates are those of the task of ``pipeline``; otherwise the pipeline of
+        ``prior`` is used if there is one. Candidates of ``training`` come first in ``candidates``
         and are never asked about. Gold labels of ``docs`` are ignored. Of several kernels that
         training would choose from, the first is used. Raises ValueError if ``docs`` have no
         candidates or the task ranks.
@@ -512,7 +518,8 @@ class ActiveLearner:
     def cached(self, name: str, compute: Callable[[], T]) -> T:
         """Return ``compute()``, computed once between two changes of the learner.
 
-        ``name`` is the key of the value; use another one for each computation.
+        ``name`` is the key of the value; use another one for each computation. The value is shared:
+        do not modify it.
         """
         if name not in self._cache:
             self._cache[name] = compute()
@@ -560,8 +567,8 @@ class ActiveLearner:
         """Score from which on the decision is yes: the best expected F over all candidates.
 
         Answers to chosen questions have other shares of yes and no than the texts, so it is
-        computed from calibrated probabilities of all candidates. With too few answers it is the
-        threshold of the prior, or 0.
+        computed from calibrated probabilities of all candidates; 0 if no threshold can be chosen.
+        While not ``has_enough_answers`` it is the threshold of the prior, or 0.
         """
         if self.has_enough_answers:
             return self.cached("threshold", self._choose_threshold) or 0.0
@@ -584,14 +591,18 @@ class ActiveLearner:
 
     @property
     def has_enough_answers(self) -> bool:
-        """Whether there are ``MIN_ANSWERS_PER_CLASS`` answers of both classes."""
+        """Whether both classes have at least ``MIN_ANSWERS_PER_CLASS`` labelled rows.
+
+        Gold labels of ``training`` count too.
+        """
         y = self.answers
         return bool(min((y > 0).sum(), (y <= 0).sum()) >= MIN_ANSWERS_PER_CLASS)
 
     def probability(self, scores: Vector) -> Vector | None:
-        """Return calibrated probabilities of yes, by the answers or with too few by the prior.
+        """Return calibrated probabilities of yes, one per score; None without calibration.
 
-        ``scores`` may be of any candidates. None if neither can calibrate.
+        By the held-out scores of the answers or, while there are too few, by the prior. ``scores``
+        may be those of any candidates.
         """
         if self.has_enough_answers:
             return np.asarray(self._calibration(scores))
@@ -636,9 +647,10 @@ class ActiveLearner:
             self.answered[question.key] = value
 
     def remove_answer(self, question: Question) -> None:
-        """Unlearn an answer exactly; the last entry of the history is removed.
+        """Unlearn the answer to a question exactly, and drop the last entry of history and kappas.
 
-        Meant for the last answer. A question without an answer only loses that entry.
+        Meant for the last answer: the last entries are dropped whichever question is given, even
+        one without an answer, for which nothing else changes. Takes ``lock``.
         """
         with self.lock:
             self.answered.pop(question.key, None)
@@ -652,11 +664,9 @@ class ActiveLearner:
     def update_doc(self, doc: Doc) -> list[str]:
         """Replace the questions of a Doc after its names changed.
 
-        The Doc must be among those given.
-
-        Candidates are built again in new rows. Answers to questions that still exist (by key) are
-        kept. Returns the keys of answered questions that do not exist any more; their answers are
-        forgotten.
+        The Doc must be one of those that ``from_docs`` was given (the same object). Candidates are
+        built again in new rows. Answers to questions that still exist (by key) are kept. Returns
+        the keys of answered questions that do not exist any more; their answers are forgotten.
         """
         with self.lock:
             old = [q for q in self.questions.values() if self.candidates[q.rows[0]].doc is doc]
@@ -676,7 +686,8 @@ class ActiveLearner:
     def _add_candidates(self, candidates: list[Candidate], doc: Doc) -> None:
         """Append candidates of a Doc with their questions and prior scores.
 
-        Forget what is derived.
+        What is derived from all candidates (density, variance, recent answers, earlier decisions)
+        is computed again or forgotten, unless ``candidates`` is empty. Does not take the lock.
         """
         first_row = len(self.candidates)
         self.candidates += candidates
@@ -717,7 +728,7 @@ class ActiveLearner:
         self._cache.clear()
 
     def _remove_label(self, row: int) -> None:
-        """Remove a row from the model; does nothing if it is not labelled."""
+        """Remove a row from the model exactly; does nothing if it is not labelled."""
         if row not in self.labels:
             return
         position = self.labelled.index(row)
@@ -730,10 +741,11 @@ class ActiveLearner:
         self._cache.clear()
 
     def record_quality(self) -> None:
-        """Append the quality of the model and the stability of its decisions to the history.
+        """Append the quality of the model and the stability of its decisions to history and kappas.
 
+        The ``answers`` of the quality are the answered questions, including those without a label.
         The stability is Cohen's kappa of the decisions on all candidates now and WINDOW_ANSWERS
-        records ago, or as far back as there are any.
+        records ago, or as far back as there are any. Does not take the lock.
         """
         index = self.index
         groups = np.array([self.groups[i] for i in index], dtype=np.intp)
@@ -747,11 +759,11 @@ class ActiveLearner:
     def next_question(self, exclude: Collection[str] = ()) -> Question | None:
         """Return the open question that is worth most; None if all are answered.
 
-        Questions whose keys are in ``exclude`` are returned only if no other is open.
-
-        A shortlist by the scores of all candidates is valued again: by scores without the answers
-        about their own document, and by the variance that an answer would remove. The value of a
-        question is the largest of its candidates. It stays open until it is answered.
+        Questions whose keys are in ``exclude`` are returned only if no other is open. A shortlist
+        by the scores of all candidates is valued again: by scores without the answers about their
+        own document, and by the variance that an answer would remove. The value of a question is
+        the largest of its candidates; the first of those that tie is returned. Asking for it
+        changes nothing: it stays open until it is answered.
         """
         with self.lock:
             open_questions = [q for q in self.questions.values() if q.key not in self.answered]
@@ -778,7 +790,10 @@ class ActiveLearner:
         )
 
     def _uncertainty(self, scores: Vector) -> Vector:
-        """Return ``4 p (1 - p)``, which is 1 at the threshold and 0 far from it."""
+        """Return ``4 p (1 - p)`` of each score: 1 at the threshold and near 0 far from it.
+
+        ``p`` is ``sigmoid_scores`` with half of the standard deviation of all scores as the spread.
+        """
         spread = float(self.scores.std()) or 1.0
         p = sigmoid_scores(scores, self.threshold, spread / 2)
         return 4 * p * (1 - p)
@@ -819,9 +834,9 @@ class ActiveLearner:
 
     @property
     def _first_row(self) -> int:
-        """First row that is asked about, 0 without questions.
+        """First row that is asked about; 0 without questions.
 
-        The rows before it are not asked about.
+        Rows before it are of ``training``, or of questions that were replaced.
         """
         return min((question.rows[0] for question in self.questions.values()), default=0)
 
@@ -831,8 +846,8 @@ class ActiveLearner:
         """Choose alpha again by held-out AUC, retrain, and return it; meant for another thread.
 
         Holds the lock only at the beginning and the end. Answers that were added or removed in
-        between are then added to, or removed from, the new model. Without labels nothing is
-        changed.
+        between are then added to, or removed from, the new model. Without labels nothing is changed
+        and the present alpha is returned.
         """
         with self.lock:
             labels, rows = dict(self.labels), self.rows
@@ -863,11 +878,12 @@ class ActiveLearner:
     def _choose_alpha(
         self, K: Matrix, residuals: Vector, groups: Indices, labels: Mapping[int, float]
     ) -> float:
-        """Return the alpha with the best held-out AUC; the present one with too few answers.
+        """Return the alpha with the best held-out AUC, the largest of those that tie.
 
         ``K`` (m, m) is the Gram matrix of the m labelled rows, ``residuals`` their targets,
-        ``groups`` their documents, and ``labels`` their labels by row, all in the same order. Also
-        the present one if all are of one document.
+        ``groups`` their documents, and ``labels`` their labels by row, all in the same order. The
+        present alpha with fewer than MIN_ANSWERS_PER_CLASS of a class, or if all are of one
+        document.
         """
         y = np.fromiter(labels.values(), dtype=np.float64, count=len(labels))
         is_scarce = min((y > 0).sum(), (y <= 0).sum()) < MIN_ANSWERS_PER_CLASS
@@ -897,7 +913,7 @@ def select_alphas(pipeline: Pipeline, prior: Model | None) -> tuple[tuple[float,
     """Return the alphas to choose from and the one to begin with.
 
     Both are those of ``prior``; if it is None, the alphas of the pipeline's learner, or
-    DEFAULT_ALPHAS if it has none, and the middle one.
+    DEFAULT_ALPHAS if it has none, and the one in the middle of that list.
     """
     if prior is not None:
         return tuple(prior.fit.alphas), prior.fit.alpha
@@ -909,7 +925,10 @@ def select_alphas(pipeline: Pipeline, prior: Model | None) -> tuple[tuple[float,
 
 # Explanations
 def can_explain(learner: ActiveLearner) -> bool:
-    """Return whether scores can be split into contributions of named features."""
+    """Return whether scores can be split into contributions of named features.
+
+    The kernel must have explicit features or be additive, and the prior no second stage.
+    """
     prior = learner.prior
     has_second_stage = prior is not None and prior.fit.second_stage is not None
     is_additive = isinstance(learner.pipeline.kernel, AdditiveKernel)
@@ -917,7 +936,7 @@ def can_explain(learner: ActiveLearner) -> bool:
 
 
 def explain_row(learner: ActiveLearner, row: int) -> Explanation:
-    """Return what distinguishes a candidate from the average one that asks the same.
+    """Return what distinguishes a candidate from the average one with the same ``label_key``.
 
     ``row`` is its row number. Largest magnitude first; the values sum to the score. The lock is
     held only to read the answers, so that nobody who answers waits for an explanation. Call it only
@@ -988,10 +1007,9 @@ class FeatureRows:
     def mean_features(self, question: str, rows: Sequence[int]) -> Vector:
         """Return the mean features (d,) of the candidates that ask a question.
 
-        Cached by ``question``.
-
-        ``rows`` are their row numbers, which are read only at the first call for a question.
-        Features that few of them have count 0, see ``textrank.explanation.mean_features``.
+        ``rows`` are their row numbers. The result is cached by ``question``, so they are read only
+        at the first call for a question. Features that few of them have count 0, see
+        ``textrank.explanation.mean_features``.
         """
         if question not in self._means:
             values = self.values if len(rows) == len(self) else self.values[np.array(rows)]

@@ -44,6 +44,7 @@ from textrank.language.alignment import original_offsets
 from textrank.learners.base import Fit
 from textrank.learners.calibration import fit_calibration
 from textrank.model import Model
+from textrank.protocols import Task
 from textrank.reports.explanation import ExplainedDecision
 from textrank.results.store import valid_unicode
 from textrank.tasks.identifiers.task import find_identifiers
@@ -158,7 +159,10 @@ class AnswerLog:
             raise
 
     def _check_description(self, about: Mapping[str, str]) -> None:
-        """Store the description of a new file; raise ValueError if a stored value differs."""
+        """Store the values of ``about`` that the file lacks; raise ValueError if one differs.
+
+        Keys that only the file has are ignored.
+        """
         stored = dict(self._db.execute("SELECT key, value FROM about").fetchall())
         for key, value in about.items():
             if stored.setdefault(key, value) != value:
@@ -169,7 +173,7 @@ class AnswerLog:
             self._db.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (key, value))
 
     def close(self) -> None:
-        """Close the file and release its lock."""
+        """Close the file and release its lock; the log cannot be used afterwards."""
         self._db.close()
         self._release_lock()
 
@@ -186,7 +190,8 @@ class AnswerLog:
     ) -> Event:
         """Append an event with the present time and return it; it is on the disk when this returns.
 
-        ``kind`` is "answer", "name" or "undo"; the other arguments are fields of ``Event``.
+        ``kind`` is "answer", "name" or "undo" (sqlite3.IntegrityError otherwise); the other
+        arguments are fields of ``Event`` and are not checked. Thread-safe.
         """
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
         with self._lock:
@@ -251,13 +256,11 @@ class EditableNames:
         return cls(doc, list(doc.spans.get(SPANS_KEY, ())))
 
     def apply(self, marks: Sequence[NameMark]) -> None:
-        """Set the names of the Doc to the given ones with all marks applied in order.
-
-        Changes the Doc.
+        """Set the names of the Doc, in place, to the given ones with all marks applied in order.
 
         A mark is widened to whole tokens and replaces the names that it overlaps. New names get the
         most common label of the given names, "protein" without any. Earlier calls have no effect on
-        the result. Raises ValueError as ``find_span`` does.
+        the result. Raises ValueError as ``find_span`` does; the Doc is then unchanged.
         """
         spans = list(self.given)
         most_common = Counter(span.label_ for span in spans).most_common(1)
@@ -272,8 +275,8 @@ class EditableNames:
     def find_span(self, start: int, end: int) -> Span:
         """Return the tokens that the characters [start, end) touch.
 
-        Raises ValueError if they are outside of the text, only white space, or more than
-        ``MAX_NAME_TOKENS``.
+        Raises ValueError if the characters are none or outside of the text, or the tokens are only
+        white space or more than ``MAX_NAME_TOKENS``.
         """
         span = None
         if 0 <= start < end <= len(self.doc.text):
@@ -290,11 +293,11 @@ MAX_IDENTIFIER_CHARACTERS = 60
 
 
 def check_details(details: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the attributes of an answer that are known, validated.
+    """Return a copy of the attributes of an answer after validating them.
 
-    Keys: ``status`` (one of ``STATUS_CHOICES``), ``type`` (one of ``TYPES``), ``direction`` (one of
-    ``DIRECTIONS``) and ``identifiers`` (two texts, "" for none). Raises ValueError for any other
-    key or value.
+    Keys, all optional: ``status`` (one of ``STATUS_CHOICES``), ``type`` (one of ``TYPES``),
+    ``direction`` (one of ``DIRECTIONS``) and ``identifiers`` (a list of two texts of at most
+    ``MAX_IDENTIFIER_CHARACTERS``, "" for none). Raises ValueError for any other key or value.
     """
     allowed = {"status": STATUS_CHOICES, "type": TYPES, "direction": DIRECTIONS}
     for key, value in details.items():
@@ -332,7 +335,10 @@ class Agreement:
 def measure_agreement(events: Sequence[Event]) -> Agreement:
     """Return how far the first two people who answered the same questions agree.
 
-    ``events`` are active ones, in their order. Unsure answers, and marks of names, do not count.
+    ``events`` are active ones, in their order. Unsure answers, answers that a name is wrong, and
+    marks of names do not count; the last answer of a person to a question does. Two answers agree
+    if they are the same word; for kappa "negated" is no, and a choice is yes. Kappa is None if all
+    answers are yes or all are no.
     """
     answers: dict[str, dict[str, str]] = {}
     for event in events:
@@ -384,8 +390,9 @@ class Curation:
     def _replay(self) -> None:
         """Apply the marks and answers of the log, with one training at the end.
 
-        Answers to questions that do not exist go to ``lost_answers``. Changes the Docs and the
-        learner.
+        Of several answers to a question the first is learnt. Answers to questions that do not exist
+        go to ``lost_answers``. Changes the Docs and the learner; if there are answers, alpha is
+        chosen again and the quality recorded once.
         """
         self.active_events = self.answers.active_events()
         for name in {event.document for event in self.active_events if event.kind == "name"}:
@@ -408,10 +415,12 @@ class Curation:
     # Actions of people
 
     def current_question(self, who: str | None = None) -> Question | None:
-        """Return the open question of a person, handing out one; None if all are answered.
+        """Return the open question of a person, or hand out a new one; None if none is left.
 
-        It is the first of the person's queue (``set_queue``), and not the question of another
-        person, unless no other is open. ``who`` None is the person of the curation.
+        The same one is returned until it is answered or the person's queue changes. A new one is
+        the first of that queue (``set_queue``), and not the question of another person unless no
+        other is open; for second opinions, several people may get the same. ``who`` None is the
+        person of the curation.
         """
         person = who or self.who
         with self._lock:
@@ -428,7 +437,8 @@ class Curation:
 
         "doubt" asks first what the model learns most from; "paper" all questions of one document in
         text order; "pair" all statements about the same two entities; "second opinion" what only
-        another person has answered. Raises ValueError for another value.
+        another person has answered. The open question is given up. Raises ValueError for another
+        value. ``who`` None is the person of the curation.
         """
         if queue not in QUEUES:
             raise ValueError(f"{queue!r} is not a queue. Available: {', '.join(QUEUES)}.")
@@ -439,13 +449,20 @@ class Curation:
             return self.state(who)
 
     def _is_done(self, question: Question, person: str) -> bool:
-        """Return whether a person need not answer a question: it is answered, or theirs is."""
+        """Return whether a person need not answer a question any more.
+
+        That is the case once anybody has answered it; in the queue "second opinion", once this
+        person has.
+        """
         if self._queues.get(person) == "second opinion":
             return person in self._answerers().get(question.key, [])
         return question.key in self.learner.answered
 
     def _answerers(self) -> dict[str, list[str]]:
-        """Return who answered each question, in order."""
+        """Return who answered each question, by its key and in the order of the answers.
+
+        Undone answers do not count, unsure ones do. Questions without an answer are missing.
+        """
         people: dict[str, list[str]] = {}
         for event in self.active_events:
             if event.kind == "answer":
@@ -453,7 +470,13 @@ class Curation:
         return people
 
     def _next_of_queue(self, person: str) -> Question | None:
-        """Return the next question of a person's queue; None if it is empty."""
+        """Return the next question of a person's queue; None if it is empty.
+
+        For "paper" and "pair", questions of the same document or pair as the person's last answer
+        come first, in text order, and then those of the question that is worth most. For "second
+        opinion" it is the first question with exactly one answer, of somebody else. Otherwise
+        questions that other people have open are returned only if no other is left.
+        """
         queue, learner = self._queues.get(person, "doubt"), self.learner
         taken = {question.key for question in self._questions.values()}
         if queue == "second opinion":
@@ -477,10 +500,11 @@ class Curation:
         return self._open_beside(question, queue, taken) or question
 
     def _open_beside(self, question: Question, queue: str, taken: set[str]) -> Question | None:
-        """Return the first open question of the same document or pair; None if there is none.
+        """Return the first open question of the same document or pair, maybe ``question`` itself.
 
-        ``queue`` is "paper" or "pair"; keys in ``taken`` are left out. The order is that of the
-        texts.
+        ``queue`` is "paper" or "pair": the same two entities in any order, by identifier or else by
+        name. Keys in ``taken`` are left out. First is by document and place in it; None if there is
+        none.
         """
         learner = self.learner
 
@@ -498,7 +522,7 @@ class Curation:
         return min(same, key=self._text_order, default=None)
 
     def _text_order(self, question: Question) -> tuple[str, list[int]]:
-        """Return a key that sorts questions by document and place in it."""
+        """Return a key that sorts questions by document id and first characters of their names."""
         spans = self.learner.candidates[question.rows[0]].spans
         return question.document, [span.start_char for span in spans]
 
@@ -563,8 +587,9 @@ class Curation:
     def _remove_answer(self, key: str, person: str) -> None:
         """Make the learner forget an undone answer to a question and ask the person again.
 
-        If somebody else answered it too, that answer is learnt instead. If the question does not
-        exist any more, the next one is chosen.
+        ``active_events`` must not contain it any more. If somebody else answered the question too,
+        the first of these answers is learnt instead. Does nothing if the question does not exist
+        any more.
         """
         question = self.learner.questions.get(key)
         if question is None:
@@ -581,9 +606,11 @@ class Curation:
     ) -> dict[str, Any]:
         """Mark characters [start, end) of a document as a name, or with ``remove`` as not one.
 
-        ``document`` is the id of the document. Its questions are built again; answers to those that
+        ``document`` is the id of the document. The mark is widened to whole tokens and replaces
+        names that it overlaps. The document's questions are built again; answers to those that
         still exist are kept, the others go to ``lost_answers``. Raises ValueError, before anything
-        is written, for an unknown document or characters that cannot be a name.
+        is written, for an unknown document or characters that cannot be a name
+        (``EditableNames.find_span``).
         """
         with self._lock:
             if document not in self.names:
@@ -603,7 +630,7 @@ class Curation:
     def _update_names(self, document: str) -> None:
         """Apply all marks of a document that are not undone and build its questions again.
 
-        Does nothing if the document is unknown.
+        Changes the Doc, the learner and ``lost_answers``. Does nothing if the document is unknown.
         """
         if document not in self.names:
             return
@@ -630,20 +657,21 @@ class Curation:
             self._tuning.start()
 
     def wait(self) -> None:
-        """Wait until alpha is chosen, if that is in progress."""
+        """Wait until alpha is chosen, if that is in progress in the background thread."""
         if self._tuning is not None:
             self._tuning.join()
 
     # State for the page
 
     def state(self, who: str | None = None) -> dict[str, Any]:
-        """Return everything the page shows to a person, as plain values.
+        """Return everything the page shows to a person, as plain values; may hand out a question.
 
-        Keys: ``question`` (None if all are answered), ``quality`` (after each of the last answers),
-        ``advice`` (``word``, ``why``), ``forecasts`` (of F, as ``Forecast``), ``needed`` (how many
-        more answers of yes and of no until quality can be measured), ``agreement`` (fields of
-        ``Agreement``), ``queue``, the counts ``answered``, ``open``, ``labelled``, ``lost`` and
-        ``people``, and ``last`` (the last answers and marks, newest first).
+        Keys: ``question`` (None if there is none left), ``quality`` (after each of the last
+        answers), ``advice`` (``word``, ``why``), ``forecasts`` (of F, as ``Forecast``), ``needed``
+        (how many more answers of yes and of no until quality can be measured), ``agreement``
+        (fields of ``Agreement``), ``queue``, the counts ``answered``, ``open``, ``labelled``
+        (candidates), ``lost`` and ``people``, and ``last`` (the last answers and marks of all
+        people, newest first, at most ``MAX_LISTED_ANSWERS``).
         """
         learner = self.learner
         word, why = advise(learner.history, learner.kappas)
@@ -666,7 +694,10 @@ class Curation:
         }
 
     def _needed_answers(self) -> dict[str, int]:
-        """Return how many more answers of "yes" and "no" quality needs."""
+        """Return how many more labels "yes" and "no" (the keys) quality needs; 0 if enough.
+
+        Gold labels that the learner began with count too.
+        """
         y = self.learner.answers
         counts = {"yes": int((y > 0).sum()), "no": int((y <= 0).sum())}
         return {name: max(MIN_ANSWERS_PER_CLASS - n, 0) for name, n in counts.items()}
@@ -674,10 +705,12 @@ class Curation:
     def describe_question(self, question: Question) -> dict[str, Any]:
         """Return a question with its sentence in words and the model's answer, as plain values.
 
-        ``probability`` has one entry per candidate, or is None without calibration; ``favoured`` is
-        the position of the candidate with the highest score, of which ``score`` is the score;
-        ``explains`` says whether it can be explained. ``attributes`` are what else can be answered
-        about a pair of proteins, with the model's proposals; None for other tasks.
+        Keys: ``key``, ``document``, ``link`` (``find_document_link``), ``title`` (the question in
+        words), ``choices`` (empty for yes or no), ``words`` and ``around`` (``words_of_candidate``
+        and ``surrounding_text``); ``probability``, one per candidate, or None without calibration;
+        ``favoured``, the position of the candidate with the highest score, and ``score``, its
+        score; ``explains``, whether that can be explained; ``attributes``, what else can be
+        answered about a pair, with the model's proposals (``_describe_attributes``), or None.
         """
         learner = self.learner
         row = self._favoured_row(question)
@@ -687,7 +720,7 @@ class Curation:
             "key": question.key,
             "document": question.document,
             "link": find_document_link(question.document),
-            "title": _title(question, candidate, learner.pipeline.task.name),
+            "title": _title(question, candidate, learner.pipeline.task),
             "choices": list(question.answers) if len(question.rows) > 1 else [],
             "words": words_of_candidate(candidate),
             "around": surrounding_text(candidate),
@@ -702,10 +735,11 @@ class Curation:
         """Return the attributes of a pair with their choices and the model's proposals.
 
         Keys: ``names``, ``choices`` (values by attribute), ``proposed`` (a value by attribute) and
-        ``genes`` (symbol, species and links of each proposed identifier). None if the task is not
-        about pairs of proteins.
+        ``genes`` (symbol, species and links of each proposed identifier). Without a proposal:
+        asserted, type "", direction "none" and the identifiers of the names. None if the task does
+        not state facts about pairs, or the candidate is not a pair.
         """
-        if self.learner.pipeline.task.name != "ppi" or len(candidate.spans) != 2:
+        if not _states_facts(self.learner.pipeline.task) or len(candidate.spans) != 2:
             return None
         row = self._find_proposal(candidate)
         given = [span.kb_id_ or "" for span in candidate.spans]
@@ -727,7 +761,8 @@ class Curation:
     def _find_proposal(self, candidate: Candidate) -> dict[str, Any]:
         """Return the prior model's row about a pair; {} without a prior model or such a row.
 
-        All pairs of a document are judged at once, and kept until its names change.
+        All pairs of the document are judged at the first call, on a copy of the Doc, and kept until
+        its names change.
         """
         prior, document = self.learner.prior, document_id(candidate.doc)
         if prior is None:
@@ -746,10 +781,10 @@ class Curation:
         return max(question.rows, key=lambda row: float(self.learner.scores[row]))
 
     def explain(self, key: str) -> dict[str, Any]:
-        """Return the contributions to the score of a question's favoured answer.
+        """Return the contributions to the score of a question's favoured candidate.
 
-        In the form of ``present_explanation``. Raises ValueError if the question does not exist
-        or the kernel cannot be explained.
+        In the form of ``present_explanation``. ``key`` is that of the question. Raises ValueError
+        if it does not exist or the model cannot be explained (``can_explain``).
         """
         question = self.learner.questions.get(key)
         if question is None or not can_explain(self.learner):
@@ -761,9 +796,11 @@ class Curation:
         return present_explanation(ExplainedDecision(decision, parts))
 
     def _describe_event(self, event: Event) -> dict[str, Any]:
-        """Return an event with the text it is about: names, or marked characters.
+        """Return an event for the page: ``text``, ``value``, ``who``, ``at`` and ``document``.
 
-        If the question does not exist any more, ``text`` is its key.
+        ``text`` are the names that an answer is about, with its type and status if a type was
+        given; or the marked characters, "" if the document is unknown. If the question does not
+        exist any more, it is its key.
         """
         text = event.question
         question = self.learner.questions.get(event.question)
@@ -791,7 +828,8 @@ MAX_LISTED_GENES = 12
 def list_genes(word: str) -> list[dict[str, str]]:
     """Return genes for a symbol, synonym or identifier, human ones first, by symbol before synonym.
 
-    Each has ``identifier``, ``symbol`` and ``species`` (in words); at most ``MAX_LISTED_GENES``.
+    Each has ``identifier``, ``symbol`` and ``species`` (in words); at most ``MAX_LISTED_GENES``,
+    none if the word is unknown.
     """
     is_known = bool(describe_identifier(word)["symbol"])
     identifiers = [word] if is_known else [i for part in find_identifiers(word) for i in part]
@@ -814,25 +852,34 @@ def fingerprint_docs(docs: Sequence[Doc]) -> str:
     return digest.hexdigest()[:16]
 
 
-def _title(question: Question, candidate: Candidate, task: str) -> str:
-    """Return a question in words.
+def _states_facts(task: Task) -> bool:
+    """Return whether the pairs of a task are facts about two proteins, by its export "facts"."""
+    return "facts" in task.exports
 
-    ``candidate`` is one of its candidates, ``task`` the task's name.
+
+def _title(question: Question, candidate: Candidate, task: Task) -> str:
+    """Return a question in words; ``candidate`` is one of its candidates.
+
+    A pair asks whether the two interact, or is only named if the task does not state facts
+    (``_states_facts``). A name asks which of several meanings is meant, or for the label of its
+    single candidate.
     """
     texts = [span.text for span in candidate.spans]
     if len(texts) == 2:
-        return f"{texts[0]} – {texts[1]}: do they interact?" if task == "ppi" else " – ".join(texts)
+        names = " – ".join(texts)
+        return f"{names}: do they interact?" if _states_facts(task) else names
     if len(question.rows) > 1:
         return f"{texts[0]}: which is meant?"
     return f"{texts[0]}: {candidate.label_key}?"
 
 
 def words_of_candidate(candidate: Candidate) -> list[dict[str, Any]]:
-    """Return the tokens of a candidate's sentences with their CSS classes, in text order.
+    """Return the tokens from a candidate's first to its last sentence, in text order.
 
     A token is a dictionary: ``text``, ``space`` (white space after it), ``start`` and ``end``
-    (characters), ``marks`` (CSS classes: e1, e2 in the candidate's spans, "name" in other names)
-    and ``joined``, whether the token and the next one are within the same name.
+    (characters), ``marks`` (CSS classes separated by blanks: e1, e2 in the candidate's spans,
+    "name" in other names) and ``joined``, whether the token and the next one are within the same
+    name. All tokens of the text if it has no sentence boundaries.
     """
     doc = candidate.doc
     first, last = _sentence_range(candidate)
@@ -857,9 +904,9 @@ def words_of_candidate(candidate: Candidate) -> list[dict[str, Any]]:
 
 
 def _sentence_range(candidate: Candidate) -> tuple[int, int]:
-    """Return the tokens [first, last) of the sentences of a candidate.
+    """Return the tokens [first, last) from the first to the last sentence of a candidate's spans.
 
-    Those of the whole text if it has no sentence boundaries.
+    Those of the whole text if it has no sentence boundaries. The candidate must have spans.
     """
     if not candidate.doc.has_annotation("SENT_START"):
         return 0, len(candidate.doc)
@@ -871,9 +918,10 @@ CONTEXT_SENTENCES = 2  # before and after the sentence that is asked about
 
 
 def surrounding_text(candidate: Candidate) -> list[str]:
-    """Return the whole sentences, at most ``CONTEXT_SENTENCES``, before and after a candidate's.
+    """Return the text before and after a candidate's sentences, as ``[before, after]``.
 
-    Two empty texts if the Doc has no sentence boundaries.
+    Each has at most ``CONTEXT_SENTENCES`` whole sentences, joined by blanks; "" at the edge of the
+    text, and if the Doc has no sentence boundaries.
     """
     doc = candidate.doc
     first, last = _sentence_range(candidate)
@@ -899,11 +947,11 @@ CORPUS_SUFFIXES = {
 
 
 def build_model(learner: ActiveLearner) -> Model:
-    """Return the model of all answers so far, with the prior included.
+    """Return the model of all answers so far, with the prior included; the learner is not changed.
 
     With fewer than ``MIN_ANSWERS_FOR_THRESHOLD`` labels, threshold and calibration are those of the
     prior, if there is one. Raises ValueError if the prior has a second stage, or its candidates
-    cannot be joined with those of the answers.
+    cannot be joined with those of the answers. Takes ``learner.lock``.
     """
     prior, rows = learner.prior, learner.rows
     with learner.lock:
@@ -937,10 +985,10 @@ def build_model(learner: ActiveLearner) -> Model:
 
 
 def _join_coefs(prior: Model, coef: Vector) -> Matrix:
-    """Return the coefficients of the prior's support followed by those of the answers (n,).
+    """Return the coefficients of the prior's support, then those of the answers, ``coef`` (n,).
 
-    If the prior has heads, answers correct all of them: their coefficients are in a last column,
-    which is added to the log-odds of every head.
+    One column if the prior has no heads. Otherwise answers correct all heads: their coefficients
+    are in one more column after those of the heads, which is added to the log-odds of every head.
     """
     if prior.heads is None:
         return np.concatenate([prior.fit.coef, coef])
@@ -996,8 +1044,8 @@ def export_corpus(curation: Curation, format: str) -> tuple[bytes, str]:
 def docs_with_answers(curation: Curation) -> Iterator[list[Doc]]:
     """Yield the Docs that have an answer, with the answers as gold; restored afterwards.
 
-    The Docs are changed in place, ``user_data["gold"]`` and the names. The lock of the learner is
-    held meanwhile.
+    The Docs are changed in place, ``user_data["gold"]`` and the names. Pairs without an answer get
+    the model's decision. The lock of the learner is held inside the block.
     """
     learner = curation.learner
     with learner.lock:
@@ -1019,7 +1067,10 @@ def docs_with_answers(curation: Curation) -> Iterator[list[Doc]]:
 
 
 def _details_by_question(events: Sequence[Event]) -> dict[str, dict[str, Any]]:
-    """Return the attributes of the first answer to each question that has any."""
+    """Return the attributes of the first answer with any, by the key of its question.
+
+    Questions without attributes are missing. ``events`` are active ones, in their order.
+    """
     details: dict[str, dict[str, Any]] = {}
     for event in events:
         if event.kind == "answer" and event.details:
@@ -1106,7 +1157,10 @@ def _chosen_label(learner: ActiveLearner, question: Question, value: str) -> str
 
 
 def zip_folder(folder: Path) -> bytes:
-    """Return a folder as a zip file, its files under the folder's name, in sorted order."""
+    """Return a folder as a zip file, its files under the folder's name, in sorted order.
+
+    Subfolders are included, empty ones are not.
+    """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in sorted(folder.rglob("*")):
@@ -1120,7 +1174,10 @@ def zip_folder(folder: Path) -> bytes:
 
 @dataclass(frozen=True)
 class CurationApp:
-    """Web application of a curation."""
+    """Web application of a curation.
+
+    ``title`` is the heading of the page. ``visitors`` counts the browsers that are given a name.
+    """
 
     curation: Curation
     title: str
@@ -1128,7 +1185,7 @@ class CurationApp:
     visitors: Iterator[int] = field(default_factory=lambda: itertools.count(1))  # new browsers
 
     def app(self) -> Starlette:
-        """Return the application, without protection; see ``GuardMiddleware``."""
+        """Return the application; it checks no token, so put ``GuardMiddleware`` in front."""
         routes = [
             Route("/", self.index),
             Route("/api/state", self.state),
@@ -1169,11 +1226,15 @@ class CurationApp:
         return f"textrank_curator_{self.credentials.port}"
 
     def _cookie(self, request: Request) -> str:
-        """Return the person's name in the cookie of a request; "" without one."""
+        """Return the person's name in the cookie of a request, cleaned; "" without one."""
         return clean_name(unquote(request.cookies.get(self._cookie_name, "")))
 
     def _new_person(self) -> str:
-        """Return the name of the curation, or a numbered one if a browser has it already."""
+        """Return the name of the curation at the first call, and numbered names ("name 2") later.
+
+        Each call uses up a number of ``visitors``. Names that browsers chose themselves (parameter
+        ``as``) are not considered.
+        """
         number = next(self.visitors)
         return self.curation.who if number == 1 else f"{self.curation.who} {number}"
 
@@ -1186,9 +1247,9 @@ class CurationApp:
         return JSONResponse(self.curation.state(self._person(request)))
 
     def explain(self, request: Request) -> Response:
-        """Serve the contributions to a question's score (parameter ``question``) as JSON.
+        """Serve the contributions to a question's score as JSON; parameter ``question`` is its key.
 
-        Status 422 if it cannot be explained.
+        Status 422 if it does not exist or cannot be explained.
         """
         try:
             explanation = self.curation.explain(request.query_params.get("question", ""))
@@ -1197,7 +1258,7 @@ class CurationApp:
         return JSONResponse(explanation)
 
     async def answer(self, request: Request) -> Response:
-        """Take an answer and serve the new state.
+        """Take an answer and serve the new state; status 422 if it is not allowed.
 
         JSON body: ``question``, ``value`` and, optionally, ``details`` (``check_details``).
         """
@@ -1212,11 +1273,17 @@ class CurationApp:
         return await apply_change(request, change)
 
     async def undo(self, request: Request) -> Response:
-        """Undo the last answer or mark of the person and serve the new state."""
+        """Undo the last answer or mark of the person and serve the new state.
+
+        Status 422 if there is none.
+        """
         return await apply_change(request, lambda _: self.curation.undo(self._person(request)))
 
     async def queue(self, request: Request) -> Response:
-        """Choose the person's queue (JSON body: ``queue``) and serve the new state."""
+        """Choose the person's queue (JSON body: ``queue``) and serve the new state.
+
+        Status 422 if it is not one of ``QUEUES``.
+        """
 
         def change(body: dict[str, Any]) -> dict[str, Any]:
             return self.curation.set_queue(get_text(body, "queue"), self._person(request))
@@ -1226,7 +1293,8 @@ class CurationApp:
     def genes(self, request: Request) -> Response:
         """Serve genes for a symbol, synonym or identifier (parameter ``q``) as a JSON list.
 
-        Each has ``identifier``, ``symbol`` and ``species``; at most ``MAX_LISTED_GENES``.
+        Each has ``identifier``, ``symbol`` and ``species``; at most ``MAX_LISTED_GENES``. Empty
+        without a word, of which only the first ``MAX_IDENTIFIER_CHARACTERS`` count.
         """
         word = request.query_params.get("q", "").strip()[:MAX_IDENTIFIER_CHARACTERS]
         return JSONResponse(list_genes(word) if word else [])
@@ -1234,7 +1302,8 @@ class CurationApp:
     async def mark_name(self, request: Request) -> Response:
         """Mark characters as a name or, with ``remove`` true, as not one; serve the new state.
 
-        JSON body: ``document``, ``start``, ``end`` and, optionally, ``remove``.
+        JSON body: ``document``, ``start``, ``end`` and, optionally, ``remove``. Status 422 if they
+        cannot be a name.
         """
 
         def change(body: dict[str, Any]) -> dict[str, Any]:
@@ -1246,7 +1315,7 @@ class CurationApp:
         return await apply_change(request, change)
 
     def model(self, _: Request) -> Response:
-        """Serve the trained model as a zip file."""
+        """Serve the trained model as a zip file; status 422 if it cannot be exported."""
         return serve_file(lambda: (zip_model(self.curation.learner), "model.zip"))
 
     def answers(self, _: Request) -> Response:
@@ -1272,15 +1341,19 @@ class CurationApp:
 
 
 def clean_name(name: str) -> str:
-    """Return a person's name of at most 60 printable characters, with single blanks."""
+    """Return the first 60 printable characters of a person's name, with single blanks; may be "".
+
+    Other characters, such as line breaks and tabs, are dropped without a blank in their place.
+    """
     printable = "".join(c for c in valid_unicode(name) if c.isprintable())
     return " ".join(printable.split())[:60]
 
 
 async def apply_change(request: Request, change: Callable[[dict[str, Any]], Any]) -> Response:
-    """Call ``change`` with the JSON body of a request in a thread, and serve what it returns.
+    """Call ``change`` with the JSON body of a request in a thread; serve its result as JSON.
 
-    ValueError, also for a body that is not a JSON object, becomes an error of status 422.
+    An empty body is {}. ValueError, also for a body that is not a JSON object, becomes a response
+    of status 422 with the message as ``error``.
     """
     try:
         body = json.loads(await request.body() or b"{}")
@@ -1292,7 +1365,10 @@ async def apply_change(request: Request, change: Callable[[dict[str, Any]], Any]
 
 
 def serve_file(make: Callable[[], tuple[bytes, str]]) -> Response:
-    """Serve the content and file name that ``make`` returns; its ValueError becomes status 422."""
+    """Serve the content and file name that ``make`` returns as a download.
+
+    Its ValueError becomes a JSON response of status 422 with the message as ``error``.
+    """
     try:
         content, name = make()
     except ValueError as error:
