@@ -76,7 +76,11 @@ class ConcatCorpus(FileReader):
             raise ValueError("corpora must name at least one corpus, got none")
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
-        """Iterate over the documents of all corpora, with ids ``<corpus>/<document>``."""
+        """Iterate over the documents of all corpora, with ids ``<corpus>/<document>``.
+
+        Corpora come in the order of the mapping. The id of each Doc is changed in place; a missing
+        one counts as "". ``item_filter`` is passed to every corpus, so its numbers run on.
+        """
         for name, reader in self.corpora.items():
             for doc in read_corpus(reader, nlp, item_filter):
                 doc.user_data["document"] = f"{name}/{doc.user_data.get('document', '')}"
@@ -262,7 +266,11 @@ class Record:
             ) from None
 
     def _check_mentions(self) -> None:
-        """Raise ValueError unless mentions have unique ids and non-blank ranges inside the text."""
+        """Raise ValueError unless mentions have unique ids and ranges inside the text.
+
+        No piece may be empty, and not all pieces of a mention may be white space. The order of the
+        pieces is not checked.
+        """
         ids: set[str] = set()
         for mention in self.mentions or ():
             if mention.id in ids:
@@ -281,7 +289,10 @@ class Record:
                 raise ValueError(f"{self.location}: mention {mention.id!r} is blank. Remove it.")
 
     def _check_gold(self) -> None:
-        """Raise ValueError if a relation refers to an id that is not a mention."""
+        """Raise ValueError if a relation refers to an id that is not a mention.
+
+        If the mentions are None, every relation is refused.
+        """
         mention_ids = {mention.id for mention in self.mentions or ()}
         for relation in self.gold or ():
             for mention_id in relation["entities"]:
@@ -293,9 +304,10 @@ class Record:
 
 
 def check_mention_text(location: str, text: str, mention: Mention, words: str) -> None:
-    """Raise ValueError unless the text at a mention's offsets is ``words``, up to white space.
+    """Raise ValueError unless the text at a mention's offsets is ``words``.
 
-    Pieces of the mention are joined by a blank. ``location`` begins the message.
+    Only the white-space separated words are compared, so a blank may be a newline. Pieces of the
+    mention are joined by a blank. ``location`` begins the message.
     """
     covered_text = " ".join(text[start:end] for start, end in mention.pieces)
     if covered_text.split() != words.split():
@@ -391,7 +403,8 @@ def _analyse_batch(
 
     If a component fails, the documents are processed again one by one, with new Docs: with
     ``skip_bad`` a failing one is left out with a warning, otherwise the error is raised with a note
-    that names it. ``cut`` is as in ``build_docs``.
+    that names it (without a note if the batch has one document only). ``cut`` is as in
+    ``build_docs``.
     """
     try:
         return list(pipe_long(nlp, [doc for _, doc in batch]))
@@ -464,11 +477,12 @@ def _set_record_sentences(doc: Doc, record: Record) -> None:
 def set_mentions(doc: Doc, mentions: Sequence[Mention]) -> None:
     """Set ``doc.spans["entities"]`` to the tokens that overlap each mention.
 
-    A mention that overlaps no token is left out; gold relations may still refer to it. What a Span
+    Tokens of white space do not count. A mention that overlaps no token is left out; gold relations
+    may still refer to it. What a Span
     cannot hold goes to ``doc.user_data``, by mention id: ``pieces`` (tokens of discontinuous
     names), ``offsets`` (character ranges that are not token boundaries) and ``identifiers``; the
     first identifier is also the span's ``kb_id_``. An earlier span group and earlier ``pieces`` and
-    ``offsets`` are replaced.
+    ``offsets`` are replaced, earlier ``identifiers`` only if a mention has some.
     """
     starts = [token.idx for token in doc]
     ends = [token.idx + len(token) for token in doc]
@@ -616,7 +630,8 @@ def get_relations(doc: Doc, source: str = "gold") -> list[dict[str, Any]]:
     list of dict
         ``{"entities": [id, id], "label": bool, …}`` with ids as in ``get_mentions``; results of a
         task also have ``score``, probabilities, and ``type``, ``status`` and ``direction`` where
-        known. Gold rows that are not pairs are left out.
+        known. Gold rows that are not pairs, and results without ``spans``, are left out; [] if
+        there is no gold or no result.
 
     Raises
     ------
@@ -670,8 +685,8 @@ def mention_text(doc: Doc, mention: Mention) -> str:
 def list_files(path: str, *endings: str) -> list[Path]:
     """Return the files of a folder with one of these endings, plain or ``.gz``, sorted by path.
 
-    A path that is not a folder is returned as the only file, whether it exists or not. Raises
-    ValueError if the folder has none. Subfolders are not searched.
+    A path that is not a folder is returned as the only file, whatever its ending and whether it
+    exists or not. Raises ValueError if the folder has none. Subfolders are not searched.
     """
     folder = Path(path)
     if not folder.is_dir():

@@ -99,7 +99,10 @@ class BioCJSON(AnnotatedFile):
                 )
 
     def _has_lines(self) -> bool:
-        """Return whether the first non-blank line is a JSON value by itself, as in JSON lines."""
+        """Return whether the first non-blank line is a JSON value by itself, as in JSON lines.
+
+        False for a file that is blank or cannot be read; reading it then raises the error.
+        """
         try:
             rows = (line for _, line in iter_lines(self.path, self.limit) if line.strip())
             load_json(next(rows, ""), "")
@@ -242,7 +245,8 @@ class _DocumentBuilder:
         """Append the text of a passage, or of its sentences with the gaps between their offsets.
 
         A passage begins on a new line. Between sentences there are as many blanks as the offsets
-        say, but one if they say a negative number or more than 80.
+        say, but one if they say a negative number or more than 80. A passage with text but without
+        sentences sets ``sentences`` to False.
         """
         parts = self.rows(passage, "sentences")
         if not parts:
@@ -304,7 +308,8 @@ class _DocumentBuilder:
         """Return the character range of a location in the joined text, end exclusive.
 
         Its own ``leaves`` are tried before all others, since offsets may be ambiguous. Raises
-        ValueError if it begins outside of all; ``name`` is the annotation for that message.
+        ValueError if it begins outside of all; ``name`` is the annotation for that message. The end
+        is not checked here.
         """
         start, length = self.number(piece, "offset"), self.number(piece, "length")
         for leaf in chain(leaves, self.leaves):
@@ -320,8 +325,10 @@ class _DocumentBuilder:
     def relate(self, part: Node) -> None:
         """Add the relations of a node: pairs of mentions to ``gold``, others to ``events``.
 
-        A pair is false only if its infon ``label`` is "false". Roles are kept unless they are Arg1
-        and Arg2. Raises ValueError if a relation refers to an id that two annotations share.
+        A pair has exactly two nodes, which are different mentions; unknown ids make an event. A
+        pair is false only if its infon ``label`` is "false" in any case. Roles are kept unless they
+        are Arg1 and Arg2. Call it after all annotations are added. Raises ValueError if a relation
+        refers to an id that two annotations share.
         """
         for row in self.rows(part, "relations"):
             infons = self.infons(row)
@@ -420,7 +427,8 @@ def write_bioc_json(docs: Iterable[Doc], path: str, *, source: str = "gold") -> 
     """Write a BioC JSON collection to ``path``, replaced atomically.
 
     ``source`` selects the relations, see ``get_relations``. Events become relations with more
-    nodes; equivalences and attributes of brat are lost. Raises ValueError for a Doc without an id.
+    nodes; equivalences and attributes of brat are lost. Raises ValueError for a Doc without an id
+    or without sentence boundaries.
     """
     with open_atomic(path) as out:
         header = {"source": "textrank", "date": "", "key": "", "infons": {}}
@@ -432,7 +440,11 @@ def write_bioc_json(docs: Iterable[Doc], path: str, *, source: str = "gold") -> 
 
 
 def write_bioc_xml(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
-    """Write a BioC XML collection, with the content of ``write_bioc_json``."""
+    """Write a BioC XML collection to ``path``, replaced atomically.
+
+    Content, ``source`` and errors are those of ``write_bioc_json``; also raises ValueError for a
+    character that XML cannot hold.
+    """
     with open_atomic(path) as out:
         out.write(
             '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE collection SYSTEM "BioC.dtd">\n'
@@ -478,7 +490,8 @@ def _iter_passage_bounds(doc: Doc) -> Iterator[list[int]]:
     """Iterate over the sentence starts of each passage, followed by the end of the passage.
 
     All are character offsets in the Doc; the end is exclusive and leaves out the newline between
-    two passages. A passage begins where a sentence follows a newline.
+    two passages. A passage begins where a sentence follows a newline. An empty Doc gives one list
+    with its end, 0, only.
     """
     starts = [sentence.start_char for sentence in doc.sents]
     bounds: list[int] = []
@@ -512,8 +525,9 @@ def _passage_end(passage: Node) -> int:
 def _find_concepts(doc: Doc, mentions: Sequence[Mention]) -> dict[str, str]:
     """Return the concepts of mentions by mention id: those of the file, else their identifiers.
 
-    ``mentions`` are those of ``get_mentions``. An NCBI Gene id is written as its number, as in
-    PubTator, others as CURIEs. Mentions without either are left out.
+    ``mentions`` are those of ``get_mentions``. Concepts of the file are ``user_data["concepts"]``,
+    all of which are returned; the identifier is the span's ``kb_id_``. An NCBI Gene id is written
+    as its number, as in PubTator, others as CURIEs. Mentions without either are left out.
     """
     concepts = {
         mention.id: span.kb_id_.removeprefix("ncbigene:")
@@ -698,7 +712,8 @@ def _read_fields(
 def _gene_curies(label: str, concept: str) -> tuple[str, ...]:
     """Return the CURIEs (``ncbigene:7157``) of a gene's concept, in order; () for other labels.
 
-    Numbers in parentheses are species and are skipped.
+    A label is a gene's if it contains "gene" in any case. Numbers in parentheses are species and
+    are skipped, as are numbers after a colon.
     """
     if "gene" not in label.lower():
         return ()
@@ -718,8 +733,9 @@ def write_pubtator(docs: Iterable[Doc], path: str, *, source: str = "gold") -> N
     """Write title (the first line of the text), rest and mentions of each document to ``path``.
 
     PubTator has no relations between mentions, so gold is lost; relations of concepts are kept.
-    With the name of a task as ``source``, its positive results become relations of concepts, where
-    both names have an identifier; see ``PUBTATOR_RELATIONS``. A discontinuous name, or an id that
+    With the name of a task as ``source``, its positive results become relations of concepts instead
+    of those of the file, where both names have an identifier; see ``PUBTATOR_RELATIONS``. The file
+    is replaced atomically. A discontinuous name, or an id that
     is missing or has blanks or ``|``, raises ValueError. Tabs, and newlines after the first, become
     blanks.
     """

@@ -207,8 +207,10 @@ def write_json_lines(docs: Iterable[Doc], path: str, *, source: str = "gold") ->
     """Write one JSON object per document to ``path``, as ``JsonLines`` reads it.
 
     ``source`` selects the relations, see ``get_relations``. Tokens, tags and parses are lost;
-    everything else that an annotation format puts on a Doc is kept. The file is replaced
-    atomically. Raises ValueError for a Doc without an id.
+    everything else that an annotation format puts on a Doc is kept. ``entities`` and ``relations``
+    are left out if the Doc has no such span group or no gold; entries of ``user_data["meta"]``
+    become keys and replace others of that name. The file is replaced atomically. Raises ValueError
+    for a Doc without an id or without sentence boundaries.
     """
     with open_atomic(path) as out:
         for doc in docs:
@@ -241,8 +243,8 @@ def is_json_integer(value: object) -> bool:
 def _parse_list(value: Mapping[str, Any], key: str, location: str, make: Any) -> list[Any]:
     """Return ``make(row, number, location)`` for each row of the list ``value[key]``.
 
-    Numbers start at 1; the location passed on also names key and number. A missing or empty list
-    gives []. Raises ValueError if it is not a list.
+    Numbers start at 1; the location passed on also names key and number. A missing, null or empty
+    value gives []. Raises ValueError if it is not a list.
     """
     rows = value.get(key) or []
     if not isinstance(rows, list):
@@ -283,7 +285,10 @@ def _parse_ranges(rows: Sequence[Any], location: str) -> tuple[tuple[int, int], 
 
 
 def _parse_relation(row: Any, _: int, location: str) -> Mapping[str, Any]:
-    """Return one row of ``relations`` unchanged; raise ValueError unless it has the right shape."""
+    """Return one row of ``relations`` unchanged; raise ValueError unless it has the right shape.
+
+    That is two strings in ``entities`` and a boolean ``label``; other keys are not checked.
+    """
     match row:
         case {"entities": [str(), str()], "label": bool()}:
             return row
@@ -356,11 +361,12 @@ class Columns(FileReader):
         )
 
     def _rows(self) -> Iterator[tuple[int, dict[str, str]]]:
-        """Iterate over ``(line number, cells by column)`` after the header.
+        """Iterate over ``(line number, cells by column)`` after the header, with line 1 the header.
 
         Blank lines are skipped. A row with a wrong number of cells gives an error row (see
         ``_row``). Raises ValueError if a column of the text is missing or the file is not valid
-        CSV. The line number is that of the row's last line.
+        CSV. The line number is that of the row's last line. Sets the field size limit of the csv
+        module to ``MAX_CELL_CHARACTERS``.
         """
         lines = iter_lines(self.path, self.limit)
         _, header = next(lines, (1, ""))
@@ -384,9 +390,10 @@ class Columns(FileReader):
             ) from None
 
     def _row(self, names: list[str], cells: list[str], line: int) -> dict[str, str]:
-        r"""Return cells by column name, or a row with key ``\0`` that ``_record`` reports.
+        r"""Return cells by column name, or an error row if their number differs from the header's.
 
-        Raising here would end the reader, so that ``skip_bad`` could not go on.
+        An error row has the message under the key ``\0``, which ``_record`` raises: raising here
+        would end the reader, so that ``skip_bad`` could not go on. ``line`` is the line number.
         """
         if len(cells) != len(names):
             return {"\0": f"{len(cells)} cells, but {len(names)} columns", "\0line": str(line)}
@@ -409,8 +416,9 @@ class Columns(FileReader):
     def _record(self, item: tuple[int, dict[str, str]]) -> Record:
         """Make a Record of ``(line number, cells by column)``; raise ValueError for an error row.
 
-        Text cells are stripped and empty ones dropped; each begins a sentence. A row without text
-        raises ValueError.
+        Text cells are stripped and empty ones dropped; each begins a sentence. Without an id it is
+        the line number less 1. A year that is not a number is dropped. A row without text raises
+        ValueError.
         """
         number, row = item
         location = f"{self.path}, line {number}"
@@ -455,7 +463,10 @@ def write_pairs(docs: Iterable[Doc], path: str, *, source: str = "ppi") -> None:
 
 
 def write_table(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
-    """Write the table of judged pairs of task ``source``, or of names if ``source`` is "gold"."""
+    """Write the table of judged pairs of task ``source``, or of names if ``source`` is "gold".
+
+    See ``write_pairs`` and ``write_names``; gold relations are not written.
+    """
     if source == "gold":
         write_names(docs, path)
     else:
@@ -465,7 +476,8 @@ def write_table(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None
 def _write_rows(path: str, columns: tuple[str, ...], rows: Iterable[Mapping[str, Any]]) -> None:
     """Write rows as CSV if ``path`` ends in ``.csv`` (or ``.csv.gz``), else as TSV.
 
-    Keys that a row lacks, and None, become empty cells.
+    The first line has the ``columns``. Keys that a row lacks, and None, become empty cells; keys
+    that are not columns are dropped. The file is replaced atomically.
     """
     name = path.removesuffix(".gz").lower()
     separator = "," if name.endswith(".csv") else "\t"
@@ -534,7 +546,11 @@ class DocBinFile(FileReader):
     limit: int = MAX_UNPACKED_BYTES
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
-        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
+        """Iterate over the Docs in file order; see ``FileReader.read``.
+
+        ``nlp`` runs only on Docs without sentence starts; if it sets none either, they are split at
+        punctuation, also with ``item_filter``.
+        """
         sentencizer = Sentencizer()
         docs = parse_items(
             enumerate(self._docs(nlp), 1),

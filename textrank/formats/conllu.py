@@ -118,8 +118,9 @@ class _Tree:
 def _blocks(path: str, limit: int) -> Iterator[_Block]:
     """Iterate over the blocks of a file, separated by blank lines.
 
-    Comments without words belong to the next block. ``limit`` is the largest number of bytes of a
-    block; raises ValueError for a larger one.
+    Comments without words belong to the next block; at the end of the file they are dropped.
+    Comments that are not ``key = value`` are ignored, and of equal keys the last counts. ``limit``
+    is the largest number of bytes of a block; raises ValueError for a larger one.
     """
     block: _Block | None = None
     budget = ItemBudget(path, limit)
@@ -149,8 +150,9 @@ def _documents(
     """Group adjacent blocks by document and iterate over ``(id, blocks)``.
 
     ``name`` is the id if neither comments nor sentence ids give one. Once a comment has given an
-    id, sentence ids are no longer considered. Raises ValueError for a document of more than
-    ``limit`` bytes; ``path`` is for the message.
+    id, sentence ids are no longer considered, and a block without such a comment belongs to the
+    document before it. An id that comes back later begins another document. Raises ValueError for
+    a document of more than ``limit`` bytes; ``path`` is for the message.
     """
     current, document_blocks = "", list[_Block]()
     size = 0
@@ -260,8 +262,8 @@ def _add_word(
     """Append one word line to ``tree``, in place.
 
     ``row`` has its ten columns. ``glued`` says for the last word of a multiword token whether no
-    blank follows it; ``until`` is the number of the last word of the current multiword token, 0
-    outside of one. Raises ValueError if the line is malformed.
+    blank follows it; ``until`` is the number of the last word of the latest multiword token, 0 if
+    there was none. Raises ValueError if the line is malformed.
     """
     if row[0] != str(len(tree.words) + 1):
         raise ValueError(f"{location}: word {row[0]!r:.40} out of order. Number the words from 1.")
@@ -308,7 +310,10 @@ def _check_tree(tree: _Tree, location: str) -> None:
 
 
 def _check_same_words(first: _Tree, tree: _Tree, path: str, block: _Block) -> None:
-    """Raise ValueError unless two parses of a sentence have the same words."""
+    """Raise ValueError unless two parses of a sentence have the same words.
+
+    ``block`` is that of ``tree``; with ``path`` it locates the error in the message.
+    """
     if first.words != tree.words:
         raise ValueError(
             f"{path}, line {block.number}: two blocks have sent_id {tree.sentence!r} but not the "
@@ -350,8 +355,9 @@ def _blank_if_underscore(text: str) -> str:
 def write_conllu(docs: Iterable[Doc], path: str) -> None:
     """Write the sentences of each document with their trees to ``path``, replaced atomically.
 
-    These are the gold and candidate parses in ``user_data`` if there are any, else the Doc's own
-    parse. Raises ValueError for a Doc without an id or a parse.
+    For each sentence these are the gold and candidate parses in ``user_data`` that begin at its
+    first token, else the Doc's own parse. Raises ValueError for a Doc without an id or sentence
+    boundaries, or if neither parse exists.
     """
     with open_atomic(path) as out:
         for doc in docs:
@@ -365,6 +371,8 @@ def _iter_sentence_lines(doc: Doc, sentence: Span, index: int) -> Iterator[str]:
 
     ``index`` is the number of the sentence in the Doc, from 0; it selects the id in
     ``user_data["sentences"]`` or, without one, makes ``<document>-<index + 1>``. Gold comes first.
+    Parses of ``user_data`` belong to the sentence if their ``start`` is its first token; without
+    any, the Doc's own parse is written, and ValueError raised if it has none.
     """
     names = doc.user_data.get("sentences", [])
     name = names[index] if index < len(names) else f"{require_document_id(doc)}-{index + 1}"

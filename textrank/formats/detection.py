@@ -191,7 +191,8 @@ def _choose_writer(path: str | Path, format: str | None, source: str) -> str:
             f"{path}: no format is written with this suffix. Use one of {', '.join(suffixes)}, no "
             "suffix for a folder of brat files, or name the format."
         )
-    if source != "gold" and not _accepts_source(_resolve(WRITERS, name)):
+    writer = _resolve(WRITERS, name)
+    if source != "gold" and not _accepts_source(writer):
         raise ValueError(
             f"{path}: {name} cannot hold results of a task. Write JSON lines, brat or BioC."
         )
@@ -277,8 +278,10 @@ def _format_of_content(path: Path, beginning: str, suffix: str) -> str:
 def _is_preferences(start: str, suffix: str) -> bool:
     """Return whether a file begins like preferences.
 
-    That is a table with columns ``better`` and ``worse``, JSON lines with these keys, or a JSON
-    object with a list of preferences or of items.
+    That is a table with columns ``better`` and ``worse``, JSON lines with these keys in the first
+    line, or a JSON object whose first key is ``items`` or ``preferences``. ``start`` is the
+    beginning without white space; ``suffix`` (lower case, with its dot) selects which of the three
+    is expected, and other suffixes give False.
     """
     line = start.partition("\n")[0]
     if suffix in (".csv", ".tsv"):
@@ -290,7 +293,10 @@ def _is_preferences(start: str, suffix: str) -> bool:
 
 
 def _read_beginning(path: Path) -> str:
-    """Return the first ``SNIFF_BYTES`` of a file as text; invalid bytes become U+FFFD."""
+    """Return the first ``SNIFF_BYTES`` of a file as text; invalid bytes become U+FFFD.
+
+    A gzip file is decompressed. Raises ValueError if the file cannot be read.
+    """
     with open_bytes(path) as stream:
         data = b""
         while len(data) < SNIFF_BYTES and (chunk := stream.read(SNIFF_BYTES - len(data))):

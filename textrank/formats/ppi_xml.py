@@ -233,7 +233,9 @@ class _DocumentBuilder:
     def _read_analysis(self, sentence: Element, text: str) -> None:
         """Append the tokens and dependencies that the file gives for a sentence with this text.
 
-        Tokens are sorted by offset; text between them becomes tokens too (see ``_fill``).
+        Tokens are sorted by offset; text between them becomes tokens too (see ``_fill``). The
+        sentence must have a tokenization ``self.analysis``. Raises ValueError if there are no
+        tokens, two overlap, or a dependency refers to an unknown one.
         """
         tokens = next(
             t for t in sentence.iter("tokenization") if t.get("tokenizer") == self.analysis
@@ -281,11 +283,12 @@ class _DocumentBuilder:
     def _fix_offsets(
         self, token: Element, text: str, begin: int, stop: int, end: int
     ) -> tuple[int, int]:
-        """Return the character range of a token, moved if its word is found a little further on.
+        """Return the character range of a token, moved if its word is found nearby.
 
-        ``begin`` and ``stop`` are the offsets of the file, end exclusive, and are kept if the word
-        is not found up to 4 characters later. ``end`` is the end of the token before; ValueError is
-        raised if the two overlap.
+        ``begin`` and ``stop`` are the offsets of the file, end exclusive. If ``text`` differs there
+        from the word of the token, its first occurrence is taken that begins at or after ``end``,
+        the end of the token before, and ends at most 4 characters after ``stop``; without one the
+        offsets are kept. Raises ValueError if the token overlaps the one before.
         """
         word = token.get("text", "")
         if word and text[begin:stop] != word:
@@ -298,7 +301,8 @@ class _DocumentBuilder:
     def _fill(self, gap: str) -> None:
         """Add the text between two tokens: one blank goes to the token before, the rest is a token.
 
-        That token has no tag. An empty ``gap`` adds nothing.
+        The blank stays in the new token if there is no token before, or a blank follows it already.
+        The new token has no tag. An empty ``gap`` adds nothing.
         """
         if gap.startswith(" ") and self.words and not self.spaces[-1]:
             self.spaces[-1] = True
@@ -413,7 +417,8 @@ def write_ppi_xml(
     Raises
     ------
     ValueError
-        If a name or a pair crosses a sentence boundary, which the format cannot express.
+        If a name or a pair crosses a sentence boundary, which the format cannot express, a Doc has
+        no id, or a text has a character that XML cannot hold.
     """
     with open_atomic(path) as out:
         out.write(f"<corpus{format_xml_attributes(source=name)}>\n")

@@ -179,7 +179,10 @@ def _iter_articles(path: str, limit: int) -> Iterator[Element]:
 
 
 def _iter_deletions(element: Element, location: str) -> Iterator[Record]:
-    """Iterate over an empty record, marked ``deleted``, for each article in a deletion list."""
+    """Iterate over an empty record for each article in a <DeleteCitation> element.
+
+    Its id is the PMID, and its data has ``deleted`` True.
+    """
     for child in element:
         if tag_name(child) == "PMID":
             yield Record(text_within(child), "", location, data={"deleted": True})
@@ -266,7 +269,10 @@ class Medline(FileReader):
         )
 
     def _blocks(self) -> Iterator[_MedlineFields]:
-        """Iterate over the fields of each record; raise ValueError for a line without a tag."""
+        """Iterate over the fields of each record; raise ValueError for a line without a tag.
+
+        That error is raised even with ``skip_bad``. No record is empty.
+        """
         block = _MedlineFields()
         for number, line in iter_lines(self.path, self.limit):
             if not line.strip():
@@ -405,7 +411,10 @@ def _get_article_id(meta: Element) -> str:
 
 
 def _get_metadata(article: Element, meta: Element) -> dict[str, Any]:
-    """Return ``year`` (the earliest publication date) and ``journal``, as far as given."""
+    """Return ``year`` (the earliest publication date) and ``journal``, as far as given.
+
+    ``meta`` is the <article-meta> of the article. Missing keys are left out.
+    """
     metadata: dict[str, Any] = {}
     years = [find_child(c, "year") for c in meta if tag_name(c) == "pub-date"]
     publication_years = [
@@ -472,8 +481,9 @@ class HTML(FileReader):
 
     Paragraphs, headings, list items and table rows are separated by a blank line; scripts, styles
     and navigation are left out. ``doc.text`` is this text, and offsets count in it; the page's
-    title is in ``doc.user_data["title"]``. The id is the file name without suffix. Names are left
-    to the recogniser in ``nlp``.
+    title is in ``doc.user_data["title"]``, if it has one. The id is the file name without suffix.
+    Names are left to the recogniser in ``nlp``. With ``skip_bad`` a file with an error is left out
+    and counted in one warning; ``limit`` is the largest number of bytes of a file.
     """
 
     path: str
@@ -527,7 +537,7 @@ class _PageText(HTMLParser):
         super().__init__(convert_charrefs=True)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begin a line, a hidden part or the title."""
+        """Begin the title, a hidden part (``_HIDDEN_TAGS``), or a line or word (``_separate``)."""
         if tag == "title":
             self._in_title = True
         elif tag in _HIDDEN_TAGS:
@@ -536,7 +546,11 @@ class _PageText(HTMLParser):
             self._separate(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        """End a line, a hidden part or the title."""
+        """End the title, a hidden part, or a line or word (``_separate``).
+
+        The end of a hidden part also ends hidden parts that began inside it. End tags of elements
+        that have none (``</br>``) are ignored.
+        """
         if tag == "title":
             self._in_title = False
         elif tag in self._hidden:
@@ -545,7 +559,10 @@ class _PageText(HTMLParser):
             self._separate(tag)
 
     def handle_data(self, data: str) -> None:
-        """Add text to the current line or to the title."""
+        """Add text to the title or the current line; drop it inside a hidden part.
+
+        The title is read even there, since it is in the hidden <head>.
+        """
         if self._in_title:
             self.title = " ".join(f"{self.title} {data}".split())
         elif not self._hidden:
@@ -562,6 +579,9 @@ class _PageText(HTMLParser):
             self.lines[-1].append("\n" if tag == "br" else " ")
 
     def text(self) -> str:
-        """Return the non-empty lines, separated by blank lines."""
+        """Return the non-empty lines, separated by blank lines; "" if there are none.
+
+        White space inside a line, newlines included, becomes one blank.
+        """
         lines = (" ".join("".join(line).split()) for line in self.lines)
         return "\n\n".join(line for line in lines if line)

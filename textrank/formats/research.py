@@ -68,9 +68,11 @@ class Letor(FileReader):
     member
         Ending of the file names to read from an archive.
     skip_bad
-        Leave out queries with errors and count them in one warning.
+        Leave out queries that ``nlp`` cannot analyse, with a warning. A malformed line is always an
+        error.
     limit
-        Largest number of bytes of a line.
+        Largest number of bytes of a line; in an archive, of a file, but at least
+        ``MAX_UNPACKED_BYTES``.
     """
 
     path: str
@@ -82,7 +84,7 @@ class Letor(FileReader):
         """Iterate over the queries in file order, one Doc each, analysed by ``nlp``.
 
         The text of a Doc is ``query <id>``. ``item_filter`` selects queries, None gives all. A
-        malformed line raises ValueError.
+        malformed line raises ValueError, also with ``skip_bad``.
         """
         queries = groupby(self.iter_judged(), key=lambda j: j.query)
         rows = ((query, [_judged_to_dict(j) for j in judged]) for query, judged in queries)
@@ -126,7 +128,7 @@ class Letor(FileReader):
             yield f"{self.path}/{name}", enumerate(text.splitlines(), 1)
 
     def _record(self, row: tuple[str, list[dict[str, Any]]]) -> Record:
-        """Make a Record of ``(query, judged documents)``."""
+        """Make a Record of ``(query, judged documents)``, with the query as id."""
         query, documents = row
         return Record(query, f"query {query}", self.path, data={"judged": documents})
 
@@ -165,7 +167,8 @@ def read_letor_arrays(path: str | Path, member: str = ".txt") -> tuple[Matrix, V
 def _parse_judged(line: str, location: str) -> JudgedDocument:
     """Parse a line; raise ValueError, beginning with ``location``, if it is malformed.
 
-    Numbers must be finite, feature numbers integers. A feature given twice keeps its last value.
+    The line must not be blank before ``#``. Numbers must be finite, feature numbers integers, not
+    checked to be positive. A feature given twice keeps its last value.
     """
     fields, _, comment = check_utf8(line, location).partition("#")
     relevance, *pairs = fields.split()
@@ -256,7 +259,12 @@ class PreferenceTable(FileReader):
         )
 
     def _collect(self) -> dict[str, _Item]:
-        """Return all items by id, with their comparisons."""
+        """Return all items by id in order of appearance, with their comparisons.
+
+        If items are listed, preferences may only name these. The query of an item is its own, else
+        that of its first preference with one. Raises ValueError as ``read`` says, and if an item is
+        listed twice or there is none.
+        """
         items: dict[str, _Item] = {}
         is_closed = False  # whether preferences may only name listed items
         for row in self._listed_items():
@@ -291,7 +299,11 @@ class PreferenceTable(FileReader):
         return items
 
     def _listed_items(self) -> Iterator[_Located]:
-        """Iterate over the items of the JSON file, or of the table of items."""
+        """Iterate over the items of the JSON file, or of the table of items, as mappings.
+
+        Nothing if the preferences are not JSON and there is no table of items. Columns other than
+        ``id``, ``text`` and ``query`` are features, which are used only without a column ``text``.
+        """
         if self._is_json:
             yield from self._json_list("items")
             return
@@ -307,7 +319,7 @@ class PreferenceTable(FileReader):
                 )
 
     def _preferences(self) -> Iterator[_Located]:
-        """Iterate over the preferences in file order."""
+        """Iterate over the preferences in file order, not yet checked."""
         if self._is_json:
             yield from self._json_list("preferences")
         elif _is_table(self.path):
@@ -320,7 +332,10 @@ class PreferenceTable(FileReader):
                     yield _Located(load_json(check_utf8(line, location), location), location)
 
     def _json_list(self, key: str) -> Iterator[_Located]:
-        """Iterate over a list of the JSON file."""
+        """Iterate over the list under ``key`` of the JSON file; nothing if the key is missing.
+
+        The whole file is read. Raises ValueError unless it is an object and the value a list.
+        """
         value = read_json(self.path, max(self.limit, MAX_UNPACKED_BYTES))
         rows = value.get(key, []) if isinstance(value, Mapping) else None
         if not isinstance(rows, list):
@@ -332,7 +347,7 @@ class PreferenceTable(FileReader):
 
     @property
     def _is_json(self) -> bool:
-        """Whether the file is one JSON object, and not lines."""
+        """Whether the file is one JSON object, by its suffix ``.json`` or ``.json.gz``."""
         return Path(self.path.removesuffix(".gz")).suffix.lower() == ".json"
 
 
@@ -346,7 +361,11 @@ class _Located:
 
 @dataclass
 class _Item:
-    """An item of a preference file; comparisons are added while the file is read."""
+    """An item of a preference file; comparisons are added while the file is read.
+
+    ``text`` and ``query`` are "" and ``features`` None if not given. ``comparisons`` are pairs of
+    the key of a comparison and its magnitude, negative if the other item was preferred.
+    """
 
     id: str
     text: str
@@ -355,7 +374,10 @@ class _Item:
     comparisons: list[tuple[str, float]]
 
     def record(self, path: str) -> Record:
-        """Return the Record of the item."""
+        """Return the Record of the item, with no mentions; its text is the id if it has none.
+
+        ``path`` is used in messages. The comparisons are shared with the item, not copied.
+        """
         data: dict[str, Any] = {"comparisons": self.comparisons}
         if self.features is not None:
             data["item"] = {"features": dict(self.features)}
@@ -365,8 +387,9 @@ class _Item:
 
 
 def _parse_item(value: Any, location: str) -> _Item:
-    """Return an item from a text, which is then its id too, or from a mapping.
+    """Return an item without comparisons from a text, which is then its id too, or from a mapping.
 
+    The id of a mapping is its ``id``, else its ``text``; ``features`` and ``query`` are optional.
     Raises ValueError, beginning with ``location``, for anything else and for features that are not
     finite numbers.
     """
@@ -410,7 +433,10 @@ def _is_table(path: str) -> bool:
 
 
 def _items_path(path: str) -> str:
-    """Return the file of items beside a table: ``NAME.items.csv`` for ``NAME.csv``."""
+    """Return the file of items beside a table: ``NAME.items.csv`` for ``NAME.csv``.
+
+    The suffix is that of the table, without ``.gz``. The file need not exist.
+    """
     name = Path(path.removesuffix(".gz"))
     return str(name.with_name(f"{name.stem}.items{name.suffix}"))
 
@@ -420,8 +446,9 @@ def _iter_cells(
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Iterate over line numbers and cells by column of a CSV or TSV file; blank lines are skipped.
 
-    Raises ValueError if a ``required`` column is missing, a row has another number of cells, or the
-    file is not UTF-8.
+    The separator is a tab if the header has one, else the more frequent of comma and semicolon.
+    ``limit`` is the largest number of bytes of a line. Raises ValueError if a ``required`` column
+    is missing, a row has another number of cells, or the file is not UTF-8 or not valid CSV.
     """
     lines = iter_lines(path, limit)
     header = check_utf8(next(lines, (1, ""))[1], f"{path}, line 1").removeprefix("\ufeff")
@@ -512,7 +539,7 @@ class Reuters(FileReader):
         )
 
     def _wanted(self, article: ReutersArticle) -> bool:
-        """Return whether an article is in the selected split."""
+        """Return whether an article is in the selected split; only judged ones are in a split."""
         return self.split == "all" or (article.judged and article.split == self.split)
 
     def _record(self, article: ReutersArticle) -> Record:

@@ -190,7 +190,10 @@ class _Annotations:
         self.mentions.append(mention)
 
     def _add_relation(self, name: str, body: str, _: str, location: str) -> None:
-        """Add a relation, ``Binding Arg1:T1 Arg2:T2``."""
+        """Append a relation, ``Binding Arg1:T1 Arg2:T2``, to ``pairs``.
+
+        Raises ValueError unless it has two arguments; their ids are checked in ``relations``.
+        """
         type_name, arguments = self._split_arguments(body, location)
         if len(arguments) != 2:
             raise ValueError(f"{location}: a relation has two arguments, not {len(arguments)}.")
@@ -207,17 +210,24 @@ class _Annotations:
         )
 
     def _add_equivalence(self, _: str, body: str, __: str, location: str) -> None:
-        """Add a group of equivalent mentions, ``Equiv T1 T2``, as a list of ids."""
+        """Append the ids of equivalent mentions, ``Equiv T1 T2``, to ``data["equivalent"]``.
+
+        The first word is dropped and the ids are not checked; the other arguments are not used.
+        """
         self.data["equivalent"].append(body.split()[1:])
 
     def _add_attribute(self, name: str, body: str, _: str, location: str) -> None:
-        """Add an attribute, ``Negation E1``, as ``[id, name, target]``, with its value if given."""
+        """Append an attribute, ``Negation E1``, to ``data["attributes"]``.
+
+        It is ``[id, name, target]``, with its value if given, all texts. Nothing is checked.
+        """
         self.data["attributes"].append([name, *body.split(" ", 2)])
 
     def _add_concept(self, _: str, body: str, __: str, location: str) -> None:
-        """Add a normalisation, ``Reference T1 database:number``.
+        """Add a normalisation, ``Reference T1 database:number``, to ``data["concepts"]``.
 
-        The last one of a mention counts.
+        The key is the mention id, which is not checked; the last one of a mention counts. Raises
+        ValueError unless there are three words.
         """
         words = body.split(" ", 2)
         if len(words) != 3:
@@ -225,7 +235,10 @@ class _Annotations:
         self.data["concepts"][words[1]] = words[2]
 
     def _split_arguments(self, body: str, location: str) -> tuple[str, list[list[str]]]:
-        """Return the type and the ``[role, id]`` pairs of a relation."""
+        """Return the type and the ``[role, id]`` pairs of a relation.
+
+        Raises ValueError if there is no pair or one is malformed.
+        """
         type_name, _, rest = body.partition(" ")
         return type_name, _parse_arguments(rest, location)
 
@@ -288,13 +301,15 @@ def write_brat(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
 def _iter_annotation_lines(doc: Doc, source: str) -> Iterator[str]:
     """Iterate over the lines of the ``.ann`` file of a Doc, without line ends.
 
-    Mentions come first, then true relations of ``source``, events, and concepts.
+    Mentions come first, then true relations of ``source``, then events, equivalences and attributes
+    (only if all mention ids are T and a number), and concepts. A missing label of a mention becomes
+    ``Entity``, a missing type of a relation ``Interaction``.
     """
     mentions = get_mentions(doc)
     keeps_ids = all(re.fullmatch(r"T\d+", m.id) for m in mentions)
     ids = {m.id: m.id if keeps_ids else f"T{i}" for i, m in enumerate(mentions, 1)}
     for m in mentions:
-        ranges = ";".join(f"{start} {mention_id}" for start, mention_id in m.pieces)
+        ranges = ";".join(f"{start} {end}" for start, end in m.pieces)
         words = re.sub(r"\s", " ", mention_text(doc, m))
         yield f"{ids[m.id]}\t{_replace_blanks(m.label or 'Entity')} {ranges}\t{words}"
     number = 0
@@ -313,7 +328,10 @@ def _iter_annotation_lines(doc: Doc, source: str) -> Iterator[str]:
 
 
 def _iter_event_lines(doc: Doc) -> Iterator[str]:
-    """Iterate over the lines of events, equivalences and attributes in ``user_data``."""
+    """Iterate over the lines of events, equivalences and attributes in ``user_data``.
+
+    They come in this order, with the ids that they have there.
+    """
     for event in doc.user_data.get("events", []):
         (role, first), *rest = event["arguments"]
         type_name = _replace_blanks(event["type"])
@@ -425,7 +443,8 @@ class BioNLP(FileReader):
     def _documents(self) -> dict[str, dict[str, str]]:
         """Return the texts of all files by document (file name without suffix), then by suffix.
 
-        All are held in memory.
+        All are held in memory. Of two files of an archive with the same name, in different folders
+        of it, the later replaces the earlier. Raises ValueError if a file cannot be read.
         """
         path = Path(self.path)
         documents: dict[str, dict[str, str]] = {}
@@ -571,8 +590,8 @@ class _EventAnnotations:
     def read(self, line: str, location: str, *, names: bool) -> None:
         """Parse a line of ``.a1`` (``names`` True) or ``.a2``; raise ValueError if malformed.
 
-        Only mentions, events, modifications and equivalences count; coreference and notes are
-        ignored.
+        Only mentions, events, modifications and equivalences count; coreference, notes, blank lines
+        and modifications other than negation and speculation are ignored.
         """
         line_type = line[:1]
         if line_type not in ("T", "E", "M", "A", "*"):
@@ -653,9 +672,10 @@ class _EventAnnotations:
     def _iter_equivalent_links(
         self, link: EventLink, mention_ids: Collection[str]
     ) -> Iterator[EventLink]:
-        """Iterate over a link and its copies with equivalent mentions; none if its ends are such.
+        """Iterate over a link and its copies with equivalent mentions at either end.
 
-        The link itself comes first, copies in the order of the mentions.
+        The link itself comes first, copies in the order of ``mention_ids``, which has the ids of
+        all mentions. Nothing is given if cause and theme are equivalent to each other.
         """
         causes, themes = (
             [end, *(m for m in mention_ids if m != end and m in self.equivalents.get(end, ()))]
@@ -767,7 +787,7 @@ def _link_type(
     It is the type of the event itself, with activation and inhibition swapped if ``above``, the
     events on the side of the cause, contain an odd number of loss events. For a catalysis, and for
     a regulation of a modification that is not negative, it is the type of the event below.
-    ``below`` are the events on the side of the theme.
+    ``below`` are the events on the side of the theme, outermost first; only the first one counts.
 
     >>> loss = {"E1": Event("Negative_regulation", "T3", (("Theme", "T1"),))}
     >>> _link_type(Event("Positive_regulation", "T4", ()), ["E1"], [], loss)
@@ -790,7 +810,8 @@ def _link_relation(event: Event, below: Sequence[str], events: Mapping[str, Even
     """Return the definition that the cause and the theme of an event satisfy, of ``RELATIONS``.
 
     Physical are modifications, and regulations of a modification; ``below`` are the events on the
-    side of the theme. A regulation of a binding is a regulation: its cause need not be bound.
+    side of the theme, outermost first, of which only the first counts. A regulation of a binding is
+    a regulation: its cause need not be bound.
     """
     own_type = RELATION_TYPES[event.type]
     inner_type = RELATION_TYPES.get(events[below[0]].type, "") if below else ""

@@ -165,7 +165,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name on first use."""
+    """Import a public name on first use and keep it; raise AttributeError for other names."""
     if name not in _MODULES:
         raise AttributeError(f"module 'textrank.io' has no attribute {name!r}")
     value = getattr(import_module(f"textrank.io.{_MODULES[name]}"), name)
@@ -174,4 +174,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
+    """Return the public names, also those that are not imported yet."""
     return [*__all__]

@@ -266,6 +266,8 @@ def unpack_arrays(arrays: Mapping[str, Any], name: str = "x") -> Any:
     ------
     ValueError
         If there is none, if it is damaged, or if the indices of a sparse matrix are out of range.
+    KeyError
+        If one of the arrays that belong to it is missing.
     """
     if f"{name}:views" in arrays:
         keys = [str(key) for key in _decode_json(arrays[f"{name}:views"])]
@@ -315,7 +317,7 @@ def _select_prefix(arrays: Mapping[str, Any], start: str) -> Arrays:
 
 
 def _encode_json(value: Any) -> Any:
-    """Return a JSON value as an array of its UTF-8 bytes."""
+    """Return a JSON value as a read-only array of the bytes (uint8) of its text."""
     return np.frombuffer(json.dumps(value).encode(), dtype=np.uint8)
 
 

@@ -526,8 +526,9 @@ META_FILE = "meta.json"
 def check_model_target(path: str | Path) -> Path:
     """Raise ValueError unless a model folder can be written at ``path``; return it as a Path.
 
-    Call it before a long computation. Refused are an existing non-empty folder without
-    ``meta.json``, the current folder, and a path whose parent does not exist.
+    Call it before a long computation. Refused are an existing file, a non-empty folder without
+    ``meta.json``, the current folder, and a path whose parent does not exist. Permissions are not
+    checked.
     """
     target = Path(path)
     if target.exists() and not (target / META_FILE).is_file() and any(_entries(target)):
@@ -560,7 +561,9 @@ def write_manifest(
 ) -> None:
     """Write ``meta.json``: ``meta``, the SHA-256 of the other files, and a checksum of itself.
 
-    Call it last, when all files of ``folder`` are written.
+    Call it last, when all files of ``folder`` are written. It is not atomic by itself. Raises
+    ValueError if ``meta`` has NaN or infinite numbers, FileNotFoundError if a file of ``only`` is
+    missing.
 
     Parameters
     ----------
@@ -683,6 +686,6 @@ def lock_file(path: Path) -> IO[str]:
 
 
 def file_checksum(file: Path) -> str:
-    """Return the SHA-256 of a file as a hexadecimal string."""
+    """Return the SHA-256 of a file as a hexadecimal string; raise OSError if it is unreadable."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -163,7 +163,10 @@ def _file_size(raw: IO[bytes]) -> int:
 
 
 def read_bytes(path: str | Path, limit: float = MAX_ITEM_BYTES) -> bytes:
-    """Return all bytes of a file, decompressed; raise ValueError if there are over ``limit``."""
+    """Return all bytes of a file, decompressed; raise ValueError if there are over ``limit``.
+
+    Also raises ValueError if the file cannot be read or is a damaged gzip file.
+    """
     with open_bytes(path, limit) as stream:
         return b"".join(iter(lambda: stream.read(CHUNK_BYTES), b""))
 
@@ -180,9 +183,10 @@ def read_text(
 
 
 def decode_text(data: bytes, source: str, encoding: str = DEFAULT_ENCODING) -> str:
-    """Decode bytes without a byte order mark; ``source`` names them in errors.
+    """Decode bytes; ``source`` names them in errors.
 
-    Raises ValueError if they are not in this encoding, or Python does not know it.
+    A byte order mark of UTF-8 is dropped if ``encoding`` is the default. Raises ValueError if the
+    bytes are not in this encoding, or Python does not know it.
     """
     check_encoding(encoding)
     try:
@@ -240,7 +244,8 @@ UNDECODED_BYTE = re.compile(r"[\udc80-\udcff]")
 def iter_lines(path: str | Path, limit: float = MAX_ITEM_BYTES) -> Iterator[tuple[int, str]]:
     r"""Iterate over ``(number, line)`` of a file, plain or gzip; numbers start at 1.
 
-    Lines come without their line ends.
+    Lines come without their line ends, the first one without a byte order mark. Raises ValueError
+    if the file cannot be read or a line has more than ``limit`` bytes.
 
     Only ``\n`` and ``\r\n`` end a line: other separators of Unicode occur inside texts. Bytes that
     are not UTF-8 are kept as surrogates for ``check_utf8`` to find, so that a caller can skip one
@@ -370,7 +375,11 @@ class _JsonWindow:
     )
 
     def read_more(self) -> bool:
-        """Drop what was parsed and double what is held; return False at the end of the file."""
+        """Drop what was parsed and double what is held, by at least ``CHUNK_BYTES``.
+
+        Returns False if the file had no more. Raises ValueError if it is not UTF-8, or more is held
+        than the stream allows.
+        """
         parts = [self.text[self.position :]]
         wanted = max(CHUNK_BYTES, len(parts[0]))
         try:
@@ -400,7 +409,8 @@ class _JsonWindow:
     def parse_item(self) -> Any:
         """Return the value at the current position and move behind it.
 
-        Reads more of the file as needed. Raises ValueError if it is not JSON.
+        Reads more of the file as needed, and starts a new item of the stream after the value.
+        Raises ValueError if it is not JSON.
         """
         while True:
             try:
@@ -484,7 +494,8 @@ def parse_items(
     items
         Unparsed items, in file order.
     parse
-        Raises ValueError for a bad item.
+        Returns the value of an item, not None; raises ValueError for a bad one. Other errors are
+        raised, except that an ``item_filter`` takes some of them too (see ``ItemFilter.parse``).
     path
         File name for messages.
     skip_bad

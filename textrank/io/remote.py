@@ -88,14 +88,21 @@ def request_bytes(
 
 
 def _pause(attempt: int, retry_after: str | None) -> float:
-    """Return the seconds to wait after a failed attempt, counted from 1."""
+    """Return the seconds to wait after a failed attempt, counted from 1.
+
+    ``retry_after`` is the header of the server, followed if it is a number of seconds; otherwise
+    (None, or a date) the pause is 1 and doubles. It is at most ``MAX_WAIT_SECONDS``.
+    """
     if retry_after and retry_after.isascii() and retry_after.isdigit():
         return min(float(retry_after[:9]), MAX_WAIT_SECONDS)
     return min(2.0 ** (attempt - 1), MAX_WAIT_SECONDS)
 
 
 def _may_pass(error: Exception) -> bool:
-    """Return whether another try can help: not if the host has no address or refuses to connect."""
+    """Return whether another try can help: not if the host has no address or refuses to connect.
+
+    The cause of a ``URLError`` decides, its ``reason``.
+    """
     reason = getattr(error, "reason", error)
     return not isinstance(reason, ConnectionRefusedError) and type(reason).__name__ != "gaierror"
 
@@ -106,7 +113,7 @@ def _status(error: urllib.error.HTTPError) -> str:
 
 
 def _unreachable(url: str, error: Exception) -> str:
-    """Return the message for a server that does not answer."""
+    """Return (not raise) the message for a server that does not answer, with the cause."""
     reason = getattr(error, "reason", None) or error
     return (
         f"{url}: cannot be reached ({reason!s:.120}). Check the network, or fetch the articles on "
@@ -144,7 +151,11 @@ def parse_pmids(text: str) -> list[str]:
 
 
 def read_pmids(text_or_file: str) -> list[str]:
-    """Return the numbers of ``parse_pmids`` in a text, or in a file if it names one."""
+    """Return the numbers of ``parse_pmids`` in a text, or in a file if it names one.
+
+    Raises ValueError as ``parse_pmids``, or if the file cannot be read; the message begins with the
+    file or "--pmid".
+    """
     path = Path(text_or_file)
     is_file = len(text_or_file) < 4096 and "\n" not in text_or_file and path.is_file()
     try:
@@ -178,7 +189,10 @@ class EUtilities:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> EUtilities:
-        """Return a client with NCBI_API_KEY, NCBI_EMAIL and NCBI_EUTILS_URL of the environment."""
+        """Return a client with NCBI_API_KEY, NCBI_EMAIL and NCBI_EUTILS_URL of the environment.
+
+        Each may be missing or empty; the address is then ``EUTILS_URL``.
+        """
         return cls(
             (environment.get("NCBI_EUTILS_URL") or EUTILS_URL).rstrip("/"),
             environment.get("NCBI_API_KEY", ""),
@@ -189,7 +203,7 @@ class EUtilities:
         """Return the numbers of at most ``limit`` articles for a PubMed query, the latest first.
 
         Raises ValueError for an empty query, a limit outside 1 to ``MAX_QUERY_RESULTS``, a query
-        that PubMed does not understand, or without a result.
+        without a result, or if the server fails or its answer is not JSON.
         """
         if not query.strip():
             raise ValueError("--query is empty. Write for example --query 'GRB2 AND SOS1'.")
@@ -212,10 +226,10 @@ class EUtilities:
         return numbers[:limit]
 
     def fetch(self, pmids: Sequence[str]) -> Iterator[bytes]:
-        """Yield PubMed XML of articles, ``BATCH_PMIDS`` at a time; checked to be XML of PubMed.
+        """Yield the answers for articles, PubMed XML of ``BATCH_PMIDS`` articles at a time.
 
-        Articles that PubMed does not have are missing from it. Raises ValueError if the server
-        fails or answers with something else.
+        Articles that PubMed does not have are missing from it. The content is not checked. Raises
+        ValueError if the server fails. Shows progress on a terminal.
         """
         batches = [pmids[i : i + BATCH_PMIDS] for i in range(0, len(pmids), BATCH_PMIDS)]
         for batch in track(batches, "articles", len(batches)):
@@ -223,7 +237,11 @@ class EUtilities:
             yield self._request("efetch.fcgi", values)
 
     def _request(self, name: str, values: Mapping[str, str]) -> bytes:
-        """Return the answer of a utility, after the pause that the limit of requests demands."""
+        """Return the answer of a utility, after the pause that the limit of requests demands.
+
+        ``name`` is its file name, such as ``esearch.fcgi``, and ``values`` its parameters, sent by
+        POST. Raises ValueError as ``request_bytes``.
+        """
         now = self.clock()
         if now < self._next_request:
             self.sleep(self._next_request - now)
@@ -235,7 +253,7 @@ class EUtilities:
 
 
 class ArticleSummary(NamedTuple):
-    """Files with fetched articles, and the numbers that PubMed has no article for."""
+    """Files with fetched articles, how many numbers were found, and those that PubMed lacks."""
 
     files: list[Path]
     articles: int
@@ -245,8 +263,9 @@ class ArticleSummary(NamedTuple):
 def fetch_articles(client: EUtilities, pmids: Sequence[str], folder: Path) -> ArticleSummary:
     """Write articles as PubMed XML to a folder, one file for ``BATCH_PMIDS`` articles.
 
-    Each file is written atomically; files of an earlier call are replaced. Raises ValueError if the
-    server fails or answers with something else than PubMed XML.
+    The folder is created if needed. Files are ``articles-0001.xml`` and so on, each written
+    atomically; files of these names are replaced, others stay. Raises ValueError if the server
+    fails or answers with something else than PubMed XML; files written before stay.
     """
     folder.mkdir(parents=True, exist_ok=True)
     files: list[Path] = []
@@ -262,7 +281,10 @@ def fetch_articles(client: EUtilities, pmids: Sequence[str], folder: Path) -> Ar
 
 
 def _list_articles(content: bytes, url: str) -> set[str]:
-    """Return the numbers of the articles in PubMed XML; ValueError if it is something else."""
+    """Return the numbers of the articles in PubMed XML; ValueError if it is something else.
+
+    ``url`` begins the message.
+    """
     try:
         root = ElementTree.fromstring(content)
     except (ElementTree.ParseError, ValueError) as error:
@@ -321,7 +343,10 @@ def download_pubmed(
     Raises
     ------
     ValueError
-        If the server cannot be reached, a checksum is wrong twice, or the disk is full.
+        If another process downloads to the folder, the server cannot be reached or lists no file, a
+        checksum is wrong twice, or the disk is full.
+    KeyError
+        If a part is not a key of ``PUBMED_FOLDERS``.
     """
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -367,8 +392,9 @@ def download_file(
     """Download a file, resume a partial download, check the MD5 sum and return its size.
 
     The partial file is beside the target, as ``.NAME.part``. It is kept if the connection breaks,
-    and removed if the checksum is wrong. Raises ValueError after ``MAX_TRIES`` failures, or if the
-    checksum is wrong twice.
+    and removed if the checksum is wrong. An existing target is replaced; ``md5`` is hexadecimal, in
+    lower case. Raises ValueError after ``MAX_TRIES`` failures, if the server refuses, the checksum
+    is wrong twice, or the file cannot be written.
     """
     partial = target.with_name(f".{target.name}.part")
     wrong_sums = 0
@@ -412,7 +438,9 @@ def download_file(
 def _continue_download(url: str, partial: Path, opener: OpenUrl) -> None:
     """Fetch what a partial file lacks; start anew if the server does not support ranges.
 
-    Raises OSError or http.client.HTTPException if the connection breaks or the server refuses.
+    Appends to ``partial``, which is created if missing, and flushes it to disk. Raises OSError
+    (urllib.error.HTTPError if the server refuses) or http.client.HTTPException if the connection
+    breaks; what was received stays in the file.
     """
     start = partial.stat().st_size if partial.is_file() else 0
     headers = {"User-Agent": "textrank", "Accept-Encoding": "identity"}
@@ -442,7 +470,10 @@ def _copy(response: Any, out: IO[bytes]) -> int:
 
 
 def _parse_md5(content: bytes, url: str) -> str:
-    """Return the sum in an ``.md5`` file (``MD5(name)= 0123…``); ValueError if it has none."""
+    """Return the sum in an ``.md5`` file (``MD5(name)= 0123…``) in lower case.
+
+    Raises ValueError, beginning with ``url``, if its first 1,000 bytes have none.
+    """
     match = re.search(rb"\b([0-9a-fA-F]{32})\b", content[:1000])
     if not match:
         raise ValueError(f"{url}: no MD5 sum in this file. Try again later.")
