@@ -81,6 +81,9 @@ def test_an_article_without_pmid_is_named(tmp_path):
     path = pubmed(tmp_path, article("1"), article(""))
     with pytest.raises(ValueError, match=r"a\.xml, article 2: no PMID"):
         docs(PubMedXML(str(path)))
+    with pytest.warns(UserWarning, match=r"1 documents skipped, the first: .*article 2: no PMID"):
+        (doc,) = docs(PubMedXML(str(path), skip_bad=True))
+    assert doc.user_data["document"] == "1"
 
 
 def test_a_truncated_file_is_named_with_its_place(tmp_path):
@@ -95,7 +98,7 @@ def test_a_large_file_takes_constant_memory(tmp_path):
         abstract = f"<AbstractText>{'p53 binds MDM2. ' * 200}</AbstractText>"
         path = pubmed(tmp_path, *(article(str(n), abstract=abstract) for n in range(count)))
         tracemalloc.start()
-        for _ in PubMedXML(str(path))._records():
+        for _ in PubMedXML(str(path))._articles():
             pass
         top = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()

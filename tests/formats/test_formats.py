@@ -18,7 +18,7 @@ from textrank.cli.app import run
 from textrank.formats.bioc import BioCJSON, BioCXML, PubTator, write_pubtator
 from textrank.formats.columns import DocBinFile, JsonLines, write_doc_bin
 from textrank.formats.conllu import ConllU, write_conllu
-from textrank.formats.detection import detect_format, reader_for, write_docs
+from textrank.formats.detection import check_output_path, detect_format, reader_for, write_docs
 from textrank.formats.ppi_xml import PPIXML, write_ppi_xml
 from textrank.formats.standoff import Brat, write_brat
 
@@ -562,6 +562,8 @@ def test_an_unknown_format_lists_the_known_ones(tmp_path: Path, name: str) -> No
         reader_for(tmp_path / "missing.txt")
     with pytest.raises(ValueError, match="no format is written with this suffix"):
         write_docs([], tmp_path / "a.pdf")
+    with pytest.raises(ValueError, match="unknown format 'pdf'"):
+        check_output_path(tmp_path / "a", format="pdf")
 
 
 def test_results_are_written_with_identifiers_types_and_relations(tmp_path: Path) -> None:

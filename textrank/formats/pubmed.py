@@ -115,11 +115,15 @@ class PubMedXML(FileReader):
     limit: int = MAX_ITEM_BYTES
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
-        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
-        records = self._records(with_deletions=item_filter is not None)
+        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``.
+
+        With ``item_filter`` each deleted article gives an empty Doc with its PMID as id and
+        ``user_data["deleted"]``: whoever reads many files in parts needs them to drop articles of
+        earlier files.
+        """
         return build_docs(
-            records,
-            _return_record,
+            self._articles(with_deletions=item_filter is not None),
+            _build_record,
             nlp,
             path=self.path,
             cut=False,
@@ -127,27 +131,26 @@ class PubMedXML(FileReader):
             item_filter=item_filter,
         )
 
-    def _records(self, *, with_deletions: bool = False) -> Iterator[Record]:
-        """Iterate over the records of the last versions of articles, in file order.
+    def _articles(self, *, with_deletions: bool = False) -> Iterator[tuple[Element, str]]:
+        """Iterate over the last versions of articles with their location, in file order.
 
-        ``with_deletions`` adds an empty record per deleted article, with ``data["deleted"]``:
-        whoever reads many files in parts needs them to drop articles of earlier files. Raises
-        ValueError for an article without a PMID.
+        Items are ``(PubmedArticle element, location)``; articles without a PMID are among them, for
+        ``_build_record`` to refuse. ``with_deletions`` adds the PMID elements of deletion lists.
         """
         last = self._find_last_versions()
         for number, element in enumerate(_iter_articles(self.path, self.limit)):
             location = f"{self.path}, article {number + 1}"
             if tag_name(element) == "DeleteCitation":
                 if with_deletions:
-                    yield from _iter_deletions(element, location)
-            elif last.get(_get_pmid(element)) == number:
-                yield _build_record(element, location)
+                    yield from ((c, location) for c in element if tag_name(c) == "PMID")
+            elif last.get(pmid := _get_pmid(element)) == number or not pmid:
+                yield element, location
 
     def _find_last_versions(self) -> dict[str, int]:
         """Return the number of the last version of each article by PMID, without deleted ones.
 
-        Numbers count articles and deletion lists of the file from 0. Raises ValueError for an
-        article without a PMID.
+        Numbers count articles and deletion lists of the file from 0. An article is deleted wherever
+        in the file the list is.
         """
         last_numbers: dict[str, int] = {}
         deleted: set[str] = set()
@@ -155,19 +158,8 @@ class PubMedXML(FileReader):
             if tag_name(element) == "DeleteCitation":
                 deleted |= {text_within(child) for child in element if tag_name(child) == "PMID"}
             else:
-                pmid = _get_pmid(element)
-                if not pmid:
-                    raise ValueError(
-                        f"{self.path}, article {number + 1}: no PMID. Every PubmedArticle needs "
-                        "MedlineCitation > PMID."
-                    )
-                last_numbers[pmid] = number
+                last_numbers[_get_pmid(element)] = number
         return {pmid: number for pmid, number in last_numbers.items() if pmid not in deleted}
-
-
-def _return_record(record: Record) -> Record:
-    """Return the record: PubMedXML parses its items before ``build_docs`` does."""
-    return record
 
 
 def _iter_articles(path: str, limit: int) -> Iterator[Element]:
@@ -178,32 +170,27 @@ def _iter_articles(path: str, limit: int) -> Iterator[Element]:
     return iter_elements(path, ("PubmedArticle", "DeleteCitation"), limit)
 
 
-def _iter_deletions(element: Element, location: str) -> Iterator[Record]:
-    """Iterate over an empty record for each article in a <DeleteCitation> element.
-
-    Its id is the PMID, and its data has ``deleted`` True.
-    """
-    for child in element:
-        if tag_name(child) == "PMID":
-            yield Record(text_within(child), "", location, data={"deleted": True})
-
-
 def _get_pmid(element: Element) -> str:
     """Return the PMID of an article, "" if it has none."""
     return text_within(find_child(element, "MedlineCitation", "PMID"))
 
 
-def _build_record(element: Element, location: str) -> Record:
-    """Make a Record of a PubmedArticle element, with title, year and journal in its data.
+def _build_record(item: tuple[Element, str]) -> Record:
+    """Make a Record of ``(PubmedArticle, location)``, with title, year and journal in its data.
 
-    Year and journal are left out if not given. Raises ValueError, beginning with ``location``, if
-    the element has no Article.
+    Year and journal are left out if not given. The element PMID of a deleted article gives an empty
+    record with ``data["deleted"]``. Raises ValueError, beginning with the location, if an article
+    has no PMID or no Article.
     """
+    element, location = item
+    if tag_name(element) == "PMID":
+        return Record(text_within(element), "", location, data={"deleted": True})
+    pmid = _get_pmid(element)
+    if not pmid:
+        raise ValueError(f"{location}: no PMID. Every PubmedArticle needs MedlineCitation > PMID.")
     article = find_child(element, "MedlineCitation", "Article")
     if article is None:
-        raise ValueError(
-            f"{location}: PMID {_get_pmid(element)} has no Article. Download it again."
-        )
+        raise ValueError(f"{location}: PMID {pmid} has no Article. Download it again.")
     title = text_within(find_child(article, "ArticleTitle"), _DUPLICATE_FORMULA_TAGS)
     parts = [
         part for part in find_child(article, "Abstract") or () if tag_name(part) == "AbstractText"
@@ -218,7 +205,7 @@ def _build_record(element: Element, location: str) -> Record:
         data["year"] = int(match[0])
     if journal := text_within(find_child(article, "Journal", "Title")):
         data["journal"] = journal
-    return _record_of_lines(_get_pmid(element), rows, location, data)
+    return _record_of_lines(pmid, rows, location, data)
 
 
 def _labelled_text(part: Element) -> str:
