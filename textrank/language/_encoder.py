@@ -49,7 +49,10 @@ class SingleThreadOps(NumpyOps):  # type: ignore[misc]  # compiled, without type
 
 
 def single_thread_blas() -> AbstractContextManager[Any]:
-    """Return a context manager within which BLAS uses one thread."""
+    """Return a context manager within which BLAS uses one thread.
+
+    It holds for the whole process, and only for libraries that were loaded at the first call.
+    """
     limits: AbstractContextManager[Any] = _thread_controller().limit(limits=1, user_api="blas")
     return limits
 
@@ -260,7 +263,7 @@ def fingerprint_params(models: Sequence[Model[Any, Any]]) -> list[float]:
 
 
 def _iter_fingerprints(models: Sequence[Model[Any, Any]]) -> Iterator[float]:
-    """Yield one number per parameter array that is set."""
+    """Yield one number per parameter array that is set: the sum of every 997th value."""
     for model in models:
         for node in model.walk():
             for name in node.param_names:
@@ -280,7 +283,7 @@ class GrowingArray:
     """Array to which rows can be appended; its capacity doubles when it is full.
 
     ``capacity`` rows are allocated (and touched) at once, so that memory does not grow while rows
-    are added.
+    are added; at least the initial rows.
     """
 
     def __init__(self, initial: NDArray[Any], capacity: int = 0) -> None:
@@ -415,7 +418,10 @@ class CachedTok2Vec:
         return [values[column] for column in self._columns]
 
     def _embed(self, features: WordHashes) -> Floats:
-        """Return the (words, width) embeddings of words, given the result of ``_hash_features``."""
+        """Return the (words, width) embeddings of words.
+
+        ``features`` is (words, columns), with a row of ``_hash_features`` for each word.
+        """
         vectors: Floats = self._mix.predict(self._embeddings.predict(features))
         return vectors
 

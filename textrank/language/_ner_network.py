@@ -66,7 +66,8 @@ def fold_digits(word: str) -> str:
 def word_shape(word: str) -> str:
     """Return the character classes of a word's first 24 characters.
 
-    ``p53`` is ``xdd``, ``IL`` is ``XX``; other characters stay.
+    ``p53`` is ``xdd``, ``IL`` is ``XX``; other characters stay. Classes are those of
+    ``_shape_of_character``.
     """
     if word.isascii():
         return word[:24].translate(_ASCII_SHAPES)
@@ -102,7 +103,12 @@ def word_class(word: str) -> str:
 
 
 def _class_of_letters(word: str) -> str:
-    """Return the class of a word without digits that is not Greek, Roman or a single letter."""
+    """Return the class of a word without digits that is not Greek, Roman or a single letter.
+
+    "other" if it does not begin with a letter, with the character appended if the word is one of
+    ``()[],:;/-``; "capitals" and the length (at most 6); "inner" with a capital after the first
+    letter; "initial" or "lower". An empty word is "other".
+    """
     if not word[:1].isalnum():
         return "other" + word[:1] * (word in "()[],:;/-")
     if word.isupper():
@@ -146,7 +152,8 @@ def caseless_mask(words: Sequence[str]) -> NDArray[np.bool_]:
 def _has_uninformative_case(words: Sequence[str]) -> bool:
     """Return whether a sentence is all lower case, or all capitals.
 
-    Capitals count only in a sentence with at least three words of two letters or more.
+    Capitals count only in a sentence with at least three words of two letters or more; words with
+    other characters are ignored. A sentence without letters, also an empty one, is all lower case.
     """
     text = " ".join(words)
     if text == text.lower():
@@ -651,9 +658,10 @@ class _WordBatch:
         )
 
     def find_sentence_starts(self, traits: Ints) -> Ints:
-        """Return the first words of the stretches between full stops or ends of Docs, ascending.
+        """Return the first words of the stretches between sentence ends or ends of Docs, ascending.
 
-        ``traits`` (words,) are those of ``_compute_traits``; there must be at least one word.
+        A word ``.``, ``?`` or ``!`` ends a sentence. ``traits`` (words,) are those of
+        ``_compute_traits``; there must be at least one word.
         """
         ends = (traits & _ENDS_SENTENCE).astype(bool)
         ends[np.cumsum(self.lengths[self.lengths > 0]) - 1] = True
@@ -677,7 +685,11 @@ class _WordBatch:
 
 
 def _compute_traits(word: str) -> int:
-    """Return the bit set of a word's properties: case, letters, sentence end, brackets."""
+    """Return the bit set of a word's properties, from ``_HAS_UPPER`` to ``_CLOSES_BRACKET``.
+
+    "Letters" are words of at least two letters and nothing else; "capitals" are those in upper
+    case. Sentence ends are ``.``, ``?`` and ``!``, brackets round and square ones.
+    """
     letters = word.isalpha() and len(word) > 1
     return (
         _HAS_UPPER * (word != word.lower())
@@ -741,8 +753,9 @@ class _WordCache:
     def add(self, words: Sequence[tuple[int, str, bool]], mix: Callable[..., Floats]) -> None:
         """Add words given as (key, word, is caseless); ``mix`` computes their embeddings.
 
-        Keys must be new. ``mix(view_ids, vectors)`` gets the hashes of ``EMBEDDED_VIEWS`` and the
-        vectors of the word table, one row per word.
+        Keys must be new, and there must be at least one word. ``mix(view_ids, vectors)`` gets the
+        hashes of ``EMBEDDED_VIEWS`` and the vectors of the word table, one row per word, and
+        returns (words, width).
         """
         first = len(self.vector_rows.rows)
         self.rows.update((key, first + i) for i, (key, _, _) in enumerate(words))
@@ -831,7 +844,11 @@ class _ForwardPass:
         return self._encoder(embeddings, order)
 
     def _lookup_traits(self, keys: NDArray[np.uint64], strings: StringStore) -> Ints:
-        """Return the traits of each word, (words,), from a cache by string-store hash."""
+        """Return the traits of each word, (words,), from a cache by string-store hash.
+
+        Traits are those of ``_compute_traits``. The cache is emptied first if it has more than
+        ``MAX_CACHED_WORDS``. ``strings`` must know the words.
+        """
         distinct, inverse = np.unique(keys, return_inverse=True)
         if len(self._trait_cache) > MAX_CACHED_WORDS:
             self._trait_cache.clear()
@@ -868,7 +885,11 @@ class _ForwardPass:
         return cache, np.array([cache.rows[key] for key in distinct_keys], dtype=np.intp)[inverse]
 
     def _current_cache(self, model: WordNetwork) -> _WordCache:
-        """Return the cache; a new one if the network's tables or parameters have changed."""
+        """Return the cache; a new one if the network's tables or parameters have changed.
+
+        Parameters are compared by ``fingerprint_params``, tables by identity: replace them, do not
+        change them in place. A new cache comes with a new encoder.
+        """
         fingerprint = (
             id(model.attrs["words"]),
             id(model.attrs["evidence"]),
@@ -882,7 +903,10 @@ class _ForwardPass:
         return self._cache
 
     def _unpack_tables(self, model: WordNetwork) -> tuple[WordTable, LinearTagScores]:
-        """Return word table and linear scores of the model; unpacked only if they have changed."""
+        """Return word table and linear scores of the model; unpacked only if they have changed.
+
+        They are ``model.attrs["words"]`` and ``["evidence"]``, compared by identity.
+        """
         stored = [model.attrs["words"], model.attrs["evidence"]]
         if not all(a is b for a, b in zip(stored, self._unpacked_tables[0], strict=True)):
             tables = [WeightTable.unpack(packed) for packed in stored[1]]

@@ -87,7 +87,8 @@ class ParserNetwork:
     def fill_table(self, table: Floats, vectors: Floats) -> None:
         """Fill a (words + 1, state words * pieces * hidden) table in place, without the bias.
 
-        ``vectors`` is (words, width). The last row is for the missing word.
+        ``vectors`` is (words, width). The last row is for the missing word. The table must be
+        contiguous float32.
         """
         np.matmul(vectors, self.lower, out=table[:-1])
         table[-1] = self.padding.ravel()
@@ -363,12 +364,15 @@ class ParserStates:
         )
 
     def _attach_right(self, child: Ints, head: Ints, label: Ints) -> None:
-        """Make words the right children of their heads."""
+        """Make words the right children of their heads, in place; ``label`` has the arc classes."""
         self.previous_right_child[child] = self.last_right_child[head]
         self.last_right_child[head], self.head[child], self.label[child] = child, head, label
 
     def _attach_left(self, child: Ints, head: Ints, label: Ints) -> None:
-        """Make words the left children of their heads; an earlier head is replaced."""
+        """Make words the left children of their heads, in place; an earlier head is replaced.
+
+        ``label`` has the arcs' classes. The heads may be shifted again (``was_reduced``).
+        """
         self.last_right_child[self.head[child]] = self.previous_right_child[child]
         self.last_left_child[head], self.head[child], self.label[child] = child, head, label
         self.was_reduced[head] = False
@@ -523,7 +527,11 @@ class _EnsembleStates(ParserStates):
         self.missing, self.table_offset = self.missing[is_active], self.table_offset[is_active]
 
     def _gather_rows(self, table: Floats, words: Ints, position: int) -> Floats:
-        """Return the contribution of words at a position; position 0 includes the members' bias."""
+        """Return the contribution of words at a position; position 0 includes the members' bias.
+
+        ``words`` has one word per state, ordered by member; the result is (states, pieces *
+        hidden).
+        """
         rows = table.take(N_STATE_WORDS * words + (position - self.table_offset), axis=0)
         if position == 0:
             member_rows = rows.reshape(len(self.bias), -1, rows.shape[1])

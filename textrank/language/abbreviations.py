@@ -90,7 +90,10 @@ class _WordText:
 
     @cached_property
     def has_gap_after(self) -> list[bool]:
-        """Return for each word whether white space or markup separates it from the next."""
+        """Return for each word whether white space or markup separates it from the next.
+
+        False for the last word.
+        """
         token_indices = self._token_indices
         has_gap_after = (self._columns[token_indices[:-1], 1] == 1) | (np.diff(token_indices) > 1)
         return [*has_gap_after.tolist(), False]
@@ -119,8 +122,10 @@ class _WordText:
     def match_bracketed_short(self, start: int, end: int) -> AbbreviationPair | None:
         """Return the (short, long) pair if a bracket holds the short form of what precedes it.
 
-        The bracket's words are ``start:end``, up to a comma or semicolon; the long form ends before
-        it and begins in the same sentence.
+        The bracket's words are ``start:end``, of which those up to a comma or semicolon are the
+        short form. The long form ends before the bracket and begins in the same sentence: first its
+        initials are compared, then, if there is a gap before the bracket, all its letters (Schwartz
+        & Hearst). None if the words are not a short form or no long form is found.
         """
         short_end = next((n for n in range(start, end) if self.words[n] in (",", ";")), end)
         short = self.join_words(start, short_end)
@@ -170,7 +175,10 @@ class _WordText:
         return n
 
     def _skip_open_bracket(self, start: int, end: int) -> int:
-        """Return the first word after a bracket that is open at ``end``; ``start`` without one."""
+        """Return the word after the last bracket of ``start:end`` that is still open at ``end``.
+
+        Returns ``start`` if there is none. Round and square brackets are not told apart.
+        """
         n_closed = 0
         for n in range(end - 1, start - 1, -1):
             if self.words[n] in (")", "]"):
@@ -182,9 +190,9 @@ class _WordText:
         return start
 
     def _trim_long_form(self, start: int, end: int) -> tuple[int, int] | None:
-        """Return the words of a long form without quotation marks around it.
+        """Return the range (start, end) of a long form without quotation marks around it.
 
-        None if it begins with a bracket, contains a bracket that was opened before it or a verb of
+        None if it begins with a bracket, has more closing than opening brackets, contains a verb of
         ``_VERBS``, or has no words left.
         """
         while start < end and self.words[start] in _QUOTES:
@@ -205,8 +213,9 @@ class _WordText:
         """Return the (short, long) pair if a bracket holds the long form of what precedes it.
 
         The bracket's words are ``start:end``, at least two; the long form is all of them, up to a
-        semicolon. The short form is the run of words without gaps before the bracket and must have
-        a capital.
+        semicolon, and the first letter of the short form is its first letter. The short form is the
+        run of words without gaps before the bracket and must have a capital. None if there is no
+        pair.
         """
         short_start = start - 2
         while short_start > 0 and not self.has_gap_after[short_start - 1]:
@@ -228,7 +237,10 @@ class _WordText:
         ).strip()
 
     def find_sentence_start(self, n: int) -> int:
-        """Return the first word of the sentence of word ``n``, looking back 60 words at most."""
+        """Return the first word of the sentence of word ``n``, looking back 60 words at most.
+
+        Without a sentence start among these, the earliest word looked at.
+        """
         first = n
         while first > 0 and n - first < 60 and not self._begins_sentence[first]:
             first -= 1
@@ -280,15 +292,19 @@ def _is_short_form(text: str) -> bool:
 
 
 def _has_plural_ending(short: str) -> bool:
-    """Return whether a short form ends with the "s" of a plural after a capital, as "AUCs"."""
+    """Return whether a short form ends with the "s" of a plural after a capital, as "AUCs".
+
+    It must have at least three characters: "As" is not a plural.
+    """
     return len(short) > 2 and short[-1] == "s" and short[-2].isupper()
 
 
 def _find_long_form(short: str, long: str) -> int | None:
     """Return the offset in ``long`` at which the shortest long form of ``short`` begins.
 
-    The long form runs to the end of ``long`` and begins at a word. None if the letters do not
-    match, if it contains the short form as a word, is not longer than it, or has too many words.
+    The long form runs to the end of ``long`` and begins after a blank or slash, or at its start.
+    None if the letters do not match, or if it contains the short form as a word, is not longer than
+    it in characters, has no letter, or has more than ``_max_long_form_words`` words.
     """
     offset = _match_letters(short, long)
     if offset is None:
@@ -304,8 +320,9 @@ def _find_long_form(short: str, long: str) -> int | None:
 def _match_letters(short: str, long: str) -> int | None:
     """Match the letters of ``short`` in ``long`` from the end; return the first letter's offset.
 
-    Case and characters of ``short`` other than letters and digits are ignored. The first letter
-    must be at the start of a word. None if there is no match.
+    Letters and digits are matched in any case; other characters of ``short`` are ignored. The first
+    one must be at the start of a word of ``long``. None if there is no match; ``len(long)`` if
+    ``short`` has neither letters nor digits.
     """
     letters = [letter.lower() for letter in short if letter.isalnum()]
     characters = list(map(str.lower, long))
@@ -323,7 +340,10 @@ def _match_letters(short: str, long: str) -> int | None:
 
 
 def _max_long_form_words(short: str) -> int:
-    """Return how many words the long form of ``short`` may have."""
+    """Return how many words the long form of ``short`` may have.
+
+    This is min(n + 5, 2 n) for n characters.
+    """
     return min(len(short) + 5, 2 * len(short))
 
 
@@ -336,7 +356,8 @@ def find_long_forms(text: str) -> dict[str, str]:
     """Map each abbreviation that a plain text defines in brackets to its long form, in text order.
 
     Only "long form (SF)" is found, within 200 characters and a sentence; the first definition
-    counts.
+    counts. A short form has 2 to 10 characters, or is two words of up to four; it begins with a
+    letter or digit and has a letter. What follows it in the bracket after a comma is ignored.
 
     >>> find_long_forms("class switch recombination (CSR) and p53 (see below)")
     {'CSR': 'class switch recombination'}
@@ -354,7 +375,11 @@ def find_long_forms(text: str) -> dict[str, str]:
 
 
 def _find_preceding_long_form(short: str, before: str) -> str:
-    """Return the long form of ``short`` that the text ``before`` ends with, or an empty string."""
+    """Return the long form of ``short`` that the text ``before`` ends with, or an empty string.
+
+    Only the last sentence of ``before`` is searched. The long form must have more characters than
+    ``short`` and must not contain it as a word.
+    """
     sentence = re.split(r"[.;:]\s", before.rstrip())[-1]
     words = list(re.finditer(r"\S+", sentence))[-_max_long_form_words(short) :]
     window = sentence[words[0].start() :] if words else ""

@@ -223,7 +223,8 @@ def set_parse(doc: Doc, heads: Indices, labels: NDArray[np.uint64]) -> None:
     """Set dependency arcs of a Doc in place, given those of its words.
 
     ``heads`` are relative (head index minus word index, 0 for a root) and ``labels`` string-store
-    hashes, one each per word. Other tokens are attached to the word before them.
+    hashes, one each per word. Other tokens are attached to the word before them. spaCy then takes
+    the sentence boundaries from the arcs.
     """
     heads, labels = arcs_to_tokens(doc, heads, labels)
     rows = np.column_stack([heads.astype(np.int64).astype(np.uint64), labels])
@@ -237,7 +238,8 @@ def arcs_to_tokens(
     """Convert dependency arcs of the words of a Doc to arcs of all its tokens.
 
     Takes and returns relative heads and label hashes, as ``set_parse``. Tokens that are not words
-    are attached to the word before them (or to the first word) with the label ``dep``.
+    are attached to the word before them (or to the first word) with the label ``dep``; in a Doc
+    without words each is a root. The given arrays themselves are returned if all tokens are words.
     """
     normalized = normalize_words(doc)
     if normalized is None:
@@ -330,8 +332,10 @@ def _is_plain_within(
 def trim_to_words(doc: Doc, bounds: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Trim each token range (start, end) to its first and last word.
 
-    A range without words becomes empty. If tokens and parse were given with a corpus, every token
-    is a word and the ranges are returned unchanged.
+    Words are the tokens that ``normalize_words`` keeps. Returns one range per given one, in order.
+    A range without words becomes empty, at the next word after its start or at ``len(doc)``, which
+    may be beyond its former end. The ranges are returned unchanged if the tokens were given with
+    the corpus (dependencies or offsets in ``doc.user_data``) or if there is nothing to normalize.
 
     >>> import spacy
     >>> trim_to_words(Doc(spacy.blank("en").vocab, words=["\\n", "A1", "binds", "\\n"]), [(0, 4)])
@@ -517,6 +521,8 @@ def store_retokenized(doc: Doc, retokenized: Doc) -> None:
 def get_retokenized(doc: Doc) -> Doc | None:
     """Rebuild the Doc that ``store_retokenized`` stored; None if nothing was stored.
 
+    Each call builds a new Doc with the vocabulary and the document id of ``doc``.
+
     >>> import spacy
     >>> vocab = spacy.blank("en").vocab
     >>> doc = Doc(vocab, words=["Grb2", "-", "binding"], spaces=[False] * 3)
@@ -564,8 +570,9 @@ class SourceText:
     def sentence(self, span: Span) -> str:
         """Return the sentence of a span as the user wrote it.
 
-        Of a sentence longer than ``MAX_SENTENCE_CHARACTERS`` only the part around the span is
-        returned: else a list of ten thousand names would be quoted in full for each of them.
+        For a span across boundaries, all sentences that it touches. Of more than
+        ``MAX_SENTENCE_CHARACTERS`` characters only the part around the span is returned: else a
+        list of ten thousand names would be quoted in full for each of them.
         """
         first, last = bisect_right(self.starts, span.start) - 1, bisect_left(self.starts, span.end)
         start, end = original_offsets(span.doc[self.starts[first] : self.starts[last]])

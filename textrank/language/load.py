@@ -118,7 +118,8 @@ def load_shipped(
     """Load the shipped pipeline with identifiers, with the arguments of ``spacy.load``.
 
     ``spacy.load("en_textrank_bio")`` calls this, so it gives the components of ``load_nlp()``.
-    ``identifiers`` can be disabled, enabled and excluded like the others.
+    ``identifiers`` can be disabled, enabled and excluded like the others. ``nlp.max_length``
+    becomes ``MAX_TEXT_CHARACTERS``. Raises ValueError if the model's folder is missing.
     """
     register_components()
     choices = {"disable": disable, "enable": enable, "exclude": exclude}

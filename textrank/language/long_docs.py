@@ -52,7 +52,11 @@ def tokenize(nlp: Language, text: str) -> Doc:
 
 
 def _find_cuts(text: str) -> Iterator[int]:
-    """Yield the offsets, ascending, at which long stretches without white space are cut."""
+    """Yield the offsets, ascending, at which long stretches without white space are cut.
+
+    Stretches of more than five times ``MAX_UNBROKEN_CHARACTERS`` are cut into parts of that many
+    characters, counted from the start of the stretch.
+    """
     for run in _UNBROKEN_RUN.finditer(text):
         yield from range(run.start() + MAX_UNBROKEN_CHARACTERS, run.end(), MAX_UNBROKEN_CHARACTERS)
 
@@ -101,7 +105,11 @@ def process_in_chunks(doc: Doc, pipes: Iterable[Any]) -> Doc:
 
 
 def _process_chunks(doc: Doc, pipes: Sequence[Any]) -> Doc:
-    """Run components on the chunks of a Doc and join them; user data is kept, tensors are not."""
+    """Run components on the chunks of a Doc and return them joined to a new Doc.
+
+    User data of ``doc`` is kept; tensors and user data that the components set on chunks are not. A
+    Doc that is a single chunk is processed itself, in place.
+    """
     chunks = list(split_doc(doc))
     if len(chunks) == 1:
         return next(iter(apply_pipes(chunks, pipes)))
@@ -115,9 +123,9 @@ def _process_chunks(doc: Doc, pipes: Sequence[Any]) -> Doc:
 def split_doc(doc: Doc) -> Iterator[Doc]:
     """Yield the chunks of a Doc, cut at ends of lines or sentences; a short Doc is yielded itself.
 
-    Chunks keep token annotations and spans; user data and tensors are not copied. They come in
-    order and have at most ``MAX_CHUNK_CHARACTERS`` and ``MAX_CHUNK_TOKENS``, unless a token is
-    longer.
+    Chunks keep token annotations and spans; user data and tensors are not copied. A span is put
+    into the chunk in which it begins, and cut at the chunk's end. Chunks come in order and have at
+    most ``MAX_CHUNK_CHARACTERS`` and ``MAX_CHUNK_TOKENS``, unless a token is longer.
     """
     bounds = [0, *_find_chunk_bounds(doc), len(doc)]
     if len(bounds) == 2:
@@ -165,7 +173,8 @@ def _sets_extension(nlp: Language, name: str) -> bool:
 def _find_chunk_bounds(doc: Doc) -> Iterator[int]:
     """Yield the tokens, ascending, before which a long Doc is cut; nothing for a short Doc.
 
-    Cuts are outside existing spans if possible.
+    Chunks are filled by half at least, except the last, and up to the maximum in characters and
+    tokens; see ``_choose_cut`` for the choice between. Cuts are outside existing spans if possible.
     """
     starts = np.array([token.idx for token in doc], dtype=np.int64)
     is_cuttable = np.ones(len(doc), dtype=bool)
@@ -204,12 +213,15 @@ def _choose_cut(doc: Doc, is_cuttable: Any, earliest: int, latest: int) -> int:
 
 
 def _is_after_line(doc: Doc, i: int) -> bool:
-    """Return whether the token before ``i`` contains a line end."""
+    """Return whether the token before ``i`` contains a line end; ``i`` must be above 0."""
     return "\n" in doc[i - 1].text
 
 
 def _is_after_stop(doc: Doc, i: int) -> bool:
-    """Return whether the token before ``i`` ends a sentence and is followed by a space."""
+    """Return whether the token before ``i`` ends with . ! or ? and is followed by a space.
+
+    ``i`` must be above 0.
+    """
     return doc[i - 1].text[-1:] in _SENTENCE_ENDS and bool(doc[i - 1].whitespace_)
 
 
@@ -248,7 +260,7 @@ class VocabZone:
         self.is_due = False
 
     def close(self) -> None:
-        """Free the strings of the current zone."""
+        """Free the strings of the current zone, whose Docs become invalid; no new zone is begun."""
         self._zone.close()
 
 

@@ -188,7 +188,8 @@ class Morphology:
 
         Takes the string-store hashes of word, Penn tag and dependency label. The lemma is "" if it
         is the word itself. An unknown tag gives part of speech X, a missing tag none. The label
-        only tells auxiliaries from verbs and subordinating conjunctions from prepositions.
+        only tells the auxiliaries "have" and "do" from verbs ("be" is always an auxiliary) and
+        subordinating conjunctions from prepositions.
         """
         strings = self.vocab.strings
         word, tag_name = normalize_token(strings[orth]) or strings[orth], strings[tag]
@@ -328,7 +329,10 @@ def _generate_base_forms(word: str, word_class: str) -> Iterable[str]:
 
 @Language.factory("textrank_morphology", assigns=["token.pos", "token.morph", "token.lemma"])
 def make_morphology(nlp: Language, name: str) -> Morphology:
-    """Build the component of the factory ``textrank_morphology``, without tables."""
+    """Build the component of the factory ``textrank_morphology``, without tables.
+
+    ``name`` is required by spaCy and not used.
+    """
     return Morphology(nlp.vocab)
 
 

@@ -120,9 +120,13 @@ class KindRecognizer(NameRecognizer):
     def set_annotations(  # type: ignore[override]
         self, docs: Sequence[Doc], predictions: Sequence[KindPrediction]
     ) -> None:
-        """Write the names, cleaned up by ``fix_spans``, to the group; their ids are e0, e1, ....
+        """Write the names of each Doc with their kinds to the group; their ids are e0, e1, ....
 
-        A Doc that already has the group is skipped; a Doc without names gets an empty group.
+        Predicted names are split at verbs and joined by symbols beside verbs (``_find_arguments``),
+        then cleaned up by ``fix_spans`` and ``repair_boundaries``. The label of a name is its most
+        probable kind; all probabilities are stored in ``doc.user_data`` for the extension
+        attributes. A Doc that already has the group is skipped; a Doc without names gets an empty
+        group.
         """
         transitions = self._transitions()
         for doc, prediction in zip(docs, predictions, strict=True):
@@ -164,8 +168,9 @@ class KindRecognizer(NameRecognizer):
         """Return symbols beside a verb of interaction that are names with a probability of .25.
 
         In "Caspase-8 cleaves BID" only the verb tells the symbol from an ordinary abbreviation.
-        Symbols are single words of capitals and digits. The result does not overlap the names of
-        ``prediction``.
+        Symbols are single words of three to eight capitals and digits, a capital first, directly
+        before the verb or after it ("with" or "to" may be between). The result, token ranges in
+        text order, does not overlap the names of ``prediction``. The temperature is not applied.
         """
         verbs = [n for n, word in enumerate(words.words) if word in _INTERACTION_VERBS]
         if not verbs:
@@ -213,11 +218,11 @@ _GENERIC_WORDS = frozenset(_GENERIC_NAMES.split())
 def repair_boundaries(doc: Doc, words: WordSpans, spans: Sequence[TokenRange]) -> list[TokenRange]:
     """Join names that were cut and drop names of generic words only; return sorted ranges.
 
-    ``spans`` are sorted and disjoint, and so is the result. A name is extended by a name in
-    brackets that follows without a gap, as in "p27(Kip1)", and by a numbered part between commas,
-    as in "interleukin-1 receptor, type I,". Names such as "receptor protein" are dropped. Modifiers
-    before a name and the "protein" that such a name ends with are cut off: "mutant huntingtin
-    protein" names huntingtin.
+    ``spans`` are sorted and disjoint, and so is the result. A name is extended by a one-word name
+    in brackets that follows without a gap, as in "p27(Kip1)", and by a numbered part between
+    commas, as in "interleukin-1 receptor, type I,". Names such as "receptor protein" are dropped.
+    Modifiers before a name and the "protein" that such a name ends with are cut off: "mutant
+    huntingtin protein" names huntingtin. Each range must begin and end with a word.
     """
     starts = {words.word_of_token[start] for start, _ in spans}
     repaired: list[TokenRange] = []
@@ -276,7 +281,8 @@ def _split_at_verbs(
 ) -> list[TokenRange]:
     """Return the parts of a name between verbs such as "binds"; the name itself if it has none.
 
-    A part that ends with its abbreviation in brackets is cut after the long form.
+    Takes and returns token ranges, in order; empty parts are left out. A part that ends with its
+    abbreviation in brackets is cut after the long form.
     """
     verbs = [
         i
@@ -298,7 +304,8 @@ def _split_at_verbs(
 def _is_numbered_part(following: Sequence[str]) -> bool:
     """Return whether the words after a name are such as ", type I" and end the noun phrase.
 
-    The phrase goes on in "laminin 1, type IV collagen".
+    ``following`` are the next four words, fewer at the end of the text. The phrase goes on if the
+    fourth begins with a letter or digit, as in "laminin 1, type IV collagen".
     """
     if len(following) < 3 or following[0] != "," or following[1] not in _NUMBERED_PARTS:
         return False
@@ -352,7 +359,8 @@ def _pool_by_name(
 ) -> Floats:
     """Return the scores (spans, labels + 1) averaged over all mentions of the same name in a Doc.
 
-    Names are compared without case and white space; an abbreviation counts as its long form.
+    Names are compared without case and white space; an abbreviation counts as its long form. The
+    result has a row per span, in order; ``scores`` is not changed.
     """
     long_forms = {_name_key(short.text): _name_key(long.text) for short, long in abbreviations}
     rows: dict[str, list[int]] = defaultdict(list)
@@ -371,14 +379,17 @@ def _name_key(text: str) -> str:
 
 
 def _softmax(scores: Floats) -> Floats:
-    """Return the softmax of each row."""
+    """Return the softmax of each row; there must be at least one column."""
     weights = np.exp(scores - scores.max(axis=1, keepdims=True))
     shares: Floats = weights / weights.sum(axis=1, keepdims=True)
     return shares
 
 
 def _get_kinds(span: Span) -> dict[str, float] | None:
-    """Return the value of ``span._.textrank_kinds``: see the module docstring."""
+    """Return the probabilities of ``KINDS`` and ``NOT_A_NAME``, ``span._.textrank_kinds``.
+
+    None if ``KindRecognizer`` wrote no span with this token range. The dict is a copy.
+    """
     kinds = span.doc.user_data.get(_PROBABILITIES_KEY, {}).get(_range_key(span.start, span.end))
     return None if kinds is None else dict(kinds)
 
@@ -389,13 +400,22 @@ def _range_key(start: int, end: int) -> str:
 
 
 def _get_probability(span: Span) -> float | None:
-    """Return the value of ``span._.textrank_probability``: see the module docstring."""
+    """Return the probability of a span's label, ``span._.textrank_probability``.
+
+    None if ``KindRecognizer`` wrote no span with this token range, or the label is not one of its
+    kinds.
+    """
     kinds = _get_kinds(span)
     return None if kinds is None else kinds.get(span.label_)
 
 
 def _find_owner(span: Span) -> Span | None:
-    """Return the value of ``span._.textrank_part_of``: see the module docstring."""
+    """Return the Span of the name that a domain belongs to, ``span._.textrank_part_of``.
+
+    It is the next name of the group ``entities`` after the domain, joined by a phrase such as "of"
+    or "in human", else the name before it, joined by a blank, hyphen or "'s". Other domains are
+    skipped. None if neither fits or the span is not a DOMAIN.
+    """
     if span.label_ != DOMAIN:
         return None
     text = span.doc.text

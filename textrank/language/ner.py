@@ -452,7 +452,7 @@ class WordSpans:
     def drop_overlaps(self, spans: Iterable[TokenRange]) -> set[TokenRange]:
         """Return the spans without those that overlap a kept one before them.
 
-        Spans are taken in (start, end) order.
+        Spans are taken in (start, end) order, so of two with the same start the shorter is kept.
         """
         chosen: set[TokenRange] = set()
         last_end = 0
@@ -465,9 +465,10 @@ class WordSpans:
     def find_missed(self, spans: set[TokenRange]) -> set[TokenRange]:
         """Return further occurrences of names that were predicted at least as often as missed.
 
-        Returns token ranges that overlap neither ``spans`` nor each other; where several names fit,
-        the longest wins. Only names that cannot be ordinary words (``_UNAMBIGUOUS_NAME``) are
-        looked for.
+        Names are compared word by word, in the same case. Returns token ranges that overlap neither
+        ``spans`` nor each other; where several names begin at a word, only the longest is
+        considered. Only names that cannot be ordinary words (``_UNAMBIGUOUS_NAME``) are looked for.
+        ``spans`` must not contain a range without words.
         """
         counts = Counter(self.words_of(*name) for name in spans)
         keys = {key for key in counts if _UNAMBIGUOUS_NAME.fullmatch("".join(key))}
@@ -503,8 +504,8 @@ _NAME_LIKE = re.compile(r".*[A-Z0-9]")
 def trim_span(doc: Doc, start: int, end: int) -> TokenRange:
     """Trim words such as "human" and "gene" from the edges of a name; return its new token range.
 
-    They are kept if the word next to them is an ordinary one (without capital or digit), as in
-    "retinol binding protein". At least one token is left.
+    A word is kept if the word next to it is an ordinary one (without capital or digit), as in
+    "retinol binding protein". At least one token is left; an empty range is returned as it is.
 
     >>> import spacy
     >>> doc = spacy.blank("en")("human p53 gene and retinol binding protein")
@@ -531,9 +532,10 @@ def _apply_abbreviations(
 ) -> set[TokenRange]:
     """Return the spans with short forms of names added and short forms of other things removed.
 
-    The short form where it is defined is added if its long form is a span and no span overlaps it.
-    All spans with the words of the short form are removed if its long form overlaps no span and
-    does not end like a gene (``_GENE_LIKE_ENDING``).
+    The short form where it is defined is added if its long form is a span (``_is_named``) and no
+    span overlaps it. All spans with the words of the short form are removed if its long form
+    overlaps no span and does not end like a gene (``_GENE_LIKE_ENDING``). Pairs are applied in
+    order; ``spans`` is not changed.
     """
     for short, long in abbreviations:
         short_span, key = (short.start, short.end), words.words_of(short.start, short.end)
@@ -647,9 +649,9 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
     ) -> None:
         """Set the labels and initialise the network for training.
 
-        Labels are those of the examples' reference entities, sorted, if ``labels`` is None. The
-        first ten examples serve as sample input. ``nlp`` is ignored. Raises ValueError if there are
-        no labels.
+        Labels are those of the examples' reference entities (``doc.ents``), sorted, if ``labels``
+        is None. The first ten examples serve as sample input. ``nlp`` is ignored. Raises ValueError
+        if there are no labels.
         """
         examples = list(get_examples())
         if labels is None:
@@ -844,7 +846,8 @@ def map_to_tokens(
 def _allowed_tags(example: Example, labels: Sequence[str]) -> Bools:
     """Return the (tokens, tags) mask of tags that the gold standard allows.
 
-    Rows are predicted tokens. Allowed is the gold tag only, or all tags where that is unknown.
+    Rows are predicted tokens. Allowed is the gold tag only, or all tags where ``_gold_tags`` does
+    not know it. Tags are numbered as in the module docstring.
     """
     tags = _gold_tags(example, labels)
     allowed = np.zeros((len(tags), 4 * len(labels) + 1), dtype=bool)

@@ -150,7 +150,10 @@ def _normalize_match(
 
 
 def _match_kind(match: re.Match[str]) -> str:
-    """Return the name of the alternative of ``_NON_PLAIN`` that matched, such as "tag"."""
+    """Return the name of the alternative of ``_NON_PLAIN`` that matched, such as "tag".
+
+    All alternatives must be listed here: the match of another one raises StopIteration.
+    """
     kinds = ("cited", "tag", "entity", "gone", "control", "wrap", "script")
     return next(kind for kind in kinds if match[kind] is not None)
 
@@ -161,7 +164,8 @@ def _join_hyphenated(
     """Return the replacement of a hyphen at a line end and the offset at which its source ends.
 
     ``match`` covers the hyphen and the line break. Both are dropped if the joined word is in
-    ``vocabulary`` (the lower-case words of ``text``); otherwise only the line break is dropped.
+    ``vocabulary`` (the lower-case words of ``text``); otherwise only the line break is dropped. At
+    most 40 characters on either side are joined.
     """
     window = text[max(0, match.start() - 40) : match.end() + 40]
     hyphen = match.start() - max(0, match.start() - 40)
@@ -229,6 +233,10 @@ def find_tags(text: str) -> Iterator[re.Match[str]]:
 
 def normalize_token(word: str) -> str:
     """Return the normalised form of a token; empty for white space, markup and control characters.
+
+    Tags, white space, invisible characters and hyphens at line ends are removed, entities decoded
+    and compatibility characters such as ligatures written plainly (NFKC). A superscript citation is
+    empty too.
 
     >>> normalize_token("p</i>53"), normalize_token("&alpha;"), normalize_token("<b>")
     ('p53', 'α', '')
@@ -315,8 +323,9 @@ def tokenize_normalized(
 def fold_spaces(parts: list[str]) -> tuple[list[str], list[bool]]:
     """Convert tokens that include white space to the ``words`` and ``spaces`` of a Doc.
 
-    ``parts`` are non-empty strings that concatenate to the text. A single space after a token
-    becomes its flag; other white space, and a space at the start of the text, stays a token.
+    ``parts`` are non-empty strings that concatenate to the text, with each run of white space in
+    one string. The first character of a run after a token, if it is a blank, becomes the token's
+    flag; the rest of the run, and a run at the start of the text, stays a token.
 
     >>> fold_spaces(["a", "  ", "b", " ", "c"])
     (['a', ' ', 'b', 'c'], [True, False, True, False])

@@ -81,7 +81,7 @@ _LINE_END = re.compile(r"\r\n?|[\n\x0b\x0c\x85\u2028\u2029]")
 def find_sentence_starts(doc: Doc) -> list[int]:
     """Return the indices of the tokens that begin a sentence, in text order.
 
-    White space and markup never begin a sentence.
+    White space and markup never begin a sentence. Boundaries that the Doc already has are ignored.
 
     >>> import spacy
     >>> words = ["p53", "binds", ".", "\\n", "MDM2", "does", "too", "."]
@@ -94,8 +94,10 @@ def find_sentence_starts(doc: Doc) -> list[int]:
 def decide_boundaries(doc: Doc) -> dict[int, bool]:
     """Map each token at which the rules can decide to whether a sentence begins there.
 
-    These tokens are the first word, every word after a full stop, and every word that follows a
-    layout break. Keys are token indices in text order; tokens that are absent are undecided.
+    These tokens are the first word, every word after a full stop (or ! or ?), every word that
+    follows a layout break, and openers such as "This" where the full stop is missing. Keys are
+    token indices in text order; tokens that are absent are undecided. Boundaries that the Doc
+    already has are ignored.
     """
     words = _WordSequence.from_doc(doc)
     is_start = {words.token_indices[0]: True} if words.words else {}
@@ -150,8 +152,9 @@ class _WordSequence:
     def is_boundary(self, first: int, n: int) -> bool:
         """Return whether the sentence that began at word ``first`` ends before word ``n``.
 
-        ``n`` must be one of ``candidate_boundaries``. A layout break always ends a sentence. A full
-        stop does not without a gap after it or inside brackets.
+        ``n`` must be one of ``candidate_boundaries``. A layout break always ends a sentence, as
+        does an opener such as "This" (``_begins_without_stop``). A full stop does not without a gap
+        after it or inside brackets; otherwise ``_stop_ends_sentence`` decides.
         """
         if n in self.layout_breaks or self._begins_without_stop(n):
             return True
@@ -180,7 +183,8 @@ class _WordSequence:
 
         ``first`` is the first word of the sentence. An abbreviation with its full stop ("Fig.")
         ends a sentence only before a sentence opener; an enumerator ("1.") and a citation after the
-        full stop ("[12]") do not.
+        full stop ("[12]") do not. In other cases it ends there if the first word from ``n`` on that
+        is not an opening bracket or quote can begin a sentence.
         """
         word, opener = self.words[stop], self.words[n]
         while self.words[n] in _OPENERS and n + 1 < len(self.words):
@@ -197,7 +201,9 @@ class _WordSequence:
     def _can_begin_sentence(self, n: int) -> bool:
         """Return whether word ``n`` can be the first of a sentence.
 
-        A plain lower-case word cannot, nor can closing punctuation.
+        A plain lower-case word cannot, nor can closing punctuation. Not plain are words with
+        capitals, digits or non-ASCII letters, words before a hyphen, and enumerators such as "a" in
+        "(a)".
         """
         word = self.words[n]
         if word in _CLOSERS or word[0] in ",;:/=<>%)]}":
@@ -338,11 +344,12 @@ def _is_table(lines: Sequence[str]) -> bool:
 def _starts_sentence(
     above: str, line: str, width: int, above_begins_sentence: bool, is_hyphenated: bool
 ) -> bool:
-    """Return whether ``line`` begins a new sentence although ``above`` has no sentence end.
+    """Return whether ``line`` begins a new sentence by its layout, given the line above.
 
-    It does if it is a list item or begins with a sentence opener. It also does if it is capitalised
-    and its first word would have fitted on the line above (so the break was intended), and the line
-    above is a heading-like single unit.
+    A list item does. Other lines do not if ``above`` ends with a full stop (then the words decide),
+    is unfinished or has an open bracket. Else a line does if it begins with a sentence opener, or
+    if it is capitalised and its first word would have fitted on the line above (so the break was
+    intended), and the line above is a heading-like single unit.
 
     Parameters
     ----------

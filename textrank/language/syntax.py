@@ -269,6 +269,9 @@ class WordParser(DependencyParser):  # type: ignore[misc]
     def predict_ensemble(self, docs: Sequence[Doc], param_sets: Sequence[Any]) -> list[list[Any]]:
         """Return the arcs of each Doc for each of several parameter sets of the network.
 
+        All members are parsed side by side if every sentence boundary is set and there are enough
+        words; otherwise ``predict`` runs for each member. The parser's own parameters are restored.
+
         Parameters
         ----------
         docs
@@ -306,7 +309,8 @@ class WordParser(DependencyParser):  # type: ignore[misc]
         """Yield network and (words, width) word vectors for each parameter set, in order.
 
         ``param_sets`` map (node id, parameter name) to arrays. The vectors are computed once if the
-        sets differ in the upper layers only.
+        sets differ in the upper layers only. A set stays installed in the model until the iterator
+        goes on or is closed.
         """
         changed = {key for params in param_sets for key in params}
         shares_vectors = changed <= upper_layer_params(self.model)

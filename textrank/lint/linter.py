@@ -211,7 +211,10 @@ class Linter:
         return [flag for flag in flags if not self._is_accepted(flag)]
 
     def _is_accepted(self, flag: Flag) -> bool:
-        """Return whether the user's words contain the printed word or the pair of a flag."""
+        """Return whether the user's words contain the printed word or the pair of a flag.
+
+        Case of the printed word, kind of apostrophe and order of the pair do not matter.
+        """
         return bool(self.words) and (
             flag.printed.lower().replace("’", "'") in self.words
             or _pair_key(flag.pair) in self.words
@@ -219,7 +222,11 @@ class Linter:
 
 
 def _pair_key(entry: str) -> str:
-    """Return an entry of the user's words with the words of a pair in alphabetical order."""
+    """Return an entry of the user's words with the words of a pair in alphabetical order.
+
+    Apostrophes become straight, and white space around the words is dropped; case is kept. An entry
+    without "/" is a single word.
+    """
     return "/".join(sorted(part.strip() for part in entry.replace("’", "'").split("/")))
 
 
@@ -416,7 +423,7 @@ def _keep_comments(text: str, kind: str) -> str:
 def _comments_and_docstrings(text: str) -> Iterator[tuple[tuple[int, int], tuple[int, int], str]]:
     """Yield (start, end, text) of comments and docstrings, up to a syntax error.
 
-    A docstring is any string that is a statement. Positions are (row from 1, column from 0).
+    A docstring is any string that begins a statement. Positions are (row from 1, column from 0).
     """
     previous = tokenize.NEWLINE
     skipped = (tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING)
@@ -467,7 +474,10 @@ class Settings:
 
     @classmethod
     def _from_file(cls, file: Path) -> Settings:
-        """Read the section of a file; raises as ``from_folder``."""
+        """Read the section of a pyproject.toml and its dictionaries; raises as ``from_folder``.
+
+        Defaults if the file has no such section. Dictionaries are relative to the file's folder.
+        """
         try:
             document = tomllib.loads(file.read_text(encoding="utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -516,7 +526,7 @@ def read_text(path: Path) -> str:
     """Return the text of a UTF-8 file.
 
     Raises ValueError if it does not exist, is a folder, is larger than MAX_FILE_BYTES or is not
-    UTF-8.
+    UTF-8. Other errors of the system, such as PermissionError, are not converted.
     """
     try:
         data = path.read_bytes()
@@ -538,7 +548,7 @@ def changed_lines(path: Path, revision: str) -> set[int]:
     """Return the line numbers (from 1) of a file that were added or changed since a git revision.
 
     The working tree is compared, so uncommitted changes count. Deleted lines and files that git
-    does not track give no numbers.
+    does not track give no numbers. The file's folder must exist.
 
     Raises ValueError if git is missing or fails.
     """

@@ -187,7 +187,11 @@ class Lexicon:
         return token_id
 
     def _properties(self, token: str) -> tuple[int, ...]:
-        """Return the properties of a token, see the class."""
+        """Return the properties of a token in the order that the class lists.
+
+        The token must not be empty. Words with inner capitals ("tHen") or in capitals are not
+        judged, except "I" and "A".
+        """
         normalized = normalize_token(token)
         hash_ = text_hash(normalized)
         fine, coarse = self.classes.get(hash_) or shape_classes(normalized)
@@ -225,6 +229,9 @@ def text_hash(text: str) -> int:
 def normalize_token(token: str) -> str:
     """Return a token as features see it: lower case, straight apostrophe, numbers as 0.
 
+    The token must not be empty. Line breaks become "¶", and other runs without letters their first
+    character.
+
     >>> normalize_token("Don’t"), normalize_token("12.5"), normalize_token("__")
     ("don't", '0', '_')
     """
@@ -250,7 +257,11 @@ def shape_classes(token: str) -> tuple[int, int]:
 
 
 def unknown_token_row(token: str) -> int:
-    """Return the row of the network's vectors for a normalised token that it does not know."""
+    """Return the row of the network's vectors for a normalised token that it does not know.
+
+    A word gets one of N_SUFFIX_ROWS by its last three letters, any other token OTHER_ROW. The token
+    must not be empty.
+    """
     if not token[0].isalpha():
         return OTHER_ROW
     return FIRST_SUFFIX_ROW + text_hash(token[-3:]) % N_SUFFIX_ROWS
@@ -323,7 +334,10 @@ class Tokens:
         return features
 
     def network_context(self, start: IntArray, end: IntArray) -> IntArray:
-        """Return the rows of the network's vectors around spans, (s, len(NETWORK_OFFSETS))."""
+        """Return the rows of the network's vectors around spans, (s, len(NETWORK_OFFSETS)).
+
+        A neighbour outside of the span's sentence gets OUTSIDE_ROW.
+        """
         rows = np.empty((len(start), len(NETWORK_OFFSETS)), dtype=np.int64)
         for column, offset in enumerate(NETWORK_OFFSETS):
             position, in_sentence = self.neighbours(start, end, offset)
@@ -333,8 +347,8 @@ class Tokens:
     def is_prose(self, start: IntArray, end: IntArray) -> Any:
         """Return which spans can be judged, a mask of shape (s,).
 
-        There must be no non-prose within PROSE_WINDOW_TOKENS, the sentence must not be too short,
-        and a capitalised word must start its sentence.
+        There must be no non-prose of the same sentence within PROSE_WINDOW_TOKENS, the sentence
+        must have at least MIN_SENTENCE_TOKENS tokens, and a capitalised word must start it.
         """
         non_prose = np.uint64(zlib.crc32(NON_PROSE.encode()) + 1)
         mask = self._in_long_sentence(start)
@@ -348,8 +362,9 @@ class Tokens:
     def is_habitual(self, start: int, end: int) -> bool:
         """Return whether a span occurs MIN_HABIT_COUNT times with the same left or right neighbour.
 
-        The tokens of the span must be the same too, with upper and lower case distinguished. Such
-        wording is taken as intended. Neighbours among ``common_ids`` do not count.
+        The whole text is searched. The tokens of the span must be the same too, with upper and
+        lower case distinguished. Such wording is taken as intended. Neighbours among ``common_ids``
+        do not count; those in another sentence do.
         """
         ids = self.ids
         return any(
@@ -360,7 +375,10 @@ class Tokens:
         )
 
     def _count_repetitions(self, first: int, last: int) -> int:
-        """Return how often the tokens [first, last) occur in the text, at least 1 (themselves)."""
+        """Return how often the tokens [first, last) occur in the text, at least 1 (themselves).
+
+        Overlapping occurrences count. The range must not be empty.
+        """
         starts = np.flatnonzero(self.ids[: len(self.ids) - (last - first) + 1] == self.ids[first])
         for step in range(1, last - first):
             starts = starts[self.ids[starts + step] == self.ids[first + step]]
@@ -368,12 +386,18 @@ class Tokens:
 
     @cached_property
     def common_ids(self) -> frozenset[int]:
-        """Return the N_COMMON_TOKENS most frequent token ids of the text."""
+        """Return the N_COMMON_TOKENS most frequent token ids of the text; of ties the lower id.
+
+        Texts with fewer distinct tokens may give ids that do not occur.
+        """
         counts = np.bincount(self.ids)
         return frozenset(np.argsort(-counts, kind="stable")[:N_COMMON_TOKENS].tolist())
 
     def _in_long_sentence(self, start: IntArray) -> Any:
-        """Return which spans start in sentences of at least MIN_SENTENCE_TOKENS tokens, (s,)."""
+        """Return which spans start in sentences of at least MIN_SENTENCE_TOKENS tokens, (s,).
+
+        Punctuation counts, as does the token that ends the sentence.
+        """
         sizes = np.bincount(self.sentence)
         return sizes[self.sentence[start]] >= MIN_SENTENCE_TOKENS
 
@@ -511,7 +535,10 @@ class Pair:
 
     @classmethod
     def from_dict(cls, row: dict[str, Any]) -> Pair:
-        """Build a pair from the plain values of pairs.json, whose keys are the field names."""
+        """Build a pair from the plain values of pairs.json, whose keys are the field names.
+
+        Raises KeyError or TypeError if a key is missing, and TypeError if one is unknown.
+        """
         first, second = row["levels"]
         tuples: dict[str, Any] = {
             "words": tuple(row["words"]),
@@ -566,8 +593,8 @@ class ConfusionModel:
 
         ``text`` has NON_PROSE in place of what is not prose (``blank_non_prose``). ``precision`` is
         the share of flags that should be correct at an error rate of ERROR_RATE; ``style`` is
-        whether pairs that are a matter of style are judged too. Wording that the text repeats is
-        not flagged (``Tokens.is_habitual``).
+        whether pairs that are a matter of style are judged too. Wording that the text repeats
+        (``Tokens.is_habitual``) is not flagged, except by RULES.
         """
         thresholds = self.thresholds(precision)
         if not style:
@@ -643,13 +670,14 @@ class ConfusionModel:
         word_id: IntArray,
         thresholds: npt.NDArray[np.float64],
     ) -> Iterator[tuple[int, int, int, int, float]]:
-        """Yield start, end, pair, printed side and log-odds of words above their threshold.
+        """Yield start, end, pair, printed side and log-odds of words that reach their threshold.
 
         ``start``, ``end`` and ``word_id`` are arrays with one entry per occurrence, ``thresholds``
-        has shape (pairs, 2). The log-odds are those of the proposal, the other side of the pair. A
-        word may belong to several pairs; of its proposals the one that exceeds its threshold most
-        wins. Results are in the order of ``start``, one per occurrence at most, unless proposals
-        are exactly tied.
+        has shape (pairs, 2). The log-odds are those of the proposal, the other side of the pair.
+        With a network, it judges only proposals that have at least MIN_LINEAR_LOG_ODDS without it;
+        others are dropped. A word may belong to several pairs; of its proposals the one that
+        exceeds its threshold most wins. Results are in the order of ``start``, one per occurrence
+        at most, unless proposals are exactly tied.
         """
         is_open = thresholds < UNREACHABLE_LOG_ODDS
         rows = [np.empty((4, 0))]
@@ -840,7 +868,8 @@ class ConfusionModel:
     def _precision_of(self, pair: int, side: int, odds: float) -> float:
         """Return the highest wanted precision at which a word with these log-odds is flagged.
 
-        Interpolated between THRESHOLD_PRECISIONS as ``thresholds`` does, and within them.
+        Interpolated between THRESHOLD_PRECISIONS as ``thresholds`` does, and at least the first and
+        at most the last of them, also for log-odds below the first threshold.
         """
         levels = self._all_thresholds[pair, side]
         grid = np.log(np.array(THRESHOLD_PRECISIONS) / (1 - np.array(THRESHOLD_PRECISIONS)))
@@ -1078,7 +1107,10 @@ def _neighbour_hashes(words: frozenset[str]) -> HashArray:
 
 
 def match_spelling_style(word: str, printed: str) -> str:
-    """Return a word with the capitalisation and the apostrophe of the printed one.
+    """Return a word with the capitalisation of the first letter and the apostrophe of ``printed``.
+
+    ``word`` is in lower case. "I" and its contractions are always capitalised, and a printed "I"
+    does not capitalise the word. Words in capitals are not copied as such.
 
     >>> match_spelling_style("it's", "Its"), match_spelling_style("their", "they’re")
     ("It's", 'their')

@@ -42,7 +42,11 @@ class Rule:
 
     @cached_property
     def conditions(self) -> Iterable[tuple[int, frozenset[str], bool]]:
-        """Return (offset, words, whether the neighbour must be one of them) of all conditions."""
+        """Return (offset, words, whether the neighbour must be one of them) of all conditions.
+
+        All must hold. ``offset`` counts from the printed word: -1 is the word before it, 2 the word
+        after the next. Empty sets of words are left out.
+        """
         table = (
             (-1, self.before, True),
             (1, self.after, True),
@@ -55,7 +59,10 @@ class Rule:
 
 
 def _words(text: str) -> frozenset[str]:
-    """Return the words of a text, separated by blanks; "_" is the end of the sentence."""
+    """Return the words of a text, separated by white space, as a set.
+
+    "_" becomes "", which stands for a neighbour outside of the sentence.
+    """
     return frozenset("" if word == "_" else word for word in text.split())
 
 
@@ -135,7 +142,8 @@ _STRICT_RULES: tuple[Rule, ...] = (
 def _rule(pattern: str, **conditions: str) -> Rule:
     """Return a rule of COMMON_RULE_PRECISION from "printed → proposal" and texts of words.
 
-    "END" in a text stands for the ends of clauses.
+    The keywords are fields of ``Rule``, such as ``before``; their texts are read by ``_words``. The
+    word "END" in a text stands for ``_CLAUSE_ENDS``, punctuation and the end of the sentence.
     """
     printed, proposal = pattern.split(" → ")
     sets = {

@@ -2,8 +2,8 @@
 
 ``contexts`` has word-position matrices and ``transformations`` the similarities of positions and
 words that kernels on them use; ``collocations`` and ``mentions`` have sparse features of the words
-around and inside a span; ``views`` combines several representations. Classes are imported on first
-use: ``from textrank.representations import WordPositions``.
+around and inside a span, and ``Views`` of ``mentions`` combines several representations. Classes
+are imported on first use: ``from textrank.representations import WordPositions``.
 """
 
 from importlib import import_module

@@ -129,13 +129,19 @@ class TargetNeighbours:
 
     @property
     def is_glued_before(self) -> NDArray[np.bool_]:
-        """Whether the target follows another token without a blank, (n,); needs offset -1."""
+        """Whether the target follows another token without a blank, (n,); needs offset -1.
+
+        False if the token before it is outside.
+        """
         before = self.tokens[self.offsets[-1]]
         return (before >= 0) & (self.run.column("SPACY")[before] == 0)
 
     @property
     def is_glued_after(self) -> NDArray[np.bool_]:
-        """Whether another token follows the target without a blank, (n,); needs offset 1."""
+        """Whether another token follows the target without a blank, (n,); needs offset 1.
+
+        False if the token after it is outside.
+        """
         inside = self.tokens[self.offsets[1]] >= 0
         return inside & (self.run.column("SPACY")[self.run.spans[1] - 1] == 0)
 
@@ -483,8 +489,8 @@ def load_lexicon(name: str) -> Mapping[str, Sequence[str]]:
 def write_lexicon(lexicon: Mapping[str, Sequence[str]], path: str | Path) -> None:
     """Write a lexicon in the format of ``load_lexicon``, sorted, so that bytes are reproducible.
 
-    A path that ends in ".gz" is compressed. Raises ValueError for a word or tag with a tab or
-    newline.
+    A path that ends in ".gz" is compressed; an existing file is overwritten. Raises ValueError for
+    a word or tag with a tab or newline. Tags must not contain blanks, which is not checked.
     """
     lines = [f"{word}\t{' '.join(tags)}\n" for word, tags in sorted(lexicon.items())]
     if bad := next((line for line in lines if line.count("\t") != 1 or line.count("\n") != 1), ""):
@@ -501,7 +507,8 @@ MAX_LEXICON_WORDS = 1_000_000  # the shipped one has a tenth of it
 def _read_lexicon(path: str, changed: int) -> Mapping[str, Sequence[str]]:
     """Read a lexicon; ``changed`` is the file's modification time, part of the cache key.
 
-    Raises ValueError if the file is malformed. The result is shared: do not change it.
+    If a word has several lines, the last counts. Raises ValueError if the file is malformed or has
+    more than ``MAX_LEXICON_WORDS`` lines. The result is shared: do not change it.
     """
     lexicon: dict[str, tuple[str, ...]] = {}
     for number, line in iter_lines(path):

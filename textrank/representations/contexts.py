@@ -548,7 +548,8 @@ class _Words:
 def _chunks_before(end: int, size: int) -> Iterator[slice]:
     """Yield adjacent slices of ``0 ... end - 1``, nearest to ``end`` first.
 
-    The first has twice ``size`` tokens, each further one twice as many as the one before it.
+    The first has twice ``size`` tokens, each further one twice as many as the one before it; the
+    last is cut at 0. ``size`` must be positive.
     """
     while end > 0:
         size *= 2
@@ -559,7 +560,8 @@ def _chunks_before(end: int, size: int) -> Iterator[slice]:
 def _chunks_after(start: int, size: int, end: int) -> Iterator[slice]:
     """Yield adjacent slices of ``start ... end - 1``, nearest to ``start`` first.
 
-    The first has twice ``size`` tokens, each further one twice as many as the one before it.
+    The first has twice ``size`` tokens, each further one twice as many as the one before it; the
+    last is cut at ``end``. ``size`` must be positive.
     """
     while start < end:
         size *= 2

@@ -235,7 +235,10 @@ class NameCore:
         return self.representation([self._with_core(candidate) for candidate in candidates])
 
     def _with_core(self, candidate: Candidate) -> Candidate:
-        """Return the candidate with its span reduced to the core; itself if nothing changes."""
+        """Return the candidate with its span reduced to the core; itself if nothing changes.
+
+        The reduced span keeps label and id, but not ``kb_id``.
+        """
         span = target_span(candidate, self.focus)
         start, end = find_core(span)
         if (start, end) == (span.start, span.end):
@@ -250,7 +253,7 @@ def find_core(span: Span) -> tuple[int, int]:
 
     Both are token indices of the Doc, the end excluded. Kind words (KIND_WORDS) at the beginning
     are only left out if a link word follows, as "of" does in "exon 3 of the X". Returns the whole
-    span if it has nothing else, or is discontinuous.
+    span if it has nothing else, or is discontinuous. The span must not be empty.
 
     >>> import spacy
     >>> doc = spacy.blank("en")("exon 3 of the BRCA1 gene promoter")
@@ -386,7 +389,8 @@ class _Text:
     def from_doc(cls, doc: Doc, entities: str) -> _Text:
         """Read the words of a Doc.
 
-        ``entities`` is the span group of names, which may be missing.
+        ``entities`` is the span group of names, which may be missing. Of names with the same first
+        token, or the same end, the last of the group counts.
         """
         strings = doc.vocab.strings
         words = [strings[orth] for orth in doc.to_array([LOWER]).tolist()]
@@ -426,7 +430,8 @@ class _Text:
     def _step_right(self, index: int, high: int) -> int:
         """Return the position after one bracket or listed name that begins at ``index``.
 
-        ``index`` itself if there is none. A listed name follows conjunctions or commas.
+        ``index`` itself if there is none. A closing round bracket alone is skipped too, since the
+        name may be inside it. A listed name follows conjunctions or commas.
         """
         if index >= high:
             return index
@@ -618,8 +623,9 @@ class Facts:
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
         """Return one row of facts per candidate, in order.
 
-        Columns are the names that have a nonzero value anywhere, in order of first appearance.
-        Raises ValueError for a candidate whose ``facts`` are None.
+        Columns are the names that have a nonzero value anywhere, in order of first appearance; if
+        all candidates have a ``FactRow`` with the same columns, all of these. Raises ValueError for
+        a candidate whose ``facts`` are None.
         """
         rows = _fact_rows(candidates)
         if rows is not None:

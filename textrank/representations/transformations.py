@@ -341,7 +341,10 @@ class PositionTable:
             )
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
-        """Return R with one row per position and one column per pivot of the Cholesky factor."""
+        """Return R with one row per position and one column per pivot of the Cholesky factor.
+
+        R R' is ``matrix`` at the bins of the positions (``bin_positions``), up to ``tolerance``.
+        """
         P = np.asarray(self.matrix)
         R, pivots = pivoted_cholesky(P, self.tolerance * max(float(np.abs(P).max()), 1e-300))
         distances = _bin_middles(self.bins)
@@ -376,7 +379,10 @@ class _DistanceSimilarity:
     scale: Callable[[Vector], Vector]
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
-        """Return R with one row per position."""
+        """Return R with one row per position and one column per pivot of the Cholesky factor.
+
+        The sign of a position has no effect.
+        """
         bins = (0, *self.smooth.bins)
         distances = _bin_middles(bins)
         names = [f"{d:g}" for d in distances]
@@ -1011,7 +1017,8 @@ def _svd_vectors(
 ) -> Matrix:
     """Return unit vectors (words, rank) of ``words``: truncated SVD of their positive PMI.
 
-    Arguments are those of ``learn_word_vectors``. A word without positive PMI has a row of zeros.
+    Arguments are those of ``learn_word_vectors``; ``rank`` must be below the number of words. A
+    word without positive PMI has a row of zeros. The random seed is fixed.
     """
     pmi = _positive_pmi(_cooccurrences(texts, words, window))
     U, s, _ = randomized_svd(pmi, n_components=rank, random_state=0)
@@ -1044,8 +1051,8 @@ def _cooccurrences(
 ) -> SparseMatrix:
     """Return how often two of ``words`` occur at most ``window`` words apart in a text.
 
-    Symmetric, shape (words, words). Words not listed are skipped but count as distance. Cells of
-    repeated pairs are added up.
+    Symmetric, shape (words, words); two occurrences of one word count twice. Words not listed are
+    skipped but count as distance. Cells of repeated pairs are added up.
     """
     ids = {word: i for i, word in enumerate(words)}
     left, right = [], []

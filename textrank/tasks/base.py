@@ -96,7 +96,10 @@ class Question:
 
 
 def candidates_from_questions(questions: Sequence[Question]) -> list[Candidate]:
-    """Return the candidates of a Doc's questions, in their order, numbered from 0."""
+    """Return the candidates of a Doc's questions, in their order, numbered from 0.
+
+    All questions must be of one Doc, since the number is the query of the candidates.
+    """
     return [c for number, question in enumerate(questions) for c in question.candidates(number)]
 
 
@@ -137,8 +140,9 @@ class AnsweredQuestion:
     def is_correct(self, threshold: float) -> bool:
         """Return whether the best answer is right; of two, the second from the threshold on.
 
-        Of more answers, the first of the highest score is the best; ``threshold`` is not used. An
-        unknown label counts as wrong.
+        Of more answers, the first of the highest score is the best; ``threshold`` is not used, and
+        unknown labels count as wrong. Of two answers, the first counts as right if the label is
+        unknown.
         """
         labels = [candidate.label or 0.0 for candidate in self.candidates]
         if len(labels) == 1:
@@ -177,7 +181,9 @@ class ChoiceTask(Task):
         """Return the log-odds of the best answer to each question, and whether it is right.
 
         Arguments and results are as in ``Task.judge_answers``; ``log_odds`` are not used, since
-        scores of choices are log-odds.
+        scores of choices are log-odds. Candidates of a question are adjacent. A single candidate
+        stands for the second of two answers, which is the best from score 0 on. Of several, the
+        best share of their probabilities counts; of equal ones the first is the best.
         """
         starts = np.flatnonzero(np.append(True, np.diff(queries) != 0)[: len(queries)])
         sizes = np.diff(np.append(starts, len(queries)))
@@ -197,8 +203,9 @@ class ChoiceTask(Task):
     def correct_labels(self, doc: Doc, corrections: Mapping[int, str]) -> Doc:
         """Return a copy of a Doc in which the spans of questions have other labels.
 
-        Spans are those of the group ``entities`` of the task. Raises ValueError if a question is
-        not about one of them.
+        ``corrections`` maps indices into ``candidates(doc)`` to labels; of several for one span the
+        last counts. Spans are those of the group ``entities`` of the task. Raises ValueError if a
+        question is not about one of them.
         """
         group: str = getattr(self, "entities", "entities")
         candidates, changed = self.candidates(doc), doc.copy()

@@ -64,7 +64,7 @@ class Categorise(Task):
     def candidates(self, doc: Doc) -> list[Candidate]:
         """Return one candidate per topic, in the order of ``topics``.
 
-        None for a document without words. The topic is the candidate's query. The label is 1 for a
+        [] for a document without words. The topic is the candidate's query. The label is 1 for a
         gold topic and -1 for others, None if the document has no annotation. Raises ValueError if
         its topics are not a list of strings.
         """
@@ -201,12 +201,20 @@ class Retrieve(Task):
         ]
 
     def describe_candidate(self, doc: Doc, index: int) -> str:
-        """Return id, title and text of a listed document, as far as it has them."""
+        """Return id, title and text of the ``index``-th listed document, one per line.
+
+        Missing and empty ones are left out. Raises IndexError if no such document is listed.
+        """
         row = listed_documents(doc)[index]
         return "\n".join(str(row[key]) for key in ("id", "title", "text") if row.get(key))
 
     def correct_labels(self, doc: Doc, corrections: Mapping[int, str]) -> Doc:
-        """Return a copy of a query with other relevances of its documents."""
+        """Return a copy of a query with other relevances of its documents.
+
+        ``corrections`` maps positions in the list, from 0, to relevances as text; others are
+        ignored. Raises ValueError if one is not a number. The list is stored in
+        ``user_data["meta"]["judged"]``.
+        """
         rows = [
             {**row, "relevance": float(corrections[i])} if i in corrections else row
             for i, row in enumerate(listed_documents(doc))
@@ -274,7 +282,12 @@ class Preferences(Task):
     is_ranking: ClassVar[bool] = True
 
     def candidates(self, doc: Doc) -> list[Candidate]:
-        """Return the item as one candidate, without label if it was never compared."""
+        """Return the item as one candidate, without label if it was never compared.
+
+        ``doc.user_data["comparisons"]`` lists (id of the other item, by how much this one is
+        preferred), with negative numbers if the other is; the label is their sum.
+        ``user_data["query"]`` is the query, "" if missing.
+        """
         comparisons = doc.user_data.get("comparisons")
         pairs = None if comparisons is None else tuple((str(k), float(m)) for k, m in comparisons)
         return [
@@ -290,7 +303,10 @@ class Preferences(Task):
         ]
 
     def threshold(self, y: Vector, heldout: Vector) -> None:
-        """Return None: items are compared, not answered with yes or no."""
+        """Return None: items are compared, not answered with yes or no.
+
+        The arguments are not used.
+        """
         return None
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
@@ -317,7 +333,11 @@ class Preferences(Task):
 
 
 def _item_features(doc: Doc) -> dict[str, float]:
-    """Return the features of an item, or its word frequencies scaled to unit length."""
+    """Return the features of an item, or its word frequencies scaled to unit length.
+
+    Words are in lower case; a text without words has no features. See ``Preferences`` for where
+    features are given.
+    """
     item = doc.user_data.get("item")
     if isinstance(item, Mapping) and "features" in item:
         return {str(name): float(value) for name, value in item["features"].items()}
@@ -344,7 +364,10 @@ def listed_documents(doc: Doc) -> list[Mapping[str, Any]]:
 
 
 def _relevance(row: Mapping[str, Any]) -> float | None:
-    """Return the relevance of a listed document, None if it is unknown."""
+    """Return the relevance of a listed document, None if it is unknown.
+
+    Raises ValueError or TypeError if it is not a number.
+    """
     value = row.get("relevance")
     return None if value is None else float(value)
 

@@ -147,7 +147,10 @@ class RealWordErrors(Task):
 
 @lru_cache(maxsize=4)
 def _load_table(name: str) -> ConfusionModel:
-    """Return a confusion table by name or folder; loaded once and shared by equal tasks."""
+    """Return a confusion table by name or folder; loaded once and shared by equal tasks.
+
+    Raises ValueError if the folder is missing or damaged.
+    """
     return ConfusionModel.from_disk(shipped_model_path(name) or Path(name))
 
 
@@ -239,7 +242,9 @@ class Spelling(Task):
     def correct_labels(self, doc: Doc, corrections: Mapping[int, str]) -> Doc:
         """Return a Doc with other words in the text: the printed word is the gold answer.
 
-        Its annotation is left out, except for id and further data of the document.
+        ``corrections`` maps indices into ``candidates(doc)`` to words of the set; of several for
+        one occurrence the last counts. A word of two parts becomes two tokens. The annotation is
+        left out, except for id and further data of the document.
         """
         candidates = self.candidates(doc)
         answers = {candidates[i].spans[0].start: (i, word) for i, word in corrections.items()}
@@ -414,7 +419,8 @@ class Spelling(Task):
     def _best_proposal(self, question: AnsweredQuestion, threshold: float) -> str | None:
         """Return the best word other than the printed one, or None if it is not convincing.
 
-        It must reach the threshold and be more probable than the printed word.
+        It must reach the threshold and be more probable than the printed word. Of equal words the
+        first of the set is the best. ``threshold`` is a log-odds.
         """
         odds = self.log_odds(question)
         printed = normalize_word(question.span.text)
@@ -501,8 +507,8 @@ def _top_reasons(sign: int, parts: Sequence[tuple[tuple[str, ...], float]]) -> l
 def apply_proposals(doc: Doc) -> str:
     """Return the text of a Doc with all proposals applied; the Doc is not changed.
 
-    Proposals are written with curly apostrophes if the text has any. An unannotated Doc gives its
-    text.
+    Proposals must not overlap. They are written with curly apostrophes if the text has any. An
+    unannotated Doc gives its text.
     """
     text = doc.text
     for row in sorted(doc._.textrank_spelling or [], key=lambda row: -row["span"][0]):
@@ -701,7 +707,10 @@ def _sorted_keys(keys: Iterable[int]) -> NDArray[np.uint64]:
 
 
 def _variants(word: str) -> Iterator[str]:
-    """Yield the word with each apostrophe in both forms."""
+    """Yield the word with each apostrophe in both forms, straight and curly.
+
+    White space inside it becomes single blanks. A word with k apostrophes has 2 ** k variants.
+    """
     letters = ["'’" if letter == "'" else letter for letter in " ".join(word.split())]
     return map("".join, product(*letters))
 

@@ -64,7 +64,10 @@ class WordSenses(ChoiceTask):
         return self.senses[candidate.question]
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
-        """Return the number of annotated words without known senses; 0 without a span group."""
+        """Return the number of annotated words without known senses; 0 without a span group.
+
+        A word with an entry in ``senses`` is reachable, even if its label is none of its senses.
+        """
         return len(doc.spans.get(self.entities, ())) - len(self._marked_spans(doc))
 
     def row(self, text: SourceText, question: AnsweredQuestion) -> dict[str, Any]:
@@ -93,7 +96,10 @@ class WordSenses(ChoiceTask):
         return [doc[token.i : token.i + 1] for token in doc if token.lower_ in self.senses]
 
     def _marked_spans(self, doc: Doc) -> list[Span]:
-        """Return the annotated words with known senses, in text order."""
+        """Return the annotated words with an entry in ``senses``, in text order.
+
+        Empty if the Doc lacks the span group.
+        """
         marked = sorted(doc.spans.get(self.entities, ()), key=lambda s: (s.start, s.end))
         return [span for span in marked if self._lexical_entry(span) in self.senses]
 

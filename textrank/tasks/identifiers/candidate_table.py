@@ -235,7 +235,9 @@ class CandidateTable:
     def rank(self, scores: NDArray[np.float64]) -> RankedCandidates:
         """Return the best genes of each query with all their columns.
 
-        ``scores`` (n,) are those of the first stage.
+        ``scores`` (n,) are those of the first stage. At most MAX_GENES_PER_NAME rows of a name are
+        kept, the best first; of equal scores (to nine decimals) the first row. The best family is
+        always among them, as the last one if its score would not suffice.
         """
         rounded = scores.round(9).tolist()
         is_family = (self.taxon_index == len(self.taxa) - 1).tolist()
@@ -280,8 +282,9 @@ class CandidateTable:
     ) -> Matrix:
         """Return the RANK_COLUMNS of the kept rows, shape (kept, RANK_COLUMNS).
 
-        ``ends`` are the bounds of each name's kept rows. Rows of other names count for "elsewhere"
-        and for the species of the document.
+        ``kept_rows`` (kept,) are rows of the table, name by name and the best first; name i has
+        ``kept_rows[ends[i]:ends[i + 1]]``. Rows that are not kept count as rivals, and rows of
+        other names for "elsewhere" and for the species of the document. "list item" is left 0.
         """
         probabilities = 1.0 / (1.0 + np.exp(-np.clip(scores, -30.0, 30.0)))
         n_taxa, n_names = len(self.taxa), len(self.blocks)
@@ -351,7 +354,8 @@ class CandidateTable:
     ) -> Matrix:
         """Return the MENTION_COLUMNS of rows, given their query and the index of their species.
 
-        Both arguments have shape (m,), the result has shape (m, MENTION_COLUMNS).
+        Both arguments have shape (m,), the result has shape (m, MENTION_COLUMNS). The last two
+        columns, of names beside the mention, are left 0, as are those of species for families.
         """
         evidence = np.array(self.evidence, dtype=np.intp)[query_of_row]
         near, last, sentence = evidence[:, 0], evidence[:, 1], evidence[:, 2]
@@ -484,7 +488,10 @@ _MAX_CACHED_BLOCKS = 1 << 12
 
 
 def _match_columns(name: str, matches: Sequence[Match]) -> Matrix:
-    """Return the MATCH_COLUMNS of all matches of a name, shape (matches, MATCH_COLUMNS)."""
+    """Return the MATCH_COLUMNS of all matches of a name, shape (matches, MATCH_COLUMNS).
+
+    A gene and a family have different columns; those of the other are 0.
+    """
     columns = np.zeros((len(matches), len(MATCH_COLUMNS)), dtype=np.float32)
     genes = [match for match in matches if match.gene.taxon]
     of_name = _name_columns(name)
@@ -639,12 +646,15 @@ def _last_word(name: str) -> str:
 
 
 def _is_plural(word: str) -> bool:
-    """Return whether a word looks like a plural."""
+    """Return whether a lower-case word of more than three letters ends in "s" but not in "ss"."""
     return len(word) > 3 and word.endswith("s") and not word.endswith("ss")
 
 
 def _find_group(taxon: int) -> str:
-    """Return the group of species that share conventions of names."""
+    """Return the group of species that share conventions of names, one of SPECIES_GROUPS.
+
+    "other" for a species without a group.
+    """
     return "virus" if taxon in VIRUSES else _GROUP_OF_TAXON.get(taxon, "other")
 
 
@@ -657,7 +667,8 @@ def _read_surroundings(
     """Return which species each sentence names (sentences, taxa), and what surrounds each mention.
 
     Sentences end at a stop before a capital, digit or bracket, and at line ends. A species that is
-    not considered has index -2, so that it still counts as another one.
+    not in ``index_of_taxon`` has the index ``_UNKNOWN_TAXON``, so that it still counts as another
+    one. There is one ``_Evidence`` per mention, in order.
     """
     bounds = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text) + 1]
     starts = [species.start for species in context.species]
@@ -700,7 +711,8 @@ def _nearby_shares(
 ) -> NDArray[np.float32]:
     """Return the NEARBY_COLUMNS of each name and species, (names, taxa, NEARBY_COLUMNS).
 
-    Values are shares of the name's mentions.
+    Values are shares of the name's mentions; list items count as mentions of their own. ``queries``
+    are those of ``CandidateTable`` with the ``evidence`` of each.
     """
     counts = np.zeros((n_names, n_taxa, len(NEARBY_COLUMNS)), dtype=np.float32)
     n_mentions = np.zeros(n_names, dtype=np.float32)
@@ -721,7 +733,10 @@ def _nearby_shares(
 
 
 def _species_table(context: TextContext, taxa: Sequence[int]) -> Matrix:
-    """Return the SPECIES_COLUMNS of each species, (taxa, SPECIES_COLUMNS); 0 for families."""
+    """Return the SPECIES_COLUMNS of each species, (taxa, SPECIES_COLUMNS); 0 for families.
+
+    The last of ``taxa`` must be the 0 of families.
+    """
     table = np.zeros((len(taxa), len(SPECIES_COLUMNS)), dtype=np.float32)
     counts: dict[int, int] = {}
     for species in context.species:
@@ -871,9 +886,11 @@ _GENE_COLUMNS = [
 
 
 def _find_anchors(block: NameBlock) -> frozenset[tuple[int, int]]:
-    """Return the concepts that a name means with little doubt: symbols, and names of one concept.
+    """Return the concepts that a name means with little doubt.
 
-    At most two, else the name is ambiguous and none is returned.
+    This is the only concept that lists it as symbol, full name, synonym or earlier symbol; if there
+    are several, the one or two of which it is the symbol. Empty if more than two have it as symbol,
+    or none. Families do not count.
     """
     listed = {
         match.concept
@@ -901,7 +918,8 @@ def _find_concepts_beside(
     """Return ``CandidateTable.concepts_beside`` of each query.
 
     Two different names of one sentence usually mean different genes (PCAF and GCN5), unless one
-    stands in brackets behind the other.
+    stands in brackets behind the other. Names with the same key and items of the same mention are
+    not compared.
     """
     by_sentence: dict[int, list[int]] = {}
     for query, one in enumerate(evidence):
@@ -929,8 +947,8 @@ def _associate(
 ) -> dict[tuple[int, int], float]:
     """Return how much each concept of a name is named together with those of other names.
 
-    The value is the largest association with an anchor of another name; anchors that the name
-    shares with another one do not count.
+    The value is the largest association with an anchor of another name, 0 without any; anchors that
+    the name shares with another one do not count, nor do concepts of another gazetteer.
     """
     result = {}
     for concept in {match.concept for match in block.matches}:
@@ -959,7 +977,10 @@ def _is_dependable(match: Match) -> bool:
 def _find_usage(
     key: str, context: TextContext, own_usage: Mapping[str, Usage] | None
 ) -> Mapping[int, int]:
-    """Return the usage of a key without what this document added (``own_usage``, by key)."""
+    """Return the usage of a key without what this document added (``own_usage``, by key).
+
+    See ``Gazetteer.usage``. Counts that become 0 or less are kept.
+    """
     usage = context.lookup.find_usage(key)
     own = (own_usage or {}).get(key)
     if not own:

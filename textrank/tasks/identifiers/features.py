@@ -1,9 +1,8 @@
 """Candidate genes of a name and their features, from the gazetteer and from the text around it.
 
 ``TextContext`` collects what a document says about its names: species, abbreviations, writing
-style. ``generate_candidates`` returns for one name the candidate genes and families, and the
-candidate "no gene", each with its feature values. A *taxon* is an NCBI taxonomy number; families
-have taxon 0.
+style. The features of its candidates are computed in ``candidate_table``. A *taxon* is an NCBI
+taxonomy number; families have taxon 0.
 
 A *match* is a gene or family that a name may mean; it is *reliable* if its method, the variant of
 the name that was found, is one of ``RELIABLE_METHODS``. A *long form* is what a text defines an
@@ -131,9 +130,10 @@ class TextContext:
     def find_nearest_species(self, start: int, end: int, name: str) -> int:
         """Return the taxon mentioned next to a name at ``start:end`` (characters).
 
-        0 if none is near. A prefix of the name counts first (hIL2 is human), then a mention less
-        than ``MAX_CHARACTERS_BEFORE`` before or ``MAX_CHARACTERS_AFTER`` after it. With fixed
-        species the text does not count: a single one is always returned, else 0.
+        0 if none is near. A prefix of ``name`` counts first (hIL2 is human; "" has none), then a
+        mention less than ``MAX_CHARACTERS_BEFORE`` before or ``MAX_CHARACTERS_AFTER`` after it; one
+        inside the name counts as before it. With fixed species the text does not count: a single
+        one is always returned, else 0.
         """
         if self.fixed_species:
             return next(iter(self.fixed_species)) if len(self.fixed_species) == 1 else 0
@@ -206,11 +206,11 @@ class TextContext:
     def collect_matches(self, name: str, long_form_matches: Sequence[Match] | None) -> list[Match]:
         """Return the matches of a name, and those of its long form or of its abbreviation.
 
-        ``long_form_matches`` is the result of ``match_long_form``. If it is None and no match is
-        reliable, the abbreviation of the name is looked up instead. Only reliable matches are
-        added; they get the method ``long`` or ``short`` (with ``in part`` for inexact ones). For a
-        species that has a gene under both forms, no others are added. Each identifier occurs once,
-        the matches of the name first.
+        ``long_form_matches`` is the result of ``match_long_form``. If it is None and no gene (other
+        than a family) matches reliably, the abbreviation of the name is looked up instead. Only
+        reliable matches are added; they get the method ``long`` or ``short`` (with ``in part`` for
+        inexact ones). For a species that has a gene under both forms, no others are added. Each
+        identifier occurs once, the matches of the name first.
         """
         matches = {match.gene.identifier: match for match in self.find_matches(name)}
         other_matches, method = long_form_matches, "long"
@@ -280,7 +280,8 @@ def _compute_species_lead(
 def _compute_case_style(matches: Mapping[str, Sequence[Match]]) -> dict[int, float]:
     """Return whether symbols are written like those of human (TP53) and mouse (Trp53), -1 .. 1.
 
-    ``matches`` are by name. Values are by taxon, of opposite sign; 0 if no name is a symbol.
+    ``matches`` are by name. Values are by taxon, of opposite sign; that of the mouse is (title -
+    upper) / (title + upper + 1) for the numbers of symbols so written. 0 if no name is a symbol.
     """
     symbols = [name for name, name_matches in matches.items() if any(map(_is_symbol, name_matches))]
     cases = Counter(classify_case(name) for name in symbols)
@@ -337,6 +338,8 @@ _FIRST_MEMBER_ENDINGS = frozenset(("1", "a", "a1", "l1"))
 def is_plain_long_form(long: str) -> bool:
     """Return whether a long form does not end as names of genes and proteins do.
 
+    An empty one is plain.
+
     >>> is_plain_long_form("class switch recombination")
     True
     >>> is_plain_long_form("epidermal growth factor receptor")
@@ -376,7 +379,8 @@ _HEAD_NOUNS = frozenset(("gene", "genes", "protein", "proteins", "mrna", "cdna")
 def split_list(name: str, lookup: GeneLookup) -> tuple[str, ...]:
     """Return the items of an abbreviated list (ERK1/2) if each is a known gene; else empty. Cached.
 
-    A name that is itself known, such as F4/80, is not a list, nor is a name without several items.
+    A name that is itself a symbol, full name, synonym or earlier symbol, such as F4/80, is not a
+    list, nor is a name without several items.
     """
     items = expand_list(name)
     if items and any(

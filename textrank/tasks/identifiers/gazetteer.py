@@ -194,7 +194,11 @@ class Gazetteer:
         )
 
     def find_orthologs(self, concept: int) -> list[int]:
-        """Return the rows of the genes that a concept (a row) stands for, ascending by taxon."""
+        """Return the rows of the genes that a concept (a row) stands for, ascending.
+
+        Rows are ordered by taxon. Empty if the row is not a concept, that is, another gene stands
+        for it.
+        """
         order, starts = self._concept_index
         return order[starts[concept] : starts[concept + 1]].tolist()
 
@@ -249,7 +253,11 @@ class Gazetteer:
         return index < len(numbers) and numbers[index] == int(local)
 
     def find_taxon(self, identifier: str) -> int | None:
-        """Return the species of a gene; None if there is no gene with this numeric identifier."""
+        """Return the species of a gene; None if there is no gene with this numeric identifier.
+
+        Only the number is compared: of genes with the same number under several prefixes, the first
+        row counts. None also if no gene has the prefix.
+        """
         prefix, _, local = identifier.partition(":")
         if prefix not in self.prefixes or not local.isdigit() or len(local) > 9:
             return None
@@ -373,7 +381,7 @@ class Gazetteer:
         """Write ``tables.npz`` to an existing folder.
 
         Sorted arrays are stored as differences, which are smaller. Log-odds of cue words are
-        rounded to hundredths.
+        rounded to hundredths, associations to tenths.
         """
         arrays: Arrays = {
             "hashes": np.diff(self.hashes, prepend=np.uint32(0)),
@@ -470,7 +478,10 @@ def _bit_length(count: int) -> int:
 
 
 def _encode_lines(words: Iterable[str]) -> NDArray[np.uint8]:
-    """Encode strings as the UTF-8 bytes of lines; the strings must not contain line breaks."""
+    """Encode strings as the UTF-8 bytes of lines; the strings must not contain line breaks.
+
+    A single empty string is encoded as no strings.
+    """
     return np.frombuffer("\n".join(words).encode(), dtype=np.uint8)
 
 
@@ -903,8 +914,8 @@ def read_gazetteer_tsv(path: str | Path) -> Gazetteer:
 
     Columns are ``identifier`` (a CURIE such as ``ncbigene:7157``) and ``symbol``; optional are
     ``names`` (further names, separated by ``|``), ``taxon`` (NCBI taxonomy number; empty for a
-    family), ``hgnc`` (a number) and ``uniprot``. Raises ValueError with file and line if the table
-    is not valid.
+    family), ``hgnc`` (a number) and ``uniprot``. Of rows that differ only in ``names`` the last
+    counts. Raises ValueError with file and line if the table is not valid.
     """
     file = Path(path)
     lines = io.StringIO(read_text(file, MAX_UNPACKED_BYTES), newline="")
@@ -938,8 +949,8 @@ def _parse_row(
     """Return the gene and the further (name, kind) pairs of a row.
 
     Names are synonyms, or family names if there is no taxon. Missing optional columns count as
-    empty. Raises ValueError, beginning with ``location``, if the identifier is not a CURIE, the
-    symbol is empty, or ``taxon`` or ``hgnc`` is not a number.
+    empty. Raises ValueError, beginning with ``location``, if there are more cells than columns, the
+    identifier is not a CURIE, the symbol is empty, or ``taxon`` or ``hgnc`` is not a number.
     """
     if None in row:  # csv gathers the cells beyond the last column there
         raise ValueError(f"{location}: more cells than the header has columns. Remove them.")

@@ -430,7 +430,7 @@ def _split_trailing_noun(item: str) -> tuple[str, str]:
 def _replace_ending(first: str, ending: str) -> str:
     """Return the first name of a list with its ending replaced; empty if the kinds do not match.
 
-    Kinds of endings are the ``_LIST_ENDINGS``: ("ERK1", "2") gives "ERK2".
+    Kinds of endings are the ``_LIST_ENDINGS``, tried in order: ("ERK1", "2") gives "ERK2".
     """
     for pattern in _LIST_ENDINGS:
         if pattern.match(ending):
@@ -527,6 +527,8 @@ _SPECIES_PREFIX = re.compile(r"^(rh|rm|rr|hs|Hs|Mm|Rn|At|Sc|Sp|Ce|Dm|Dr|Xl|[hmry
 @lru_cache(maxsize=1 << 12)
 def find_implied_species(name: str) -> int:
     """Return the taxon that a name's own form says; 0 if it says none. Cached.
+
+    It says one by a prefix such as h, rm or At before a capital, or as a yeast protein ("Cdc28p").
 
     >>> find_implied_species("hTERT"), find_implied_species("Cdc28p"), find_implied_species("TERT")
     (9606, 4932, 0)

@@ -52,7 +52,10 @@ from textrank.tasks.identifiers.gazetteer import (
 
 
 def _find_row(span: Span) -> dict[str, Any] | None:
-    """Return the row of ``doc._.textrank_identifiers`` of a span's characters; None without one."""
+    """Return the row of ``doc._.textrank_identifiers`` of a span's characters; None without one.
+
+    The row is a shallow copy; of several with the same characters the first.
+    """
     for row in span.doc._.textrank_identifiers or ():
         if row["span"] == [span.start_char, span.end_char]:
             return dict(row)
@@ -329,7 +332,11 @@ class Identifiers(Task):
     def _predicted_mentions(
         self, decisions: Sequence[NameDecision], docs: Sequence[Doc]
     ) -> dict[str, list[MentionIdentifiers]]:
-        """Return the names of each document with their predicted genes, without families."""
+        """Return the names of each document with their predicted genes, without families.
+
+        ``docs`` must have the document of each decision, else KeyError. Names without a decision
+        are missing; documents without any have an empty list.
+        """
         spans = {document_id(doc): self.find_names(doc) for doc in docs}
         mentions: dict[str, list[MentionIdentifiers]] = {document: [] for document in spans}
         for decision in decisions:
@@ -341,7 +348,11 @@ class Identifiers(Task):
         return mentions
 
     def _gold_mentions(self, docs: Sequence[Doc]) -> dict[str, list[MentionIdentifiers]]:
-        """Return the annotated names of each document with their gold identifiers."""
+        """Return the annotated names of each document with their gold identifiers, by document id.
+
+        All spans of ``entities`` count, whatever their label; the set is empty without gold
+        identifiers.
+        """
         mentions = {}
         for doc in docs:
             gold = gold_identifiers(doc) or {}
@@ -431,7 +442,9 @@ def _make_row(
 
     ``scores`` and ``probabilities`` are those of the candidates, of which the last is "no gene";
     ``offsets`` are those of the span in characters; ``parts`` is left empty. Of equal scores the
-    first wins.
+    first wins. A family that the name means (``_names_family``) takes the place of a gene below
+    ``MIN_MEMBER_PROBABILITY``, and of "no gene" if it and its best rival together have at least
+    ``MIN_FAMILY_PROBABILITY``; it gets the sum of both probabilities.
     """
     order = sorted(range(len(candidates)), key=lambda i: (-round(scores[i], 9), i))
     none = len(candidates) - 1
@@ -473,8 +486,9 @@ def _find_other_gene(
 ) -> int | None:
     """Return a candidate to prefer to the best one, because the rest of the text speaks for it.
 
-    ``genes`` are the candidates of ``name``, the best first. The other gene must be of the same
-    species and list the name as a synonym, and one of these must hold:
+    ``genes`` are the indices of the candidates of ``name`` other than "no gene", the best first; at
+    least one. Returned is the index of the first other gene that is of the same species, lists the
+    name as a synonym, and for which one of these holds:
 
     - another name of the sentence means the best gene, and not in brackets: in "PCAF and GCN5",
       PCAF can only mean KAT2B, and GCN5 is a synonym of KAT2A too;
@@ -660,7 +674,8 @@ def find_identifiers(name: str) -> tuple[list[str], list[str]]:
 
     The first list are genes of any species whose symbol is spelt so, without regard to case, or
     that have this HGNC id or UniProt accession; the second those of which it is a full name,
-    synonym or earlier symbol.
+    synonym or earlier symbol. Of names at most ``MAX_MATCHES`` are searched; both lists are empty
+    for an unknown name.
     """
     lookup = _load_lookup("", ())
     references = [gene for table in lookup.tables for gene in table.find_by_reference(name)]
@@ -742,9 +757,10 @@ def compute_document_metrics(
     ``predicted`` and ``gold`` map documents to identifiers; ``has_identifier`` says which
     identifiers are covered by the gazetteer. Keys of the result are ``document_precision``,
     ``document_recall`` and ``document_f``, with recall over covered identifiers, and
-    ``document_f_of_all`` over all gold identifiers; None if undefined. Families should be left out
-    of both sets, because corpora disagree about them. A predicted identifier of a database that no
-    gold identifier is of, such as a Xenbase page for a corpus of NCBI ids, does not count.
+    ``document_f_of_all`` over all gold identifiers; None if undefined. Documents that only
+    ``predicted`` has count as wrong. Families should be left out of both sets, because corpora
+    disagree about them. A predicted identifier of a database that no gold identifier is of, such as
+    a Xenbase page for a corpus of NCBI ids, does not count.
     """
     databases = {i.partition(":")[0] for ids in gold.values() for i in ids}
     predicted = {
@@ -781,7 +797,8 @@ def compute_species_metrics(
     """Return F1 of the identifiers of documents by species, keys ``document_f_<species>``.
 
     Species are those of ``SPECIES_NAMES``; all others together are ``other_species``. Identifiers
-    that the tables lack belong to no species. None if a species has no identifier.
+    for which ``find_taxon`` returns None belong to no species. Predictions for documents that
+    ``gold`` lacks count as wrong. None if a species has no identifier.
     """
     counts: dict[str, list[int]] = {
         name: [0, 0] for name in (*SPECIES_NAMES.values(), "other_species")
@@ -928,5 +945,5 @@ def _precision_recall_f1(
 
 
 def _ratio(numerator: float, denominator: float) -> float | None:
-    """Return the ratio; None if the denominator is 0."""
+    """Return the ratio; None if the denominator is 0, whatever the numerator."""
     return numerator / denominator if denominator else None
