@@ -81,7 +81,7 @@ class Features(Sequence["Features"]):
         """Build one row per dictionary of named values; columns in order of first occurrence.
 
         A key is a word or a tuple of words; a given zero is stored. Columns within a row are
-        sorted.
+        sorted. Do not mix "a" and ("a",): they would become two columns of the same name.
         """
         columns: defaultdict[str | tuple[str, ...], int] = defaultdict(count().__next__)
         data: list[float] = []
@@ -101,9 +101,9 @@ class Features(Sequence["Features"]):
         return int(self.cells.shape[0])
 
     def __getitem__(self, index: int | slice) -> Features:
-        """Return one row (as Features of one row) or a slice of rows.
+        """Return one row (as Features of one row) or a slice of rows, with all columns.
 
-        Negative indices count from the end.
+        Negative indices count from the end. Raises IndexError if there is no such row.
         """
         if isinstance(index, slice):
             return self.rows(index)
@@ -132,7 +132,7 @@ class Features(Sequence["Features"]):
     def scale(self, factor: float | Vector) -> Features:
         """Return a copy times ``factor``: one number, or an array ``(n,)`` with a factor per row.
 
-        Entries that become zero are removed; columns stay.
+        Entries that are or become zero are removed; columns stay.
         """
         source = self.cells
         factors = (
@@ -146,7 +146,7 @@ class Features(Sequence["Features"]):
         return Features(scaled, self.names)
 
     def with_data(self, data: Vector) -> Features:
-        """Return the same cells with other values.
+        """Return the same cells with other values; the arrays of indices are shared, not copied.
 
         ``data`` has one value per stored entry, in the order of ``cells.data``; none may be zero.
         """
@@ -183,7 +183,8 @@ class Features(Sequence["Features"]):
 def _with_int32_indices(values: SparseMatrix) -> SparseMatrix:
     """Return the matrix with 32-bit indices, as liblinear needs.
 
-    Unchanged if it has them already or is too large for them; otherwise data are shared.
+    Returns the matrix itself if it has them already or is too large for them; otherwise a new one
+    that shares the data.
     """
     if values.indices.dtype != np.int64 or max(*values.shape, values.nnz) >= MAX_INT32:
         return values
@@ -285,7 +286,10 @@ class FeatureNames(Sequence[tuple[str, ...]]):
         return FeatureNames(self.vocabulary, self.parts[:, 1:])
 
     def prepend(self, name: str) -> FeatureNames:
-        """Return the names after one more name, of the single word ``name``; it is column 0."""
+        """Return the names after one more name, of the single word ``name``; it is column 0.
+
+        The name is not checked for being there already. ``parts`` must have at least one column.
+        """
         words = self.vocabulary if name in self.vocabulary else (*self.vocabulary, name)
         first = np.full((1, self.parts.shape[1]), -1, dtype=np.int32)
         first[0, 0] = words.index(name)
@@ -338,7 +342,8 @@ class FeatureNames(Sequence[tuple[str, ...]]):
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> FeatureNames:
         """Build the names that ``to_arrays`` wrote.
 
-        Raises ValueError if the number of words differs from ``size`` or a part refers to no word.
+        Raises ValueError if the number of words differs from ``size`` or a part refers to no word,
+        KeyError if an array is missing. Words that occur twice are merged.
         """
         words = unpack_words(arrays)
         parts = arrays["parts"].astype(np.int32)
@@ -386,7 +391,7 @@ def _escape(word: str) -> str:
 
 
 def _unescape(word: str) -> str:
-    """Undo ``_escape``."""
+    """Return the word that ``_escape`` turned into this line; its line ends are ``\\n``."""
     return "\\".join(part.replace("\\n", "\n") for part in word.split("\\\\"))
 
 
@@ -414,7 +419,10 @@ class NameIndex:
         return HashIndex(self._hash_digits(self._own_digits))
 
     def first_columns(self) -> Indices:
-        """Return for each of the d columns the first column with the same name, shape ``(d,)``."""
+        """Return for each of the d columns the first column with the same name, shape ``(d,)``.
+
+        This is the column itself if no earlier one has its name.
+        """
         codes, order = self.codes.ordered
         is_start = np.append(True, codes[1:] != codes[:-1])[: len(codes)]
         first = np.empty(len(codes), dtype=np.intp)
@@ -617,7 +625,8 @@ def hstack_csr(blocks: Sequence[sp.csr_array | RawCSR]) -> sp.csr_array:
     """Return CSR blocks with equal numbers of rows side by side; there must be at least one.
 
     Much faster than SciPy's ``hstack``, which converts to coordinates. Entries within a row keep
-    their order; the blocks are copied.
+    their order, block after block; they are copied as float64, with 64-bit column indices. That
+    the numbers of rows agree is not checked.
     """
     counts = np.array([lengths(block.indptr) for block in blocks])  # (blocks, rows)
     starts = offsets(counts.sum(axis=0))
@@ -668,7 +677,10 @@ class GramAlternatives:
         return len(self.grams[0])
 
     def select(self, rows: Indices, columns: Indices) -> GramAlternatives:
-        """Return some rows and columns of each matrix, in the given order; settings stay."""
+        """Return some rows and columns of each matrix, in the given order; settings stay.
+
+        Of ``Features`` only the rows are taken: ``columns`` are candidates, not features.
+        """
         grams = [
             K.rows(rows) if isinstance(K, Features) else K[np.ix_(rows, columns)]
             for K in self.grams
@@ -714,7 +726,7 @@ class Batch(Protocol):
     """Representations of many candidates in one object, of which rows can be taken."""
 
     def rows(self, index: Indices | slice) -> Any:
-        """Return some rows, in the order of the index."""
+        """Return some rows, in the order of the index, as an object of the same type."""
 
 
 def count_rows(X: Sequence[Any]) -> int:
@@ -921,9 +933,9 @@ class JointFeatures:
 
     @cached_property
     def normalized(self) -> JointFeatures:
-        """Copy in which every row has Euclidean length one within each view.
+        """Copy in which every row, shared ones included, has Euclidean length one within each view.
 
-        An empty row stays empty.
+        An empty row stays empty. No stored entry may be zero: its row could have length 0.
         """
         source, num_views = self.features.cells, len(self.view_names)
         group = np.arange(0, num_views * source.shape[0], num_views).repeat(lengths(source.indptr))
@@ -948,8 +960,9 @@ class JointFeatures:
 def concat_rows(one: Any, other: Any) -> Any:
     """Return two batches of represented candidates of the same kind, one after the other.
 
-    Kinds are ``MultiView`` (with the views of ``one``), ``Features``, arrays and lists. Raises
-    ValueError for others, and if the two differ.
+    Kinds are ``MultiView`` (with the views of ``one``, which ``other`` must have; shared rows are
+    copied), ``Features`` (columns of equal name are merged), arrays and lists. Raises ValueError
+    for others, and if the two differ.
     """
     if isinstance(one, MultiView) and isinstance(other, MultiView):
         return MultiView(

@@ -140,7 +140,11 @@ class GraphBatch(Sequence[LabelledGraph]):
     @overload
     def __getitem__(self, index: slice) -> GraphBatch: ...
     def __getitem__(self, index: int | slice) -> LabelledGraph | GraphBatch:
-        """Return one graph as a LabelledGraph, or a slice as a GraphBatch."""
+        """Return one graph as a LabelledGraph, or a slice as a GraphBatch.
+
+        Negative indices count from the end; raises IndexError if there is no such graph. Searches
+        all families: iterate to get all graphs.
+        """
         if isinstance(index, slice):
             return self.rows(index)
         member = range(self.size)[index]
@@ -245,7 +249,11 @@ class GraphBatch(Sequence[LabelledGraph]):
         return batch
 
     def _is_consistent(self, family: GraphFamily) -> bool:
-        """Return whether all indices of a family are within their bounds."""
+        """Return whether members, edges and labels of a family are within the bounds of the batch.
+
+        Members must be below ``size``, ends of edges below the number of vertices, and labels -1 or
+        indices into the vocabulary.
+        """
         ranges = (
             (family.members, 0, self.size),
             (family.edges, 0, family.labels.shape[1]),
@@ -316,7 +324,11 @@ class LearnedTransformation(Protocol):
 
 
 def inner_transformations(transformation: Any) -> list[Any]:
-    """Return the transformations that a transformation modifies (``of``) or adds (``parts``)."""
+    """Return the transformations that a transformation modifies (``of``) or adds (``parts``).
+
+    First ``parts``, a sequence or the values of a mapping, then ``of``. Empty if it has neither
+    attribute, as None.
+    """
     parts = getattr(transformation, "parts", ())
     inner = list(parts.values()) if isinstance(parts, Mapping) else list(parts)
     return inner + ([transformation.of] if hasattr(transformation, "of") else [])
@@ -335,8 +347,9 @@ def needs_learning(transformation: Any) -> bool:
 def learn_transformation(transformation: Any, contexts: Contexts) -> Any:
     """Return a transformation whose parts that learn are replaced by what they learn.
 
-    Looks inside ``of`` and ``parts``. A transformation without such parts, or None, is returned as
-    it is.
+    Looks inside ``of`` or, if there is no such attribute, inside the mapping ``parts``, at any
+    depth. The argument is not changed; a transformation without parts that learn, or None, is
+    returned as it is.
     """
     if isinstance(transformation, LearnedTransformation):
         return transformation.learn(contexts)
@@ -398,7 +411,10 @@ class Contexts(Sequence["Contexts"]):
         return self.rows(rows[index] if isinstance(index, slice) else rows[[index]])
 
     def rows(self, index: Indices | slice) -> Contexts:
-        """Return some contexts, in the order of ``index``, with the same vocabulary."""
+        """Return some contexts, in the order of ``index``, with the same vocabulary.
+
+        An index may repeat.
+        """
         tokens, starts = _take_ragged(self.starts, np.arange(len(self))[index])
         return Contexts(self.vocabulary, self.words[tokens], self.positions[tokens], starts)
 
@@ -411,7 +427,8 @@ class Contexts(Sequence["Contexts"]):
         """Return the summed word-position matrix of all contexts, sparse.
 
         Rows are the vocabulary, columns the positions -span ... -1, 1 ... span; an entry counts how
-        often the word stands there. If any target is kept there is a column 0 in the middle. Words
+        often the word stands there. If any target is kept, that is if any word has position 0,
+        there is a column for it in the middle. Words
         beyond ``span`` are dropped; None means the distance of the farthest word, at least 1.
         """
         distance = int(np.abs(self.positions).max(initial=1)) if span is None else span
@@ -471,7 +488,7 @@ class Contexts(Sequence["Contexts"]):
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Contexts:
         """Build the contexts that ``to_arrays`` wrote.
 
-        Raise ValueError if their lengths do not agree.
+        Raises ValueError if their lengths do not agree; indices are not checked.
         """
         return cls(
             FeatureNames.from_arrays(_strip_prefix("vocabulary", arrays)).vocabulary,
@@ -515,7 +532,10 @@ class Sequences(Sequence["Sequences"]):
         return self.rows(rows[index] if isinstance(index, slice) else rows[[index]])
 
     def rows(self, index: Indices | slice) -> Sequences:
-        """Return some sequences, in the order of ``index``, with the same alphabet."""
+        """Return some sequences, in the order of ``index``, with the same alphabet.
+
+        An index may repeat.
+        """
         symbols, starts = _take_ragged(self.starts, np.arange(len(self))[index])
         return Sequences(self.alphabet, self.codes[symbols], starts)
 
@@ -527,7 +547,7 @@ class Sequences(Sequence["Sequences"]):
     def concat(blocks: Sequence[Sequences]) -> Sequences:
         """Return the sequences of several batches, one batch after the other.
 
-        Alphabets are merged.
+        Alphabets are merged in order of first occurrence. Without batches the result is empty.
         """
         ids = {s: i for i, s in enumerate(dict.fromkeys(s for b in blocks for s in b.alphabet))}
         tables = [np.array([ids[s] for s in b.alphabet], dtype=np.int32) for b in blocks]

@@ -54,8 +54,8 @@ def gram(
 
     Columns that many rows share go through a dense product, the others through a sparse one, and
     in ``F F'`` a column of a single row only touches the diagonal. Besides the result it uses a
-    bounded amount of memory. A dense ``F`` is multiplied as it is. Raises ValueError if F and G
-    have different numbers of columns.
+    bounded amount of memory. A dense ``F`` without ``G`` is multiplied as it is. The result is of
+    type ``dtype``. Raises ValueError if F and G have different numbers of columns.
 
     >>> gram(sp.csr_array([[1.0, 2.0], [0.0, 3.0]]))
     array([[5., 6.],
@@ -117,7 +117,10 @@ def squared_norms(F: SparseMatrix | RawCSR) -> Vector:
 
 
 def row_slices(n: int, rows: int) -> list[slice]:
-    """Return consecutive slices of at most ``rows`` rows that cover ``n`` rows; none if n is 0."""
+    """Return consecutive slices of at most ``rows`` rows that cover ``n`` rows; none if n is 0.
+
+    ``rows`` must be at least 1.
+    """
     return [slice(start, min(n, start + rows)) for start in range(0, n, rows)]
 
 
@@ -126,7 +129,8 @@ def gram_blocks(
 ) -> Iterator[tuple[slice, Matrix]]:
     """Yield the Gram matrix in blocks of ``rows`` rows, with their slices, for large matrices.
 
-    Y=None compares X with itself.
+    Y=None compares X with itself. ``X`` must support slices; ``rows`` must be at least 1. Blocks
+    are computed on demand, so only one is in memory unless the caller keeps it.
 
     >>> from textrank.kernels.algebra import Linear
     >>> X = np.eye(3)
@@ -143,7 +147,9 @@ def gram_blocks(
 class ChunkedKernel:
     """Kernel computed in square blocks of ``rows`` rows, with bounded temporaries and progress.
 
-    Only the upper blocks of a symmetric matrix are computed. ``dtype`` "float32" halves the memory.
+    Of X with itself only the blocks on and above the diagonal are computed, the others are their
+    transposes. ``dtype`` is that of the Gram matrix; "float32" halves the memory. Inputs must
+    support slices.
 
     >>> from textrank.kernels.algebra import Linear
     >>> ChunkedKernel(Linear(), rows=1)(np.array([[1.0], [2.0]])).tolist()
@@ -205,7 +211,11 @@ def features_of(kernel: Kernel[T], X: Sequence[T]) -> Features:
 
 
 def _symmetric_gram(F: SparseMatrix) -> Matrix:
-    """Return ``F F'``, (n, n)."""
+    """Return ``F F'``, (n, n), in the type of the CSR array ``F``, which is not changed.
+
+    Columns in more than ``MIN_DENSE_SHARE`` of the rows are multiplied as dense ones, those in
+    fewer as sparse ones; a column in one row only enters the diagonal.
+    """
     n = F.shape[0]
     count = np.bincount(F.indices, minlength=F.shape[1])
     is_frequent = count > max(1.0, MIN_DENSE_SHARE * n)
@@ -237,7 +247,11 @@ def _dense_gram(columns: sp.csc_array) -> Matrix:
 
 
 def _rectangular_gram(F: SparseMatrix, G: SparseMatrix) -> Matrix:
-    """Return ``F G'``, (n, m)."""
+    """Return ``F G'``, (n, m), of CSR arrays with the same columns and type.
+
+    Columns are multiplied as dense ones if more than ``MIN_DENSE_SHARE ** 2`` of all pairs of rows
+    share them, as sparse ones otherwise.
+    """
     n, m = F.shape[0], G.shape[0]
     counts = [np.bincount(side.indices, minlength=side.shape[1]).astype(float) for side in (F, G)]
     shared = counts[0] * counts[1]
@@ -279,17 +293,21 @@ class Spectrum:
 
     @classmethod
     def from_gram(cls, K: Matrix, *, size: float = 0.0, alpha: float | None = None) -> Spectrum:
-        """Decompose a Gram matrix by one eigh; w ascends.
+        """Decompose a Gram matrix by one eigh; w ascends, round-off below 0 is set to 0.
+
+        An empty matrix has an empty spectrum.
 
         Parameters
         ----------
         K
-            Symmetric matrix (n, n). ValueError if it has a clearly negative eigenvalue.
+            Symmetric matrix (n, n), not changed. ValueError if it has an eigenvalue that is
+            negative beyond round-off. Finite values are not checked for.
         size
             Size of the terms that K is a difference of, if any: the scale of its round-off.
         alpha
-            Smallest alpha in use. If given, eigenvalues that are round-off of the largest one are
-            dropped if that round-off is not small against it.
+            Smallest alpha in use. If given, and if the round-off of the largest eigenvalue is not
+            small against it, eigenvalues no larger than that round-off are dropped with their
+            eigenvectors.
         """
         if not len(K):
             return cls(np.empty(0), np.empty((0, 0)))
@@ -302,10 +320,12 @@ class Spectrum:
 
     @classmethod
     def from_features(cls, F: Matrix | SparseMatrix, *, alpha: float | None = None) -> Spectrum:
-        """Decompose ``K = F F'``, or ``F`` itself if it is narrow.
+        """Decompose ``F F'``, or ``F`` (n, d) itself if it has at most n / 2 columns.
 
-        ``F`` (n, d) is decomposed too if ``K`` would not be accurate enough for ``alpha``, the
-        smallest one in use. None assumes that it is.
+        ``F`` is decomposed too if ``F F'`` would not be accurate enough for ``alpha``, the smallest
+        one in use; None assumes that it is. Only then, and for narrow ``F``, is ``V`` given; ``w``
+        then descends and has no zeros. Raises ValueError if sparse features must be decomposed for
+        accuracy and are too large to be made dense.
         """
         n, d = F.shape
         if 2 * d > n:
@@ -326,14 +346,21 @@ class Spectrum:
         return self.spanning or len(self.w) == len(self.Q)
 
     def filters(self, alphas: Vector) -> tuple[Matrix, Vector]:  # (r, a), (a,)
-        """Return ``filter`` (r, a) and ``offset`` (a,) of the inverse at every alpha."""
+        """Return ``filter`` (r, a) and ``offset`` (a,) of the inverse at every alpha.
+
+        ``(K + alpha I)^-1 = offset I + Q diag(filter) Q'``; the offset is 0 if ``complete``.
+        Alphas must be positive.
+        """
         inverse = 1.0 / (self.w[:, None] + alphas)
         if self.complete:
             return inverse, np.zeros(len(alphas))
         return -inverse * self.w[:, None] / alphas, 1.0 / alphas
 
     def coefs(self, Y: Matrix, alphas: Vector) -> Matrix:  # (n, p) -> (a, n, p)
-        """Return ``(K + alpha I)^-1 Y`` at every alpha, (a, n, p), by one product."""
+        """Return ``(K + alpha I)^-1 Y`` at every alpha, (a, n, p), by one product.
+
+        ``Y`` must be a matrix (n, p). The result is a transposed view, not C-contiguous.
+        """
         n, p = Y.shape
         inverse, offset = self.filters(alphas)
         Z = (self.Q.T @ Y)[:, None, :] * inverse[:, :, None]
@@ -367,9 +394,9 @@ class Spectrum:
     def blocks(self, index: Indices, alphas: Vector) -> Matrix:  # (b, h) -> (b, a, h, h)
         """Return the blocks of ``(K + alpha I)^-1`` at groups of rows at every alpha, (b, a, h, h).
 
-        ``index`` (b, h) has the rows of ``b`` groups of ``h``. Entry ``(i, j)`` at all alphas is
-        the row ``Q_i * Q_j`` times the filters: few rows at once, so that the products stay in
-        cache.
+        ``index`` (b, h) has the row numbers of ``b`` groups of ``h``. Entry ``(i, j)`` at all
+        alphas is the row ``Q_i * Q_j`` times the filters: few rows at once, so that the products
+        stay in cache.
         """
         b, h = index.shape
         inverse, offset = self.filters(alphas)
@@ -408,7 +435,10 @@ class Spectrum:
 
 
 def to_dense(F: Matrix | SparseMatrix) -> Matrix:
-    """Return the matrix as a dense array; a dense one is returned as it is, not copied."""
+    """Return the matrix as a dense array; a dense one is returned as it is, not copied.
+
+    Only sparse arrays (``sp.sparray``), not sparse matrices, are recognised as sparse.
+    """
     return np.asarray(F.toarray() if isinstance(F, sp.sparray) else F)
 
 
@@ -435,9 +465,9 @@ POWER_STEPS = 8
 def is_gram_accurate(F: Matrix | SparseMatrix, alpha: float) -> bool:
     """Return whether ``F F' + alpha I`` keeps enough digits to learn from.
 
-    ``F F'`` has an error of about ``eps ||F||^2``. It spoils the solution where it is not small
-    against ``alpha``, the smallest one in use. A few steps of power iteration estimate
-    ``||F||^2``; the cost is a few products of ``F`` with a vector.
+    ``F F'`` has an error of about ``eps ||F||^2``, with the largest singular value as norm. It
+    must be at most ``MAX_GRAM_ERROR`` times ``alpha``, the smallest one in use. A few steps of
+    power iteration estimate ``||F||^2``; the cost is a few products of ``F`` with a vector.
     """
     limit = MAX_GRAM_ERROR * alpha / EPSILON
     stored: Vector = F.data if isinstance(F, sp.sparray) else F.ravel()
@@ -456,9 +486,10 @@ def is_gram_accurate(F: Matrix | SparseMatrix, alpha: float) -> bool:
 def decompose_features(F: Matrix | SparseMatrix) -> tuple[Matrix, Vector, Matrix]:
     """Return ``U`` (n, r), ``s`` (r,) and ``V`` (d, r) with ``F = U diag(s) V'`` and ``s > 0``.
 
-    Singular values that are round-off are left out. Columns of very different norm are
-    decomposed by Jacobi rotations, whose error is relative to each column (Drmač and Veselić,
-    2008); all others by divide and conquer.
+    Singular values that are round-off are left out, the others descend. ``F`` is made dense; the
+    caller must check that it fits. Columns whose norms differ by more than the factor
+    ``MAX_COLUMN_RATIO`` are decomposed by Jacobi rotations, whose error is relative to each column
+    (Drmač and Veselić, 2008), and only zeros are left out; all others by divide and conquer.
 
     >>> U, s, V = decompose_features(np.diag([1e-8, 1e8]))
     >>> bool(np.allclose((U * s) @ V.T, np.diag([1e-8, 1e8]), rtol=1e-12, atol=0))
@@ -528,9 +559,11 @@ def _decompose_by_jacobi(X: Matrix) -> tuple[Matrix, Vector, Matrix]:
 def inverse(K: Matrix, alpha: float, weights: Vector | None = None) -> Matrix:
     """Return ``(K + alpha I)^-1`` as a new symmetric array, by Cholesky, about n³ flops.
 
-    With ``weights`` (n,) it is ``(K + alpha diag(1 / weights))^-1``. This costs a tenth to a
-    quarter of an eigh, so it is the choice for one alpha or a few. Raises ValueError if K is not
-    positive semidefinite.
+    With ``weights`` (n,), positive, it is ``(K + alpha diag(1 / weights))^-1``. This costs a tenth
+    to a quarter of an eigh, so it is the choice for one alpha or a few. ``K`` is not changed; only
+    its upper triangle is read. Raises ValueError if K is found not to be positive semidefinite:
+    surely if the shifted matrix is not positive definite, otherwise if a few steps of power
+    iteration show it.
     """
     G = np.array(K, dtype=np.float64, order="C")
     G.flat[:: len(G) + 1] += alpha if weights is None else alpha / weights
@@ -549,7 +582,8 @@ def inverse(K: Matrix, alpha: float, weights: Vector | None = None) -> Matrix:
 def solve(K: Matrix, Y: Matrix, alpha: float) -> Matrix:
     """Return ``(K + alpha I)^-1 Y``, in the shape of ``Y`` (n, p), by one Cholesky factorisation.
 
-    ``K`` is not changed. Raises ValueError if K is not positive semidefinite.
+    ``K`` (n, n) and ``Y`` are not changed. Raises ValueError if ``K + alpha I`` is not positive
+    definite; negative eigenvalues of K above ``-alpha`` are not noticed.
     """
     M = np.array(K, dtype=np.float64, order="C")
     M.flat[:: len(M) + 1] += alpha
@@ -560,7 +594,7 @@ def solve(K: Matrix, Y: Matrix, alpha: float) -> Matrix:
 
 
 def mirror(G: Matrix, block: int = 256) -> Matrix:
-    """Copy the upper triangle onto the lower one in place, and return the array.
+    """Copy the upper triangle of a square array onto the lower one in place, and return the array.
 
     ``block`` is the side of the tiles that are copied at once.
     """
@@ -578,8 +612,10 @@ def mirror(G: Matrix, block: int = 256) -> Matrix:
 def _check_largest_eigenvalue(G: Matrix, alpha: float, steps: int = 6) -> None:
     """Raise ValueError if G has an eigenvalue above 1 / alpha: then K is indefinite.
 
-    ``G`` (n, n) is ``(K + alpha I)^-1``, of which only the upper triangle is read. Power iteration
-    gives lower bounds of the largest eigenvalue, so there is no false alarm.
+    ``G`` (n, n) is ``(K + alpha I)^-1`` or, with weights, ``alpha`` is the smallest value added to
+    the diagonal of K. Only the upper triangle of ``G`` is read. ``steps`` of power iteration give a
+    lower bound of the largest eigenvalue: there is no false alarm, but a small excess may be
+    missed.
     """
     v = np.random.default_rng(0).standard_normal(len(G))
     size = 0.0
@@ -631,13 +667,32 @@ def solve_krylov(
     tolerance: float = 1e-6,
     max_iterations: int = 2000,
 ) -> Matrix:  # (a, d)
-    """Return ``(A + alpha I)^-1 right_side`` at every alpha, (a, d), for symmetric A.
+    """Return ``(A + alpha I)^-1 right_side`` at every alpha, (a, d), in the order of ``alphas``.
 
-    ``product`` returns ``A q``; if ``A`` is distributed, it is a map over its parts and a sum.
     Conjugate gradient for the smallest alpha gives an orthogonal basis in which ``A`` is
-    tridiagonal; every other alpha only shifts that small matrix, and converges sooner. The basis
-    is stored, or computed a second time if it would not fit. Raises ValueError if the residual is
-    not below ``tolerance`` times the first one after ``max_iterations``.
+    tridiagonal; every other alpha only shifts that small matrix, and converges sooner.
+
+    Parameters
+    ----------
+    product
+        Returns ``A q`` for a vector q (d,); if ``A`` is distributed, a map over its parts and a
+        sum. It must give the same result for the same q: the basis is computed a second time
+        if it would need more than ``MAX_BASIS_VALUES`` numbers.
+    right_side
+        Vector (d,).
+    alphas
+        Shifts (a,), at least one, in any order. ``A`` must be symmetric, and
+        ``A + min(alphas) I`` positive definite; this is not checked.
+    tolerance
+        Largest accepted residual, relative to the first one.
+    max_iterations
+        Largest number of products of one pass.
+
+    Raises
+    ------
+    ValueError
+        If the residual is still above ``tolerance`` times the first one after
+        ``max_iterations``.
     """
     run = _ConjugateGradient(product, right_side, float(alphas.min()), tolerance, max_iterations)
     stored: list[Vector] | None = []
@@ -660,7 +715,9 @@ def solve_krylov(
 class _ConjugateGradient:
     """Conjugate gradient for the smallest alpha; iterating yields the normalised residuals.
 
-    ``lengths`` and ``ratios`` record the coefficients of each iteration.
+    ``lengths`` and ``ratios`` record, per iteration, the length of the step and the squared
+    residual after it divided by the one before; ``start`` is the norm of the first residual. An
+    object can be iterated only once.
     """
 
     def __init__(
@@ -679,7 +736,11 @@ class _ConjugateGradient:
         self.start = 0.0
 
     def __iter__(self) -> Iterator[Vector]:
-        """Yield normalised residuals until convergence; raise ValueError if there is none."""
+        """Yield the normalised residual before each step, as a new array, until convergence.
+
+        Nothing is yielded if the right side is zero. Raises ValueError if the residual is above
+        ``tolerance`` times the first one after ``max_iterations``.
+        """
         r = self.right.copy()
         q = r.copy()
         square = float(r @ r)
@@ -705,9 +766,10 @@ class _ConjugateGradient:
 
 
 def _solve_in_basis(run: _ConjugateGradient, alphas: Vector) -> Matrix:  # (iterations, a)
-    """Return the coordinates of each solution in the basis, (iterations, a).
+    """Return the coordinates of each solution in the basis that ``run`` yielded, (iterations, a).
 
-    Solves one tridiagonal system per alpha.
+    Solves one tridiagonal system per alpha. ``run`` must be exhausted, and no alpha be below its
+    ``base``.
     """
     count = len(run.lengths)
     steps = np.zeros((count, len(alphas)))
@@ -732,7 +794,8 @@ def solve_tridiagonal(K: Matrix, Y: Matrix, alphas: Vector) -> Matrix:  # (a, n,
 
     For when nothing is held out. The reduction to tridiagonal form costs half of an eigh; after it
     every alpha and output takes O(n), and ``Q`` is applied to all of them at once as a product of
-    reflections. Raises ValueError if K is not positive semidefinite.
+    reflections. ``K`` and ``Y`` (n, p) are not changed. Raises ValueError if ``K + alpha I`` is not
+    positive definite at some alpha (not with fewer than three rows, where it is not checked).
     """
     n, p = Y.shape
     if n < 3:

@@ -48,15 +48,18 @@ def tie_tolerance(scores: ArrayLike) -> float:
 def sort_ties(scores: ArrayLike) -> tuple[Indices, Indices]:
     """Sort scores in ascending order and find the groups of tied ones.
 
+    Neighbours in the order are tied if they differ by at most ``TIE_TOLERANCE`` times the largest
+    absolute score. Ties are chained: the ends of a long group may differ by more.
+
     Parameters
     ----------
     scores
-        One finite number per candidate.
+        One finite number per candidate (n,); this is not checked.
 
     Returns
     -------
     order
-        Indices that sort the scores. The order inside a group of ties is unspecified.
+        Indices (n,) that sort the scores. The order inside a group of ties is unspecified.
     starts
         The position in ``order`` at which each group begins; empty without scores.
 
@@ -80,7 +83,8 @@ def merge_ties(scores: ArrayLike, axis: int = -1) -> NDArray[np.float64]:
     """Return the scores with every group of tied scores set to the lowest score of the group.
 
     The result can be compared with ``==`` and ``<``. Merging it again changes nothing. In an array
-    of several dimensions each line along ``axis`` is treated on its own.
+    of several dimensions each line along ``axis`` is treated on its own. Scores must be finite. A
+    1-D float array that needs no change is returned itself, not copied.
 
     >>> merge_ties([1.0, 1.0 + 1e-15, 2.0]).tolist()
     [1.0, 1.0, 2.0]
@@ -104,7 +108,7 @@ def rank_ties(scores: ArrayLike, axis: int = -1) -> NDArray[np.float64]:
     """Return the rank of each score from 1 in ascending order; tied scores share the mean rank.
 
     In an array of several dimensions each line along ``axis`` is ranked on its own; the shape is
-    kept.
+    kept. Scores must be finite.
 
     >>> rank_ties([0.5, 0.1, 0.5 + 1e-15]).tolist()
     [2.5, 1.0, 2.5]
@@ -139,8 +143,8 @@ def is_tied_with_best(qualities: ArrayLike) -> NDArray[np.bool_]:
 
     A quality counts as the best if it is at most ``TIE_TOLERANCE`` times the best one below it.
     Errors are given with a minus sign; two errors that both are round-off of zero (below
-    ``TIE_TOLERANCE**2`` of the largest one) are equal too. NaN is worse than any number. At least
-    one entry of the mask is True; ``qualities`` must not be empty.
+    ``TIE_TOLERANCE**2`` of the largest one) are equal too. NaN is worse than any number and counts
+    as -inf. At least one entry of the mask is True; ``qualities`` (1-D) must not be empty.
 
     >>> is_tied_with_best([0.8, 0.9, 0.9 - 1e-14]).tolist()
     [False, True, True]
@@ -160,6 +164,8 @@ def is_tied_with_best(qualities: ArrayLike) -> NDArray[np.bool_]:
 def choose_first(qualities: ArrayLike) -> int:
     """Return the index of the first setting that is as good as the best, see ``is_tied_with_best``.
 
+    Larger ``qualities`` are better; they must not be empty.
+
     >>> choose_first([0.8, 0.9 - 1e-14, 0.9])
     1
     """
@@ -169,7 +175,8 @@ def choose_first(qualities: ArrayLike) -> int:
 def choose_largest(qualities: ArrayLike, parameters: Sequence[float] | Vector) -> int:
     """Return the index of the largest parameter, such as alpha, among the equally good settings.
 
-    Where several of them have the largest parameter, the last one is returned.
+    Larger ``qualities`` are better; equally good with the best are those within its round-off, see
+    ``is_tied_with_best``. Where several have the largest parameter, the last one is returned.
 
     >>> choose_largest([0.9, 0.9 - 1e-14, 0.8], [1.0, 10.0, 100.0])
     1
@@ -254,7 +261,7 @@ def precision_recall_f(y: ArrayLike, decisions: ArrayLike, unreachable: int = 0)
 
     ``y`` are labels and ``decisions`` answers, both positive where they are above 0.
     ``unreachable`` gold positives had no candidate at all; each counts as missed. Raises ValueError
-    if it is negative or lengths differ.
+    if it is negative, lengths differ or a value is not finite. See ``PRF`` for what is None.
     ``F = 2 tp / (2 tp + fp + fn)``, so it is 0, not undefined, when everything was missed.
 
     >>> precision_recall_f([1, 1, -1, -1], [True, False, True, False], unreachable=1)
@@ -278,7 +285,7 @@ def best_threshold(y: ArrayLike, scores: ArrayLike, unreachable: int = 0) -> flo
     missed. None without a positive. Of several with the same F, the highest is returned, which
     decides yes least often. If deciding yes for all is best, it lies below the lowest score by the
     tolerance of ties. F is optimistic on the data that the threshold was chosen on: choose on
-    training data.
+    training data. Raises ValueError unless labels and scores are finite and of equal length.
 
     >>> best_threshold([1, 1, -1, -1], [0.9, 0.5, 0.3, 0.1])
     0.4
@@ -297,8 +304,9 @@ def expected_f_threshold(scores: ArrayLike, probabilities: ArrayLike) -> float |
 
     ``probabilities`` has one entry per score. Expected F is ``2 Σ_answered p / (answered + Σ p)``;
     of several thresholds with the same F the highest is returned. No label is used, so that it
-    suits all candidates, also where those with labels were not drawn at random. None without
-    candidates.
+    suits all candidates, also where those with labels were not drawn at random. If deciding yes for
+    all is best, the threshold lies below the lowest score. None without candidates. Raises
+    ValueError for values that are not finite; that both have one length is not checked.
 
     >>> expected_f_threshold([0.9, 0.5, 0.3, 0.1], [0.9, 0.8, 0.1, 0.0])
     0.4
@@ -313,8 +321,9 @@ def expected_f_threshold(scores: ArrayLike, probabilities: ArrayLike) -> float |
 def positive_rate_threshold(scores: ArrayLike, rate: float) -> float | None:
     """Return the threshold that decides yes for a share ``rate`` of the candidates.
 
-    As nearly as ties allow. None without any candidate. A rate of 0 gives a threshold just above
-    the highest score. Raises ValueError for a rate outside 0 ... 1.
+    As nearly as ties allow; of two that are equally near, the higher threshold. None without any
+    candidate. A rate of 0 gives a threshold just above the highest score. Raises ValueError for a
+    rate outside 0 ... 1 or scores that are not finite.
 
     >>> positive_rate_threshold([0.9, 0.5, 0.3, 0.1], 0.25)
     0.7
@@ -336,8 +345,9 @@ def recall_at_precision(
 ) -> float | None:
     """Return the highest recall of any threshold whose precision is at least ``precision``.
 
-    0 if no threshold reaches it, None without a gold positive. ``unreachable`` as in
-    ``precision_recall_f``.
+    0 if no threshold reaches it, None without a gold positive. ``unreachable`` gold positives had
+    no candidate and count as missed. Raises ValueError unless labels and scores are finite and of
+    equal length.
 
     >>> recall_at_precision([1, -1, 1], [0.9, 0.5, 0.3], 0.9)
     0.5
@@ -357,7 +367,7 @@ def average_precision(y: ArrayLike, scores: ArrayLike) -> float | None:
     """Return the precision at each threshold, weighted by the recall gained there.
 
     None without a positive. Candidates with equal scores are decided together, so that their order
-    has no influence.
+    has no influence. Raises ValueError unless labels and scores are finite and of equal length.
 
     >>> round(average_precision([1, -1, 1], [0.9, 0.5, 0.3]), 3)
     0.833
@@ -373,7 +383,8 @@ def average_precision(y: ArrayLike, scores: ArrayLike) -> float | None:
 def accuracy(y: ArrayLike, decisions: ArrayLike) -> float | None:
     """Return the share of right decisions; None without candidates.
 
-    Labels and decisions are positive where they are above 0.
+    Labels and decisions are positive where they are above 0. Raises ValueError unless they are
+    finite and of equal length.
 
     >>> accuracy([1, 1, -1, -1], [True, False, False, False])
     0.75
@@ -385,6 +396,9 @@ def accuracy(y: ArrayLike, decisions: ArrayLike) -> float | None:
 def error_rate(y: ArrayLike, decisions: ArrayLike) -> float | None:
     """Return the share of wrong decisions; None without candidates.
 
+    Labels and decisions are positive where they are above 0. Raises ValueError unless they are
+    finite and of equal length.
+
     >>> error_rate([1, 1, -1, -1], [True, False, False, False])
     0.25
     """
@@ -395,7 +409,8 @@ def error_rate(y: ArrayLike, decisions: ArrayLike) -> float | None:
 def kendall_tau_b(y: ArrayLike, scores: ArrayLike) -> float | None:
     """Return Kendall's rank correlation tau_b of labels and scores, -1 ... 1, corrected for ties.
 
-    None if labels or scores are all equal, or there are fewer than two.
+    Labels are tied where they are equal, scores up to round-off. None if labels or scores are all
+    tied, or there are fewer than two. Raises ValueError unless both are finite and of equal length.
 
     >>> round(kendall_tau_b([1, 2, 3, 4], [0.1, 0.2, 0.4, 0.3]), 3)
     0.667
@@ -414,7 +429,8 @@ def disagreement(y: ArrayLike, scores: ArrayLike) -> float | None:
     """Return the share of pairs with different labels whose scores are in the wrong order, ties ½.
 
     None without such a pair. With two classes it is ``1 - auc``. O(n log n): the surplus of right
-    over wrong pairs is the numerator of Kendall's tau.
+    over wrong pairs is the numerator of Kendall's tau. Raises ValueError unless labels and scores
+    are finite and of equal length.
 
     >>> round(disagreement([1, 2, 3], [0.1, 0.3, 0.2]), 3)
     0.333
@@ -435,7 +451,8 @@ def ndcg(
     The gain of a candidate is its label ``y`` ("linear") or ``2**y - 1`` ("exponential"), its
     discount ``1 / log2(1 + rank)``, over the first ``k`` ranks (None: all). Candidates with equal
     scores share the mean of their discounts. None if all gains are 0. Raises ValueError for a
-    negative label, an unknown gain or ``k`` below 1.
+    negative label, an unknown gain, ``k`` below 1, and unless labels and scores are finite and of
+    equal length.
 
     >>> round(ndcg([2, 0, 1], [0.9, 0.5, 0.3]), 3)
     0.95
@@ -468,7 +485,8 @@ def average_over_queries(
 
     ``metric`` takes labels and scores of one query and returns None where it is undefined; such
     queries are left out of the mean, which is None if no query is left. ``queries`` has the query
-    of each candidate; candidates of a query need not be consecutive.
+    of each candidate, any hashable value; candidates of a query need not be consecutive. Raises
+    ValueError if lengths differ or a label or score is not finite.
 
     The tolerance of ties is that of the scores of all queries, for that is the scale of their
     round-off: a query may have scores near zero only.
@@ -493,6 +511,8 @@ def average_over_queries(
 def mean_average_precision(y: ArrayLike, scores: ArrayLike, queries: Queries) -> QueryMean:
     """Return average precision per query, averaged (MAP).
 
+    Queries without a positive are left out of the mean and counted as undefined.
+
     >>> mean_average_precision([1, -1, -1, 1], [0.9, 0.1, 0.8, 0.2], ["a", "a", "b", "b"]).mean
     0.75
     """
@@ -513,8 +533,9 @@ def classification_metrics(
     chosen on training data; None leaves its metrics (f, precision, recall, accuracy) undefined.
     ``unreachable`` gold positives had no candidate and count as missed. ``f_best`` takes the best
     threshold of the fold itself and is optimistic. ``f_rate`` decides yes for the share ``rate``,
-    by default the share of positives in the fold, which a user may know without knowing the
-    answers.
+    by default the share of positives among the fold's candidates, which a user may know without
+    knowing the answers. Values that are undefined are None. Raises ValueError unless labels and
+    scores are finite and of equal length.
 
     >>> classification_metrics([1, 1, -1], [0.9, 0.2, 0.4], 0.3)["f"]
     0.5
@@ -617,7 +638,7 @@ def _compare_pairs(labels: Vector, scores: Vector) -> _PairCounts:
 
 
 def _find_classes(labels: Vector) -> Vector | None:
-    """Return the distinct labels in ascending order; None if they are too many to count by."""
+    """Return the distinct labels in ascending order; None if above ``MAX_COUNTED_CLASSES``."""
     if len(set(labels[: 2 * MAX_COUNTED_CLASSES].tolist())) > MAX_COUNTED_CLASSES:
         return None
     classes = np.unique(labels)
@@ -627,7 +648,7 @@ def _find_classes(labels: Vector) -> Vector | None:
 def _count_by_class(classes: Vector, labels: Vector, scores: Vector) -> _PairCounts:
     """Return the counts of ``_compare_pairs``, with two passes over the candidates per class.
 
-    ``classes`` are the distinct labels in ascending order.
+    ``classes`` are the distinct labels in ascending order; there must be at least one candidate.
     """
     order, starts = sort_ties(scores)
     labels = labels[order]
@@ -646,7 +667,10 @@ def _count_by_class(classes: Vector, labels: Vector, scores: Vector) -> _PairCou
 
 
 def _kendall_statistic(labels: Vector, scores: Vector) -> float | None:
-    """Return Kendall's tau_b of scores whose ties were merged; None if one side is constant."""
+    """Return Kendall's tau_b of scores whose ties were merged; None if one side is constant.
+
+    None also for fewer than two candidates. Scores count as tied only if they are equal.
+    """
     if len(labels) < 2 or np.ptp(labels) == 0 or np.ptp(scores) == 0:
         return None
     from scipy.stats import kendalltau  # loads slowly, and applying a model measures nothing
@@ -657,7 +681,7 @@ def _kendall_statistic(labels: Vector, scores: Vector) -> float | None:
 def _check_pair(y: ArrayLike, scores: ArrayLike) -> tuple[Vector, Vector]:
     """Return labels and scores as float arrays.
 
-    Raise ValueError unless they match and are finite.
+    Raise ValueError unless both are 1-D, of equal length and finite.
     """
     labels, values = _check_finite("labels", y), _check_finite("scores", scores)
     if labels.shape != values.shape:
@@ -693,7 +717,10 @@ def _count_untied_pairs(sizes: Indices) -> int:
 def _metrics_at(
     y: NDArray[np.float64], scores: NDArray[np.float64], threshold: float | None, unreachable: int
 ) -> dict[str, float | None]:
-    """Return the keys f, precision and recall at a threshold; all None if it is None."""
+    """Return the keys f, precision and recall at a threshold; all None if it is None.
+
+    A score at or above it means yes; ``unreachable`` is as in ``precision_recall_f``.
+    """
     if threshold is None:
         return {"f": None, "precision": None, "recall": None}
     precision, recall, f = precision_recall_f(y, decide(scores, threshold), unreachable)
@@ -710,7 +737,7 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class CurveBand:
-    """Mean and standard deviation of several curves on one grid."""
+    """Mean and (population) standard deviation of several curves at the points ``x`` of a grid."""
 
     x: Vector
     mean: Vector
@@ -734,7 +761,8 @@ def roc_curve(y: ArrayLike, scores: ArrayLike) -> Curve | None:
     """Return true-positive rate (y) over false-positive rate (x); None with one class only.
 
     The points go from (0, 0) to (1, 1), one per group of tied scores after the first.
-    Equal scores make one slanted step, so that the area below is the AUC with ties ½.
+    Equal scores make one slanted step, so that the area below is the AUC with ties ½. Raises
+    ValueError if lengths differ.
     """
     hit, answered, positives = _roc_steps(y, scores)
     total = int(answered[-1])
@@ -749,7 +777,8 @@ def mean_roc(
     """Average ROC curves vertically: the mean true-positive rate at each false-positive rate.
 
     ``folds`` holds labels and scores of each test fold; ``grid`` are false-positive rates, by
-    default 201 from 0 to 1. None if no fold has both classes.
+    default 201 from 0 to 1. Folds with one class are left out and counted as ``undefined``; None if
+    no fold has both classes.
     """
     x = np.linspace(0, 1, 201) if grid is None else np.asarray(grid, dtype=np.float64)
     curves = [curve for y, scores in folds if (curve := roc_curve(y, scores)) is not None]
@@ -762,8 +791,9 @@ def mean_roc(
 def precision_recall_curve(y: ArrayLike, scores: ArrayLike, unreachable: int = 0) -> Curve | None:
     """Return precision (y) over recall (x) at every threshold, from the highest down.
 
+    There is one point per group of tied scores; the conventional point at recall 0 is not added.
     None without a positive among the candidates. ``unreachable`` gold positives had no candidate
-    and only lower the recall.
+    and only lower the recall. Raises ValueError if lengths differ.
     """
     hit, answered, positives = _roc_steps(y, scores)
     if not positives:
@@ -775,7 +805,8 @@ def score_calibration(y: ArrayLike, scores: ArrayLike, bins: int = 10) -> list[C
     """Return how often candidates are positive, in bins of equally many candidates by score.
 
     Bins are in ascending order of score. Equal scores stay in one bin, so there may be fewer bins;
-    none without candidates. The interval is Wilson's. Raises ValueError for ``bins`` below 1.
+    none without candidates. The edges are quantiles of the scores, and a score on an edge belongs
+    to the higher bin. The interval is Wilson's. Raises ValueError for ``bins`` below 1.
     """
     if bins < 1:
         raise ValueError(f"bins must be at least 1, got {bins}")
@@ -797,7 +828,8 @@ def reliability(y: ArrayLike, probabilities: ArrayLike, bins: int = 10) -> list[
     """Return how often candidates are positive, in bins of equal width by probability.
 
     Bins are in ascending order; ``CalibrationBin.score`` is the mean probability. Empty bins are
-    left out. ``probabilities`` must lie in 0 ... 1, which is not checked.
+    left out; a probability on an edge belongs to the higher bin, 1 to the last. The interval is
+    Wilson's. ``probabilities`` must lie in 0 ... 1 and ``bins`` be at least 1; neither is checked.
     """
     labels, p = np.asarray(y, dtype=np.float64), np.asarray(probabilities, dtype=np.float64)
     bin_index = np.minimum((p * bins).astype(np.intp), bins - 1)
@@ -827,8 +859,9 @@ def calibration_error(y: ArrayLike, probabilities: ArrayLike, bins: int = 10) ->
 def chance_calibration_error(probabilities: ArrayLike, *, times: int = 100, seed: int = 0) -> float:
     """Return the calibration error that perfectly calibrated probabilities have by chance.
 
-    The mean over ``times`` simulations, in which each label is drawn with its probability; the
-    result is the same for the same ``seed``.
+    The mean of ``calibration_error`` (ten bins) over ``times`` simulations, at least one, in which
+    each label is drawn with its probability; the result is the same for the same ``seed``. 0
+    without probabilities.
     """
     p, rng = np.asarray(probabilities, dtype=np.float64), np.random.default_rng(seed)
     draws = (np.where(rng.random(len(p)) < p, 1.0, -1.0) for _ in range(times))
@@ -854,7 +887,8 @@ def _roc_steps(y: ArrayLike, scores: ArrayLike) -> tuple[Vector, Vector, int]:
 def _interpolate_upper(curve: Curve, x: Vector) -> Vector:
     """Return the curve's y at each ``x`` by linear interpolation.
 
-    Where the curve rises vertically its highest y is taken, except that y is 0 at ``x`` 0.
+    Where the curve rises vertically its highest y is taken, except that y is 0 at ``x`` 0 or below.
+    The curve's own x must begin at 0.
     """
     right = np.interp(x, curve.x, curve.y)
     index = np.searchsorted(curve.x, x, side="right") - 1

@@ -126,6 +126,13 @@ def test_nested_scores_equal_retraining(problem, exponent, settings):
         np.testing.assert_allclose(one.inner, other.inner, atol=1e-8)
 
 
+def test_nested_scores_refuse_sample_weights():
+    groups = np.arange(4)
+    targets = Targets(np.array([1.0, 0.0, 2.0, 1.0]), groups, groups, weights=np.ones(4))
+    with pytest.raises(ValueError, match="sample weights"):
+        RankRLS(alphas=[1.0]).nested(np.eye(4), targets, [groups % 2])
+
+
 def test_the_best_alpha_by_disagreement_is_chosen(rng):
     F = rng.standard_normal((60, 8))
     queries = np.repeat(np.arange(12), 5)

@@ -174,8 +174,10 @@ def score_alphas(heldout: Matrix, targets: Targets, select: SelectionMetric) -> 
     """Return the metric of the held-out scores at each alpha (alphas,); larger is better.
 
     Squared error is negated, and disagreement is returned as the share of rightly ordered pairs:
-    the mean over queries, or over all given preferences if the targets have a preference graph.
-    Raises ValueError if the labels leave the metric undefined at every alpha.
+    the mean over queries whose labels differ, or over all given preferences if the targets have a
+    preference graph. "f" is F1 at the threshold that is best for the same scores, so optimistic.
+    Raises ValueError if the labels leave the metric undefined (for "auc" and "f" if there is one
+    class only, above 0 or not).
     """
     y = targets.y
     if select == "disagreement" and targets.preferences is not None:
@@ -214,8 +216,9 @@ def concordance(scores: Matrix, y: Vector) -> Vector:  # (a, h), (h,) -> (a,)
 
 
 def preference_concordance(scores: Matrix, graph: PreferenceGraph) -> Vector:  # (a, n) -> (a,)
-    """Return the share of preferences that scores (a, n) order rightly, per row; ties count half.
+    """Return the share of preferences that scores (a, n) order rightly, (a,); ties count half.
 
+    Preferences count alike, whatever their magnitude. Scores are tied as in ``merge_ties``.
     Raises ValueError if there are no preferences.
     """
     if not len(graph):
@@ -240,7 +243,7 @@ def _mean_concordance(heldout: Matrix, y: Vector, queries: list[Indices]) -> Vec
             f"none of {len(queries)} queries has candidates with different labels, so "
             "disagreement cannot choose alpha. Give more labels, or select='squared_error'."
         )
-    heldout = merge_ties(heldout)  # by the scale of all queries, as in metrics.over_queries
+    heldout = merge_ties(heldout)  # by the scale of all queries, as average_over_queries
     return np.asarray(np.mean([concordance(heldout[:, rows], y[rows]) for rows in usable], axis=0))
 
 
@@ -251,7 +254,10 @@ def _auc(y: Vector, scores: Vector) -> float:
 
 
 def _best_f(y: Vector, scores: Vector) -> float:
-    """Return F1 at the threshold that is best for these labels, 0 where it is undefined."""
+    """Return F1 at the threshold that is best for these labels and scores, both (n,).
+
+    A label above 0 is positive; 0 without a positive.
+    """
     threshold = best_threshold(y, scores)
     f = None if threshold is None else precision_recall_f(y, decide(scores, threshold)).f
     return 0.0 if f is None else f
@@ -261,7 +267,10 @@ def _best_f(y: Vector, scores: Vector) -> float:
 
 
 def check_alphas(alphas: Sequence[float]) -> tuple[float, ...]:
-    """Return alphas as a tuple of floats; raise ValueError unless positive, finite and distinct."""
+    """Return alphas as a tuple of floats in the given order.
+
+    Raises ValueError unless there is at least one and all are positive, finite and distinct.
+    """
     try:
         values = tuple(float(alpha) for alpha in alphas)
     except (TypeError, ValueError):
@@ -302,7 +311,8 @@ def check_gram(K: Any) -> Matrix:
 
     Raises ValueError unless it is square, not empty, finite and symmetric to 1e-8 of its largest
     diagonal entry, with diagonal and 2 x 2 minors that are not negative. The minors are a cheap
-    necessary condition of positive semi-definiteness; the decompositions notice the rest.
+    necessary condition of positive semi-definiteness; the decompositions notice the rest. A
+    diagonal above ``MAX_MAGNITUDE ** 2`` is refused too. A float64 array is not copied.
     """
     K = np.asarray(K, dtype=np.float64)
     if K.ndim != 2 or K.shape[0] != K.shape[1] or not K.size:
@@ -324,7 +334,8 @@ def check_features(F: Any) -> SparseMatrix | Matrix:
     """Return features (n, d) in double precision, as a sparse CSR array or dense as they came.
 
     Accepts ``Features``, SciPy sparse matrices and arrays. Raises ValueError for an empty matrix
-    and for values that are NaN, infinite or above ``MAX_MAGNITUDE``.
+    and for values that are NaN, infinite or above ``MAX_MAGNITUDE`` in size. Nothing is copied that
+    has the right form already.
     """
     if isinstance(F, Features):
         F = F.values
@@ -348,7 +359,7 @@ def check_targets(y: Any, n: int) -> Matrix:
     """Return labels as (n, p) in double precision; one output (n,) becomes (n, 1).
 
     Raises ValueError for another number of rows and for labels that are NaN, infinite or above
-    ``MAX_MAGNITUDE``.
+    ``MAX_MAGNITUDE`` in size.
     """
     Y = np.asarray(y, dtype=np.float64)
     Y = Y[:, None] if Y.ndim == 1 else Y
@@ -364,7 +375,11 @@ def check_targets(y: Any, n: int) -> Matrix:
 
 
 def check_magnitude(values: Any, what: str) -> None:
-    """Raise ValueError, naming ``what``, if the sum of squares of ``values`` could overflow."""
+    """Raise ValueError, naming ``what``, if an absolute value exceeds ``MAX_MAGNITUDE``.
+
+    The sum of squares could overflow then. ``values`` is an array, possibly empty; NaN is not
+    noticed.
+    """
     most = max(float(values.max()), -float(values.min())) if values.size else 0.0
     if most > MAX_MAGNITUDE:
         raise ValueError(
@@ -404,7 +419,8 @@ def rows_by_group(labels: Any, n: int, *, name: str = "groups") -> list[Indices]
     """Return the row numbers of each group, ascending, in the order of the sorted labels.
 
     ``labels[i]`` is the group of row ``i``; ``name`` is what an error calls them. Every row is in
-    exactly one group. Raises ValueError unless there is one label for each of the ``n`` rows.
+    exactly one group; with no rows there is one empty group. Raises ValueError unless there is one
+    label for each of the ``n`` rows.
     """
     labels = np.asarray(labels)
     if labels.shape != (n,):

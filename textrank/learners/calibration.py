@@ -64,7 +64,8 @@ class PlattCalibration:
     def fit(cls, heldout: Vector, y: Vector) -> PlattCalibration:
         """Fit slope and shift to held-out scores (n,) and labels (n,), by Platt's smoothed targets.
 
-        A label is positive if it is above 0. Raises ValueError unless both kinds occur.
+        A label is positive if it is above 0. Raises ValueError unless both kinds occur and all
+        values are finite. The slope may be negative if scores go against the labels.
         """
         scores, positive = _two_classes(heldout, y)
         n = positive.sum()
@@ -113,7 +114,8 @@ class PlattCalibration:
     def from_dict(cls, values: Mapping[str, Any]) -> PlattCalibration:
         """Build a curve from the mapping that ``dataclasses.asdict`` returned for another one.
 
-        ``above`` and ``sources`` may be missing and are then 0.
+        ``above`` and ``sources`` may be missing and are then 0; other keys are ignored. Raises
+        KeyError without ``slope`` or ``shift``.
         """
         above, sources = float(values.get("above", 0.0)), int(values.get("sources", 0))
         return cls(float(values["slope"]), float(values["shift"]), above, sources)
@@ -151,11 +153,14 @@ class Heads:
     labels: Matrix  # (n, h) their labels, 1 or -1
 
     def log_odds(self, scores: Matrix) -> Matrix:
-        """Return the log-odds (m, h) of each head for scores (m, h) or (m, h + 1)."""
+        """Return the log-odds (m, h) of each head for scores (m, h) or (m, h + 1).
+
+        A last column of corrections is added to those of every head.
+        """
         return self._uncorrected_log_odds(scores) + self._corrections(scores)[:, None]
 
     def _uncorrected_log_odds(self, scores: Matrix) -> Matrix:
-        """Return the log-odds (m, h) of each head by its curve alone."""
+        """Return the log-odds (m, h) of each head by its curve alone, without corrections."""
         columns = [curve.log_odds(scores[:, i]) for i, curve in enumerate(self.calibrations)]
         return np.stack(columns, axis=1)
 
@@ -187,13 +192,17 @@ class Heads:
     def leading(self, scores: Matrix, chosen: Sequence[str]) -> list[str]:
         """Return the name of the most probable of the ``chosen`` heads for each row of scores.
 
-        Of heads that are equally probable, within the tolerance of ties, the first leads.
+        Of heads that are equally probable, within the tolerance of ties, the first of ``chosen``
+        leads. Raises ValueError for an unknown name, or without any.
         """
         log_odds = self.log_odds(scores)[:, self.columns(chosen)]
         return [chosen[i] for i in argmax_first(log_odds).tolist()]
 
     def columns(self, chosen: Sequence[str]) -> list[int]:
-        """Return the indices of heads; raise ValueError for an unknown name, or without any."""
+        """Return the indices in ``names`` of the ``chosen`` heads, in the order of ``chosen``.
+
+        Raises ValueError for an unknown name, or without any.
+        """
         if not chosen or not set(chosen) <= set(self.names):
             raise ValueError(
                 f"this model has no head {', '.join(chosen) or '(none named)'}; available: "
@@ -205,7 +214,8 @@ class Heads:
 def fit_calibration(heldout: Vector, y: Vector) -> PlattCalibration | None:
     """Return the Platt curve of held-out scores, or None if the labels are not exactly -1 and 1.
 
-    Ranks and degrees have no probability of "yes", so models of them have no curve.
+    Ranks and degrees have no probability of "yes", so models of them have no curve. None also if
+    only one of the two labels occurs.
 
     >>> fit_calibration(np.array([0.1, 0.5, 0.9]), np.array([1.0, 2.0, 3.0])) is None
     True
@@ -214,9 +224,10 @@ def fit_calibration(heldout: Vector, y: Vector) -> PlattCalibration | None:
 
 
 def _source_variance(constants: Vector) -> float:
-    """Return the variance of the constants of sources, whose mean went into the shift.
+    """Return the variance of the constants (k,) of sources, whose mean went into the shift.
 
-    It is at least ``MIN_SOURCE_VARIANCE``.
+    The sum of their squares divided by ``k - 1`` (by 1 for a single source); at least
+    ``MIN_SOURCE_VARIANCE``.
     """
     return float(max((constants**2).sum() / max(len(constants) - 1, 1), MIN_SOURCE_VARIANCE))
 
@@ -227,10 +238,12 @@ def fit_logistic(Z: Matrix, targets: Vector, ridge: Vector, start: Vector | None
     Minimises the log loss of ``targets`` (n,), which are probabilities, plus
     ``(ridge * w**2).sum() / 2``. ``Z`` (n, d) has a column of ones if a constant is wanted. Starts
     at ``start``, by default at zero. A step that does not lower the penalised loss is halved, so
-    the fit also converges for candidates that are almost separable.
+    the fit also converges for candidates that are almost separable. Ends after
+    ``MAX_NEWTON_STEPS`` at the latest, without a warning. ``start`` is not changed.
     """
 
     def loss(w: Vector) -> float:
+        """Return the penalised log loss at the weights (d,)."""
         t = Z @ w
         fit = -(targets * log_expit(t) + (1 - targets) * log_expit(-t)).sum()
         return float(fit + (ridge * w**2).sum() / 2)
@@ -260,7 +273,9 @@ def fit_temperature(
     number, so the order of the classes of a sample stays (Guo et al., 2017). The targets are
     smoothed as Platt (1999) does: of ``k`` classes, a sample of one with ``N`` samples counts as
     that class with probability ``(N + 1) / (N + k)`` and as each other with ``1 / (N + k)``. So
-    classes that are separated perfectly do not get probabilities of 0 and 1.
+    classes that are separated perfectly do not get probabilities of 0 and 1. The result is limited
+    to between ``exp(-8)`` and ``exp(5)`` times the largest absolute logit; the upper end stands
+    for logits that are no better than chance.
 
     >>> logits = np.array([[9.0, 0.0], [0.0, 9.0], [9.0, 0.0]])
     >>> fit_temperature(logits, np.array([0, 1, 1])) > 1  # overconfident: one of three is wrong
@@ -347,7 +362,9 @@ class ConformalPredictor:
     def p_values(self, scores: Any) -> Matrix:  # (m, 2)
         """Return for each of the scores (m,) its p-values (m, 2) as a negative and as a positive.
 
-        Scores that are equal up to the tolerance of ties count as no better.
+        As a negative: the share of held-out negatives with a score at least as high; as a positive:
+        of positives with a score at most as high; the candidate itself is counted in both. Scores
+        that are equal up to the tolerance of ties count as no better.
         """
         s = np.asarray(scores, dtype=np.float64)
         tie = tie_tolerance(np.concatenate([self.negative, self.positive]))
@@ -379,7 +396,8 @@ def exact_p_values(
 
     ``K`` (n, n) and ``y`` (n,) are the training data (a label above 0 is positive), ``cross`` (m,
     n) the kernel values of new with training candidates, ``own`` (m,) those of each new candidate
-    with itself. Raises ValueError unless both kinds of labels occur.
+    with itself. Raises ValueError unless both kinds of labels occur, ``K`` is a Gram matrix and
+    ``alpha`` is positive.
     """
     K = check_gram(K)
     _, positive = _two_classes(y, y)
@@ -405,7 +423,7 @@ def exact_p_values(
 def prediction_sets(p: Matrix, error: float) -> NDArray[np.bool_]:
     """Return whether each p-value is above the error level, in the shape of ``p``.
 
-    Raises ValueError unless ``error`` is between 0 and 1.
+    A p-value equal to the level is not. Raises ValueError unless ``0 < error < 1``.
     """
     if not 0 < error < 1:
         raise ValueError(f"error must be between 0 and 1, got {error}")
@@ -481,7 +499,8 @@ class PriorShift:
     def probabilities(self, scores: Vector) -> Vector:
         """Return probabilities (m,) of new candidates, corrected for their share of positives.
 
-        ``scores`` (m,) are raw scores of all new candidates: the share is estimated from them.
+        ``scores`` (m,) are raw scores of all new candidates: the share is estimated from them, so
+        the probability of a candidate depends on the others.
         """
         return _shift_prior(self.calibration(scores), self.prior, self.estimate(scores))
 
@@ -499,7 +518,8 @@ def expected_threshold(scores: Vector, probabilities: Vector) -> float:
 
     Of the ``k`` highest scores, ``Σ_k p`` are expected to be positive, so predicting these has an
     expected F1 of ``2 Σ_k p / (k + Σ p)``. The threshold lies below the last of these scores by the
-    tolerance of ties, so that round-off does not decide who reaches it. Raises ValueError for no
+    tolerance of ties, so that round-off does not decide who reaches it. Tied scores are predicted
+    alike; of thresholds with the same expected F1 the highest is returned. Raises ValueError for no
     scores.
 
     >>> round(expected_threshold(np.array([3.0, 1.0, 2.0]), np.array([0.9, 0.1, 0.7])), 6)

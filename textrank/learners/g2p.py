@@ -60,6 +60,7 @@ class G2P:
     share: float = 0.9
 
     def __post_init__(self) -> None:
+        """Raise ValueError for settings outside their range."""
         if not (np.isfinite(self.alpha) and self.alpha > 0):
             raise ValueError(f"alpha must be positive and finite, got {self.alpha}")
         for name in ("neighbours", "size"):
@@ -94,7 +95,11 @@ class G2P:
         return np.ascontiguousarray(P[:, : self._dimension(values)])
 
     def _dimension(self, values: Vector) -> int:
-        """Return the number of eigenvectors to keep, from descending eigenvalues (n,)."""
+        """Return the number of eigenvectors to keep, from descending eigenvalues (r,).
+
+        ``size``, at most r, or the smallest number with a ``share`` of the sum of squares; 1 if all
+        are 0.
+        """
         if self.size is not None:
             return min(self.size, len(values))
         square = np.cumsum(values**2)
@@ -206,7 +211,10 @@ class EmbeddingRLS:
         return nested_by_retraining(self, data, targets, partitions)
 
     def _embedding(self, alpha: float, n: int) -> G2P:
-        """Return the embedding of n candidates at this alpha."""
+        """Return the embedding of n candidates at this alpha, with ``neighbours`` as a number.
+
+        A share below 1 becomes that part of n, rounded down, and at least 15.
+        """
         count = self.neighbours
         if count is not None:
             count = int(count) if count >= 1 else max(int(count * n), 15)
@@ -252,7 +260,7 @@ def class_matrix(Y: Matrix, kind: Literal["binary", "single", "multi"]) -> Matri
 
 
 def average_similarities(parts: Sequence[Matrix], weights: Sequence[float] | None = None) -> Matrix:
-    """Return the weighted mean of similarity matrices; by default all weigh the same.
+    """Return the weighted mean of similarity matrices of one shape; by default all weigh the same.
 
     Raises ValueError if there is no matrix, if weights are negative or all zero, or if their number
     differs from that of the matrices.
@@ -270,7 +278,8 @@ def average_similarities(parts: Sequence[Matrix], weights: Sequence[float] | Non
 def to_similarities(D: Matrix, width: float | None = None) -> Matrix:
     """Return similarities ``exp(-D^2 / (2 width^2))``, or ``max(D) - D`` if ``width`` is None.
 
-    ``D`` are distances. Raises ValueError unless ``width`` is positive.
+    ``D`` are distances of any shape, not empty if ``width`` is None. Raises ValueError unless
+    ``width`` is positive or None.
     """
     D = np.asarray(D, dtype=np.float64)
     if width is None:
@@ -284,8 +293,8 @@ def neighbour_indicator(S: Matrix, count: int, *, mutual: bool = False) -> Matri
     """Return a matrix (n, n) that is 1 for candidates of which one is among the other's nearest.
 
     ``S`` (n, n) are similarities. Each candidate has ``count`` nearest ones (at most ``n - 1``),
-    itself not counted; if ``mutual``, both must be among the nearest of the other. The result is
-    symmetric and its diagonal is 1.
+    itself not counted; if ``mutual``, both must be among the nearest of the other. Of equally near
+    ones any may be chosen. The result is symmetric and its diagonal is 1. ``S`` is not changed.
     """
     n = len(S)
     count = min(count, n - 1)

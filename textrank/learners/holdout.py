@@ -53,7 +53,10 @@ def stack_groups_by_size(groups: Sequence[Indices]) -> Iterator[Indices]:
 
 
 def group_numbers_by_size(groups: Sequence[Indices]) -> Iterator[Indices]:
-    """Yield for each size, ascending, the numbers of the groups of that size, except empty ones."""
+    """Yield for each size, ascending, the indices in ``groups`` of the groups of that size.
+
+    They ascend within a size; empty groups are left out.
+    """
     sizes = np.array([len(group) for group in groups])
     for size in np.unique(sizes[sizes > 0]):
         yield np.flatnonzero(sizes == size)
@@ -63,7 +66,8 @@ def solve_blocks(G: Matrix, a: Matrix, y: Matrix) -> Matrix:
     """Return ``y_U - G_UU^-1 a_U`` (.., h, p) for stacks of blocks.
 
     ``G`` (.., h, h) are blocks of the inverse, ``a`` (.., h, p) coefficients and ``y`` (.., h, p)
-    labels of the rows of each group. Raises ValueError if a block is singular.
+    labels of the rows of each group. Raises ValueError if a block is singular, except that a block
+    of one row that is 0 gives infinite or NaN scores.
     """
     if G.shape[-1] == 1:
         return np.asarray(y - a / G)
@@ -71,7 +75,11 @@ def solve_blocks(G: Matrix, a: Matrix, y: Matrix) -> Matrix:
 
 
 def solve_regular(G: Matrix, a: Matrix) -> Matrix:
-    """Return ``G^-1 a`` (.., h, p) for stacks of matrices; raise ValueError if one is singular."""
+    """Return ``G^-1 a`` (.., h, p) for stacks of matrices ``G`` (.., h, h) and ``a`` (.., h, p).
+
+    Raises ValueError if a matrix is exactly singular; the message blames data that are too large
+    for alpha.
+    """
     try:
         return np.asarray(np.linalg.solve(G, a))
     except np.linalg.LinAlgError:
@@ -93,7 +101,7 @@ def heldout_all_alphas(
     """Yield groups of equal size (b, h) with their held-out scores at every alpha (b, a, h, p).
 
     Groups come by ascending size, in batches; the first item holds their row numbers. Groups may
-    overlap.
+    overlap; empty ones are left out. Raises ValueError if a block of the inverse is singular.
 
     Parameters
     ----------
@@ -163,7 +171,8 @@ def heldout_one_alpha(
     """Yield groups of equal size (b, h) with their scores (b, 1, h, p) at the alpha of ``G``.
 
     ``G`` (n, n) is the inverse ``(K + alpha I)^-1``, ``Y`` (n, p) the labels and ``A`` (n, p) is
-    ``G Y``. Groups may overlap; they come by ascending size.
+    ``G Y``. Groups may overlap; they come by ascending size, without the empty ones. Raises
+    ValueError if a block of ``G`` is singular.
     """
     for index in stack_groups_by_size(groups):
         for part in _batches(index, 1):
@@ -234,8 +243,10 @@ def heldout_with_bias(
 ) -> Matrix:  # (a, n, p)
     """Return held-out scores (a, n, p) at every alpha of least squares with an unpenalised bias.
 
-    ``alphas(m)`` are the alphas of a model of ``m`` candidates. The bias is added to the scores if
-    ``add_bias``. Candidates of no group score NaN.
+    ``alphas(m)`` are the alphas of a model of ``m`` candidates, equally many for every ``m``. The
+    bias is added to the scores if ``add_bias``. Candidates of no group score NaN; for one of
+    several groups the last counts, larger groups later. ``spectrum`` is that of the Gram matrix
+    ``K`` of all candidates, ``Y`` (n, p) are labels. A group must not hold all candidates.
 
     With ``G = (K + alpha I)^-1`` the bias is ``1'Gy / 1'G1``. Both sums lose a term
     ``(G1)_U' G_UU^-1 (G.)_U`` without the group ``U``, and the scores are those of plain least
@@ -277,7 +288,11 @@ class PathLearner(Protocol):
         """Regularisation values to choose from."""
 
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
-        """Return coefficients and held-out scores at every alpha."""
+        """Return coefficients and held-out scores at every alpha.
+
+        ``data`` is a Gram matrix (n, n), which gives coefficients of candidates, or ``Features``,
+        which give feature weights. A candidate is held out with its group, ``targets.groups``.
+        """
 
 
 class MetaLearner(ABC):
@@ -296,7 +311,11 @@ class MetaLearner(ABC):
 
     @abstractmethod
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
-        """Return coefficients and held-out scores at every alpha."""
+        """Return coefficients and held-out scores at every alpha.
+
+        ``data`` is a Gram matrix (n, n), which gives coefficients of candidates, or ``Features``,
+        which give feature weights. A candidate is held out with its group, ``targets.groups``.
+        """
 
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
         """Train at every alpha and return the fit with the best held-out scores by ``select``.
@@ -328,7 +347,7 @@ def nested_by_retraining(
 
     ``data`` is a Gram matrix (n, n) or features (n, d). A partition is the fold number of each
     candidate (n,). Returns one result per partition, in order. Raises ValueError if a group is in
-    two folds.
+    two folds or there is only one fold, and as ``learner.path`` does.
     """
     checked = [check_folds(folds, targets.groups) for folds in partitions]
     results = [empty_nested_scores(tuple(learner.alphas), folds) for folds in checked]
@@ -345,7 +364,8 @@ def assign_folds(targets: Targets, count: int) -> list[Indices]:
     """Return the rows of each fold for a learner without a closed form of held-out scores.
 
     The groups of ``targets``, sorted, are dealt out to ``count`` folds in turn; there are fewer
-    folds if there are fewer groups. Raises ValueError if all candidates are in one group.
+    folds if there are fewer groups. ``count`` must be at least 2, which is not checked. Raises
+    ValueError if all candidates are in one group.
     """
     document = np.unique(targets.groups, return_inverse=True)[1]
     if not document.any():
@@ -363,7 +383,8 @@ def heldout_by_folds(
     """Return held-out scores (a, n) of a learner without a closed form, by folds of groups.
 
     ``count`` is the number of folds, see ``assign_folds``. ``coefs(X, targets)`` trains on rows of
-    ``X`` (n, d) and returns the feature weights (a, d) at every alpha.
+    ``X`` (n, d) and returns the feature weights (a, d) at every alpha. Raises ValueError if all
+    candidates are in one group.
     """
     parts = []
     for out in assign_folds(targets, count):
@@ -401,7 +422,7 @@ def nested_by_inverse(
     documents
         (n,) group of each candidate; a group is held out together.
     partitions
-        Each the fold number of each candidate (n,); ValueError if a document is in two folds.
+        Each the fold number of each candidate (n,).
     alphas
         Regularisation values.
     weights
@@ -413,6 +434,12 @@ def nested_by_inverse(
     -------
     list of NestedScores
         One per partition, in order.
+
+    Raises
+    ------
+    ValueError
+        If a document is in two folds, a partition has only one fold, or K is not positive
+        semidefinite.
     """
     outputs = nested_by_inverse_multi(
         K, y[:, None], documents, partitions, alphas, weights=weights, readout=readout
@@ -542,8 +569,8 @@ def empty_nested_scores(alphas: tuple[float, ...], folds: Indices) -> NestedScor
 
 
 def _part(data: Matrix | Features, rows: Indices, columns: Indices) -> Matrix | Features:
-    """Return rows of features, or rows and columns of a Gram matrix.
+    """Return rows of features, or rows and columns of a Gram matrix, as copies in the given order.
 
-    ``columns`` is ignored for features.
+    ``columns`` are candidates and ignored for features.
     """
     return data.rows(rows) if isinstance(data, Features) else data[np.ix_(rows, columns)]

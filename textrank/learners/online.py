@@ -54,7 +54,7 @@ class OnlineRLS:
 
     @classmethod
     def empty(cls, *, alpha: float) -> OnlineRLS:
-        """Return a model without candidates, which scores zero."""
+        """Return a model without candidates; raise ValueError unless alpha is positive."""
         (alpha,) = check_alphas([alpha])
         none = np.empty((0, 0))
         return cls(none, none, none, np.empty(0), np.empty(0), _NO_ROWS, alpha, DocumentBlocks({}))
@@ -64,7 +64,8 @@ class OnlineRLS:
         """Train on a Gram matrix (n, n) by one Cholesky inverse; the border is empty.
 
         ``y`` (n,) are labels, ``documents`` (n,) the number of the document of each candidate. No
-        labels give the empty model.
+        labels give the empty model. Raises ValueError for inputs that do not fit together and if
+        ``K`` is not a Gram matrix.
         """
         if not len(y):
             return cls.empty(alpha=alpha)
@@ -77,6 +78,7 @@ class OnlineRLS:
         return cls(G, none, np.empty((0, 0)), labels, G @ labels, groups, alpha, blocks)
 
     def __len__(self) -> int:
+        """Return the number of candidates, ``n + m``."""
         return len(self.y)
 
     @property
@@ -164,7 +166,10 @@ class OnlineRLS:
         return replace(self, G=G, X=X, S=S)
 
     def relabel(self, row: int, y: float) -> OnlineRLS:
-        """Return the model with another label ``y`` of the candidate ``row``."""
+        """Return the model with another label ``y`` of the candidate ``row``; O(n^2).
+
+        Raises IndexError if there is no such row.
+        """
         unit = np.zeros(len(self))
         unit[row] = y - self.y[row]
         labels = self.y.copy()
@@ -173,7 +178,7 @@ class OnlineRLS:
 
     @property
     def heldout(self) -> Vector:
-        """Score (n + m,) of each candidate by the model without its document."""
+        """Score (n + m,) of each candidate by the model without its document; computed anew."""
         scores = np.empty(len(self))
         for index, values in self.blocks.stacks.values():
             scores[index] = self.y[index] - _solve_blocks(values, self.coef[index])
@@ -182,7 +187,7 @@ class OnlineRLS:
     def coef_without(self, document: int) -> Vector:
         """Return coefficients (n + m,) of the model without a document, 0 for its candidates.
 
-        A document without candidates leaves the coefficients as they are.
+        For a document without candidates the array ``coef`` itself is returned, not a copy.
         """
         index, values = self.blocks.block(document)
         if not len(index):
@@ -210,7 +215,10 @@ def _removed_part(S: Matrix, x: Vector, g: float) -> Matrix:
 
 
 def _solve_blocks(values: Matrix, right: Matrix) -> Matrix:
-    """Return solutions (b, h) for blocks (b, h, h) and right sides (b, h)."""
+    """Return solutions (b, h) for blocks (b, h, h) and right sides (b, h).
+
+    Raises LinAlgError if a block of several rows is singular.
+    """
     if values.shape[-1] == 1:
         return np.asarray(right / values[:, :, 0])
     return np.asarray(np.linalg.solve(values, right[:, :, None])[:, :, 0])
@@ -313,7 +321,7 @@ class DocumentBlocks:
         return DocumentBlocks(stacks, named)
 
     def _moved(self, row: int) -> DocumentBlocks:
-        """Return the blocks with the rows behind a removed one moved up."""
+        """Return the blocks with all rows above ``row`` lowered by one; ``row`` itself is gone."""
         stacks = {s: (index - (index > row), b) for s, (index, b) in self.stacks.items()}
         return replace(self, stacks=stacks)
 
@@ -456,7 +464,8 @@ class UpdatableRankRLS:
     ) -> UpdatableRankRLS:
         """Train on a Gram matrix (n, n); ``y`` (n,) are labels, ``queries`` (n,) their queries.
 
-        Raises ValueError for inputs that do not fit together.
+        If ``normalised``, every query counts alike, else every pair. Raises ValueError for inputs
+        that do not fit together and if ``K`` is not a Gram matrix.
         """
         K = check_gram(K)
         labels = check_targets(y, len(K))[:, 0]
@@ -528,12 +537,15 @@ class UpdatableRankRLS:
 
 
 def _root(queries: Indices, normalised: bool) -> Callable[[Matrix], Matrix]:
-    """Return the function ``X -> R X`` of all pairs of these queries (n,)."""
+    """Return the function ``X -> R X`` of all pairs of these queries (n,), ``X`` (n, m) or (n,).
+
+    It subtracts the mean of each query and scales the rest, see ``QueryCentring``.
+    """
     return QueryCentring(np.unique(queries, return_inverse=True)[1], normalised).root
 
 
 def _symmetric(K: Matrix) -> Matrix:
-    """Return ``K`` without the round-off that makes it differ from its transpose."""
+    """Return ``(K + K') / 2``, a new array without the round-off that makes K asymmetric."""
     return np.asarray((K + K.T) / 2)
 
 

@@ -83,6 +83,7 @@ class PerQuestionLearner(MetaLearner):
     together: bool = False
 
     def __post_init__(self) -> None:
+        """Raise ValueError for a learner without a path and for settings outside their range."""
         if not isinstance(self.learner, PathLearner):
             raise ValueError(
                 f"learner must have a path over alphas, {type(self.learner).__name__} has none. "
@@ -129,7 +130,9 @@ class PerQuestionLearner(MetaLearner):
         """Return test and inner held-out log-odds of every partition into folds, at every alpha.
 
         A partition is the fold number of each candidate (n,); there is one result per partition, in
-        order.
+        order. Raises ValueError if a group is in two folds. With ``together``, each question must
+        have candidates in at least two folds, else ValueError, and sample weights and
+        ``positive_weight`` are not used.
         """
         if not (self.together and isinstance(self.learner, RLS) and isinstance(data, Features)):
             return super().nested(data, targets, partitions)
@@ -172,7 +175,7 @@ class PerQuestionLearner(MetaLearner):
     ) -> Iterator[RegularizationPath]:
         """Yield the path of each of some twin questions, in order, from one decomposition.
 
-        A single question is trained by ``learner`` itself.
+        ``targets`` are those of all candidates. A single question is trained by ``learner`` itself.
         """
         rows = twins[0].rows
         if len(twins) == 1:
@@ -209,9 +212,10 @@ class _QuestionData:
 
     @classmethod
     def from_rows(cls, data: Features, rows: Indices, minimum: int) -> _QuestionData:
-        """Select features that at least ``minimum`` of the rows (or all) have.
+        """Select features that at least ``minimum`` of the rows have; all rows, if they are fewer.
 
-        Raises ValueError if the rows share no feature whose name ends with ``CONSTANT_FEATURE``.
+        ``rows`` are those of one question in ``data``, the features of all candidates. Raises
+        ValueError if the rows share no feature whose name ends with ``CONSTANT_FEATURE``.
         """
         X = data.values if len(rows) == len(data) else data.values[rows]
         counts = np.bincount(X.indices, minlength=X.shape[1])
@@ -232,7 +236,11 @@ class _QuestionData:
 
 
 def _are_twins(one: _QuestionData, two: _QuestionData, targets: Targets) -> bool:
-    """Return whether two questions have equal features and groups, and labels of both kinds."""
+    """Return whether two questions have equal feature values and groups, row by row.
+
+    Both must also have exactly two different labels and more than one group. Labels themselves may
+    differ, and so may the names of features.
+    """
     X, Z = one.features.values, two.features.values
     return (
         X.shape == Z.shape
@@ -275,7 +283,10 @@ def _rows_by_question(data: Features) -> list[Indices]:
 
 
 def _take_columns(X: SparseMatrix, columns: Indices) -> SparseMatrix:
-    """Return the CSR matrix ``X[:, columns]``, faster; ``columns`` must be distinct."""
+    """Return the CSR matrix ``X[:, columns]``, faster; ``columns`` must be distinct.
+
+    Entries of a row keep their order, so columns stay sorted only if ``columns`` ascend.
+    """
     number = np.full(X.shape[1], -1, dtype=np.int32)
     number[columns] = np.arange(len(columns))
     new_columns = number[X.indices]
@@ -288,9 +299,9 @@ def fit_log_odds_scale(scores: Vector, y: Vector) -> tuple[float, float]:
     """Return slope and offset that turn held-out scores (n,) into log-odds of a positive label.
 
     A label of ``y`` (n,) is positive if above 0. The slope is at least 0; it is 0, and the offset
-    the log-odds of all labels, if scores are constant, go against the labels, or labels are of one
-    kind. The targets are smoothed by one candidate of each kind, as Platt does, so that few or
-    perfectly separated candidates do not give certainty.
+    the log-odds of all labels, each kind counted once more, if scores are constant, go against the
+    labels, or labels are of one kind. The targets are smoothed by one candidate of each kind, as
+    Platt does, so that few or perfectly separated candidates do not give certainty.
 
     >>> from scipy.special import expit
     >>> scores, y = np.array([-1.0, 1.0, -1.0, 1.0]), np.array([-1, 1, -1, 1])
@@ -313,7 +324,7 @@ def fit_log_odds_scale(scores: Vector, y: Vector) -> tuple[float, float]:
 
 
 def round_to_bits(values: Matrix, bits: int) -> Matrix:
-    """Return values rounded to ``bits`` binary digits of the mantissa; 0 keeps all.
+    """Return values rounded to ``bits`` binary digits of the mantissa; 0 returns them as they are.
 
     >>> round_to_bits(np.array([[0.3]]), 3).item()
     0.3125

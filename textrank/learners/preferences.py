@@ -103,12 +103,12 @@ class WeightedGraph:
         return order // 2, np.concatenate([[0], np.cumsum(counts)])
 
     def without(self, edges: Indices) -> WeightedGraph:
-        """Return the graph of the same candidates without some ``edges`` (k,)."""
+        """Return the graph of the same candidates without some ``edges`` (k,), given by number."""
         rest = np.setdiff1d(np.arange(len(self.pairs)), edges)
         return WeightedGraph(self.n, self.pairs[rest], self.weights[rest], self.pulls[rest])
 
     def edges_of(self, rows: Indices) -> Indices:
-        """Return the edges (k,), ascending, that touch one of the ``rows``."""
+        """Return the numbers (k,) of the edges that touch one of the ``rows``, ascending, once."""
         edges, begins = self._edges_by_row
         parts = [edges[begins[row] : begins[row + 1]] for row in rows.tolist()]
         return np.unique(np.concatenate([np.empty(0, dtype=np.intp), *parts]))
@@ -121,7 +121,9 @@ def weigh_edges(
 
     ``cost`` is that of ``RankRLS``: ``magnitude`` asks for differences of the given magnitudes,
     ``sign`` for 1, ``bound`` for the magnitudes ``z`` with weight ``1 / z^2``. If ``normalised``,
-    the weights of a query are divided by the number of its preferences.
+    the weights of a query are divided by the number of its preferences; a graph without queries is
+    one query. Preferences between the same two candidates are merged. Magnitudes must not be 0 for
+    ``bound``.
     """
     z = np.ones(len(graph)) if cost == "sign" else graph.magnitudes
     w = 1.0 / graph.magnitudes**2 if cost == "bound" else np.ones(len(graph))
@@ -163,8 +165,10 @@ class PreferenceProblem:
         """Decompose a Gram matrix (n, n) if ``dual``, else features (n, d), for these edges.
 
         ``alpha`` is the smallest one in use. If the Laplacian would lose its digits, the weighted
-        differences of the features are decomposed instead, O(e d^2). Raises ValueError if a Gram
-        matrix is not positive semi-definite.
+        differences of the features are decomposed instead, O(e d^2); a given Gram matrix is used in
+        any case. More than ``2 n`` features are treated by their Gram matrix (``is_dual``). Raises
+        ValueError if a Gram matrix is not positive semi-definite, and if sparse features must be
+        decomposed and are too large to be made dense.
         """
         if dual or data.shape[1] > 2 * data.shape[0]:
             K = np.asarray(data) if dual else gram(data)
@@ -182,14 +186,20 @@ class PreferenceProblem:
     def _from_differences(
         cls, data: Matrix | SparseMatrix, graph: WeightedGraph
     ) -> PreferenceProblem:
-        """Decompose the weighted differences of features (n, d) themselves, not their products."""
+        """Decompose the weighted differences of features (n, d) themselves, not their products.
+
+        Raises ValueError if sparse features are too large to be made dense.
+        """
         check_dense_size(data)
         U, s, V = decompose_features(graph.differences(data))
         return cls(graph, s**2, data, V, s * (U.T @ graph.targets), False, is_accurate=False)
 
     @classmethod
     def _from_factor(cls, C: Matrix, graph: WeightedGraph, *, is_dual: bool) -> PreferenceProblem:
-        """Decompose ``C'L C`` for features or a factor (n, c) of the Gram matrix."""
+        """Decompose ``C'L C`` for features or a factor (n, c) of the Gram matrix.
+
+        A square factor must be lower triangular, as that of ``_factor``.
+        """
         LC = graph.laplacian @ C
         # A square factor of a Gram matrix is lower triangular: half of the product suffices.
         is_triangular = is_dual and C.shape[0] == C.shape[1]
@@ -202,17 +212,20 @@ class PreferenceProblem:
         return bool(EPSILON * self.d.max(initial=0.0) <= MAX_GRAM_ERROR * alpha)
 
     def solutions(self, alphas: Vector) -> Matrix:  # (a, r)
-        """Return the minimisers at every alpha, in the rotated coordinates."""
+        """Return the minimisers (a, r) at every alpha, in the rotated coordinates (of ``G``)."""
         return np.asarray(self.Z / (self.d + alphas[:, None]))
 
     def weights(self, alphas: Vector) -> Matrix:  # (a, d)
-        """Return feature weights at every alpha; ValueError if a Gram matrix was decomposed."""
+        """Return feature weights (a, d) at every alpha.
+
+        Raises ValueError if a Gram matrix was decomposed (``is_dual``).
+        """
         if self.is_dual:
             raise ValueError("a Gram matrix has no features: decompose the features instead")
         return np.asarray(self.solutions(alphas) @ self.E.T)
 
     def coefs(self, alphas: Vector) -> Matrix:  # (a, n)
-        """Return coefficients of the candidates, ``(L K + alpha I)^-1 p``, at every alpha.
+        """Return coefficients (a, n) of the candidates, ``(L K + alpha I)^-1 p``, at every alpha.
 
         ``(p - L f) / alpha``, refined: what is divided by a small alpha is a difference.
         """
@@ -248,7 +261,10 @@ class PreferenceProblem:
         return scores
 
     def _solve_without(self, edges: Indices, alphas: Vector, g: Matrix) -> Matrix:  # (a, r)
-        """Return the minimisers at every alpha without some ``edges`` (k,); ``g`` (a, r)."""
+        """Return the minimisers (a, r) at every alpha without some ``edges`` (k,), by number.
+
+        ``g`` (a, r) is ``1 / (d + alpha)``. Raises ValueError if alpha is round-off of the data.
+        """
         T = self.graph.differences(self.G, edges)
         right = self.Z - T.T @ self.graph.targets[edges]
         k, r = T.shape
@@ -262,7 +278,10 @@ class PreferenceProblem:
         return np.asarray(t + g * (x @ T))
 
     def holdout_operations(self, groups: Sequence[Indices], alphas: int) -> float:
-        """Return about how many multiplications ``heldout`` takes for these groups."""
+        """Return about how many multiplications ``heldout`` takes for these groups of rows.
+
+        ``alphas`` is the number of alphas. Edges inside a group are counted twice.
+        """
         degree = np.bincount(self.graph.pairs.ravel(), minlength=self.graph.n)
         k = np.array([degree[rows].sum() for rows in groups], dtype=np.float64)
         small = np.minimum(k, len(self.d))
@@ -304,8 +323,10 @@ def heldout_differences(
 ) -> Vector:  # (l,)
     """Return the predicted difference of each preference, the groups of both candidates held out.
 
-    The model knows neither candidate nor any edge of their groups, so the difference follows from
-    the data alone.
+    The result (l,) is the score of the better less that of the worse candidate, in the order of
+    ``graph``, by a model at ``alpha`` without the two groups and any edge that touches them.
+    ``problem`` is that of all edges, decomposed for an alpha no larger; ``groups`` (n,) is the
+    group of each candidate.
     """
     number = np.unique(groups, return_inverse=True)[1]
     both = np.sort(number[graph.pairs], axis=1)
@@ -326,7 +347,8 @@ def heldout_differences(
 def _factor(K: Matrix) -> Matrix:
     """Return ``C`` (n, r) with ``K = C C'`` by Cholesky, with pivots if ``K`` is singular.
 
-    Raises ValueError if ``K`` is not positive semi-definite.
+    A square ``C`` is lower triangular; of a singular ``K`` it has at most n - 1 columns. Raises
+    ValueError if ``K`` is not positive semi-definite.
     """
     factor, failed = sla.lapack.dpotrf(np.asfortranarray(K), lower=1, clean=1)
     if not failed:

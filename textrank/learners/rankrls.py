@@ -79,10 +79,13 @@ class Preferences(Protocol):
         """Return ``R X`` for ``X`` (n, m) or (n,), dense."""
 
     def reduce(self, X: Matrix) -> Matrix:  # (n, m) -> (r, m)
-        """Return ``D B X``: R without its null space, ``R = B' D B``, rows of ``B`` orthonormal."""
+        """Return ``D B X`` (r, m): R without its null space, for ``X`` (n, m).
+
+        ``R = B' D B`` with orthonormal rows of ``B`` (r, n) and a positive diagonal ``D``.
+        """
 
     def expand(self, U: Matrix) -> Matrix:  # (r, m) -> (n, m)
-        """Return ``B' U``, the way back from ``reduce``."""
+        """Return ``B' U`` (n, m) for ``U`` (r, m), so that ``expand(reduce(X))`` is ``R X``."""
 
     def target(self, Y: Matrix) -> Matrix:
         """Return ``R s`` (n, p) for the potentials ``s`` of the labels ``Y`` (n, p).
@@ -121,7 +124,7 @@ class QueryCentring:
 
     @cached_property
     def scale(self) -> Vector:  # (n,)
-        """Factor of the pairs in the query of each candidate."""
+        """Factor ``scale_q`` of the query of each candidate, (n,), see the class."""
         size = self.size.astype(np.float64)
         return 2.0 / np.maximum(size - 1, 1) if self.normalised else size
 
@@ -156,7 +159,10 @@ class QueryCentring:
         return reduced
 
     def expand(self, U: Matrix) -> Matrix:
-        """Return ``B' U`` (n, m) for ``U`` (n - q, m): back from ``reduce``, without its scale."""
+        """Return ``B' U`` (n, m) for ``U`` (n - q, m): back from ``reduce``, without its scale.
+
+        A query of one candidate gets zeros.
+        """
         rest = self._rest
         cells = (np.ones(len(rest)), (self.query[rest], np.arange(len(rest))))
         sums = sp.csr_array(cells, shape=(self._mirror.shape[0], len(rest)))
@@ -166,7 +172,7 @@ class QueryCentring:
 
     @cached_property
     def _first(self) -> Indices:  # (q,)
-        """First candidate of each query."""
+        """First candidate of each query, (q,), by query number."""
         return np.unique(self.query, return_index=True)[1]
 
     @cached_property
@@ -186,7 +192,7 @@ class QueryCentring:
         return sp.csr_array(cells, shape=(len(self._first), n))
 
     def laplacian(self) -> Callable[[Vector], Vector]:
-        """Return a function ``u -> L u`` of one vector (n,)."""
+        """Return a function ``u -> L u`` of one vector (n,), in O(n); ``u`` is not changed."""
         query, scale = self.query, self.scale
         share = 1.0 / np.bincount(query)
         return lambda u: (u - (np.bincount(query, u) * share)[query]) * scale
@@ -211,7 +217,11 @@ class QueryCentring:
 
 @lru_cache(maxsize=1024)
 def _centred(h: int, scale: float) -> tuple[Matrix, Matrix]:
-    """Return the pseudo-inverse and null space of ``R`` for one whole query of ``h`` candidates."""
+    """Return pseudo-inverse (h, h) and null space (h, 1) of ``R`` for one whole query.
+
+    ``h`` is its number of candidates, ``scale`` the factor of its pairs. The arrays are cached: do
+    not change them.
+    """
     return (np.eye(h) - 1.0 / h) / np.sqrt(scale), np.full((h, 1), h**-0.5)
 
 
@@ -234,7 +244,9 @@ class PreferenceLaplacian:
     ) -> PreferenceLaplacian:
         """Build the preferences between differently labelled candidates of each query.
 
-        ``y`` is (n, 1), ``query`` (n,) numbered from 0; ``cost`` is as in ``RankRLS``.
+        ``y`` is (n, 1), ``query`` (n,) numbered from 0; ``cost`` is as in ``RankRLS``. If
+        ``normalised``, the weights of a query's preferences are divided by their number. Equally
+        labelled pairs make no preference.
         """
         queries = rows_by_group(query, len(y), name="queries")
         blocks = [_block(y[rows, 0], cost, normalised) for rows in queries]
@@ -243,7 +255,7 @@ class PreferenceLaplacian:
         return cls(query, queries, values, [v for _, v in decomposed], [pull for _, pull in blocks])
 
     def root(self, X: Matrix | SparseMatrix) -> Matrix:
-        """Return ``R X``, query by query."""
+        """Return ``R X`` for ``X`` (n, m) or (n,), query by query, as a new dense array."""
         dense = X.toarray() if isinstance(X, sp.sparray) else X
         result = np.empty(dense.shape)
         for rows, w, V in self._blocks():
@@ -251,7 +263,11 @@ class PreferenceLaplacian:
         return result
 
     def reduce(self, X: Matrix) -> Matrix:
-        """Return ``D B X``, query by query: one row per positive eigenvalue of the Laplacian."""
+        """Return ``D B X`` (r, m) for ``X`` (n, m), query by query.
+
+        There is one row per positive eigenvalue of the Laplacian; no row for a query without
+        preferences.
+        """
         parts = [
             np.sqrt(w[w > 0])[:, None] * (V[:, w > 0].T @ X[rows]) for rows, w, V in self._blocks()
         ]
@@ -346,6 +362,7 @@ def _level_operator(
         pull = (inverse_gaps @ size)[level]
 
         def apply_bound(u: Vector) -> Vector:
+            """Return ``L u`` (n,) for the cost ``bound``."""
             sums = np.bincount(level, u, minlength=len(size))
             return np.asarray(scale * (degree * u - (weights @ sums)[level]))
 
@@ -354,6 +371,7 @@ def _level_operator(
     degree = total[query] - size[level]
 
     def apply_equal(u: Vector) -> Vector:
+        """Return ``L u`` (n,) if all pairs of different labels of a query have one weight."""
         sums = np.bincount(query, u)[query] - np.bincount(level, u, minlength=len(size))[level]
         return np.asarray(scale * (degree * u - sums))
 
@@ -366,9 +384,9 @@ def _level_operator(
 
 
 def _zero_round_off(w: Vector) -> Vector:
-    """Return ascending eigenvalues with those that are only round-off set to zero.
+    """Return ascending eigenvalues with those that are only round-off of the largest set to zero.
 
-    All are zero if none is positive.
+    Negative ones are zero too; all are if none is positive. ``w`` (h,) must not be empty.
     """
     top = max(float(w[-1]), 0.0)
     return np.where(w > 1e-12 * top * len(w), w, 0.0) if top else np.zeros(len(w))
@@ -392,7 +410,8 @@ def heldout_by_query(
 
     ``spectrum`` is of ``R K R``, ``target`` (n, p) is ``R s``, ``B`` (a, n, p) its coefficients,
     ``groups`` are row numbers of whole queries, and ``read(N)`` returns ``N K R Q`` for a sparse
-    ``N`` (c, n). Candidates of no group score NaN.
+    ``N`` (c, n). Candidates of no group score NaN. Groups must not be empty and must not overlap.
+    Raises ValueError if the data are so large that alpha is round-off.
 
     With ``R`` the root of the Laplacian and ``G = (R K R + alpha I)^-1``, least squares on
     ``R K R`` gives the differences inside the held-out queries, ``R f = R s - x`` with
@@ -520,6 +539,7 @@ class RankRLS:
     normalised: bool = False
 
     def __post_init__(self) -> None:
+        """Store the alphas as a tuple; raise ValueError for settings outside their range."""
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
         check_metric(self.select)
         if self.cost not in get_args(Cost):
@@ -556,7 +576,8 @@ class RankRLS:
         ``y`` (n, p), or (n,) for one output, replaces the labels of ``targets``, whose groups and
         queries all outputs share. With the cost ``magnitude`` and ties, one decomposition serves
         all outputs; other costs decompose once for each. With a preference graph there is one
-        output, and ``y`` is not used. Raises ValueError as ``path`` does.
+        output, and ``y`` is not used. Sample weights are ignored. Raises ValueError for a query
+        that reaches into two groups.
         """
         matrix, dual = check_data(data)
         alphas = np.array(self.alphas)
@@ -586,9 +607,10 @@ class RankRLS:
         """Return test scores and inner held-out scores of every partition into folds, in order.
 
         A partition is the fold number of each candidate (n,); ValueError if a group is in two
-        folds. Within queries one inverse per alpha serves all, as for RLS. A global ranking, a
-        preference graph, or few features, train once per fold.
+        folds, and for sample weights. Within queries one inverse per alpha serves all, as for RLS.
+        A global ranking, a preference graph, or few features, train once per fold.
         """
+        check_unweighted(targets, "rankrls.v1")
         matrix, dual = check_data(data)
         if targets.preferences is not None:
             return nested_by_retraining(self, data, targets, partitions)
@@ -609,7 +631,10 @@ class RankRLS:
         )
 
     def coefs(self, data: Matrix | Features, targets: Targets) -> Matrix:  # (a, n) or (a, d)
-        """Return coefficients, or feature weights, at every alpha; nothing is held out."""
+        """Return coefficients (a, n), or feature weights (a, d); nothing is held out.
+
+        Groups and sample weights of the targets are ignored, so a query may be in several groups.
+        """
         matrix, dual = check_data(data)
         if targets.preferences is not None:
             alphas = np.array(self.alphas)
@@ -638,8 +663,9 @@ class RankRLS:
     def operator(self, targets: Targets) -> tuple[Callable[[Vector], Vector], Vector]:
         """Return the Laplacian as a function ``u -> L u`` of a vector (n,), and the pull (n,).
 
-        For conjugate gradients: nothing of size n x n is formed. Raises ValueError as ``weigh``
-        does.
+        The pull is ``L s`` for the potentials ``s``, the right side of the equations. For conjugate
+        gradients: nothing of size n x n is formed. With a preference graph, raises ValueError as
+        ``weigh`` does. Groups and sample weights are ignored.
         """
         if targets.preferences is not None:
             graph = self.weigh(targets)
@@ -656,7 +682,8 @@ class RankRLS:
         """Return the predicted difference (l,) of each given preference, both sides held out.
 
         The model is trained without the groups of the two candidates and all their preferences.
-        Raises ValueError if the targets have no preference graph.
+        The order is that of ``targets.preferences``, a difference is the better one's score less
+        the worse one's. Raises ValueError as ``weigh`` does, also without a preference graph.
         """
         matrix, dual = check_data(data)
         edges = self.weigh(targets)
@@ -746,9 +773,10 @@ class RankRLS:
         return A, heldout
 
     def _shrink(self, alphas: Vector) -> Callable[[int], Vector]:
-        """Return a function of the number of candidates to the alphas of RLS with a free bias.
+        """Return a function from a number of candidates to the alphas of RLS with a free bias.
 
-        A global ranking with these preferences equals RLS with an unpenalised bias.
+        They are ``alphas / n``, or ``alphas (n - 1) / 2`` if ``normalised``. A global ranking with
+        these preferences equals RLS with an unpenalised bias.
         """
         if self.normalised:
             return lambda n: alphas * max(n - 1, 1) / 2
@@ -812,7 +840,11 @@ def _rooted(
 
 
 def _decompose(matrix: Matrix | SparseMatrix, dual: bool, alpha: float) -> Spectrum:
-    """Return the spectrum of a Gram matrix (``dual``) or of features, for the smallest alpha."""
+    """Return the spectrum of a Gram matrix (``dual``) or of features.
+
+    That of features is accurate enough for ``alpha``, the smallest one in use; a Gram matrix is
+    decomposed whatever the alpha.
+    """
     if dual:
         return Spectrum.from_gram(np.asarray(matrix))
     return Spectrum.from_features(matrix, alpha=alpha)

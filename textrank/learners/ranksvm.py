@@ -85,7 +85,7 @@ class RankSVM:
         basis is refused for features, which need none.
     tolerance
         For hinge loss the largest gap between the objective and its lower bound, relative to the
-        objective; for squared hinge loss that of the gradient. None: 1e-3 and 1e-7.
+        objective; for squared hinge loss that of the gradient. None or 0: 1e-3 and 1e-7.
     iterations
         Largest number of steps at an alpha.
     seed
@@ -102,6 +102,7 @@ class RankSVM:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        """Store the alphas as a tuple; raise ValueError for settings outside their range."""
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
         check_metric(self.select)
         if self.loss not in get_args(Loss):
@@ -158,12 +159,16 @@ class RankSVM:
         """Return feature weights (a, d) at every alpha, in the order of ``alphas``.
 
         ``X`` is (n, d), ``y`` (n,) labels, ``queries`` (n,) the query of each candidate. Each alpha
-        starts from the weights of the next larger one.
+        starts from the weights of the next larger one. Inputs are not checked; the weights are zero
+        if no query has different labels.
         """
         return self._weights(X, Targets(y, queries, queries))
 
     def _weights(self, X: Matrix | SparseMatrix, targets: Targets) -> Matrix:  # (a, d)
-        """Return feature weights (a, d) at every alpha for labels or a preference graph."""
+        """Return feature weights (a, d) at every alpha for labels or a preference graph.
+
+        ``X`` is (n, d). A graph takes precedence over labels. Zeros if there is no pair.
+        """
         pairs: Pairs
         if targets.preferences is None:
             pairs = LabelPairs.from_labels(targets.y, targets.queries)
@@ -182,9 +187,9 @@ class RankSVM:
         return W
 
     def _map(self, data: Matrix | Features, targets: Targets) -> Any:
-        """Return the coordinates of the basis of a Gram matrix; None for features.
+        """Return the ``ReducedCoordinates`` of the basis of a Gram matrix; None for features.
 
-        Raises ValueError for features with a basis size.
+        Raises ValueError for features with a basis size, and as ``check_gram`` does.
         """
         if isinstance(data, Features):
             if self.size is not None:
@@ -264,7 +269,7 @@ class LabelPairs:
     def from_labels(cls, y: Vector, queries: Indices) -> LabelPairs:
         """Number the labels (n,) within each query in ascending order; equal labels share a number.
 
-        ``queries`` (n,) are any numbers of queries.
+        ``queries`` (n,) are any numbers of queries. There must be at least one candidate.
         """
         query = np.unique(queries, return_inverse=True)[1]
         order = np.lexsort((y, query))
@@ -352,7 +357,10 @@ class _Merge:
 
     @classmethod
     def from_blocks(cls, block: Indices) -> _Merge:
-        """Build the merge of blocks ``2 k`` and ``2 k + 1`` from the block of each candidate."""
+        """Build the merge of blocks ``2 k`` and ``2 k + 1`` from the block of each candidate (n,).
+
+        Blocks may be in any order; a block whose neighbour is missing gets empty ranges.
+        """
         block = np.sort(block)
         begins = run_starts(block)
         cuts, each = np.append(begins, len(block)), np.diff(begins, append=len(block))
@@ -407,7 +415,10 @@ class _Problem:
         return np.asarray(self.X @ w)
 
     def squared_loss(self, w: Vector, alpha: float) -> tuple[float, Vector]:
-        """Return squared hinge loss with its penalty, and the gradient, at ``w`` (d,)."""
+        """Return the sum of squared hinge loss plus ``alpha w'w``, and the gradient, at ``w`` (d,).
+
+        The gradient is (d,).
+        """
         value, slope = self.pairs.squared_hinge(self.score(w))
         return value + alpha * float(w @ w), self.T @ slope + 2 * alpha * w
 
@@ -415,11 +426,17 @@ class _Problem:
 def minimise_squared(
     problem: _Problem, start: Vector, alpha: float, tolerance: float, iterations: int
 ) -> Vector:
-    """Return the feature weights (d,) of squared hinge loss at one alpha, by L-BFGS."""
+    """Return the feature weights (d,) of squared hinge loss at one alpha, by L-BFGS.
+
+    ``start`` (d,) are the first weights, ``tolerance`` is that of the gradient (relative to the
+    penalty), ``iterations`` the largest number of steps: a fit that has not converged by then is
+    returned without a warning. There must be at least one pair.
+    """
     # The scale makes tolerances mean the same at any number of pairs.
     scale = 1.0 / problem.pairs.number
 
     def objective(w: Vector) -> tuple[float, Vector]:
+        """Return loss plus penalty and its gradient, both divided by the number of pairs."""
         value, gradient = problem.squared_loss(w, alpha)
         return value * scale, gradient * scale
 
@@ -456,12 +473,14 @@ def minimise_bundle(
 
     The loss is bounded below by planes, each its linearisation at a point. The minimum of penalty
     plus largest plane is a lower bound of the objective; a line search from the best point so far
-    towards it gives the next best one. Stops after ``iterations`` at the latest.
+    towards it gives the next best one. Stops after ``iterations`` at the latest, without a warning.
+    ``start`` (d,) are the first weights. There must be at least one pair.
     """
     number = problem.pairs.number
     penalty = alpha / number
 
     def evaluate(w: Vector, scores: Vector) -> _Point:
+        """Return the point of weights (d,) whose scores (n,) are known."""
         loss, slope = problem.pairs.hinge(scores)
         loss, slope = loss / number, slope / number
         return _Point(w, scores, loss, loss + penalty * float(w @ w), slope)
@@ -511,7 +530,8 @@ class _Planes:
     def add(self, normal: Vector, point: _Point) -> _Planes:
         """Return the planes with the linearisation at ``point``, whose normal (d,) is given.
 
-        Planes that have not been in use for long are dropped.
+        Planes that have not been in use for ``MAX_IDLE_STEPS`` are dropped. The new plane, the last
+        one, has a share of 0, or of 1 if it is the only one.
         """
         keep = self.idle < MAX_IDLE_STEPS
         normals = np.vstack([self.normals[keep], normal])
@@ -543,7 +563,8 @@ class _Planes:
 def maximise_on_simplex(H: Matrix, b: Vector, start: Vector) -> Vector:
     """Return ``x`` that maximises ``b'x - x'H x / 2`` over ``x >= 0``, ``sum x = 1``.
 
-    ``H`` (t, t) is positive semi-definite, ``start`` (t,) a feasible point. Active set method: the
+    ``H`` (t, t), t at least 1, is positive semi-definite, ``start`` (t,) a feasible point, which is
+    not changed. After ``20 t + 20`` steps the point reached is returned. Active set method: the
     system of the positive entries is solved exactly; an entry that would become negative leaves
     them, one that would gain most enters.
     """

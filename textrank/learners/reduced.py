@@ -95,6 +95,7 @@ class ReducedRLS:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        """Store the alphas as a tuple; raise ValueError for settings outside their range."""
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
         check_metric(self.select)
         if self.size < 1:
@@ -119,7 +120,11 @@ class ReducedRLS:
     def _fit_heads(
         self, data: Matrix | Features, targets: Targets, Y: Matrix, basis: Indices | None
     ) -> Fit:
-        """Return ``fit`` for the labels ``Y`` (n, h) of several heads."""
+        """Return the fit of the labels ``Y`` (n, h) of several heads, with one alpha for all.
+
+        It is the alpha with the best mean of the metric over heads; of equally good ones the
+        largest. ``coef`` and ``heldout`` of the fit have a last axis of heads.
+        """
         full, heldout = self._solve(data, targets, Y, basis)
         qualities = [
             score_alphas(heldout[:, :, head], replace(targets, y=y), self.select)
@@ -134,7 +139,8 @@ class ReducedRLS:
         """Return coefficients and held-out scores at every alpha.
 
         With a Gram matrix the coefficients (alphas, n) are zero off the basis; with features they
-        are feature weights (alphas, d). ``basis`` is as in ``fit``. Heads are ignored.
+        are feature weights (alphas, d). Held-out scores are (alphas, n). ``basis`` is as in
+        ``fit``. Heads are ignored. Raises ValueError for sample weights with ``rank``.
         """
         Y = check_targets(targets.y, len(targets))
         weights, heldout = self._solve(data, targets, Y, basis)
@@ -174,7 +180,8 @@ class ReducedRLS:
         """Return coefficients of the basis (a, b) and held-out scores (a, n) at every alpha.
 
         ``columns`` is ``K_MR`` (n, b), kernel values of all candidates with the basis, whose rows
-        ``basis`` (b,) are the Gram matrix of the basis.
+        ``basis`` (b,) are the Gram matrix of the basis. Heads are ignored. Raises ValueError if
+        that matrix is not symmetric or is zero, and for sample weights with ``rank``.
         """
         Y = check_targets(targets.y, len(columns))
         coefs, heldout = self._solve_on_basis(columns, basis, targets, Y)
@@ -249,8 +256,9 @@ class ReducedRLS:
     def sample_basis(self, targets: Targets, K: Matrix | None = None) -> Indices:
         """Return the sorted rows of a basis drawn by ``sampling``, all rows if ``size`` >= n.
 
-        Only ``leverage`` needs the Gram matrix ``K`` (n, n). A ``balanced`` basis is smaller than
-        ``size`` if negatives are fewer than half of it.
+        Only ``leverage`` needs the Gram matrix ``K`` (n, n), and raises ValueError without it. A
+        ``balanced`` basis is smaller than ``size`` if negatives are fewer than half of it. The
+        same ``seed`` gives the same basis.
         """
         n = len(targets)
         if self.size >= n:
@@ -295,12 +303,15 @@ class BasisMoments:
         return cls(K.T @ K, K.T @ Y)
 
     def __add__(self, other: BasisMoments) -> BasisMoments:
+        """Return the moments of both sets of candidates together, on the same basis."""
         return BasisMoments(self.gram + other.gram, self.products + other.products)
 
     def __sub__(self, other: BasisMoments) -> BasisMoments:
+        """Return the moments of these candidates without a subset of them."""
         return self + other * -1.0
 
     def __mul__(self, factor: float) -> BasisMoments:
+        """Return the moments of the same candidates with ``factor`` times their weight."""
         return BasisMoments(factor * self.gram, factor * self.products)
 
     def solve(self, basis_gram: Matrix, alpha: float, keep: Indices | None = None) -> Matrix:
@@ -339,7 +350,8 @@ def sample_by_leverage(K: Matrix, size: int, alpha: float, rng: np.random.Genera
     """Draw ``size`` different row numbers with probabilities in proportion to their ridge leverage.
 
     ``K`` (n, n) is the Gram matrix. The leverages ``diag(K (K + alpha I)^-1)`` are estimated on a
-    first uniform sample of ``2 size`` rows, so nothing of size n x n is decomposed.
+    first uniform sample of ``2 size`` rows, so nothing of size n x n is decomposed. ``size`` must
+    be at most n. Raises LinAlgError if ``K`` is clearly not positive semidefinite.
     """
     n = len(K)
     first = rng.choice(n, min(n, 2 * size), replace=False)
@@ -356,7 +368,8 @@ def sample_stratified(groups: Indices, size: int, rng: np.random.Generator) -> I
     """Draw ``size`` row numbers evenly over groups: round by round one row of every group.
 
     ``groups`` (n,) is the group of each row. Rows are drawn without replacement; in the last round
-    groups are chosen at random.
+    groups are chosen at random. The result is in the order drawn; with ``size`` above n it has all
+    rows.
     """
     order = rng.permutation(len(groups))
     numbers = np.unique(groups[order], return_inverse=True)[1]
@@ -425,7 +438,7 @@ class ReducedCoordinates:
         return DiagonalRidge(d.clip(min=0), F, trained, target, self.pinv.T @ V, self.null, V)
 
     def to_coefs(self, solutions: Matrix) -> Matrix:  # (a, r, p) -> (a, b, p)
-        """Return the coefficients of the basis for solutions in these coordinates."""
+        """Return the coefficients (a, b, p) of the basis for solutions (a, r, p) of ``solve``."""
         return np.asarray(np.einsum("rb,arp->abp", self.pinv, solutions, optimize=True))
 
     def to_full_coefs(self, W: Matrix) -> Matrix:  # (a, r) -> (a, n)
@@ -457,7 +470,10 @@ class ReducedCoordinates:
         return np.ascontiguousarray(rotated[:, len(E) :])
 
     def basis_by_group(self, groups: Sequence[Indices]) -> list[Indices]:
-        """Return for each group of rows the positions in ``basis`` of its basis vectors."""
+        """Return for each group of rows the positions in ``basis`` of its basis vectors.
+
+        In the order of the group's rows; empty if none of them is in the basis.
+        """
         position = np.full(len(self.H), -1)
         position[self.basis] = np.arange(len(self.basis))
         return [position[group][position[group] >= 0] for group in groups]
@@ -476,7 +492,10 @@ class DiagonalRidge:
     V: Matrix  # (r, r) rotation from these coordinates back to ``ReducedCoordinates``
 
     def solve(self, alphas: Vector) -> Matrix:  # (a, r, p)
-        """Return the minimisers (a, r, p) at every alpha, in the coordinates before rotation."""
+        """Return the minimisers (a, r, p) at every alpha (a,), in the coordinates before rotation.
+
+        These are the coordinates of ``ReducedCoordinates``, see its ``to_coefs``.
+        """
         g = 1.0 / (self.d + alphas[:, None])
         t = g[:, :, None] * (self.trained.T @ self.target)
         return np.asarray(np.einsum("rs,asp->arp", self.V, t, optimize=True))
@@ -629,6 +648,7 @@ class SparseRLS:
     normalised: bool = False
 
     def __post_init__(self) -> None:
+        """Store the alphas as a tuple; raise ValueError for settings out of range or unused."""
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
         check_metric(self.select)
         if self.rank not in ("none", "query", "global"):
@@ -681,14 +701,16 @@ class SparseRLS:
         """Return feature weights (a, d) at every alpha, nothing held out.
 
         ``X`` is (n, d), ``y`` (n,) labels; ``queries`` (n,) is used only if ``rank`` is ``query``.
-        Raises ValueError if ``iterations`` are not enough for ``tolerance``.
+        Inputs are not checked. Raises ValueError if ``iterations`` are not enough for
+        ``tolerance``.
         """
         return self.weights(X, Targets(y, queries, queries))
 
     def weights(self, X: Matrix | SparseMatrix, targets: Targets) -> Matrix:  # (a, d)
         """Return feature weights (a, d) at every alpha for features (n, d), nothing held out.
 
-        Raises ValueError if ``iterations`` are not enough for ``tolerance``.
+        Features are not checked, and sample weights are ignored. Raises ValueError if
+        ``iterations`` are not enough for ``tolerance``.
         """
         transposed = sp.csr_array(X.T)
         apply_laplacian, pull = self._operator(targets)
@@ -723,7 +745,10 @@ class SparseRLS:
 
 
 def _check_sparse(data: Any) -> SparseMatrix:
-    """Return checked features in CSR form; raise ValueError for a Gram matrix."""
+    """Return checked features in CSR form.
+
+    Raises ValueError for anything but ``Features``, and as ``check_features`` does.
+    """
     if not isinstance(data, Features):
         raise ValueError(
             "conjugate gradients work on features, not on a Gram matrix. Use a kernel with "

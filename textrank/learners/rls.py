@@ -95,6 +95,7 @@ class RLS:
     positive_weight: float = 1.0
 
     def __post_init__(self) -> None:
+        """Store the alphas as a tuple; raise ValueError for settings outside their range."""
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
         check_metric(self.select)
         if not (np.isfinite(self.positive_weight) and self.positive_weight > 0):
@@ -153,13 +154,20 @@ class RLS:
         return rls_changes(data, targets, alpha, self._weights(targets))
 
     def _is_gram_accurate(self, F: Matrix | SparseMatrix, targets: Targets) -> bool:
-        """Return whether the Gram matrix of the features has enough digits for all alphas."""
+        """Return whether the Gram matrix of features (n, d) has enough digits for all alphas.
+
+        Each candidate's alpha is divided by its weight; the smallest quotient decides.
+        """
         weights = self._weights(targets)
         heaviest = 1.0 if weights is None else float(weights.max())
         return is_gram_accurate(F, min(self.alphas) / heaviest)
 
     def _weights(self, targets: Targets) -> Vector | None:
-        """Return ``targets.weights`` times ``positive_weight`` of positives; None if all are 1."""
+        """Return ``targets.weights`` (n,) times ``positive_weight`` for labels above 0.
+
+        None if neither is set, that is if all weights are 1. Raises ValueError for weights that are
+        not positive.
+        """
         weights = check_weights(targets.weights, len(targets))
         if self.positive_weight == 1.0:
             return weights
@@ -178,7 +186,10 @@ class RLSSolution:
     _models: Callable[[slice], tuple[Matrix, Matrix]]
 
     def models(self, alphas: slice = slice(None)) -> tuple[Matrix, Matrix]:
-        """Return coefficients (a, n or d, p) and intercepts (a, p) at a slice of the alphas."""
+        """Return coefficients (a, n or d, p) and intercepts (a, p) at a slice of the alphas.
+
+        The slice selects by position, by default all; intercepts are 0 if none was fitted.
+        """
         return self._models(alphas)
 
     def choose(self, chosen: Indices) -> tuple[Matrix, Vector]:  # (n or d, p), (p,)
@@ -310,7 +321,9 @@ def rls_coefs(
     """Return coefficients (a, n, p) of the rows at every alpha, nothing held out.
 
     ``data`` is a Gram matrix if ``dual``, else features; for these too the result is coefficients
-    of the rows, not feature weights. Costs about half an eigendecomposition.
+    of the rows, not feature weights. There are no weights and no intercept. Costs about half an
+    eigendecomposition. Raises ValueError if the Gram matrix plus ``alpha I`` is not positive
+    definite.
     """
     if not dual and 2 * data.shape[1] <= len(Y):
         return Spectrum.from_features(data).coefs(Y, alphas)
@@ -329,8 +342,9 @@ class _Trained(Protocol):
     def hold_out(self, groups: Sequence[Indices]) -> Iterator[tuple[slice, Scores]]:
         """Yield slices of the alphas with the held-out scores at these.
 
-        Scores are pairs of row numbers (b, h) and scores (b, a, h, p), by ascending group size,
-        with the intercept included.
+        The slices are consecutive and cover all alphas. Scores are pairs of row numbers (b, h) and
+        scores (b, a, h, p), with a of this slice, by ascending group size, with the intercept
+        included.
         """
 
     def models(self, alphas: slice) -> tuple[Matrix, Matrix]:
@@ -350,7 +364,9 @@ def _train(
 ) -> _Trained:
     """Choose the cheapest decomposition that is accurate at the smallest alpha.
 
-    Arguments are those of ``solve_rls``. Raises ValueError for weights that are not positive.
+    An inverse per alpha for at most ``MAX_INVERSE_ALPHAS`` of them, if the Gram matrix is accurate
+    and not of features fewer than half the rows; otherwise a spectrum. Arguments are those of
+    ``solve_rls``. Raises ValueError for weights that are not positive.
     """
     weights = check_weights(weights, len(Y))
     if dual:
@@ -377,13 +393,19 @@ class _Rows(Protocol):
     """
 
     def gram(self) -> Matrix:
-        """Return the Gram matrix."""
+        """Return the Gram matrix (n, n), with the constant if centred; must not be changed."""
 
     def is_accurate(self, weights: Vector | None, alpha: float) -> bool:
-        """Return whether the Gram matrix has digits enough for the smallest alpha."""
+        """Return whether the Gram matrix has digits enough for the smallest alpha.
+
+        It is taken as multiplied by ``weights`` (n,), None for 1.
+        """
 
     def decompose(self, root: Vector | None, alpha: float) -> Spectrum:
-        """Return the spectrum of the Gram matrix, its rows and columns times ``root``."""
+        """Return the spectrum of the Gram matrix, its rows and columns times ``root`` (n,).
+
+        None is 1 for all. It is accurate enough for ``alpha``, the smallest one in use.
+        """
 
     def finish(self, A: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
         """Return model (a, n or d, p) and intercepts (a, p) from coefficients ``A`` (a, n, p).
@@ -407,9 +429,13 @@ class _Kernel:
 
     @classmethod
     def from_gram(cls, K: Matrix, weights: Vector | None, *, centred: bool) -> _Kernel:
-        """Store a Gram matrix; if ``centred``, subtract the weighted mean and add the constant.
+        """Store a Gram matrix (n, n), centred and with an intercept if ``centred``.
 
-        ``K`` (n, n) itself is not changed. ``weights`` (n,) None weighs all rows the same.
+        Centring subtracts the weighted mean of rows and columns; then ``INTERCEPT_EIGENVALUE``
+        times the weighted mean of the diagonal (or times 1 if that is not positive) is added to
+        every value, as the kernel of an intercept. ``weights`` (n,) None weighs all rows the same.
+        ``K`` is not changed; if not ``centred``, it is stored without a copy, and ``weights`` is
+        not used.
         """
         if not centred:
             return cls(K)
@@ -419,23 +445,34 @@ class _Kernel:
         return cls(K, mean)
 
     def gram(self) -> Matrix:
-        """Return the Gram matrix (n, n), with the constant if centred."""
+        """Return the Gram matrix (n, n), with the constant if centred; not a copy."""
         return self.K
 
     def is_accurate(self, weights: Vector | None, alpha: float) -> bool:
-        """Return whether the Gram matrix has digits enough for the smallest alpha."""
+        """Return whether the Gram matrix has digits enough for the smallest alpha.
+
+        The largest row sum times the largest weight (None: 1) is used as a bound of the largest
+        eigenvalue, so the answer may be False without need.
+        """
         # The largest row sum bounds the largest eigenvalue.
         largest = float(np.abs(self.K).sum(axis=1).max())
         heaviest = 1.0 if weights is None else float(weights.max())
         return EPSILON * largest * heaviest <= MAX_GRAM_ERROR * alpha
 
     def decompose(self, root: Vector | None, alpha: float) -> Spectrum:
-        """Return the spectrum of the Gram matrix, rows and columns times ``root`` (n,)."""
+        """Return the spectrum of the Gram matrix, rows and columns times ``root`` (n,).
+
+        None is 1 for all. Eigenvalues that are round-off against ``alpha``, the smallest one in
+        use, may be dropped. Raises ValueError if the matrix is not positive semidefinite.
+        """
         scaled = self.K if root is None else self.K * np.outer(root, root)
         return Spectrum.from_gram(scaled, alpha=alpha)
 
     def finish(self, A: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
-        """Return coefficients ``A`` (a, n, p) unchanged, and intercepts of uncentred rows."""
+        """Return coefficients ``A`` (a, n, p) unchanged, and intercepts of uncentred rows.
+
+        ``intercepts`` (a, p) are those of centred rows; they too are unchanged without centring.
+        """
         return A, intercepts if self.mean is None else intercepts - self.mean @ A
 
     def finish_weights(self, W: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
@@ -456,7 +493,10 @@ class _Linear:
     ) -> _Linear:
         """Store features; if ``centred``, make them dense, centre them and add a constant column.
 
-        ``F`` (n, d) itself is not changed. ``weights`` (n,) None weighs all rows the same.
+        Centring subtracts the weighted mean of the rows. The square of the constant, added last, is
+        ``INTERCEPT_EIGENVALUE`` times the weighted mean squared length of the centred rows (or
+        times 1 if that is 0). ``F`` (n, d) is not changed, and not copied if not ``centred``.
+        ``weights`` (n,) None weighs all rows the same.
         """
         if not centred:
             return cls(F)
@@ -472,15 +512,25 @@ class _Linear:
         return gram(self.F)
 
     def is_accurate(self, weights: Vector | None, alpha: float) -> bool:
-        """Return whether the Gram matrix has digits enough for the smallest alpha."""
+        """Return whether the Gram matrix, times ``weights`` (n,), has digits enough for ``alpha``.
+
+        ``alpha`` is the smallest one in use; weights None are 1 for all.
+        """
         return is_gram_accurate(self._scale(None if weights is None else np.sqrt(weights)), alpha)
 
     def decompose(self, root: Vector | None, alpha: float) -> Spectrum:
-        """Return the spectrum of the Gram matrix, rows and columns times ``root`` (n,)."""
+        """Return the spectrum of the Gram matrix, rows and columns times ``root`` (n,).
+
+        None is 1 for all. Accurate enough for ``alpha``, the smallest one in use; see
+        ``Spectrum.from_features``, also for errors.
+        """
         return Spectrum.from_features(self._scale(root), alpha=alpha)
 
     def finish(self, A: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
-        """Return feature weights and intercepts for coefficients ``A`` (a, n, p)."""
+        """Return feature weights (a, d, p) and intercepts (a, p) for coefficients ``A`` (a, n, p).
+
+        ``intercepts`` (a, p) are those of centred rows; the results are those of uncentred ones.
+        """
         a, n, p = A.shape
         W = self.F.T @ A.transpose(1, 0, 2).reshape(n, a * p)
         return self.finish_weights(W.reshape(-1, a, p).transpose(1, 0, 2), intercepts)
@@ -517,6 +567,7 @@ def _read_features(
 ) -> _Rows:
     """Return rows with features; sparse ones stay sparse if their Gram matrix is accurate.
 
+    With an intercept this also needs more than n / 2 features; otherwise they are made dense.
     ``alpha`` is the smallest one in use; ``centred`` asks for an intercept. Raises ValueError if
     sparse features must be made dense and are too large for it.
     """
@@ -552,7 +603,10 @@ class _ByInverse:
         self.A = np.empty((len(alphas), *Y.shape))
 
     def hold_out(self, groups: Sequence[Indices]) -> Iterator[tuple[slice, Scores]]:
-        """Yield one alpha at a time with its held-out scores; stores its coefficients."""
+        """Yield one alpha at a time with its held-out scores (b, 1, h, p); store its coefficients.
+
+        Raises ValueError if the Gram matrix is not positive semidefinite.
+        """
         K = self.rows.gram()
         for a, alpha in enumerate(self.alphas):
             G = inverse(K, float(alpha), self.weights)
@@ -592,14 +646,17 @@ class _BySpectrum:
         weights: Vector | None,
         fit_intercept: bool,
     ) -> _BySpectrum:
-        """Decompose the weighted rows, accurately enough for the smallest alpha."""
+        """Decompose the weighted rows, accurately enough for the smallest alpha.
+
+        ``Y`` (n, p) are the labels, neither centred nor scaled; ``weights`` None are 1 for all.
+        """
         root = np.ones((len(Y), 1)) if weights is None else np.sqrt(weights)[:, None]
         mean = _mean(Y, weights, fit_intercept)
         spectrum = rows.decompose(None if weights is None else root[:, 0], float(alphas.min()))
         return cls(rows, spectrum, alphas, root, (Y - mean) * root, mean, fit_intercept)
 
     def hold_out(self, groups: Sequence[Indices]) -> Iterator[tuple[slice, Scores]]:
-        """Yield all alphas at once with their held-out scores."""
+        """Yield all alphas at once, as one slice, with their held-out scores (b, a, h, p)."""
         root, mean = self.root, self.mean
         parts = self._score(groups)
         yield (
@@ -625,7 +682,11 @@ class _BySpectrum:
         )
 
     def models(self, alphas: slice) -> tuple[Matrix, Matrix]:
-        """Return coefficients and intercepts at a slice of the alphas."""
+        """Return coefficients and intercepts at a slice of the alphas.
+
+        Coefficients are (a, n, p) for a Gram matrix, feature weights (a, d, p) for features;
+        intercepts are (a, p). ``hold_out`` need not have been called.
+        """
         spectrum, grid = self.spectrum, self.alphas[alphas]
         intercepts = np.tile(self.mean, (len(grid), 1))
         if spectrum.V is not None:
@@ -644,7 +705,8 @@ def remove_intercept(G: Matrix) -> Vector:
 
     ``G`` (n, n) becomes ``G - g g' / 1'g`` with ``g = G 1``: the block of the inverse of the system
     that also asks for coefficients of sum zero. Returns ``g / 1'g`` (n,); its product with the
-    labels is the intercept.
+    labels is the intercept. ``1'g`` is increased by the share ``INTERCEPT_PENALTY``, so that
+    ``G`` stays invertible.
     """
     g = G.sum(axis=1)
     row = g / (float(g.sum()) * (1 + INTERCEPT_PENALTY))
