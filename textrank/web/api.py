@@ -43,7 +43,10 @@ CHUNK_DOCUMENTS = 16  # annotated at a time; other requests get their turn in be
 
 
 class ApiError(Exception):
-    """A request that is refused, with the status of the response and a message for the client."""
+    """A request that is refused, with the status of the response and a message for the client.
+
+    ``ServiceApp`` answers it with this status and ``{"error": message}``.
+    """
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -83,17 +86,23 @@ class AnnotationService:
 
     @cached_property
     def loaded(self) -> tuple[Model, Language]:
-        """The model and the pipeline that its task needs for raw text; loaded on first use."""
+        """The model and the pipeline that its task needs for raw text; loaded on first use.
+
+        Raises ValueError if the model or a setting does not exist.
+        """
         model = with_task_settings(load_model(self.model), self.settings)
         return model, load_language(self.nlp, model.pipeline.task, raw=True)
 
     @property
     def task(self) -> str:
-        """Name of the model's task, such as "ppi"."""
+        """Name of the model's task, such as "ppi"; loads the model."""
         return self.loaded[0].pipeline.task.name
 
     def describe(self) -> dict[str, Any]:
-        """Return name, task and versions, and how the model decides if its task tells it."""
+        """Return ``model``, ``task`` and ``versions``, and ``decision`` if the task tells it.
+
+        ``model`` is the name that was given, ``decision`` how yes is decided. Loads the model.
+        """
         decision = self.loaded[0].describe_decision()
         description = {"model": self.model, "task": self.task, "versions": package_versions()}
         return description | ({"decision": decision} if decision else {})
@@ -103,9 +112,9 @@ class AnnotationService:
     ) -> Iterator[dict[str, Any]]:
         """Yield ``{"document": id, "textrank_<task>": answers}`` per document, in order.
 
-        Rows are those that ``textrank apply`` prints, without ``decision``. Raises TimeoutError
-        when ``deadline``, by the monotonic clock, has passed, and ValueError for a text that cannot
-        be annotated.
+        Rows are those that ``textrank apply`` prints, without ``decision``. Raises TimeoutError if
+        ``deadline``, by the monotonic clock, has passed before a chunk of documents or at the end,
+        and ValueError for a text that cannot be annotated.
         """
         task = self.task
 
@@ -123,9 +132,10 @@ class AnnotationService:
         *,
         deadline: float = float("inf"),
     ) -> Iterator[Any]:
-        """Yield ``convert(doc)`` of each annotated document; see ``annotate``.
+        """Yield ``convert(doc)`` of each annotated document, in order.
 
-        A Doc is only valid while ``convert`` runs.
+        ``convert`` runs under the lock, and a Doc is only valid while it runs. Raises TimeoutError
+        and ValueError as ``annotate`` does.
         """
         model, nlp = self.loaded
         for first in range(0, len(documents), CHUNK_DOCUMENTS):
@@ -186,12 +196,15 @@ class AnnotationService:
 
 
 def _to_record(document: InputDocument) -> Record:
-    """Return the record of a text."""
+    """Return the record of a text, whose errors name its document."""
     return Record(document.id, document.text, f"document {document.id!r}", document.mentions)
 
 
 def _link_in_text(name: str, species: int | None, text: str, limit: int) -> list[dict[str, Any]]:
-    """Return the genes of a name in a text by the model ``identifiers``; see ``link_gene``."""
+    """Return the genes of a name in a text by the model ``identifiers``, as ``link_gene`` does.
+
+    The first occurrence counts, in any case. Empty if the recogniser does not find the name there.
+    """
     from textrank._annotate import annotate
 
     settings = [] if species is None else [f"task.species=[{species}]"]
@@ -228,7 +241,11 @@ async def read_json(request: Request) -> Any:
 
 
 class Fields:
-    """Values of a JSON object; raises ApiError 422 for wrong, missing and unknown ones."""
+    """Values of a JSON object; raises ApiError 422 for wrong, missing and unknown ones.
+
+    ``value`` is the parsed JSON, ``place`` begins the messages, such as "documents[0]", and
+    ``allowed`` are the known keys.
+    """
 
     def __init__(self, value: Any, place: str, allowed: Sequence[str]) -> None:
         self.place = place
@@ -239,11 +256,18 @@ class Fields:
         self.values: Mapping[str, Any] = value
 
     def error(self, message: str) -> ApiError:
-        """Return the error to raise."""
+        """Return, not raise, the ApiError 422 with a message about this object.
+
+        ``message`` has no full stop at its end.
+        """
         return ApiError(422, f"{self.place}: {message}.")
 
     def text(self, key: str, max_characters: int, *, is_required: bool = False) -> str | None:
-        """Return a text; None if it is missing and not required."""
+        """Return the text of a key; None if the key is missing and not required.
+
+        Raises ApiError 422 if it is missing but required, not a text (null neither), longer than
+        ``max_characters`` or not valid Unicode. It may be empty.
+        """
         value = self.values.get(key)
         if value is None and key not in self.values and not is_required:
             return None
@@ -258,7 +282,10 @@ class Fields:
         return value
 
     def integer(self, key: str, low: int, high: int) -> int | None:
-        """Return an integer between two bounds, both included; None if it is missing."""
+        """Return the integer of a key, between two bounds, both included; None if it is missing.
+
+        A number such as 5.0 is accepted. Raises ApiError 422 for other values, also null and true.
+        """
         if key not in self.values:
             return None
         value = self.values[key]
@@ -269,7 +296,7 @@ class Fields:
         return value
 
     def items(self, key: str, max_items: int) -> list[Any]:
-        """Return a list of 1 to ``max_items`` values."""
+        """Return the list of a key; raise ApiError 422 unless it has 1 to ``max_items`` values."""
         value = self.values.get(key)
         if not isinstance(value, list) or not 1 <= len(value) <= max_items:
             raise self.error(f"{key!r} must be a list of 1 to {max_items:,} items")
@@ -277,9 +304,10 @@ class Fields:
 
 
 def parse_documents(body: Any) -> list[InputDocument]:
-    """Return the documents of ``{"documents": [{"id": …, "text": …}]}``; raise ApiError if wrong.
+    """Return the documents of ``{"documents": [{"id": …, "text": …}]}``.
 
-    A missing id is the number of the document, from 0.
+    A missing id is the number of the document, from 0. Ids need not be unique. Raises ApiError 422
+    if the form is another one, an id is blank, or there are none or more than ``MAX_DOCUMENTS``.
     """
     documents = []
     for number, item in enumerate(
@@ -317,7 +345,7 @@ class ServiceApp:
     _n_requests: int = field(default=0, init=False)
 
     def app(self) -> Starlette:
-        """Return the ASGI application."""
+        """Return the ASGI application, which checks no token; put ``GuardMiddleware`` in front."""
         from textrank.web.inception import InceptionRecommender
 
         inception = InceptionRecommender(self)
@@ -336,21 +364,25 @@ class ServiceApp:
         return Starlette(routes=routes, exception_handlers=handlers)
 
     def serve_index(self, _: Request) -> Response:
-        """List the addresses."""
+        """Serve ``paths``: the method of each address, such as "post", as JSON."""
         paths = {path: next(iter(item)) for path, item in openapi_document()["paths"].items()}
         return JSONResponse({"name": "textrank", "paths": paths})
 
     def serve_openapi(self, _: Request) -> Response:
-        """Serve the description of the interface."""
+        """Serve the description of the interface as JSON (OpenAPI 3.1)."""
         return JSONResponse(openapi_document())
 
     async def serve_model(self, _: Request) -> Response:
-        """Serve name, task and decision of the model."""
+        """Serve ``AnnotationService.describe`` as JSON; counts as a request."""
         async with self.admit():
             return JSONResponse(await to_thread.run_sync(self.service.describe))
 
     async def annotate(self, request: Request) -> Response:
-        """Annotate documents and answer with all of them."""
+        """Annotate the documents of the body and answer with all of them, in order.
+
+        Keys: ``model``, ``task`` and ``documents``. Raises ApiError for a wrong body or text, or
+        too many requests, and TimeoutError after ``timeout`` seconds.
+        """
         documents = parse_documents(await read_json(request))
         deadline = time.monotonic() + self.timeout
 
@@ -363,9 +395,10 @@ class ServiceApp:
             return JSONResponse(await self.run(work))
 
     async def stream(self, request: Request) -> Response:
-        """Annotate documents and send a JSON line for each as soon as it is done.
+        """Annotate the documents of the body and send a JSON line for each as soon as it is done.
 
-        A failure after the first line is a last line ``{"error": …}``.
+        A failure after the response has begun, also by ``timeout``, is a last line ``{"error":
+        …}``. Raises ApiError for a wrong body or too many requests before that.
         """
         documents = parse_documents(await read_json(request))
         deadline = time.monotonic() + self.timeout
@@ -387,7 +420,11 @@ class ServiceApp:
         return StreamingResponse(lines(), media_type="application/x-ndjson")
 
     async def link(self, request: Request) -> Response:
-        """Look up the genes of a name."""
+        """Look up the genes of a name: ``AnnotationService.link_gene`` with the fields of the body.
+
+        Keys of the answer: ``name`` and ``genes``. Raises ApiError 422 for a missing or blank name
+        or a wrong field. ``limit`` is 5 by default.
+        """
         fields = Fields(await read_json(request), "body", ["name", "species", "text", "limit"])
         name = fields.text("name", MAX_NAME_CHARACTERS, is_required=True) or ""
         if not name.strip():
@@ -405,7 +442,7 @@ class ServiceApp:
             return JSONResponse(await self.run(work))
 
     async def run(self, work: Callable[[], Any]) -> Any:
-        """Run a function in a thread; a ValueError becomes ApiError 422."""
+        """Run a function in a thread and return its result; a ValueError becomes ApiError 422."""
         try:
             return await to_thread.run_sync(work)
         except ValueError as error:
@@ -413,7 +450,10 @@ class ServiceApp:
 
     @asynccontextmanager
     async def admit(self) -> AsyncIterator[None]:
-        """Count a request inside the block; raise ApiError 503 if there are too many."""
+        """Count a request inside the block.
+
+        Raises ApiError 503 if ``max_requests`` are counted already.
+        """
         if self._n_requests >= self.max_requests:
             raise _busy()
         self._n_requests += 1
@@ -424,7 +464,7 @@ class ServiceApp:
 
 
 def _busy() -> ApiError:
-    """Return the error for too many requests."""
+    """Return the ApiError 503 for too many requests at a time."""
     return ApiError(503, "too many requests at a time. Try again soon.")
 
 
@@ -435,7 +475,7 @@ def _respond_with_error(_: Request, error: ApiError) -> Response:
 
 
 def _respond_with_timeout(_: Request, __: Exception) -> Response:
-    """Return the response for a request that took too long."""
+    """Return the response of status 504 for a request that took too long."""
     return JSONResponse({"error": "the request took too long. Send fewer texts."}, status_code=504)
 
 
@@ -443,7 +483,7 @@ def _respond_with_timeout(_: Request, __: Exception) -> Response:
 
 
 def openapi_document() -> dict[str, Any]:
-    """Return the description of the interface in OpenAPI 3.1."""
+    """Return the description of the interface in OpenAPI 3.1, without the routes for INCEpTION."""
     document = {
         "type": "object",
         "required": ["text"],
@@ -601,10 +641,11 @@ def _operation(
     body: str | None = None,
     security: list[Any] | None = None,
 ) -> dict[str, Any]:
-    """Return an operation of the OpenAPI document.
+    """Return an operation of the OpenAPI document, with the errors that it can give.
 
-    ``schema`` is that of the answer, None for JSON lines; ``body`` that of the request, None
-    without one. ``security`` None keeps the token of the document.
+    ``name`` is its operationId. ``schema`` names that of the answer, None for JSON lines; ``body``
+    that of the request, None without one. ``security`` None keeps the token of the document; []
+    needs none.
     """
     lines = {"application/x-ndjson": {"schema": {"type": "string"}}}
     content = lines if schema is None else _json_content(schema)

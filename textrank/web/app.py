@@ -91,7 +91,10 @@ class Credentials:
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """Values of the Host header that are accepted; others come from DNS rebinding."""
+        """Values of the Host header that are accepted: the loopback names with the port.
+
+        Others come from DNS rebinding.
+        """
         return tuple(f"{name}:{self.port}" for name in LOOPBACK_NAMES)
 
     @property
@@ -103,7 +106,7 @@ class Credentials:
         """Return how a request (an ASGI HTTP scope) carries the token.
 
         "explicit" (in the address, as ``token`` or after ``TOKEN_PATH``, or the Authorization
-        header), "cookie", or "" if it does not.
+        header), "cookie", or "" if it does not, or only a wrong one. Explicit goes before cookie.
         """
         headers = Headers(scope=scope)
         query = parse_qs(scope["query_string"].decode("latin-1"))
@@ -131,9 +134,10 @@ class GuardMiddleware:
     is_api: bool = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request; web sockets are ignored, lifespan messages passed on.
+        """Check a request and pass it on; web sockets are ignored, lifespan messages passed on.
 
-        A request that is refused never reaches the application.
+        A request that is refused never reaches the application. An explicit token sets the cookie,
+        and a page with it in the address is redirected to the address without it.
         """
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
@@ -156,9 +160,10 @@ class GuardMiddleware:
     async def _forward(
         self, scope: Scope, receive: Receive, send: Send
     ) -> PlainTextResponse | None:
-        """Call the application and return None; return a refusal instead if the body is too large.
+        """Call the application and return None; return a refusal if the body is not accepted.
 
-        The body is read before the application is called, except for GET and HEAD.
+        The body is read before the application is called, except for GET and HEAD. It is refused
+        with status 413 if it has more than ``max_bytes``, and with 408 after ``BODY_SECONDS``.
         """
         if scope["method"] in SAFE_METHODS:
             await self.app(scope, receive, send)
@@ -203,10 +208,11 @@ class _HeaderSender:
 
 
 def _check_request(scope: Scope, credentials: Credentials, proof: str) -> PlainTextResponse | None:
-    """Return a refusal by host, origin, token or CSRF token; None if all are right.
+    """Return a refusal by host (421), origin, token or CSRF token (403); None if all are right.
 
-    ``proof`` is the result of ``Credentials.authenticate``. A request that changes something needs
-    the CSRF token only if its proof is the cookie.
+    ``proof`` is the result of ``Credentials.authenticate``. A missing Origin header is accepted.
+    ``PUBLIC_PATHS`` need no token for GET and HEAD. A request that changes something needs the CSRF
+    token only if its proof is the cookie.
     """
     headers = Headers(scope=scope)
     if headers.get("host", "") not in credentials.hosts:
@@ -225,8 +231,9 @@ def _check_request(scope: Scope, credentials: Credentials, proof: str) -> PlainT
 
 
 def _redirect_without_token(scope: Scope) -> Response | None:
-    """Return a redirect to the same page without the token in its address; None if it has none.
+    """Return a redirect to the start page without the token in its address; None if none is needed.
 
+    Only GET requests for "/" with the parameter ``token`` are redirected; other parameters stay.
     The cookie that goes with it replaces the token, which would stay in the address bar and in the
     history of the browser. A request from another site is not redirected, because browsers would
     not send the cookie with it.
@@ -358,9 +365,10 @@ def render_page(template: str, values: Mapping[str, Any], status: int = 200) -> 
 
 
 def render_report(html: str) -> HTMLResponse:
-    """Return a page of ``textrank.reports`` as a response.
+    """Return a page of ``textrank.reports``, given as HTML, as a response.
 
-    Such a page has its style and one script inline; its policy allows exactly this script.
+    Such a page has its style and one script (``errors.js``) inline; its policy allows exactly this
+    script.
     """
     source = report_environment().get_template("errors.js").render()
     digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
@@ -372,7 +380,7 @@ def render_report(html: str) -> HTMLResponse:
 
 
 def format_count(value: int) -> str:
-    """Return an integer with spaces between thousands.
+    """Return an integer with spaces between thousands; a float is cut to an integer.
 
     >>> format_count(1234567)
     '1 234 567'
@@ -412,7 +420,8 @@ def species_name(taxon: str | None) -> str:
 def list_assets() -> Mapping[str, Path]:
     """Return the paths of the files that can be fetched, by name; no other file can be reached.
 
-    Cached.
+    They are the files in ``assets`` with a suffix of ``MEDIA_TYPES``, Cytoscape and the style of
+    reports. Cached.
     """
     folder = Path(str(files("textrank.web")))
     assets = {path.name: path for path in (folder / "assets").iterdir()}
@@ -449,7 +458,7 @@ def not_found(why: str) -> Response:
 
 
 def common_routes() -> list[Route]:
-    """Return the routes that both applications have."""
+    """Return the routes that every application has: ``/health`` and ``/assets/{name}``."""
     return [Route("/health", serve_health), Route("/assets/{name}", serve_asset)]
 
 
@@ -511,7 +520,10 @@ class _Protocol(H11Protocol):
         self._wait_for_request()
 
     def data_received(self, data: bytes) -> None:
-        """Pass data on; stop waiting once the headers of a request are complete."""
+        """Pass data on; stop waiting once the headers of a request are complete.
+
+        Data of a further request on the same connection begins the wait again.
+        """
         if self._deadline is None and not self._is_busy():
             self._wait_for_request()
         super().data_received(data)
@@ -519,20 +531,20 @@ class _Protocol(H11Protocol):
             self._stop_waiting()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
+        """Stop waiting, and pass the end of the connection on."""
         self._stop_waiting()
         super().connection_lost(exc)
 
     def _is_busy(self) -> bool:
-        """Return whether a request is being answered."""
+        """Return whether the headers of a request have arrived and it is being answered."""
         return self.cycle is not None and not self.cycle.response_complete
 
     def _wait_for_request(self) -> None:
-        """Close the connection after HEADER_SECONDS unless it is told to stop waiting."""
+        """Close the connection after HEADER_SECONDS, unless ``_stop_waiting`` is called before."""
         self._deadline = self.loop.call_later(HEADER_SECONDS, self.transport.close)
 
     def _stop_waiting(self) -> None:
-        """Let the connection stay."""
+        """Cancel the wait, so that the connection stays open; does nothing without one."""
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
@@ -556,7 +568,11 @@ class _Server(uvicorn.Server):
 
 
 async def _run_server(app: ASGIApp, listener: socket.socket, on_ready: Callable[[], None]) -> None:
-    """Serve on a bound socket until SIGTERM or SIGINT; ``on_ready`` is called once it answers."""
+    """Serve on a bound socket until SIGTERM or SIGINT; ``on_ready`` is called once it answers.
+
+    Replaces the handlers of these signals, and limits the threads for requests to MAX_THREADS.
+    Requests in progress get two seconds at the end.
+    """
     server = _Server(
         uvicorn.Config(
             app,

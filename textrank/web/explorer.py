@@ -88,8 +88,8 @@ def split_at_marks(text: str, marks: Sequence[Mark]) -> list[Piece]:
 def mark_statement(row: Mapping[str, Any]) -> list[Piece]:
     """Return the sentence of a statement with both names (e1, e2) and the trigger marked.
 
-    ``row`` is a statement of the store with its sentence. Nothing is marked if it is not known
-    where the sentence begins in its document.
+    ``row`` is a statement of the store with its sentence; the result is that of ``split_at_marks``.
+    Nothing is marked if it is not known where the sentence begins in its document.
     """
     sentence = str(row["sentence"] or "")
     return split_at_marks(sentence, _sentence_marks(row))
@@ -180,7 +180,7 @@ def statement_standing(row: Mapping[str, Any]) -> str:
     """Return what a statement comes to: likely, negated, speculated or unlikely.
 
     An asserted statement is likely if the model decided so; a negated or speculated one counts as
-    such from a probability of ``MIN_PROBABILITY`` on.
+    such from a probability of ``MIN_PROBABILITY`` on, without a probability as unlikely.
     """
     if row["status"] == "asserted":
         return "likely" if row["interacts"] else "unlikely"
@@ -188,11 +188,12 @@ def statement_standing(row: Mapping[str, Any]) -> str:
 
 
 def present_relation(row: Mapping[str, Any]) -> Row:
-    """Return a fact or statement with what a page shows of it.
+    """Return a copy of a fact or statement with what a page shows of it.
 
     Adds ``ends`` (the two entities in the order of the direction: ``key``, ``name``, ``id`` and the
     values of ``describe_identifier``), ``arrow`` and ``arrow_words``, and ``standing`` if the row
-    has none. An unlikely relation is shown without a direction, since it says nothing.
+    has none. An unlikely relation is shown without a direction, since it says nothing; one whose
+    evidence has both directions with an arrow both ways.
     """
     standing = row.get("standing") or statement_standing(row)
     direction = row["direction"] if standing != "unlikely" else "none"
@@ -262,8 +263,9 @@ class StatementExplainer:
     ) -> str:
         """Return the HTML page that explains a document's statements, with a link back to it.
 
-        ``rows`` are its statements, ``back_url`` and ``name`` the address and text of the link,
-        ``document`` as in ``explain``. Raises ValueError if a pair is not found in its text.
+        ``rows`` are its statements, which are grouped by sentence; ``back_url`` and ``name`` the
+        address and text of the link, ``document`` as in ``explain``. Raises ValueError if a pair is
+        not found in its text.
         """
         sentences: dict[Any, list[Row]] = {}
         for row in rows:
@@ -279,9 +281,10 @@ class StatementExplainer:
     def _explain_row(
         self, model: Model, row: Row, candidates: Sequence[Candidate], offset: int
     ) -> ExplainedDecision:
-        """Explain the score of the candidate of a statement; see ``_find_candidates``.
+        """Explain the score of the candidate of a statement, the first that overlaps both names.
 
-        Raises ValueError if none of the candidates overlaps both names.
+        ``candidates`` and ``offset`` are those of ``_find_candidates``. Raises ValueError if there
+        is no such candidate.
         """
         wanted = [(row[f"start_{s}"] - offset, row[f"end_{s}"] - offset) for s in "ab"]
         for candidate in candidates:
@@ -306,7 +309,8 @@ class StatementExplainer:
         """Return candidates that include those of ``rows``, and where their text begins.
 
         ``rows`` are statements of one sentence, at least one. The candidates are those of the whole
-        text (0), or of the sentence alone (its first character in the document).
+        text (0), or of the sentence alone (its first character in the document). Those of the last
+        whole text are kept.
         """
         text = (document or {}).get("text") or ""
         names = [(row[f"start_{s}"], row[f"end_{s}"], "protein") for row in rows for s in "ab"]
@@ -329,7 +333,8 @@ class StatementExplainer:
 def _parse_with_names(nlp: Language, text: str, names: Sequence[tuple[int, int, str]]) -> Doc:
     """Return the parsed text with names (start, end, label) as the span group "entities".
 
-    Names are widened to whole tokens; of several with the same tokens the first counts.
+    Names are widened to whole tokens; of several with the same tokens the first counts. Names
+    outside of the text are left out.
     """
     doc = nlp.make_doc(text)
     spans: dict[tuple[int, int], str] = {}
@@ -368,10 +373,10 @@ def summarize_contributions(
     """Return groups of contributions with their strongest features, for a page.
 
     ``text`` is the sentence that is explained, whose words stand for the stems of features. With
-    fewer than two groups, the ``2 * top`` strongest features are listed instead. The result
-    has ``parts`` (each with ``name``, ``adds`` and, for groups, their strongest features as
-    ``parts``), ``others`` (``count`` and ``adds`` of features that are not listed) and ``score``.
-    The values ``adds`` of ``parts`` and of ``others`` sum to ``score``.
+    fewer than two groups, the ``2 * top`` strongest features are listed instead; with more, ``top``
+    is not used. The result has ``parts`` (each with ``name``, ``adds`` and, for groups, their
+    strongest features as ``parts``), ``others`` (``count`` and ``adds`` of features that are not
+    listed) and ``score``. The values ``adds`` of ``parts`` and of ``others`` sum to ``score``.
 
     >>> summary = summarize_contributions([(("triggers", "bind"), 0.5), (("path", "of"), -0.75)])
     >>> [(group["name"], group["adds"]) for group in summary["parts"]]
@@ -397,9 +402,10 @@ def summarize_contributions(
 
 
 def _strongest(features: Sequence[tuple[str, float]], count: int) -> list[dict[str, Any]]:
-    """Return the ``count`` features of largest magnitude that are not tiny, as dictionaries.
+    """Return at most ``count`` features of largest magnitude as dictionaries ``name`` and ``adds``.
 
-    ``features`` are (name, value); the keys are ``name`` and ``adds``, largest magnitude first.
+    ``features`` are (name, value). The order is by decreasing magnitude; values of less than
+    ``MIN_SHOWN_ADDS`` are left out.
     """
     strongest = sorted(features, key=lambda feature: -abs(feature[1]))[:count]
     return [
@@ -446,7 +452,7 @@ GRAPHML_ATTRIBUTES = (
 
 
 def export_selection(store: Store, selection: Selection, format: str) -> Iterator[str]:
-    """Yield the text of a selection in one of the ``EXPORT_FORMATS``: statements or a network.
+    """Return an iterator over the text of a selection in one of the ``EXPORT_FORMATS``.
 
     "csv" has one line per statement; the others have the network of ``queries.select_network``.
     Raises KeyError for an unknown format.
@@ -458,10 +464,10 @@ def export_selection(store: Store, selection: Selection, format: str) -> Iterato
 
 
 def to_csv(store: Store, selection: Selection) -> Iterator[str]:
-    """Yield a header and one line per statement with its sentence, in batches.
+    """Yield a header, then batches of lines, one per statement of the selected facts.
 
-    Columns are CSV_COLUMNS and ``sentence``, in the order of the store. Text that a spreadsheet
-    could take for a formula is escaped.
+    Columns are CSV_COLUMNS and ``sentence``, which is empty if it is unknown; lines are in the
+    order of the store. Text that a spreadsheet could take for a formula is escaped.
     """
     where, values = queries.selection_sql(store, selection)
     columns = ", ".join(f"p.{name}" for name in CSV_COLUMNS)
@@ -479,7 +485,10 @@ def to_csv(store: Store, selection: Selection) -> Iterator[str]:
 
 
 def escape_formula(value: Any) -> Any:
-    """Return a cell that spreadsheets do not take for a formula: text gets an apostrophe.
+    """Return a cell that spreadsheets do not take for a formula: risky text gets an apostrophe.
+
+    Risky is text that begins with one of ``= + - @``, a tab or a carriage return; other values are
+    returned as they are.
 
     >>> escape_formula("=HYPERLINK(1)"), escape_formula(-0.5)
     ("'=HYPERLINK(1)", -0.5)
@@ -528,7 +537,7 @@ def _edge_values(edge: FactRow) -> dict[str, Any]:
 
 
 def _xml_data(key: str, value: Any) -> str:
-    """Return a GraphML data element with an escaped value."""
+    """Return a GraphML data element with an escaped value; the key is not escaped."""
     return f'<data key="{key}">{escape(_valid_xml(str(value)))}</data>'
 
 
@@ -538,7 +547,7 @@ def _xml_attribute(value: str) -> str:
 
 
 def _valid_xml(text: str) -> str:
-    """Return a text without the characters that XML cannot represent."""
+    """Return a text without the characters that XML 1.0 cannot represent, and carriage returns."""
     return re.sub("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]", "", text)
 
 
@@ -571,9 +580,10 @@ MAX_STATIC_STATEMENTS = 20_000  # more make a browser slow
 
 
 def render_static_page(store: Store) -> str:
-    """Return one self-contained HTML page with all statements and facts of a store.
+    """Return one self-contained HTML page with the statements and facts of a store.
 
-    Raises ValueError for more than ``MAX_STATIC_STATEMENTS`` statements.
+    Statements about one entity twice, or without a sentence, are left out. Raises ValueError for
+    more than ``MAX_STATIC_STATEMENTS`` statements.
     """
     total = store.fetch_value("SELECT count(*) FROM pairs")
     if total > MAX_STATIC_STATEMENTS:
@@ -624,10 +634,11 @@ ORDER BY p.interacts DESC, p.probability DESC NULLS LAST, p.row"""
 
 
 def _static_page_data(store: Store) -> dict[str, Any]:
-    """Return statements (``rows``), facts by decreasing probability, and entities by key.
+    """Return statements (``rows``), ``facts`` by decreasing probability, and ``entities`` by key.
 
     Statements about one entity twice, or without a sentence, are left out. Positions in the text
-    become ``marks``, counted from the start of the sentence.
+    become ``marks``, counted from the start of the sentence; ``ends`` of a fact are the keys of its
+    entities in the order of the direction.
     """
     rows = store.fetch(_STATIC_ROWS)
     for row in rows:
@@ -654,7 +665,7 @@ class PageCache:
     """Pages by address: results do not change, so a page is computed once.
 
     Several requests for one page at a time wait for the first. The least recently used pages are
-    dropped above ``max_bytes``. Thread-safe.
+    dropped above ``max_bytes``; pages of more than an eighth of it are not kept. Thread-safe.
     """
 
     max_bytes: int = MAX_CACHED_BYTES
@@ -664,7 +675,11 @@ class PageCache:
     _bytes: int = 0
 
     def get(self, address: str, compute: Callable[[], Response]) -> Response:
-        """Return the page of an address as a new response, computing it if it is not cached."""
+        """Return the page of an address as a new response, computing it if it is not cached.
+
+        Only body, status and media type are kept, also of errors; other headers are dropped. Errors
+        that ``compute`` raises are passed on.
+        """
         with self._lock:
             computing = self._locks.setdefault(address, Lock())
         try:
@@ -688,7 +703,11 @@ class PageCache:
             return page
 
     def _add(self, address: str, page: Page) -> None:
-        """Keep a page, dropping older ones as necessary; one that is too large is not kept."""
+        """Keep a page, dropping the least recently used ones above ``max_bytes``.
+
+        A page of more than an eighth of ``max_bytes`` is not kept. The address must not be cached
+        yet.
+        """
         size = len(page[0]) + len(address)
         if size > self.max_bytes // 8:
             return
@@ -720,7 +739,7 @@ class Explorer:
     cache: PageCache = field(default_factory=PageCache)
 
     def app(self) -> Starlette:
-        """Return the application, without protection; see ``GuardMiddleware``."""
+        """Return the application, which checks no token; put ``GuardMiddleware`` in front."""
         pages: dict[str, Callable[[Request], Response]] = {
             "/": self._cached(self.index),
             "/network": self._cached(self.network),
@@ -740,7 +759,7 @@ class Explorer:
         return Starlette(routes=[*routes, *common_routes()], exception_handlers={404: _not_found})
 
     def _cached(self, endpoint: Callable[[Request], Response]) -> Callable[[Request], Response]:
-        """Return an endpoint whose pages are kept in the cache."""
+        """Return an endpoint whose pages are kept in the cache by path and query."""
 
         def serve(request: Request) -> Response:
             address = f"{request.url.path}?{request.url.query}"
@@ -784,7 +803,10 @@ class Explorer:
         return JSONResponse({**graph, "nodes": _add_symbols(graph["nodes"]), "centre": None})
 
     def _count(self, selection: Selection) -> tuple[Row, list[Row]]:
-        """Return the numbers of matches and the facets, which all pages of a selection share."""
+        """Return the numbers of matches by standing and the facets of a selection.
+
+        Both are cached without its sort order and page, which do not change them.
+        """
         key = f"facets of {selection.to_query(sort='probability')}"
 
         def compute() -> Response:
@@ -795,7 +817,10 @@ class Explorer:
         return counts, facets
 
     def fact(self, request: Request) -> Response:
-        """Serve a fact with every sentence about its two entities (parameters ``a``, ``b``)."""
+        """Serve a fact with every sentence about its two entities (parameters ``a``, ``b``: keys).
+
+        Status 404 if there is no statement about both.
+        """
         one, other = (request.query_params.get(side, "") for side in "ab")
         a, b = (queries.select_entity(self.store, key) for key in (one, other))
         rows = queries.select_evidence(self.store, one, other)
@@ -822,7 +847,10 @@ class Explorer:
         )
 
     def name(self, request: Request) -> Response:
-        """Serve an entity (parameter ``key``): spellings, partners, and the graph around it."""
+        """Serve an entity (parameter ``key``): spellings, partners, and the graph around it.
+
+        At most 200 partners. Status 404 if there is no such entity.
+        """
         entity = queries.select_entity(self.store, request.query_params.get("key", ""))
         if entity is None:
             return not_found("Nothing in these results has this name.")
@@ -836,7 +864,10 @@ class Explorer:
         return self._render("name.html", entity=entity, partners=partners)
 
     def document(self, request: Request) -> Response:
-        """Serve a document (parameter ``id``) with all its names and statements."""
+        """Serve a document (parameter ``id``) with all its names and statements.
+
+        Status 404 if the results have neither the document nor a statement of it.
+        """
         name = request.query_params.get("id", "")
         document = queries.select_document(self.store, name)
         rows = queries.select_statements(self.store, name)
@@ -879,7 +910,10 @@ class Explorer:
         return render_report(html)
 
     def report(self, request: Request) -> Response:
-        """Serve one of the given report pages, and nothing else from their folder."""
+        """Serve a report page by file name (path parameter ``name``).
+
+        Status 404 if it is not one of ``reports``: nothing else from their folder is served.
+        """
         html = self.reports.get(request.path_params["name"])
         return not_found("There is no such report.") if html is None else render_report(html)
 
@@ -912,7 +946,8 @@ class Explorer:
     def neighbours(self, request: Request) -> Response:
         """Serve the graph around an entity (``key``, ``least`` probability, ``limit``) as JSON.
 
-        ``least`` is 0.5 by default, ``limit`` 20 and at most 200. Status 404 for an unknown entity.
+        ``least`` is 0.5 by default, ``limit`` 20 and at most 200; a value that is not a number is
+        the smallest one. Status 404 for an unknown entity.
         """
         key = request.query_params.get("key", "")
         least = _parse_number(request.query_params.get("least", "0.5"), 0.0, 1.0)
@@ -965,19 +1000,23 @@ def _span(row: Row, side: str) -> str:
 
 
 def _add_symbols(nodes: Sequence[Row]) -> list[Row]:
-    """Return the nodes of a graph with ``symbol``, which is short; "" if a key has none."""
+    """Return copies of the nodes of a graph with ``symbol``, the gene symbol of their key or ""."""
     return [{**node, "symbol": describe_identifier(node["key"])["symbol"]} for node in nodes]
 
 
 def _without_empty(values: Row) -> Row:
-    """Return the values that are not empty, so that they do not replace others."""
+    """Return the values that are not empty, so that they do not replace others.
+
+    ``links`` is kept even if it is empty.
+    """
     return {name: value for name, value in values.items() if value or name == "links"}
 
 
 def describe_conflicts(fact: FactRow, statements: Sequence[Row]) -> list[str]:
     """Return a sentence for each way in which the evidence of a fact contradicts itself.
 
-    ``statements`` are those about its two entities, as ``present_relation`` returns them.
+    The ways are those in its ``conflicts``: sign, direction and status. ``statements`` are those
+    about its two entities, as ``present_relation`` returns them; unlikely ones are not counted.
     """
     evidence = [row for row in statements if row["standing"] != "unlikely"]
     asserted = [row for row in evidence if row["status"] == "asserted"]
@@ -1020,11 +1059,12 @@ def mark_document(
     """Yield the paragraphs of a document with names and statements marked.
 
     A paragraph is (whether it is a heading, pieces). A piece has ``text``, ``classes`` (of CSS),
-    ``href`` (address of the entity's page) and ``sentence`` (first character of a sentence that
-    states something); each is "" where it does not apply. A line of the text is a paragraph; a
-    short one without a full stop is a heading. Words that state a likely, negated or speculated
-    relation have the class "trigger", their sentence "states", names "name", and the label of a
-    section "label". Without a text the sentences of the statements are the paragraphs, each once.
+    ``href`` (address of the entity's page) and ``sentence`` ("s" and the first character of a
+    sentence that states something); each is "" where it does not apply. A line of the text is a
+    paragraph; one of at most ``MAX_HEADING_CHARACTERS`` that does not end in punctuation is a
+    heading. Words that state a likely, negated or speculated relation have the class "trigger",
+    their sentence "states", names "name", and the label of a section "label". Without a text the
+    sentences of the statements are the paragraphs, each once.
 
     Parameters
     ----------
@@ -1071,7 +1111,11 @@ def mark_document(
 def _entity_addresses(
     document: Row, rows: Sequence[Row], entities: Sequence[Row]
 ) -> dict[int, str]:
-    """Return the address of an entity's page by the first character of each of its names."""
+    """Return the address of an entity's page by the first character of each of its names.
+
+    Names in statements always have a page; others if their entity is in ``entities`` with
+    ``has_page``. Where both begin, the statement's counts.
+    """
     with_page = {row["key"] for row in entities if row["has_page"]}
     key_of_start = {row[f"start_{side}"]: row[f"key_{side}"] for row in rows for side in "ab"}
     for name in document["names"]:
@@ -1082,9 +1126,10 @@ def _entity_addresses(
 
 
 def _paragraphs(document: Row, rows: Sequence[Row]) -> Iterator[tuple[int, str]]:
-    """Yield first character and text of each line of a document that is not empty.
+    """Yield first character and text of each line of a document, stripped.
 
-    Without a text, of each sentence with a statement.
+    Blank lines are left out. Without a text, those of each sentence with a statement, each once and
+    in text order.
     """
     if document["text"]:
         start = 0
@@ -1101,7 +1146,7 @@ def _paragraphs(document: Row, rows: Sequence[Row]) -> Iterator[tuple[int, str]]
 
 
 def _parse_number(text: str, low: float, high: float) -> float:
-    """Return the number in a text, limited to a range; ``low`` if it is not a finite number."""
+    """Return the number in a text, clipped to [low, high]; ``low`` if it is not a finite number."""
     try:
         value = float(text)
     except ValueError:

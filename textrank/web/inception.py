@@ -41,7 +41,7 @@ class InceptionRecommender:
         self.app = app
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
+        """Return the routes, relative to the address that INCEpTION is given."""
         return [
             Route("/names/predict", self.predict_names, methods=["POST"]),
             Route("/relations/predict", self.predict_relations, methods=["POST"]),
@@ -50,20 +50,27 @@ class InceptionRecommender:
         ]
 
     async def train(self, request: Request) -> Response:
-        """Accept training data without using it: status 204."""
+        """Accept training data without using it: status 204; ApiError if the body is not JSON."""
         await read_json(request)
         return Response(status_code=204)
 
     async def predict_names(self, request: Request) -> Response:
-        """Add a prediction for each recognised name."""
+        """Answer a request with its CAS, with a prediction for each recognised name."""
         return await self._predict(request, is_relation=False)
 
     async def predict_relations(self, request: Request) -> Response:
-        """Add a prediction for each relation between annotated names, or recognised ones."""
+        """Answer a request with its CAS, with a prediction for each relation between its names.
+
+        Only names that are annotated in the CAS, and not predictions, can be joined.
+        """
         return await self._predict(request, is_relation=True)
 
     async def _predict(self, request: Request, *, is_relation: bool) -> Response:
-        """Answer a request with the CAS that has the predictions."""
+        """Answer a request with ``{"document": XMI of the CAS with the predictions}``.
+
+        ``is_relation`` predicts relations, else names. Raises ApiError as ``parse_request`` and
+        ``ServiceApp.run`` and ``admit`` do, and TimeoutError after the timeout of the application.
+        """
         content = await read_json(request)
         deadline = time.monotonic() + self.app.timeout
 
@@ -80,7 +87,12 @@ class InceptionRecommender:
             return JSONResponse({"document": await self.app.run(work)})
 
     def _add_names(self, cas: Any, layer: str, feature: str, mode: str, deadline: float) -> None:
-        """Add the recognised names as annotations of a layer."""
+        """Add the recognised names of the text to the CAS, in place, as predictions of a layer.
+
+        Names without a value for ``feature`` (see ``_name_value``) are left out. With ``mode``
+        "tokens" they are widened to tokens of the CAS. Raises ApiError 422 if the layer or feature
+        is missing.
+        """
         annotation_type = _get_type(cas, layer, (feature,))
 
         def to_names(doc: Doc) -> list[tuple[int, int, str, float | None]]:
@@ -100,9 +112,11 @@ class InceptionRecommender:
                 cas.add(_predict(annotation_type, fields, feature, probability))
 
     def _add_relations(self, cas: Any, layer: str, feature: str, deadline: float) -> None:
-        """Add the interactions between the names that are annotated, as relations of a layer.
+        """Add the interactions between the names of the CAS to it, as predictions of a layer.
 
-        Nothing is added if fewer than two names are annotated, since a relation needs ends.
+        Names are the annotations of ``_list_ends``; fewer than two add nothing, since a relation
+        needs ends. ``feature`` gets the type of the interaction, or "yes". The model must be of
+        task ppi: others add nothing. Raises ApiError 422 if the layer or a feature is missing.
         """
         relation_type = _get_type(cas, layer, (feature, "Governor", "Dependent"))
         ends = _list_ends(cas, relation_type)
@@ -131,8 +145,9 @@ class InceptionRecommender:
 def parse_request(content: Any) -> tuple[Any, str, str, str]:
     """Return CAS, layer, feature and anchoring mode of a request of INCEpTION.
 
-    Raises ApiError 422 if a key is missing, the XML is unsafe or not a CAS, or the text is too
-    long, and ApiError 501 if dkpro-cassis is not installed.
+    ``content`` is the parsed JSON; a missing mode is "". Raises ApiError 422 if a key is missing,
+    the XML is unsafe or not a CAS, or the text is too long, and ApiError 501 if dkpro-cassis is not
+    installed.
     """
     try:
         from cassis import load_cas_from_xmi, load_typesystem
@@ -161,7 +176,10 @@ def parse_request(content: Any) -> tuple[Any, str, str, str]:
 
 
 def _check_xml(text: str) -> None:
-    """Raise ApiError 422 for XML with entity declarations, which cassis would expand."""
+    """Raise ApiError 422 for XML with a DTD or entity declarations, which cassis would expand.
+
+    XML that is not well-formed raises the parser's error.
+    """
     from defusedxml.common import DefusedXmlException
     from defusedxml.ElementTree import fromstring
 
@@ -172,7 +190,7 @@ def _check_xml(text: str) -> None:
 
 
 def _get_type(cas: Any, layer: str, features: Sequence[str]) -> Any:
-    """Return a type of the CAS; raise ApiError 422 if it or one of its features is missing."""
+    """Return the type of a layer; raise ApiError 422 if it or one of its features is missing."""
     if not cas.typesystem.contains_type(layer):
         raise ApiError(422, f"the type system has no layer {layer[:100]!r}.")
     annotation_type = cas.typesystem.get_type(layer)
@@ -189,7 +207,11 @@ def _predict(
     probability: float | None,
     explanation: str | None = None,
 ) -> Any:
-    """Return a prediction; score and explanation are set where the type has features for them."""
+    """Return a new annotation marked as a prediction; it is not added to the CAS.
+
+    ``fields`` are its features. ``probability`` and ``explanation``, unless None, are set where the
+    type has the features ``<feature>_score`` and ``<feature>_score_explanation``.
+    """
     extra: dict[str, Any] = {PREDICTED: True, f"{feature}_score": probability}
     extra[f"{feature}_score_explanation"] = explanation
     known = {
@@ -201,7 +223,11 @@ def _predict(
 
 
 def _name_value(span: Any, feature: str) -> tuple[str, float | None]:
-    """Return the value of a feature for a name, and its probability; "" if it has no value."""
+    """Return the value of a feature for a name, and its probability or None.
+
+    The value is the identifier for ``IDENTIFIER_FEATURES``, that of an NCBI gene as an address, and
+    the label for other features; "" if the name has none.
+    """
     probability = (
         span._.get("textrank_probability") if span.has_extension("textrank_probability") else None
     )
@@ -240,9 +266,10 @@ def _token_boundaries(cas: Any) -> list[tuple[int, int]] | None:
 
 
 def _expand(start: int, end: int, tokens: list[tuple[int, int]] | None) -> tuple[int, int]:
-    """Return a span that begins and ends with tokens, as INCEpTION's layers need; see ``tokens``.
+    """Return a span widened to the tokens that it begins and ends in, as INCEpTION's layers need.
 
-    Without tokens, or outside of them, the span is returned as it is.
+    ``tokens`` are those of ``_token_boundaries``. With None the span is returned as it is, and so
+    is an end outside of all tokens.
     """
     from bisect import bisect_left, bisect_right
 

@@ -42,10 +42,11 @@ INSTRUCTIONS = (
 
 
 def create_server(service: AnnotationService, results: Sequence[Path] = ()) -> MCPServer:
-    """Return the server with its tools.
+    """Return the server with its tools; it is not started.
 
-    ``service`` annotates texts with a model of task ppi. ``results`` are the folders of
-    ``textrank apply --out`` that ``ask_results`` may read; without any the tool is left out.
+    ``service`` annotates texts with a model of task ppi. ``results`` are the folders of ``textrank
+    apply --out`` that ``ask_results`` may read, named after their last part; of two with one name
+    the last is used. Without any the tool is left out.
     """
     server = MCPServer(
         "textrank",
@@ -138,7 +139,8 @@ def create_server(service: AnnotationService, results: Sequence[Path] = ()) -> M
 def ask_folder(folder: Path, question: str, limit: int) -> dict[str, Any]:
     """Return ``kind``, ``rows`` and ``note`` of the answer to a question about a result folder.
 
-    Raises ValueError if the question is not understood or the folder cannot be read.
+    At most ``limit`` rows. Raises ValueError if the question is not understood or the folder cannot
+    be read.
     """
     from textrank.results.questions import answer_question
     from textrank.results.store import NO_FILTER, open_results
@@ -150,6 +152,10 @@ def ask_folder(folder: Path, question: str, limit: int) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value that JSON can hold: dates and decimals of the database become text."""
+    """Return a value that JSON can hold: text, numbers, lists and dictionaries unchanged.
+
+    Others, such as dates and decimals of the database, become text. Items of lists are not looked
+    at.
+    """
     is_plain = value is None or isinstance(value, str | int | float | bool | list | dict)
     return value if is_plain else str(value)

@@ -99,7 +99,7 @@ class Replay:
 
     @property
     def random_means(self) -> dict[int, float]:
-        """Mean value of the random orders by number of answers."""
+        """Mean value of the random orders by number of answers, in the order of the first curve."""
         values: dict[int, list[float]] = {}
         for name, points in self.curves.items():
             for point in points if name != CHOSEN else ():
@@ -108,16 +108,19 @@ class Replay:
 
     @property
     def compared_answers(self) -> int:
-        """Number of random answers that chosen ones are compared with."""
+        """Number of random answers that chosen ones are compared with.
+
+        The last point at or before ``compared``, or the last of all if it is None; the first point
+        if all come later.
+        """
         means = self.random_means
         return max((n for n in means if n <= (self.compared or max(means))), default=min(means))
 
     def answers_needed(self) -> tuple[float, int | None, int | None]:
-        """Return the mean of random orders after ``compared`` answers, and when chosen reach it.
+        """Return the mean of random orders after ``compared_answers``, and when chosen reach it.
 
-        If there are fewer random answers, it is that of the last point before. The second value is
-        the first number of chosen answers that reach it, the third the one from which the curve
-        never falls below again; both None if it does not.
+        The second value is the first number of chosen answers that reach it, the third the one from
+        which the curve never falls below again; each is None if there is none.
         """
         means = self.random_means
         target = means[self.compared_answers]
@@ -131,6 +134,8 @@ class Replay:
         """Return the forecasts that could have been made along the chosen order, with the outcome.
 
         ``shown`` forecasts what the page would show instead of the value on held-out documents.
+        Forecasts begin at ``MIN_POINTS`` points; those for which nothing was measured later are
+        left out.
         """
         points = [
             (point.answers, point.shown if shown else point.value) for point in self.curves[CHOSEN]
@@ -176,7 +181,10 @@ class Replay:
         return None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values."""
+        """Return everything as plain values: fields, curves, answers needed and forecasts.
+
+        Also the errors of the forecasts, and ``stop``, the point of ``stop()`` or None.
+        """
         target, first, stays = self.answers_needed()
         stop = self.stop()
         names = ("task", "corpus", "pipeline", "metric", "folds", "questions")
@@ -302,16 +310,23 @@ class _Simulation(Protocol):
         """Return the number of the question that is worth most; None if all are answered."""
 
     def answer(self, number: int) -> None:
-        """Learn the gold answer to a question."""
+        """Learn the gold answer to a question, by its number; each may be answered once."""
 
     def evaluate(self) -> _HeldOut:
-        """Choose alpha and threshold on the answers, and score the held-out candidates."""
+        """Choose alpha and threshold on the answers, and score the held-out candidates.
+
+        Needs at least one answer.
+        """
 
 
 def _run(
     simulation: _Simulation, answers: int, step: int, rng: np.random.Generator | None
 ) -> dict[int, _HeldOut]:
-    """Answer questions, chosen or in random order, and evaluate after every ``step`` answers."""
+    """Answer up to ``answers`` questions and evaluate after every ``step`` of them.
+
+    ``rng`` None asks the questions that the simulation chooses, else they come in random order.
+    Returns the evaluations by number of answers; it ends early if there are no more questions.
+    """
     order = None if rng is None else iter(rng.permutation(simulation.question_count).tolist())
     results = {}
     for count in range(1, answers + 1):
@@ -325,7 +340,12 @@ def _run(
 
 
 def _pool(parts: Sequence[Mapping[int, _HeldOut]], is_ranking: bool) -> list[ReplayPoint]:
-    """Return the quality over all folds at every number of answers that all folds have."""
+    """Return the quality over all folds at every number of answers that all folds have.
+
+    ``parts`` are results of ``_run``, one per fold. F is that of the pooled decisions (0 if it is
+    not defined); AUC and ``shown`` are means over folds, ``shown`` None if a fold has none. For a
+    ranking the value is the mean concordance of its queries, and there is no AUC.
+    """
     points = []
     for answers in sorted(set.intersection(*(set(part) for part in parts))):
         folds = [part[answers] for part in parts]
@@ -347,7 +367,10 @@ def _pool(parts: Sequence[Mapping[int, _HeldOut]], is_ranking: bool) -> list[Rep
 
 
 class _AnswerSimulation:
-    """Questions for yes or no, or with choices, as ``textrank curate`` asks them."""
+    """Questions for yes or no, or with choices, as ``textrank curate`` asks them.
+
+    ``inside`` are the rows of the dataset that are asked about, ``outside`` the held-out ones.
+    """
 
     def __init__(
         self, pipeline: Pipeline, dataset: Dataset, inside: Indices, outside: Indices
@@ -381,7 +404,7 @@ class _AnswerSimulation:
         )
 
     def next_question(self) -> int | None:
-        """Return the number of the question that the page would ask."""
+        """Return the number of the question that the page would ask; None if all are answered."""
         question = self._learner.next_question()
         return None if question is None else self._numbers[question.key]
 
@@ -391,7 +414,10 @@ class _AnswerSimulation:
         self._learner.learn(question, self._gold_answer(question))
 
     def _gold_answer(self, question: Question) -> str:
-        """Return the answer that the gold labels give to a question."""
+        """Return the answer that the gold labels give to a question.
+
+        A choice without exactly one right candidate is "unsure".
+        """
         is_right = self._y[self._inside[list(question.rows)]] > 0
         if len(question.rows) == 1:
             return YES if is_right[0] else NO
@@ -399,7 +425,10 @@ class _AnswerSimulation:
         return f"{CHOICE_PREFIX}{right[0]}" if len(right) == 1 else UNSURE
 
     def evaluate(self) -> _HeldOut:
-        """Score the held-out candidates with alpha and threshold as on the page."""
+        """Score the held-out candidates with alpha and threshold as on the page.
+
+        Chooses alpha again, which changes the learner, and records its quality.
+        """
         learner = self._learner
         learner.tune()
         learner.record_quality()
@@ -415,7 +444,12 @@ class _AnswerSimulation:
 
 
 class _RankingSimulation:
-    """Queries whose candidates are ranked; an answer tells the labels of all of them."""
+    """Queries whose candidates are ranked; an answer tells the labels of all of them.
+
+    ``data`` are the features or the Gram matrix of all candidates, ``inside`` the rows that are
+    asked about, ``outside`` the held-out ones. A learner other than RankRLS is replaced by
+    RankRLS().
+    """
 
     def __init__(
         self,
@@ -439,7 +473,11 @@ class _RankingSimulation:
         self._shown: float | None = None
 
     def next_question(self) -> int | None:
-        """Return the query with the largest mean variance among evenly spaced open ones."""
+        """Return the query with the largest mean variance among evenly spaced open ones.
+
+        At most ``MAX_SHORTLIST_QUERIES`` are compared; the first of those that tie is returned,
+        None if all are answered.
+        """
         if not self._open:
             return None
         numbers = np.array(list(self._open))
@@ -460,7 +498,7 @@ class _RankingSimulation:
         return float(np.trace(covariance) - covariance.sum() / size) / size
 
     def answer(self, number: int) -> None:
-        """Learn the labels of the candidates of a query."""
+        """Learn the labels of the candidates of a query, which must be open."""
         rows = self._queries[number]
         del self._open[number]
         y, queries = self._targets.y[rows], self._targets.queries[rows]
@@ -475,7 +513,11 @@ class _RankingSimulation:
         self._rows = np.concatenate([self._rows, rows])
 
     def evaluate(self) -> _HeldOut:
-        """Choose alpha by leave-document-out on the answers, and score the held-out candidates."""
+        """Choose alpha by leave-document-out on the answers, and score the held-out candidates.
+
+        Alpha stays as it is while the answers are of one document or all candidates of each query
+        have the same label. Needs at least one answer.
+        """
         assert self._model is not None
         labelled = self._targets.take(self._rows)
         K = self._K[np.ix_(self._rows, self._rows)]
@@ -502,7 +544,11 @@ class _RankingSimulation:
 def _gram_of_parts(
     data: Matrix | Features, inside: Indices, outside: Indices
 ) -> tuple[Matrix, Matrix]:
-    """Return the Gram matrix of the rows ``inside``, and kernel values of ``outside`` with them."""
+    """Return the Gram matrix of the rows ``inside``, and kernel values of ``outside`` with them.
+
+    Their shapes are (inside, inside) and (outside, inside). ``data`` are features, with the linear
+    kernel, or the Gram matrix of all rows.
+    """
     if isinstance(data, Features):
         one, other = data.values[inside], data.values[outside]
         return np.asarray(gram(one)), np.asarray(gram(other, one))

@@ -71,7 +71,10 @@ class ReviewItem:
     kind: str
 
     def matches(self, filters: Mapping[str, str]) -> bool:
-        """Return whether document, annotator and kind equal those of ``filters`` that are given."""
+        """Return whether document, annotator and kind equal those of ``filters``.
+
+        Missing and empty values of ``filters`` match everything.
+        """
         return all(getattr(self, name) == value for name, value in filters.items() if value)
 
 
@@ -83,7 +86,7 @@ class Resolution:
     decision: str | None  # of the majority, unsure left out; None if nobody or as many disagree
 
     def is_wrong(self, gold: str) -> bool:
-        """Return whether the people decided against the gold label."""
+        """Return whether the people decided against the gold label; False without a decision."""
         return self.decision is not None and self.decision != gold
 
 
@@ -99,7 +102,9 @@ class Agreement:
 def build_items(task: Task, dataset: Dataset, audit: CorpusAudit) -> list[ReviewItem]:
     """Return the items of an audited dataset, the most doubtful first.
 
-    The candidates of one question of a task with several answers are one item.
+    The candidates of one question of a task with several answers are one item, at the place of its
+    most doubtful candidate; otherwise every candidate is one. Candidates without a doubt in
+    ``audit.doubts`` have no item of their own.
     """
     candidates = dataset.candidates
     by_question: dict[tuple[str, str, str], list[int]] = {}
@@ -133,12 +138,18 @@ def build_items(task: Task, dataset: Dataset, audit: CorpusAudit) -> list[Review
 
 
 def fingerprint_labels(dataset: Dataset) -> str:
-    """Return a checksum (16 hex digits) of all labels, by which a log recognises its corpus."""
+    """Return a checksum (16 hex digits) of all labels, by which a log recognises its corpus.
+
+    It depends on the order of the candidates.
+    """
     return hashlib.sha256(dataset.targets.y.tobytes()).hexdigest()[:16]
 
 
 def _rank_labels(dataset: Dataset) -> tuple[str, ...]:
-    """Return the labels of a ranking, highest first; none if there are too many to choose from."""
+    """Return the different labels of a ranking, highest first, as texts.
+
+    None if there are more than ``MAX_CHOICES``.
+    """
     values = np.unique(dataset.targets.y)[::-1]
     return tuple(f"{value:g}" for value in values) if len(values) <= MAX_CHOICES else ()
 
@@ -148,7 +159,9 @@ def _choices(
 ) -> tuple[tuple[str, ...], str]:
     """Return the possible decisions about the candidates of an item, and the gold one.
 
-    ``labels`` are those of a ranking that can be chosen.
+    ``labels`` are those of a ranking that can be chosen; without any, a ranking's label is "right"
+    or "wrong". The gold decision among several answers is the first with a positive label, "" if
+    there is none. A missing label counts as 0.
     """
     answers = tuple(task.choices(candidates[0]))
     label = candidates[0].label or 0.0
@@ -201,7 +214,10 @@ class LabelReview:
         self._replay()
 
     def _replay(self) -> None:
-        """Take over the decisions of the log; a later one of a person replaces an earlier one."""
+        """Take over the decisions of the log; a later one of a person replaces an earlier one.
+
+        Decisions about items that do not exist are ignored.
+        """
         known = [event for event in self.log.active_events() if event.question in self.by_key]
         self._active = known
         self._votes = {}
@@ -232,7 +248,11 @@ class LabelReview:
             self._votes.setdefault(key, {})[person] = value
 
     def undo(self, who: str | None = None) -> None:
-        """Undo the last decision of a person; ValueError if there is none."""
+        """Undo the last decision of a person; raise ValueError if there is none.
+
+        An earlier decision of that person about the same item counts again. ``who`` None is the
+        person of the review.
+        """
         person = who or self.who
         with self._lock:
             event = next((e for e in reversed(self._active) if e.who == person), None)
@@ -244,14 +264,20 @@ class LabelReview:
     # Results
 
     def resolve(self, item: ReviewItem) -> Resolution:
-        """Combine the decisions about an item: the majority decides, "unsure" does not count."""
+        """Combine the decisions about an item: the most frequent one counts, "unsure" does not.
+
+        The decision is None if nobody decided, or the two most frequent ones tie.
+        """
         votes = dict(self._votes.get(item.key, {}))
         counts = Counter(vote for vote in votes.values() if vote != UNSURE).most_common(2)
         is_tied = len(counts) == 2 and counts[0][1] == counts[1][1]
         return Resolution(votes, counts[0][0] if counts and not is_tied else None)
 
     def agreement(self) -> Agreement | None:
-        """Return the agreement of people; None if no item was decided by two of them."""
+        """Return the agreement of people; None if no item was decided by two of them.
+
+        "unsure" is not a decision.
+        """
         rows = [
             [vote for vote in votes.values() if vote != UNSURE] for votes in self._votes.values()
         ]
@@ -262,7 +288,8 @@ class LabelReview:
 
         Only items at the beginning of the random order count, up to the first without a decision:
         they are a random sample of the corpus, whatever else was decided. The interval is that of
-        Clopper and Pearson. None without such items.
+        Clopper and Pearson. Keys: ``items``, ``wrong``, ``share`` and ``interval`` (``low``,
+        ``high``, ``level``). None without such items.
         """
         wrong, total = 0, 0
         for index in self.random_order:
@@ -297,7 +324,7 @@ class LabelReview:
         return next(open_items, None)
 
     def _is_open(self, item: ReviewItem, person: str) -> bool:
-        """Return whether a person has not decided about an item."""
+        """Return whether a person has not decided about an item; "unsure" counts as decided."""
         return person not in self._votes.get(item.key, {})
 
     def labels(self) -> Iterator[dict[str, Any]]:
@@ -325,9 +352,11 @@ class LabelReview:
             }
 
     def corrected_docs(self) -> list[Doc]:
-        """Return the documents with the labels that people decided; undecided ones are unchanged.
+        """Return the documents with the labels that people decided, in order.
 
-        Raises ValueError if the task cannot write corrected labels, or two documents share an id.
+        Documents without a correction are the given ones, others are what ``Task.correct_labels``
+        returns. Raises ValueError if the task cannot write corrected labels, or two documents share
+        an id.
         """
         corrections: dict[str, dict[int, str]] = {}
         for item in self.items:
@@ -349,7 +378,11 @@ class LabelReview:
     ) -> dict[str, Any]:
         """Return everything the page shows to a person, as plain values.
 
-        ``filters`` and ``random`` are as in ``next_item``.
+        ``filters`` and ``random`` are as in ``next_item``. Keys: ``item`` (the next one or None);
+        counts ``decided`` (by this person), ``reviewed`` (by anybody), ``total``, ``wrong``,
+        ``disputed`` and ``people``; ``error_rate`` (of the audit), ``sampled``
+        (``sampled_error_rate``), ``agreement``, ``parts`` (see ``_parts``), and ``last`` (the
+        person's last decisions, newest first).
         """
         person = who or self.who
         with self._lock:
@@ -374,7 +407,7 @@ class LabelReview:
             }
 
     def _describe(self, item: ReviewItem) -> dict[str, Any]:
-        """Return an item with its sentence in words, as plain values."""
+        """Return an item with the sentence of its most doubtful candidate, as plain values."""
         candidate = self.dataset.candidates[item.row]
         index = item.row - self._first_rows[item.document]
         texts = [span.text for span in candidate.spans]
@@ -397,7 +430,12 @@ class LabelReview:
         }
 
     def _parts(self, resolutions: Mapping[str, Resolution]) -> dict[str, list[dict[str, Any]]]:
-        """Return by annotator, document and kind: labels, doubtful share, decided and wrong."""
+        """Return rows by annotator, document and kind, the most doubtful first.
+
+        A row has ``value``, the counts ``labels``, ``decided`` and ``wrong`` of its items, and
+        ``doubtful``, the share of the audit or None. ``resolutions`` are by key of the item; items
+        with an empty value have no row. At most ``MAX_FILTERS`` rows each.
+        """
         parts = {}
         for name in ("annotator", "document", "kind"):
             shares = getattr(self.audit, f"by_{name}")
@@ -420,7 +458,7 @@ class LabelReview:
         return parts
 
     def _describe_event(self, event: Event) -> dict[str, Any]:
-        """Return a decision with the texts of the judged spans."""
+        """Return a decision with the texts of the judged spans; its item must exist."""
         item = self.by_key[event.question]
         spans = self.dataset.candidates[item.row].spans
         return {
@@ -432,7 +470,7 @@ class LabelReview:
 
 
 def _describe_share(share: Any) -> dict[str, Any]:
-    """Return a ``LabelShare`` as plain values."""
+    """Return a ``LabelShare`` as plain values: ``labels``, ``share`` and ``interval`` or None."""
     interval = None if share.interval is None else vars(share.interval)
     return {"labels": share.candidates, "share": share.share, "interval": interval}
 
@@ -462,7 +500,8 @@ def measure_agreement(rows: Sequence[Sequence[str]]) -> Agreement | None:
 def export_corrected(review: LabelReview, format: str) -> tuple[bytes, str]:
     """Return the corrected corpus in a format of ``WRITERS``, and the suffix of the file.
 
-    A format of several files is zipped. Raises ValueError as ``corrected_docs`` and the writer do.
+    A format of several files is zipped, with the suffix ".zip". Raises ValueError as
+    ``corrected_docs`` and the writer do.
     """
     with tempfile.TemporaryDirectory() as work:
         target = Path(work) / f"corpus{CORPUS_SUFFIXES.get(format, '')}"
@@ -474,14 +513,14 @@ def export_corrected(review: LabelReview, format: str) -> tuple[bytes, str]:
 
 @dataclass(frozen=True)
 class ReviewApp:
-    """Web application of a review."""
+    """Web application of a review; ``title`` is the heading of the page."""
 
     review: LabelReview
     title: str
     credentials: Credentials
 
     def app(self) -> Starlette:
-        """Return the application, without protection; see ``GuardMiddleware``."""
+        """Return the application, which checks no token; put ``GuardMiddleware`` in front."""
         routes = [
             Route("/", self.index),
             Route("/api/state", self.state),
@@ -497,7 +536,11 @@ class ReviewApp:
         )
 
     def index(self, request: Request) -> Response:
-        """Serve the page; the address may name the person (parameter ``as``)."""
+        """Serve the page; its script fetches the first item.
+
+        The browser keeps the person's name in a cookie: that of the address (parameter ``as``),
+        else of an earlier cookie, else of the review.
+        """
         person = clean_name(request.query_params.get("as", "")) or self._person(request)
         values = {
             "title": self.title,
@@ -520,7 +563,10 @@ class ReviewApp:
         return clean_name(unquote(request.cookies.get(self._cookie_name, ""))) or self.review.who
 
     def _state(self, request: Request) -> dict[str, Any]:
-        """Return the state for a request, by its parameters document, annotator, kind, order."""
+        """Return the state for a request, by its parameters document, annotator, kind and order.
+
+        Missing filters match everything; an ``order`` other than "random" is by doubt.
+        """
         filters = {
             name: request.query_params.get(name, "") for name in ("document", "annotator", "kind")
         }
@@ -532,7 +578,10 @@ class ReviewApp:
         return JSONResponse(self._state(request))
 
     async def decide(self, request: Request) -> Response:
-        """Take a decision (JSON body: ``item``, ``value``) and serve the new state."""
+        """Take a decision (JSON body: ``item``, ``value``) and serve the new state.
+
+        Status 422 for an unknown item or value.
+        """
 
         def change(body: dict[str, Any]) -> dict[str, Any]:
             key, value = get_text(body, "item"), get_text(body, "value")
@@ -542,7 +591,7 @@ class ReviewApp:
         return await apply_change(request, change)
 
     async def undo(self, request: Request) -> Response:
-        """Undo the last decision of the person and serve the new state."""
+        """Undo the last decision of the person and serve the new state; status 422 without one."""
 
         def change(_: dict[str, Any]) -> dict[str, Any]:
             self.review.undo(self._person(request))
@@ -560,7 +609,10 @@ class ReviewApp:
         return _serve_lines(lines, "labels.jsonl")
 
     def corpus(self, request: Request) -> Response:
-        """Serve the corrected corpus (path parameter ``format``); 404 for an unknown format."""
+        """Serve the corrected corpus (path parameter ``format``); 404 for an unknown format.
+
+        Status 422 if the labels cannot be written.
+        """
         format = request.path_params["format"]
         if format not in WRITERS:
             return not_found(f"Unknown format; available: {', '.join(WRITERS)}.")
