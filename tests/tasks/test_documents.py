@@ -96,6 +96,11 @@ def test_shared_words_are_the_features_of_texts():
     assert first["BM25"] > 0
 
 
+def test_a_single_document_counts_as_a_list_of_one():
+    one = Retrieve().candidates(told(judged={"relevance": 1, "features": {"1": 0.5}}))
+    assert [(c.label, c.facts) for c in one] == [(1.0, {"1": 0.5})]
+
+
 def test_what_is_no_document_is_named():
     with pytest.raises(ValueError, match=r"query 'd1' lists .* which is not a document"):
         Retrieve().candidates(told(judged=[{"relevance": 1}]))

@@ -194,7 +194,10 @@ class _FirstLayerTables(NamedTuple):
         return cls(tables, np.concatenate([[len(distinct)], inverse, [len(distinct)]]))
 
     def gather(self, first: int, end: int, pieces: Floats) -> None:
-        """Write the pre-activations of the words ``first:end`` to ``pieces``, one row per word."""
+        """Write the pre-activations of the words ``first:end`` to ``pieces``, in place.
+
+        ``pieces`` is (end - first, pieces * width); earlier values are overwritten.
+        """
         self.tables[0].take(self.rows[first:end], axis=0, out=pieces, mode="clip")
         for position in (1, 2):
             pieces += self.tables[position].take(
@@ -213,7 +216,10 @@ class _Buffers(NamedTuple):
 
     @classmethod
     def allocate(cls, block: int, width: int, layers: Sequence[Layer]) -> _Buffers:
-        """Allocate uninitialised buffers for blocks of at most ``block`` words."""
+        """Allocate uninitialised buffers for blocks of at most ``block`` words.
+
+        ``width`` is that of the word vectors; all ``layers`` must have the same number of pieces.
+        """
         max_pieces = max(len(layer.bias) for layer in layers)
         shapes = ((block, 3 * width), (block, max_pieces), (block, width), (block, width))
         window, pieces, highest, squares = (np.empty(shape, dtype=np.float32) for shape in shapes)
@@ -295,7 +301,10 @@ class GrowingArray:
         self._buffer[: self._size] = initial
 
     def add(self, rows: NDArray[Any]) -> None:
-        """Append rows; views from ``rows`` may then refer to old memory."""
+        """Append rows, which must have the shape and dtype of the others.
+
+        A view taken from the property ``rows`` before may then refer to old memory.
+        """
         size = self._size + len(rows)
         if size > len(self._buffer):
             buffer = np.empty((2 * size, *self._buffer.shape[1:]), dtype=self._buffer.dtype)
@@ -379,7 +388,11 @@ class CachedTok2Vec:
         return np.split(vectors, np.cumsum(lengths)[:-1])
 
     def _update_cache(self) -> None:
-        """Empty the cache if the network's parameters have changed or it is full."""
+        """Empty the cache if the parameters have changed or it has over MAX_CACHED_WORDS.
+
+        If the network's parameters have changed, also read them into a new encoder; the first call
+        does so.
+        """
         fingerprint = fingerprint_params([self._embeddings, self._mix, self._encode])
         if fingerprint == self._fingerprint and len(self._row_of_key) > MAX_CACHED_WORDS:
             self._row_of_key = {}

@@ -279,7 +279,11 @@ _BRACKET_VIEWS = ("kind", "short_shape", "plain", "listed")
 
 
 def _unigram_templates() -> list[Template]:
-    """Return the templates of one view of one word."""
+    """Return the templates of one view of one word, by offset from -MAX_OFFSET on.
+
+    All views are used of the word itself, fewer of words farther away. Trained weights depend on
+    the order: a template's number is its index.
+    """
     views = {
         0: tuple(VIEW_INDEX),
         1: _ADJACENT_VIEWS,
@@ -290,7 +294,11 @@ def _unigram_templates() -> list[Template]:
 
 
 def _conjunction_templates() -> list[Template]:
-    """Return the templates of several words, or of several views of one."""
+    """Return the templates of several words, or of several views of one.
+
+    In ``lines`` a template is written as views with signed offsets ("kind-1 kind+0"). Trained
+    weights depend on the order: a template's number follows from its index.
+    """
     templates: list[Template] = []
     for a, b in ((-1, 0), (0, 1)):
         templates += [((view, a), (view, b)) for view in _PAIRED_VIEWS]
@@ -376,7 +384,10 @@ def ngram_rows(word: str) -> NDArray[np.intp]:
 
 
 def _ngram_rows_of_words(words: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the table rows of all words' character n-grams, and how many each word has."""
+    """Return the table rows of all words' character n-grams, and how many each word has.
+
+    The first array has the rows of one word after the other, the second has shape (words,).
+    """
     ngrams = [char_ngrams(word) for word in words]
     hashes = np.array(
         [hash_text(piece) for word_ngrams in ngrams for piece in word_ngrams], dtype=np.uint64
@@ -460,7 +471,10 @@ class WeightTable:
 
     @cached_property
     def _packed_weights(self) -> NDArray[np.uint64]:
-        """Return the weights as unsigned bytes, eight in one number, to be added together."""
+        """Return the weights plus 128 as unsigned bytes, eight columns in one 64-bit number.
+
+        Shape (rows, columns / 8 rounded up); missing columns are 0.
+        """
         height, width = self.weights.shape
         packed = np.zeros((height, -(-width // 8) * 8), dtype=np.uint8)
         packed[:, :width] = self.weights.view(np.uint8) ^ np.uint8(_ZERO_BYTE)

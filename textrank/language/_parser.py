@@ -238,7 +238,11 @@ class ParserStates:
     missing: Any  # an int for all states, or an array with one per state
 
     def __init__(self, size: int) -> None:
-        """Allocate the links of ``size`` words; all stacks and buffers are empty."""
+        """Allocate the links of ``size`` words without arcs; there are no sentences yet.
+
+        The caller sets ``stack_top``, ``buffer_front`` and the ends of buffers: the next word of
+        each word is the following one.
+        """
         self.missing, self.no_head = size, size + 1
         self.below_on_stack = np.full(size + 2, size, dtype=np.intp)  # next word down the stack
         self.next_in_buffer = np.minimum(np.arange(1, size + 3), size)  # next word of the buffer

@@ -213,9 +213,9 @@ class _WordText:
         """Return the (short, long) pair if a bracket holds the long form of what precedes it.
 
         The bracket's words are ``start:end``, at least two; the long form is all of them, up to a
-        semicolon, and the first letter of the short form is its first letter. The short form is the
-        run of words without gaps before the bracket and must have a capital. None if there is no
-        pair.
+        semicolon, and must match the short form from its first word on (``_find_long_form``). The
+        short form is the run of words without gaps before the bracket and must have a capital. None
+        if there is no pair.
         """
         short_start = start - 2
         while short_start > 0 and not self.has_gap_after[short_start - 1]:
@@ -230,7 +230,10 @@ class _WordText:
         return self._make_pair(short_start, start - 1, start, long_end)
 
     def join_words(self, start: int, end: int) -> str:
-        """Return the text of the words ``start:end``, with a blank for each gap between them."""
+        """Return the text of the words ``start:end``, with a blank for each gap between them.
+
+        Without blanks at its ends; empty for an empty range.
+        """
         words_and_gaps = zip(self.words[start:end], self.has_gap_after[start:end], strict=True)
         return "".join(
             [word + " " if has_gap else word for word, has_gap in words_and_gaps]
@@ -265,7 +268,10 @@ class _WordText:
     def _make_pair(
         self, short_start: int, short_end: int, long_start: int, long_end: int
     ) -> AbbreviationPair:
-        """Return the spans of a short and a long form, given as ranges of words."""
+        """Return the spans of a short and a long form, given as non-empty ranges of words.
+
+        Tokens that are not words but lie between the first and last word are part of the span.
+        """
         token_indices = self.token_indices
         short, long = (
             (token_indices[short_start], token_indices[short_end - 1] + 1),

@@ -98,7 +98,10 @@ class _WordNormalizer:
         )
 
     def __call__(self, doc: Doc) -> NormalizedWords | None:
-        """Return the normalised words of a Doc; None if its tokens are exactly these words."""
+        """Return the normalised words of a Doc; None if its tokens are exactly these words.
+
+        The cached result is returned unless the tokens have changed since.
+        """
         orths: Any = doc.to_array([ORTH])
         cached_orths, normalized = self._cache.get(doc, (None, None))
         if cached_orths is None or not np.array_equal(cached_orths, orths):
@@ -131,7 +134,11 @@ class _WordNormalizer:
         return NormalizedWords(token_indices, word_orths, is_changed, doc.vocab.strings)
 
     def _add_words(self, doc: Doc, orths: set[int]) -> None:
-        """Normalise and remember the words with these hashes; a full cache is emptied first."""
+        """Normalise and remember the words with these hashes; a full cache is emptied first.
+
+        ``orths`` must be all words of the Doc that are not in ``_unchanged``, so that none of them
+        is lost when the cache is emptied; the Doc's string store has their texts.
+        """
         if len(self._unchanged) + len(self._replacements) > _CACHE_SIZE:
             self._unchanged.clear()
             self._replacements.clear()

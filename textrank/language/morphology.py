@@ -141,7 +141,10 @@ class Morphology:
         self._error_handler = handler
 
     def _try_annotate(self, doc: Doc) -> bool:
-        """Annotate a Doc and return True, or call the error handler and return False."""
+        """Annotate a Doc and return True, or call the error handler and return False.
+
+        The default handler raises the error.
+        """
         try:
             self._annotate([doc])
         except Exception as error:

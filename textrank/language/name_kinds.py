@@ -95,7 +95,11 @@ class KindRecognizer(NameRecognizer):
         self.temperature = temperature
 
     def predict(self, docs: Iterable[Doc]) -> list[KindPrediction]:  # type: ignore[override]
-        """Return the predicted names of each Doc with their scores. The Docs are not changed."""
+        """Return the predicted names of each Doc with the emission scores of its words.
+
+        Paragraphs are decoded separately. Names are token ranges in text order, without overlap;
+        those without letter or digit are dropped. The Docs are not changed.
+        """
         docs = list(docs)
         normalized = [normalize_words(doc, transliterate=True) for doc in docs]
         docs_and_words = list(zip(docs, normalized, strict=True))
@@ -122,11 +126,11 @@ class KindRecognizer(NameRecognizer):
     ) -> None:
         """Write the names of each Doc with their kinds to the group; their ids are e0, e1, ....
 
-        Predicted names are split at verbs and joined by symbols beside verbs (``_find_arguments``),
-        then cleaned up by ``fix_spans`` and ``repair_boundaries``. The label of a name is its most
-        probable kind; all probabilities are stored in ``doc.user_data`` for the extension
-        attributes. A Doc that already has the group is skipped; a Doc without names gets an empty
-        group.
+        Predicted names are split at verbs, and symbols beside verbs are added
+        (``_find_arguments``); the result is cleaned up by ``fix_spans`` and ``repair_boundaries``.
+        The label of a name is its most probable kind; all probabilities are stored in
+        ``doc.user_data`` for the extension attributes. A Doc that already has the group is skipped;
+        a Doc without names gets an empty group.
         """
         transitions = self._transitions()
         for doc, prediction in zip(docs, predictions, strict=True):

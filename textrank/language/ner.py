@@ -80,7 +80,10 @@ class _TimeSteps:
 
     @classmethod
     def from_lengths(cls, lengths: Sequence[int]) -> _TimeSteps:
-        """Build the order for texts of these numbers of words; empty texts are ignored."""
+        """Build the order for texts of these numbers of words; empty texts are ignored.
+
+        Of texts of equal length the first comes first. There must be at least one word.
+        """
         sizes = np.asarray([length for length in lengths if length], dtype=np.intp)
         ends = np.cumsum(sizes)
         time = np.arange(sizes.sum()) - np.repeat(ends - sizes, sizes)

@@ -279,7 +279,10 @@ class _LineStarts:
 
     @classmethod
     def from_text(cls, text: str) -> _LineStarts:
-        """Split a text into lines and analyse their layout."""
+        """Split a text into lines and analyse their layout.
+
+        Lines end at any of ``_LINE_END``, which has more characters than newlines.
+        """
         ends = [match.span() for match in _LINE_END.finditer(text)]
         starts = [0, *(end for _, end in ends)]
         lines = [text[a:b] for a, (b, _) in zip(starts, [*ends, (len(text), 0)], strict=True)]
@@ -346,10 +349,11 @@ def _starts_sentence(
 ) -> bool:
     """Return whether ``line`` begins a new sentence by its layout, given the line above.
 
-    A list item does. Other lines do not if ``above`` ends with a full stop (then the words decide),
-    is unfinished or has an open bracket. Else a line does if it begins with a sentence opener, or
-    if it is capitalised and its first word would have fitted on the line above (so the break was
-    intended), and the line above is a heading-like single unit.
+    A list item does if it has a bullet, or after a list item or a line that ends with one of
+    ``.:;!?``. Other lines do not if ``above`` ends with a full stop (then the words decide), is
+    unfinished or has an open bracket. Else a line does if it begins with a sentence opener, or if
+    its first word would have fitted on the line above (so the break was intended) and it is a list
+    item, or capitalised below a heading-like single unit.
 
     Parameters
     ----------

@@ -148,7 +148,11 @@ class WordTok2Vec(Tok2Vec):
         return np.split(vectors, np.cumsum([len(doc_hashes) for doc_hashes in word_hashes])[:-1])
 
     def _get_network(self) -> CachedTok2Vec | None:
-        """Return the fast version of the current network, or None if it is not of a known kind."""
+        """Return the fast version of the current network, or None if it is not of a known kind.
+
+        It is built when ``model`` was replaced by another object; changed parameters are noticed by
+        the fast version itself.
+        """
         if self._cached_model is not self.model:  # spaCy may replace the model
             self._cached_model = self.model
             self._network = CachedTok2Vec.from_model(self.model)
@@ -251,7 +255,11 @@ class WordParser(DependencyParser):  # type: ignore[misc]
             )
 
     def _predict_one_by_one(self, docs: Sequence[Doc]) -> list[ArcArrays]:
-        """Return the arcs of the words of each Doc by spaCy's own code, sentence by sentence."""
+        """Return the arcs of the words of each Doc by spaCy's own code, sentence by sentence.
+
+        With a beam, the arcs are final: spaCy has moved lifted ones already. The Docs are not
+        changed.
+        """
         sentences = [split_sentences(doc) for doc in docs]
         all_sentences = [sentence for doc_sentences in sentences for sentence in doc_sentences]
         states = super().predict(all_sentences)

@@ -188,6 +188,7 @@ class Linter:
         words: Sequence[str] = (),
         style: bool = False,
     ) -> None:
+        """Load the model unless a loaded one is given; raises as the class says."""
         if isinstance(model, str):
             model = ConfusionModel.from_disk(shipped_model_path(model) or Path(model))
         self.confusions = model

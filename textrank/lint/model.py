@@ -176,10 +176,14 @@ class Lexicon:
     network_rows: Mapping[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        """Add the paragraph break, which must have id 0: ``ids`` and ``rows`` must be empty."""
         self.encode("¶")
 
     def encode(self, token: str) -> int:
-        """Return the id of a token, its row in ``rows``; a new one is analysed and added."""
+        """Return the id of a token, its row in ``rows``; a new one is analysed and added.
+
+        The token must not be empty; upper and lower case have different ids.
+        """
         token_id = self.ids.get(token)
         if token_id is None:
             token_id = self.ids[token] = len(self.rows)
@@ -190,7 +194,7 @@ class Lexicon:
         """Return the properties of a token in the order that the class lists.
 
         The token must not be empty. Words with inner capitals ("tHen") or in capitals are not
-        judged, except "I" and "A".
+        judged, except "A", "I" and contractions of "I".
         """
         normalized = normalize_token(token)
         hash_ = text_hash(normalized)
@@ -748,7 +752,11 @@ class ConfusionModel:
 
     @cached_property
     def _rule_conditions(self) -> dict[Rule, list[tuple[int, HashArray, bool]]]:
-        """Return the conditions of each rule with the hashes of the words in place of them."""
+        """Return the conditions of each rule with the hashes of the words in place of them.
+
+        A condition is (offset, codes as in ``Tokens.codes``, whether the neighbour must be one of
+        them).
+        """
         return {
             rule: [
                 (offset, _neighbour_hashes(words), is_required)
@@ -978,7 +986,10 @@ class ConfusionModel:
 
     @cached_property
     def _phrases(self) -> dict[tuple[int, int], int]:
-        """Return the ids of two-word phrases by id of the first word and hash of the second."""
+        """Return the ids of two-word phrases by id of the first word and code of the second.
+
+        The code is the hash plus 1, as in ``Tokens.codes``.
+        """
         phrases = [word for word in self.word_ids if " " in word]
         return {
             (self.word_ids[w.split()[0]], zlib.crc32(w.split()[1].encode()) + 1): self.word_ids[w]
@@ -1079,7 +1090,10 @@ class ConfusionModel:
 
     @classmethod
     def from_disk(cls, path: str | Path) -> ConfusionModel:
-        """Read a model folder; raise ValueError that names a missing or damaged file."""
+        """Read a model folder; raise ValueError that names a missing or damaged file.
+
+        Checksums are verified. Large tables are built at first use.
+        """
         folder = Path(path)
         meta = verify_manifest(folder, needed=("pairs.json", "table.npz"))
         try:

@@ -60,6 +60,7 @@ class SpellServer(LanguageServer):
     def __init__(self) -> None:
         # Whole texts on every change: pygls splits lines at more characters than editors do, so
         # that it would apply partial changes of some texts at the wrong place.
+        """Start without documents; the model is loaded at the first check."""
         super().__init__("textrank-spell", __version__, lsp.TextDocumentSyncKind.Full)
         self._current: dict[str, Snapshot] = {}
         self._fixes: dict[str, tuple[Snapshot, list[Fix]]] = {}
@@ -131,7 +132,10 @@ class SpellServer(LanguageServer):
         )
 
     def close(self, uri: str) -> None:
-        """Forget a document that was closed, and clear its diagnostics in the editor."""
+        """Forget a document that was closed, and clear its diagnostics in the editor.
+
+        A check that is running publishes nothing. Unknown documents are accepted.
+        """
         with self._state_lock:
             self._cancel(uri)
             self._current.pop(uri, None)

@@ -435,7 +435,10 @@ class Collocations:
                 yield FeatureTemplate(f"{title} class", [("all_tags", ngram[0])], value)
 
     def _other_templates(self) -> Iterator[FeatureTemplate]:
-        """Yield the templates of endings and of glued neighbours (with and without their word)."""
+        """Yield the templates of endings and of glued neighbours (with and without their word).
+
+        Equal endings are yielded once; glued ones only if ``glued`` is set, with value 1.
+        """
         for offset in dict.fromkeys(self.endings):
             yield FeatureTemplate(f"{offset:+d} ending", [("ending", offset)], self.ending_weight)
         for side, offset in (("before", -1), ("after", 1)) if self.glued else ():

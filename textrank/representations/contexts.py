@@ -264,7 +264,10 @@ class DocTokens:
         return starts, ends
 
     def column(self, attribute: str) -> NDArray[np.uint64]:
-        """Return the values of a spaCy attribute of all tokens, such as "ORTH", (tokens,)."""
+        """Return the values of a spaCy attribute of all tokens, such as "ORTH", (tokens,).
+
+        Read anew at each call, except for ``TOKEN_ATTRIBUTES``, which are cached on the Doc.
+        """
         is_cached = attribute in TOKEN_ATTRIBUTES
         columns = [
             token_table(d)[attribute] if is_cached else d.to_array(attribute) for d in self.docs

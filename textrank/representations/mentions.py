@@ -406,7 +406,10 @@ class _Text:
         )
 
     def features(self, start: int, end: int) -> list[Name]:
-        """Return the features of the name at tokens ``start ... end - 1``; they may repeat."""
+        """Return the features of the name at tokens ``start ... end - 1``; they may repeat.
+
+        The sentences of its first and last token bound what is read. The range must not be empty.
+        """
         low, high = self.low[start], self.high[end - 1]
         right = self._skip_right(end, high)
         return [

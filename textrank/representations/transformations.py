@@ -578,7 +578,10 @@ class SharedTag:
         return _one_hot([self._tag(word) for word in words])
 
     def _tag(self, word: str) -> str | None:
-        """Return the tag of a word; "-" and its ending, or None, if it is unknown."""
+        """Return the tag of a word; if it is unknown, "-" and its last three letters, or None.
+
+        The ending, in lower case, is for ``unknown="ending"``, None for "none".
+        """
         if isinstance(self.tags, str):
             tags = load_lexicon(self.tags).get(word.lower(), ())
             tag = tags[0] if tags else None
@@ -669,7 +672,7 @@ class WordVectors:
         object.__setattr__(self, "vectors", V)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether words and vectors are equal."""
+        """Return whether words, in order, and vectors are exactly equal; False for other types."""
         return (
             isinstance(other, WordVectors)
             and self.words == other.words

@@ -57,6 +57,7 @@ class Categorise(Task):
     is_ranking: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        """Convert the topics to a tuple; raise ValueError if there are none or one is repeated."""
         object.__setattr__(self, "topics", tuple(self.topics))
         if not self.topics or len(set(self.topics)) < len(self.topics):
             raise ValueError(f"topics must be one or more different names, got {self.topics}")
@@ -284,9 +285,9 @@ class Preferences(Task):
     def candidates(self, doc: Doc) -> list[Candidate]:
         """Return the item as one candidate, without label if it was never compared.
 
-        ``doc.user_data["comparisons"]`` lists (id of the other item, by how much this one is
-        preferred), with negative numbers if the other is; the label is their sum.
-        ``user_data["query"]`` is the query, "" if missing.
+        ``doc.user_data["comparisons"]`` lists (key of the comparison, by how much this item is
+        preferred); both items of a comparison have its key, with opposite signs. The label is the
+        sum over them. ``user_data["query"]`` is the query, "" if missing.
         """
         comparisons = doc.user_data.get("comparisons")
         pairs = None if comparisons is None else tuple((str(k), float(m)) for k, m in comparisons)
@@ -349,12 +350,14 @@ def _item_features(doc: Doc) -> dict[str, float]:
 def listed_documents(doc: Doc) -> list[Mapping[str, Any]]:
     """Return the documents that a query's Doc lists, [] if none; see ``Retrieve`` for where.
 
-    Raises ValueError if an entry is not a mapping with features, text or title.
+    A single mapping counts as a list of one. Raises ValueError if an entry is not a mapping with
+    features, text or title.
     """
     meta = doc.user_data.get("meta")
     from_meta = meta.get("judged") if isinstance(meta, Mapping) else None
-    documents = doc.user_data.get("judged", from_meta) or []
-    for row in documents if isinstance(documents, list) else [documents]:
+    listed = doc.user_data.get("judged", from_meta) or []
+    documents = listed if isinstance(listed, list) else [listed]
+    for row in documents:
         if not isinstance(row, Mapping) or not ({"features", "text", "title"} & set(row)):
             raise ValueError(
                 f"query {document_id(doc)!r} lists {row!r:.60}, which is not a document. "

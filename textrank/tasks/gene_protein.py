@@ -48,6 +48,7 @@ class GeneProtein(ChoiceTask):
     is_ranking: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        """Convert lists to tuples; raise ValueError unless two or more answers, all different."""
         for setting in ("answers", "also"):
             object.__setattr__(self, setting, tuple(getattr(self, setting)))
         if len(set(self.answers)) < 2 or len(set(self.answers)) < len(self.answers):

@@ -130,7 +130,11 @@ class RealWordErrors(Task):
         return diff(doc)
 
     def _find_flags(self, doc: Doc) -> list[Flag]:
-        """Return the flags of a Doc's text that touch no entity."""
+        """Return the flags of a Doc's text that touch no entity, in text order.
+
+        The text is read as plain text (``blank_non_prose``). Entities are those of
+        ``_entity_tokens``.
+        """
         linter = Linter(
             _load_table(self.table), precision=self.precision, words=self.words, style=self.style
         )
@@ -203,6 +207,10 @@ class Spelling(Task):
     exports: ClassVar[frozenset[str]] = frozenset({"diff"})
 
     def __post_init__(self) -> None:
+        """Convert lists to tuples and raise ValueError for invalid settings.
+
+        A set needs two different words or more, none of them empty, in lower case except for "I".
+        """
         for setting in ("sets", "more"):
             object.__setattr__(self, setting, tuple(tuple(s) for s in getattr(self, setting)))
         for words in (*self.sets, *self.more):
@@ -321,7 +329,10 @@ class Spelling(Task):
         )
 
     def _proposals(self, doc: Doc, scored: Scored) -> list[dict[str, Any]]:
-        """Return the rows of all proposals of a Doc, in text order."""
+        """Return the rows of all proposals of a Doc, in text order.
+
+        ``scored`` has the candidates of this Doc only.
+        """
         answers = (
             (question, self._best_proposal(question, scored.limit))
             for question in group_by_question(scored)
@@ -372,7 +383,11 @@ class Spelling(Task):
         return {**choice, **_proposal_metrics(outcomes, [question.title for question in questions])}
 
     def log_odds(self, question: AnsweredQuestion) -> dict[str, float]:
-        """Return the log-odds of each word of the set against all others, in its order."""
+        """Return the log-odds of each word of the set, in its order.
+
+        Of two words they are opposite; of more, each is the score of its candidate against all
+        others.
+        """
         words = self.words_of_set(question.title)
         if len(words) == 2:
             return {words[0]: -float(question.scores[0]), words[1]: float(question.scores[0])}
@@ -519,7 +534,10 @@ def apply_proposals(doc: Doc) -> str:
 
 
 def diff(doc: Doc) -> str:
-    """Return the proposals as a unified diff of the text by lines; empty if there are none."""
+    """Return the proposals as a unified diff of the text by lines; empty if there are none.
+
+    The document id is the file name. Also empty for a Doc that is not annotated.
+    """
     name = document_id(doc)
     before, after = doc.text.splitlines(), apply_proposals(doc).splitlines()
     lines = difflib.unified_diff(before, after, name, f"{name} (proposed)", lineterm="")
@@ -678,7 +696,11 @@ class PrintedWords:
 
     @cached_property
     def _inner_keys(self) -> NDArray[np.uint64]:
-        """Return the sorted keys of texts that may follow a word's first token, and a sentinel."""
+        """Return the sorted keys of texts that may follow a word's first token, and a sentinel.
+
+        These are all substrings of the words, in both forms of apostrophes, that do not begin at
+        the first character. For the sentinel see ``_sorted_keys``.
+        """
         strings, keys = StringStore(), set[int]()
         for printed in (each for word in self.words for each in _variants(word)):
             ends = combinations(range(1, len(printed) + 1), 2)

@@ -236,8 +236,8 @@ class CandidateTable:
         """Return the best genes of each query with all their columns.
 
         ``scores`` (n,) are those of the first stage. At most MAX_GENES_PER_NAME rows of a name are
-        kept, the best first; of equal scores (to nine decimals) the first row. The best family is
-        always among them, as the last one if its score would not suffice.
+        kept, the best first; of equal scores (to nine decimals) the first row. Of the rows beyond
+        these, the best family, if there is one, takes the last place.
         """
         rounded = scores.round(9).tolist()
         is_family = (self.taxon_index == len(self.taxa) - 1).tolist()
@@ -540,7 +540,10 @@ class _SpeciesStatistics(NamedTuple):
 
 
 def _name_columns(name: str) -> tuple[list[int], list[float]]:
-    """Return indices and values of the MATCH_COLUMNS that depend on the name alone."""
+    """Return indices and values of the MATCH_COLUMNS of genes that depend on the name alone.
+
+    "length" is that of the key, at most 6; endings are those of the last run of letters.
+    """
     has_digit = any(c.isdigit() for c in name)
     last = _last_word(name)
     values = {
@@ -888,9 +891,9 @@ _GENE_COLUMNS = [
 def _find_anchors(block: NameBlock) -> frozenset[tuple[int, int]]:
     """Return the concepts that a name means with little doubt.
 
-    This is the only concept that lists it as symbol, full name, synonym or earlier symbol; if there
-    are several, the one or two of which it is the symbol. Empty if more than two have it as symbol,
-    or none. Families do not count.
+    This is the only concept that lists it (``_is_dependable``) as symbol, full name, synonym or
+    earlier symbol; if there are several, the one or two of which it is the symbol. Empty if more
+    than two have it as symbol, or none. Families do not count.
     """
     listed = {
         match.concept

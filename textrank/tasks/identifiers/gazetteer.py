@@ -268,7 +268,10 @@ class Gazetteer:
         return int(self.taxon[order[index]])
 
     def find_gene(self, identifier: str) -> Gene | None:
-        """Return the gene or family with an identifier (a CURIE); None if there is none."""
+        """Return the gene or family with an identifier (a CURIE); None if there is none.
+
+        Prefix and local part must both match, in the same case.
+        """
         prefix, _, local = identifier.partition(":")
         if prefix not in self.prefixes:
             return None
@@ -319,7 +322,11 @@ class Gazetteer:
         return self._gene_cache[row]
 
     def _read_gene(self, row: int) -> Gene:
-        """Build the gene of a row from the arrays."""
+        """Build the gene of a row from the arrays.
+
+        The local part of its identifier is the number, else the entry of ``local``, else the
+        symbol.
+        """
         number, symbol = int(self.number[row]), self.symbols[row]
         local = self.local.get(row, symbol) if number < 0 else str(number)
         return Gene(

@@ -936,7 +936,10 @@ def _gold_by_document(gold: Mapping[str, Sequence[frozenset[str]]]) -> dict[str,
 def _precision_recall_f1(
     prefix: str, n_correct: int, n_predicted: int, n_gold: int
 ) -> dict[str, float | None]:
-    """Return ``{prefix}precision``, ``{prefix}recall`` and ``{prefix}f`` (F1) of the counts."""
+    """Return ``{prefix}precision``, ``{prefix}recall`` and ``{prefix}f`` (F1) of the counts.
+
+    A value is None if its denominator is 0.
+    """
     return {
         f"{prefix}precision": _ratio(n_correct, n_predicted),
         f"{prefix}recall": _ratio(n_correct, n_gold),
