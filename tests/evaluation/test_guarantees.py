@@ -14,6 +14,7 @@ from textrank.evaluation.guarantees import (
     AnswerSets,
     HeldoutAnswers,
     ShiftMonitor,
+    _no_level_error,
     betting_p_value,
     compare_profiles,
     control_error,
@@ -89,6 +90,14 @@ def test_without_errors_the_needed_documents_are_enough():
     assert 0.9**needed <= 0.05 / 3 < 0.9 ** (needed - 1)
     few = HeldoutAnswers(np.ones(5), np.zeros(5), np.arange(5), LEVELS)
     assert control_error(few, 0.1, 0.05) is None
+
+
+def test_a_share_that_can_be_kept_at_level_zero_is_proposed():
+    is_wrong = (np.arange(200) % 5 == 0).astype(float)
+    answers = HeldoutAnswers(np.zeros(200), is_wrong, np.arange(200), np.zeros(1))
+    assert control_error(answers, 0.1, 0.05) is None
+    assert control_error(answers, 0.5, 0.05) == 0.0
+    assert "no larger share" not in str(_no_level_error(answers, 0.1, 0.95))
 
 
 def train(docs):

@@ -40,7 +40,10 @@ ANNOTATOR_KEY = "annotator"  # key of doc.user_data that names who labelled a do
 
 @dataclass(frozen=True)
 class Doubt:
-    """A gold label and the probability that it is wrong."""
+    """A gold label and the probability that it is wrong.
+
+    For rankings, ``probability`` is the weighted share of ``doubt_labels`` instead.
+    """
 
     rank: int  # from 1, the most doubtful label first
     row: int  # number of the candidate in the corpus
@@ -58,7 +61,10 @@ class Doubt:
 
 @dataclass(frozen=True)
 class LabelShare:
-    """A share of labels, with its interval over resampled documents."""
+    """A share of labels, with its interval over resampled documents.
+
+    Documents that share text are one here.
+    """
 
     candidates: int  # labels it is a share of
     share: float
@@ -108,6 +114,8 @@ def audit_corpus(
 ) -> CorpusAudit:
     """Score every gold label by a model that never saw its document, and rank the doubtful ones.
 
+    Every label is listed, the most doubtful first, equally doubtful ones in corpus order.
+
     Parameters
     ----------
     docs
@@ -131,7 +139,10 @@ def audit_corpus(
 def audit_dataset(
     pipeline: Pipeline, dataset: Dataset, *, seed: int = 0, corpus: str = "", title: str = ""
 ) -> CorpusAudit:
-    """Audit a dataset that was prepared before; see ``audit_corpus``."""
+    """Audit a dataset that ``pipeline.prepare`` returned; arguments and errors as ``audit_corpus``.
+
+    Rates are computed only if the labels are exactly -1 and 1.
+    """
     targets = dataset.targets
     require_two_labels(targets.y)
     _, fit = fit_best_kernel(pipeline.learner, dataset.data, targets)
@@ -179,9 +190,9 @@ def doubt_labels(scores: Vector, targets: Targets, *, seed: int = 0) -> Vector:
 
     ``scores`` (n,) are held-out scores. If the labels are -1 and 1, they become probabilities by a
     logistic curve that was fitted on other documents (``CALIBRATION_FOLDS`` folds drawn with
-    ``seed``); the doubt is the probability of the other label. For other labels, the doubt is the
-    weighted share of the query's candidates that the scores order against the labels; 0 in a query
-    with equal labels.
+    ``seed``); the doubt is the probability of the other label. Where no curve can be fitted, every
+    probability is the share of positives. For other labels, the doubt is the weighted share of the
+    query's candidates that the scores order against the labels; 0 in a query with equal labels.
     """
     y = targets.y
     if not is_yes_or_no(y):
@@ -237,14 +248,18 @@ def estimate_error_rate(wrong: Vector, y: Vector, weights: Vector | None = None)
 
 @dataclass(frozen=True, eq=False)
 class _Resampler:
-    """Intervals over documents of shares among labelled candidates."""
+    """Intervals over documents of shares among n labelled candidates.
+
+    Documents are ``targets.groups``, numbered from 0 without gaps; the labels are -1 and 1. The
+    same ``seed`` draws the same documents each time.
+    """
 
     targets: Targets
     wrong: Vector  # (n,) probability that each label is wrong
     seed: int
 
     def error_rate(self) -> LabelShare:
-        """Return the estimated share of wrong labels in the whole corpus."""
+        """Return ``estimate_error_rate`` of the whole corpus, with its interval."""
         y, groups = self.targets.y, self.targets.groups
         share = estimate_error_rate(self.wrong, y)
         shares = [
@@ -256,7 +271,8 @@ class _Resampler:
     def doubtful_shares(self, keys: Sequence[str]) -> dict[str, LabelShare]:
         """Return for each key the share of its labels that are more probably wrong than right.
 
-        ``keys`` has one entry per candidate. The highest share comes first, then by key.
+        ``keys`` has one entry per candidate. The highest share comes first, then by key. Intervals
+        resample the documents that have the key.
         """
         rows_of: dict[str, list[int]] = {}
         for row, key in enumerate(keys):
@@ -292,7 +308,11 @@ def _interval(shares: Sequence[float] | Vector) -> Interval | None:
 
 
 def _calibration_splits(y: Vector, groups: Indices, seed: int) -> Iterable[tuple[Indices, Indices]]:
-    """Yield test and training rows of folds by group; one fold tested on itself for one group."""
+    """Yield test and training rows of folds by group, of which at most ``CALIBRATION_FOLDS``.
+
+    Fewer groups give as many folds as groups. With a single group all rows are tested on
+    themselves.
+    """
     number = len(np.unique(groups))
     if number < 2:
         rows = np.arange(len(y))
@@ -323,6 +343,10 @@ def _doubt_ranks(scores: Vector, targets: Targets) -> Vector:
 
 
 def describe_kind(label_key: str, label: float | None) -> str:
-    """Return the kind of a candidate: its gold label, after question and answer if it has them."""
+    """Return the kind of a candidate: its gold label, after question and answer if it has them.
+
+    ``label_key`` joins question and answer, "" without them. The label is "yes" if greater than 0;
+    "no" also if it is None.
+    """
     gold = "yes" if label is not None and label > 0 else "no"
     return f"{label_key}: {gold}" if label_key else gold

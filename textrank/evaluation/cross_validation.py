@@ -235,8 +235,10 @@ def _compare_kernels(
 ) -> list[str]:
     """Return a sentence per kernel of a named choice: its metrics, and how often it was chosen.
 
-    Each kernel is tested at the alpha that the training part of the fold prefers for it. Empty if
-    the pipeline has no named choice. For information: the choice itself is made in training parts.
+    Each kernel is tested at the alpha that the training part of the fold prefers for it; metrics
+    are mean and standard deviation of ``COMPARED_METRICS`` over the folds that define them. Empty
+    if the pipeline has no named choice. For information: the choice itself is made in training
+    parts.
     """
     names = list(expand_choices(pipeline.kernel))
     if len(names) < 2 or not tests[0].kernels:
@@ -302,7 +304,10 @@ def _leave_pair_out_fold(pipeline: Pipeline, dataset: Dataset) -> Fold:
 
 
 def _ranks_globally(learner: Any) -> bool:
-    """Return whether a learner is RankRLS on all pairs of candidates, with a closed form."""
+    """Return whether a learner is RankRLS on all pairs of candidates, with a closed form.
+
+    That is scope "global", cost "magnitude", ties included and not normalised.
+    """
     return (
         isinstance(learner, RankRLS)
         and learner.scope == "global"
@@ -313,7 +318,10 @@ def _ranks_globally(learner: Any) -> bool:
 
 
 def count_dataset(dataset: Dataset) -> Counts:
-    """Count documents, candidates, positives and unreachable gold answers of a dataset."""
+    """Count documents, candidates, positives and unreachable gold answers of a dataset.
+
+    Positive is a label greater than 0; unreachable is a gold answer without a candidate.
+    """
     positives = int((dataset.targets.y > 0).sum())
     unreachable = sum(dataset.unreachable.values())
     return Counts(dataset.documents, len(dataset.candidates), positives, unreachable)
@@ -378,7 +386,10 @@ class FoldScores:
         return {"queries": tau.defined + tau.undefined, "undefined_queries": tau.undefined}
 
     def decide(self, task: Task) -> NDArray[np.bool_]:
-        """Return whether the task answers yes to each candidate at the chosen alpha, ``(m,)``."""
+        """Return whether the task answers yes to each candidate at the chosen alpha, ``(m,)``.
+
+        Decided by the scores and the threshold of the training part alone, without probabilities.
+        """
         return task.decide(self.scores[self.chosen], None, self.thresholds[self.chosen])
 
     def decisions(self, fold: Fold) -> Iterator[Decision]:
@@ -452,9 +463,9 @@ def pool_metrics(
 ) -> dict[str, float | None]:
     """Return AUC, precision, recall and F1 over all folds of a split together, mean over splits.
 
-    ``folds`` are the metrics of ``tests``, of which only the names are used. Scores of different
-    models are compared here, which makes this AUC pessimistic. A metric is None if no split defines
-    it. Empty for rankings, whose folds have no AUC.
+    ``folds`` are the metrics of ``tests``, not empty, of which only the names are used. Scores of
+    different models are compared here, which makes this AUC pessimistic. A metric is None if no
+    split defines it. Empty for rankings, whose folds have no AUC.
     """
     if "auc" not in folds[0].measures:
         return {}
@@ -484,8 +495,9 @@ def group_intervals(
 ) -> dict[str, tuple[float, float]]:
     """Return 95 % bootstrap intervals ``(low, high)`` by metric, resampling groups.
 
-    ``unreachable`` are gold answers without a candidate, by group. ``folds`` are the metrics of
-    ``tests``, of which only the names are used. Empty for rankings.
+    Metrics are ``auc``, ``f``, ``precision`` and ``recall``, those that no resample defines left
+    out. ``unreachable`` are gold answers without a candidate, by group. ``folds`` are the metrics
+    of ``tests``, of which only the names are used. Empty for rankings.
     """
     if "auc" not in folds[0].measures:
         return {}
@@ -693,8 +705,9 @@ def _pairs_of_groups(stacks: Sequence[Indices]) -> Iterator[tuple[Indices, Indic
 def _score_without(G: Matrix, a: Matrix, y: Vector, U: Indices) -> Matrix:
     """Return the scores (b, h) of b sets of h candidates by RLS models trained without the set.
 
-    ``U`` (b, h) has the candidates of each set; ``G`` (n, n) and ``a`` (n, 1) are those of the
-    model of all candidates, ``y`` (n,) its labels.
+    ``U`` (b, h) has the candidates of each set, each once; ``G`` (n, n) is the inverse of
+    ``K + alpha I`` and ``a`` (n, 1) are the coefficients ``G y`` of the model of all candidates,
+    ``y`` (n,) its labels.
     """
     return solve_blocks(G[U[:, :, None], U[:, None, :]], a[U], y[U][:, :, None])[:, :, 0]
 
@@ -819,10 +832,11 @@ class _PairBlocks:
         return self.gi / det, self.gj / det, self.gij / det
 
     def score_without(self, a: Vector, y: Vector, i: Indices, j: Indices) -> Matrix:  # (2, l)
-        """Return the scores of both members by the model of all other candidates.
+        """Return the scores of both members by the model of all other candidates, without bias.
 
         ``a`` (n,) and ``y`` (n,) are coefficients and labels of one output, ``i`` and ``j`` (l,)
-        the first and second candidates.
+        the first and second candidates. The first row has the scores of ``i``, the second those of
+        ``j``.
         """
         gi, gj, gij = self.inverse_blocks
         return np.stack([y[i] - gj * a[i] + gij * a[j], y[j] - gi * a[j] + gij * a[i]])
@@ -857,7 +871,11 @@ def _share_won(G: Matrix, a: Vector, y: Vector, block: int = 64) -> float:
 
 
 def _check_pairs(pairs: Indices, n: int) -> Indices:
-    """Return pairs as an (l, 2) array; ValueError unless they are two different rows below n."""
+    """Return pairs as an (l, 2) array; ValueError unless they are two different rows below n.
+
+    Negative rows and values that are not integers are refused too; no pairs are allowed if their
+    shape is (0, 2).
+    """
     pairs = np.asarray(pairs)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not np.issubdtype(pairs.dtype, np.integer):
         raise ValueError(f"pairs are an integer array (l, 2), got {pairs.shape} of {pairs.dtype}")

@@ -110,6 +110,7 @@ def _reliability_curve(
 ) -> dict[str, list[dict[str, float]]]:
     """Return ``{"reliability": points}``, the share of positives in bins of the probability.
 
+    A point has ``x``, the mean probability of the bin, and the fields of ``metrics.reliability``.
     Empty without probabilities or bins. ``y`` are the labels.
     """
     bins = [] if probabilities is None else reliability(y, probabilities)
@@ -121,8 +122,8 @@ def choose_threshold(
 ) -> tuple[float | None, str]:
     """Return the threshold for these scores, and how it was chosen, for the report.
 
-    See ``evaluate`` for ``positives``. The threshold is None if it is the model's and the model has
-    none, as a ranker.
+    See ``evaluate`` for ``positives``; the labels are not used. The threshold is None if it is the
+    model's and the model has none, as a ranker.
     """
     if positives == "auto" and model.calibration is not None and model.calibration.sources:
         selection = (
@@ -196,7 +197,7 @@ def cross_corpora(pipeline: Pipeline, corpora: Mapping[str, Sequence[Doc]]) -> C
     ``corpora`` has annotated Docs by the name of the corpus. Alpha and threshold are chosen by
     leave-document-out in the training corpus. Test documents that share an original id or a
     sentence with the training corpus are left out. Raises ValueError for fewer than two corpora, or
-    if no test document is left.
+    if no candidate of a test corpus is left.
     """
     if len(corpora) < 2:
         raise ValueError(f"testing across corpora needs at least 2, got {len(corpora)}")
@@ -271,7 +272,11 @@ def _score_dataset(model: Model, dataset: Dataset) -> Vector:
 
 
 def _add_f_at_mean(test: FoldScores, fold: Fold) -> Fold:
-    """Add ``f_mean``, the F1 at the mean of the test scores; rankings are returned unchanged."""
+    """Return the fold with ``f_mean``, the F1 at the mean of the test scores.
+
+    No label is used for this threshold. Rankings, whose folds have no ``f``, are returned
+    unchanged.
+    """
     if "f" not in fold.measures:
         return fold
     decisions = decide(test.scores[0], mean_threshold(test.scores[0]))
@@ -392,7 +397,8 @@ def _fit_and_score(
     """Return the scores of rows ``out`` by a clone of the estimator fitted to rows ``rest``.
 
     Scores, ``(len(out),)``, are those of ``decision_function``, else the last column of
-    ``predict_proba``, else predictions. ``data`` is a Gram matrix if ``precomputed``.
+    ``predict_proba``, else predictions. ``data`` is a Gram matrix if ``precomputed``. Raises
+    ValueError for an estimator with several scores per row.
     """
     fitted = clone(estimator).fit(_select(data, rest, rest, precomputed), y[rest])
     new = _select(data, out, rest, precomputed)
@@ -417,7 +423,8 @@ def _inner_scores(
 ) -> Vector:
     """Return held-out scores of the rows ``rest`` by ``k`` document-level folds of them.
 
-    The result has the order of ``rest``. There are fewer folds if ``rest`` has fewer documents.
+    The result has the order of ``rest``. There are fewer folds if ``rest`` has fewer documents;
+    ValueError if it has only one.
     """
     names = [documents[int(i)] for i in rest]
     partition = make_folds(names, min(k, len(set(names))), seed)
@@ -501,7 +508,12 @@ def _select(data: Any, rows: Indices, columns: Indices, precomputed: bool) -> An
 def _partitions(
     documents: Sequence[str], folds: int | Mapping[str, int], seed: int, splits: int
 ) -> list[Indices]:
-    """Return the fold of each candidate, (n,), for each split; a table gives one split."""
+    """Return the fold of each candidate, (n,), for each split; a table gives one split.
+
+    ``folds`` is their number or a table ``{document: fold}``, with which ``seed`` and ``splits``
+    are not used. Split i uses ``seed + i``. Raises ValueError if the folds do not fit the
+    documents.
+    """
     if isinstance(folds, Mapping):
         return [folds_from_table(documents, folds)]
     return [make_folds(documents, folds, seed + split) for split in range(splits)]
@@ -516,7 +528,10 @@ def _describe(folds: int | Mapping[str, int], splits: int, inner: int, ranked: b
 
 
 def _check_shapes(data: Any, y: Vector, documents: Sequence[str], precomputed: bool) -> None:
-    """Raise ValueError unless there are as many rows as labels and documents."""
+    """Raise ValueError unless there are as many rows as labels and documents.
+
+    ``data`` must have two dimensions, and be square if ``precomputed``. Values are not checked.
+    """
     if data.ndim != 2 or data.shape[0] != len(y) or len(documents) != len(y):
         raise ValueError(
             f"data of shape {data.shape}, {len(y)} labels and {len(documents)} documents do not "

@@ -76,8 +76,10 @@ def forecast_curve(
 def _draw_curves(n: Vector, v: Vector) -> tuple[Vector, Vector, Vector, Vector]:
     """Return exponents, levels, slopes and noise of a measurement, (DRAWS,) each.
 
-    Drawn from the posterior of weighted least squares at each exponent, the exponents in proportion
-    to their likelihood; the random numbers are always the same.
+    Drawn from the posterior of weighted least squares at each of ``EXPONENTS``, the exponents in
+    proportion to their likelihood; the random numbers are always the same. Negative slopes become
+    0. The noise is that of a measurement at the last point. ``n`` has at least two different
+    values.
     """
     w = n / n.mean()
     rng = np.random.default_rng(0)
@@ -100,7 +102,9 @@ def _draw_curves(n: Vector, v: Vector) -> tuple[Vector, Vector, Vector, Vector]:
 def _fit_line(x: Vector, v: Vector, w: Vector) -> tuple[Vector, Vector, float]:
     """Fit ``v = a - b x`` with weights; return (a, b), a root of their covariance and the error.
 
-    The covariance is in units of the variance of the noise; ``b`` is at least 0.
+    The covariance (2, 2), of which a Cholesky root is returned, is in units of the variance of the
+    noise. If the best ``b`` is negative, ``b`` is 0 and ``a`` the weighted mean. The error is the
+    weighted sum of squares, at least ``MIN_VARIANCE`` per point. ``x`` must not be constant.
     """
     X = np.column_stack([np.ones(len(x)), -x])
     covariance = np.linalg.inv(X.T @ (w[:, None] * X))

@@ -145,7 +145,11 @@ class HeldoutAnswers:
 
     @classmethod
     def from_model(cls, model: Model, reference: HeldoutReference) -> HeldoutAnswers:
-        """Collect the held-out answers of a model in the order of its candidates."""
+        """Collect the held-out answers of a model in the order of its candidates.
+
+        Levels are ``LEVELS`` (log-odds) if the model is calibrated, else quantiles of the
+        confidence. Raises ValueError if the task has no answers of which the confidence is known.
+        """
         confidence, is_right, rows = judge_scores(
             model, model.labels, model.heldout, reference.queries
         )
@@ -164,19 +168,29 @@ def judge_scores(
     """Return confidence and correctness of each answer, and the row of its first candidate.
 
     ``labels``, ``scores`` and ``queries`` have one entry per candidate; candidates of one query are
-    adjacent. Raises ValueError if the task does not support it.
+    adjacent. There is one answer per candidate or per query, as the task defines. The confidence is
+    a log-odds, or a score if the model is not calibrated. Labels may be NaN if correctness is not
+    needed. Raises ValueError if the task does not support it.
     """
     log_odds = scores if model.calibration is None else model.calibration.log_odds(scores)
     return model.pipeline.task.judge_answers(labels, scores, log_odds, queries)
 
 
 def _quantile_levels(confidence: Vector) -> Vector:
-    """Return quantiles of confidences, highest first; they do not depend on labels."""
+    """Return at most ``QUANTILES + 1`` different quantiles of confidences, highest first.
+
+    Smallest and largest confidence are among them. They do not depend on labels. ``confidence``
+    must not be empty.
+    """
     return np.unique(np.quantile(confidence, np.linspace(0, 1, QUANTILES + 1)))[::-1]
 
 
 def min_documents(max_error: float, error_probability: float) -> int:
-    """Return how many documents are needed if none of their answers is wrong."""
+    """Return how many documents are needed if none of their answers is wrong.
+
+    ``max_error`` and ``error_probability`` (one minus the confidence) are between 0 and 1,
+    exclusive; each of the ``STARTS`` sequences of tests has its part of the latter.
+    """
     return int(np.ceil(np.log(error_probability / STARTS) / np.log1p(-max_error)))
 
 
@@ -215,7 +229,8 @@ def _count_by_document(
 ) -> tuple[Vector, Vector]:
     """Return the numbers of given and of wrong answers of each document that has one.
 
-    Documents are in the given order, which must not depend on labels.
+    An answer is given if its confidence is at least ``level``. ``order`` has all document numbers,
+    in the order of the results, which must not depend on labels.
     """
     is_given = answers.confidence >= level
     groups, n = answers.groups[is_given], len(order)
@@ -225,7 +240,12 @@ def _count_by_document(
 
 
 def _p_value(given: Vector, wrong: Vector, max_error: float) -> float:
-    """Return the larger p-value of the two hypotheses that the share exceeds ``max_error``."""
+    """Return the larger p-value of the two hypotheses that the share exceeds ``max_error``.
+
+    ``given`` and ``wrong`` (documents,) are counts of ``_count_by_document``, not empty. The two
+    are the share among all answers (t test over documents; 0 or 1 if documents do not vary) and the
+    mean of the documents' shares (``betting_p_value``).
+    """
     differences = wrong - max_error * given
     deviation = float(differences.std(ddof=1)) if len(given) > 1 else 0.0
     if deviation > 0:
@@ -260,7 +280,10 @@ def betting_p_value(losses: Vector, mean: float) -> float:
 
 
 def _no_level_error(answers: HeldoutAnswers, max_error: float, confidence: float) -> ValueError:
-    """Build the error for a share that cannot be guaranteed; the caller raises it."""
+    """Build the error for a share that cannot be guaranteed; the caller raises it.
+
+    It says whether documents are too few, or else which of ``ERROR_LEVELS`` could be guaranteed.
+    """
     needed = min_documents(max_error, 1 - confidence)
     promise = f"at most {100 * max_error:g} % wrong answers with {100 * confidence:g} % confidence"
     if answers.n_documents < needed:
@@ -270,7 +293,8 @@ def _no_level_error(answers: HeldoutAnswers, max_error: float, confidence: float
             "ask for a larger --max-error or a lower --confidence."
         )
     larger = [e for e in ERROR_LEVELS if e > max_error]
-    possible = next((e for e in larger if control_error(answers, e, 1 - confidence)), None)
+    levels = ((e, control_error(answers, e, 1 - confidence)) for e in larger)
+    possible = next((e for e, level in levels if level is not None), None)
     hint = "no larger share can be either" if possible is None else f"{possible:g} can be"
     return ValueError(
         f"{promise} cannot be guaranteed: on {answers.n_documents} held-out documents no level of "
@@ -282,8 +306,8 @@ def _no_level_error(answers: HeldoutAnswers, max_error: float, confidence: float
 def with_guarantee(model: Model, guarantee: Guarantee) -> Model:
     """Return the model with a task that answers yes from the level of the guarantee on.
 
-    Tasks that always answer, such as choices among classes, are left unchanged; ``ShiftMonitor``
-    marks their answers.
+    A model without calibration is returned unchanged. Tasks that always answer, such as choices
+    among classes, are left unchanged; ``ShiftMonitor`` marks their answers.
     """
     if guarantee.probability is None:
         return model
@@ -346,8 +370,10 @@ class Shift:
 def compare_profiles(reference: Matrix, new: Matrix) -> Shift:
     """Test for each column whether new documents (m, k) differ from old ones (g, k).
 
-    A shift is reported if the corrected p-value is below ``SHIFT_P_VALUE`` and the AUC differs from
-    one half by ``MIN_SHIFT``, so that small differences of many documents are not.
+    Columns are ``PROFILE_COLUMNS``; p-values of Mann and Whitney's test are multiplied by their
+    number. A shift is reported if this p-value is below ``SHIFT_P_VALUE`` and the AUC differs from
+    one half by at least ``MIN_SHIFT``, so that small differences of many documents are not. No
+    columns are compared if either side has fewer than ``MIN_SHIFT_DOCUMENTS``.
     """
     if len(new) < MIN_SHIFT_DOCUMENTS or len(reference) < MIN_SHIFT_DOCUMENTS:
         return Shift(len(new), (), len(reference))
@@ -374,7 +400,12 @@ class ShiftMonitor:
     profiles: list[Matrix] = field(default_factory=list)
 
     def __call__(self, doc: Doc, scored: Scored) -> None:
-        """Mark the answers of an annotated Doc and describe the Doc."""
+        """Mark the answers of an annotated Doc in place and keep the Doc's profile for ``shift``.
+
+        ``scored`` are its candidates with their scores; without any nothing happens. Raises
+        ValueError if the model does not store its held-out documents, or the Doc's answers are not
+        as many as the task judges.
+        """
         if not scored.candidates:
             return
         name = document_id(doc)
@@ -389,7 +420,10 @@ class ShiftMonitor:
         self.profiles.append(reference.profile(candidates, scored.scores))
 
     def shift(self) -> Shift:
-        """Compare the documents seen so far with the held-out documents of the model."""
+        """Compare the documents seen so far with the held-out documents of the model.
+
+        Only documents with candidates count.
+        """
         new = np.vstack(self.profiles) if self.profiles else np.empty((0, len(PROFILE_COLUMNS)))
         return compare_profiles(_require_reference(self.model).profiles, new)
 
@@ -436,7 +470,8 @@ class AnswerSets:
 
         The margin is the ``1 - error`` quantile of the margins that questions need, where every
         document has the same weight and a new document the margin infinity. Raises ValueError if
-        ``error`` is not between 0 and 1, or smaller than one over the number of documents plus one.
+        ``error`` is not between 0 and 1 (exclusive), or smaller than one over the number of
+        documents plus one.
         """
         if not 0 < error < 1:
             raise ValueError(f"error must be between 0 and 1, got {error:g}.")
@@ -469,14 +504,17 @@ class AnswerSets:
     def contains(self, scores: Vector, queries: Indices) -> NDArray[np.bool_]:
         """Return whether each candidate (n,) is in the set of its query, (n,).
 
-        Of a query with a single candidate, its other answer is in the set if the score is at most
-        the margin.
+        The highest score of a query with a single candidate is at least 0, that of its other
+        answer, which is in the set if the score is at most the margin.
         """
         _, query = np.unique(queries, return_inverse=True)
         return scores >= _highest(scores, query)[query] - self.margin
 
     def sizes(self, scores: Vector, queries: Indices) -> Indices:
-        """Return the number of answers in the set of each query, in ascending order of queries."""
+        """Return the number of answers in the set of each query, in ascending order of queries.
+
+        The other answer of a query with a single candidate counts too.
+        """
         _, query = np.unique(queries, return_inverse=True)
         highest = _highest(scores, query)
         is_in = scores >= highest[query] - self.margin
@@ -486,16 +524,21 @@ class AnswerSets:
 
 
 def _highest(scores: Vector, query: Indices) -> Vector:
-    """Return the highest score of each query; at least 0 for a query of one candidate."""
+    """Return the highest score of each query; at least 0 for a query of one candidate.
+
+    ``query`` (n,) has the number of the query of each score, from 0 without gaps.
+    """
     highest = np.full(int(query.max(initial=-1)) + 1, -np.inf)
     np.maximum.at(highest, query, scores)
     return np.where(np.bincount(query) == 1, np.maximum(highest, 0.0), highest)
 
 
 def _needed_margins(scores: Vector, y: Vector, queries: Indices) -> tuple[Vector, Indices]:
-    """Return the margin that the set of each query needs to have a right answer.
+    """Return the margin that the set of each query needs to have a right answer, at least 0.
 
-    Also returns the row of the first candidate of each query. Queries are in ascending order.
+    Right are the candidates with the highest label; of a single candidate whose label is not above
+    0 it is the other answer, with score 0. Also returns the row of the first candidate of each
+    query. Queries are in ascending order.
     """
     _, first, query = np.unique(queries, return_index=True, return_inverse=True)
     best_label = np.full(len(first), -np.inf)

@@ -55,7 +55,9 @@ class Annotation:
         """Collect names and positive relations; of several for one pair the first one counts.
 
         ``labels`` are the lower-case entity labels to compare; None takes all. Relations of other
-        names are left out. ``source`` is "gold" or the task whose answers are the relations.
+        names, and of a name with itself, are left out. ``source`` is "gold" or the task whose
+        answers are the relations. Pairs with the direction "b>a" are turned round. Identifiers are
+        those of ``doc.user_data["identifiers"]``, else of the mentions.
         """
         mentions = [m for m in get_mentions(doc) if labels is None or m.label.lower() in labels]
         index = {mention.id: i for i, mention in enumerate(mentions)}
@@ -86,7 +88,10 @@ class Annotation:
         )
 
     def identifier_pairs(self) -> set[frozenset[str]]:
-        """Return the unordered pairs of different identifiers that the relations state."""
+        """Return the unordered pairs of different identifiers that the relations state.
+
+        Names with several identifiers give all combinations; ``concept_pairs`` are included.
+        """
         return set(self.concept_pairs) | {
             frozenset((a, b))
             for one, other in self.pairs
@@ -99,8 +104,9 @@ class Annotation:
 def _concept_pairs(doc: Doc, identifiers: Collection[str]) -> frozenset[frozenset[str]]:
     """Return the relations of a PubTator document whose two concepts are among ``identifiers``.
 
-    NCBI Gene numbers are compared as ``ncbigene:7157``. Relations of a concept with itself, and of
-    more than two, are left out.
+    Reads ``doc.user_data["concept_relations"]``, rows of a type and concepts, of which the first
+    two count. NCBI Gene numbers are compared as ``ncbigene:7157``, others in lower case. Relations
+    of a concept with itself are left out.
     """
     pairs = set()
     for _, *concepts in doc.user_data.get("concept_relations") or ():
@@ -111,33 +117,47 @@ def _concept_pairs(doc: Doc, identifiers: Collection[str]) -> frozenset[frozense
 
 
 def _count_names(answer: Annotation, gold: Annotation, *, exact: bool) -> Hits:
-    """Count names that match one to one."""
+    """Count names that match one to one.
+
+    They match by equal boundaries if ``exact``, else by a common character.
+    """
     links = link_names(answer.pieces, gold.pieces)
     matches = match_links(exact_links(links) if exact else links)
     return Hits(len(answer.pieces), len(gold.pieces), len(matches))
 
 
 def _match_pairs(answer: Annotation, gold: Annotation, *, exact: bool) -> dict[int, int]:
-    """Return the gold pair of each matched pair, as indices into ``pairs``."""
+    """Return the gold pair of each matched pair, as indices into ``pairs``.
+
+    Pairs match in either order if both names have equal boundaries (``exact``) or share a
+    character. Each pair is matched at most once; others are missing.
+    """
     links = link_pairs(answer.pairs, gold.pairs, link_names(answer.pieces, gold.pieces))
     return match_links(exact_links(links, parts=2) if exact else links)
 
 
 def _count_pairs(answer: Annotation, gold: Annotation, *, exact: bool) -> Hits:
-    """Count pairs whose names match."""
+    """Count pairs whose names match, in either order; see ``_match_pairs`` for ``exact``."""
     matches = _match_pairs(answer, gold, exact=exact)
     return Hits(len(answer.pairs), len(gold.pairs), len(matches))
 
 
 def _count_types(answer: Annotation, gold: Annotation) -> Hits:
-    """Count relaxed pairs with the gold type; pairs without a type are left out on both sides."""
+    """Count relaxed pairs with the gold type; pairs without a type are left out on both sides.
+
+    Types are compared as they are written.
+    """
     matches = _match_pairs(answer, gold, exact=False)
     right = sum(1 for i, j in matches.items() if gold.types[j] and answer.types[i] == gold.types[j])
     return Hits(sum(map(bool, answer.types)), sum(map(bool, gold.types)), right)
 
 
 def _count_directions(answer: Annotation, gold: Annotation) -> Hits:
-    """Count relaxed pairs with the gold direction; undirected pairs are left out on both sides."""
+    """Count relaxed pairs with the gold direction; undirected pairs are left out on both sides.
+
+    A directed pair is right if its first name agrees with the first gold name better than with the
+    second.
+    """
     links = link_names(answer.pieces, gold.pieces)
     right = 0
     for i, j in _match_pairs(answer, gold, exact=False).items():
@@ -173,7 +193,7 @@ class Score:
     """Counts of one system in one unit, with the interval of F1 over resampled documents."""
 
     hits: Hits
-    interval: Interval | None  # None without gold or for a single document
+    interval: Interval | None  # None for a single document
 
     def to_dict(self) -> dict[str, Any]:
         """Return counts, metrics and the interval as plain values."""
@@ -281,7 +301,10 @@ def score_league(
 
 
 def _by_id(docs: Sequence[Doc], owner: str) -> dict[str, Doc]:
-    """Return the Docs by document id; ValueError, with ``owner``, if two share one."""
+    """Return the Docs by document id; ValueError, with ``owner``, if two share one.
+
+    A Doc without an id gets that of its position; ``owner`` begins the message.
+    """
     by_id: dict[str, Doc] = {}
     for number, doc in enumerate(docs):
         key = document_id(doc, number)
@@ -292,13 +315,16 @@ def _by_id(docs: Sequence[Doc], owner: str) -> dict[str, Doc]:
 
 
 def _check_texts(gold: Mapping[str, Doc], answers: Mapping[str, Doc], system: str) -> None:
-    """Raise ValueError if no document is shared, or a shared one has another text."""
+    """Raise ValueError if no document is shared, or a shared one has another text.
+
+    Documents, by id, that only one side has are ignored. ``system`` begins the message.
+    """
     shared = [key for key in gold if key in answers]
     if not shared:
         example = next(iter(answers), "none")
         raise ValueError(
             f"{system}: no document id occurs in the gold corpus (gold has "
-            f"{next(iter(gold))!r}, the answers {example!r}). Use the same ids."
+            f"{next(iter(gold), 'none')!r}, the answers {example!r}). Use the same ids."
         )
     for key in shared:
         if gold[key].text != answers[key].text:
@@ -309,13 +335,19 @@ def _check_texts(gold: Mapping[str, Doc], answers: Mapping[str, Doc], system: st
 
 
 def _f_scores(sums: Matrix) -> Vector:
-    """Return F1 of rows (found, gold, right); 0 where nothing was found and nothing is gold."""
+    """Return F1 of rows (found, gold, right); 0 where nothing was found and nothing is gold.
+
+    ``sums`` has any shape (..., 3), the result the shape (...).
+    """
     total = sums[..., 0] + sums[..., 1]
     return np.divide(2 * sums[..., 2], total, out=np.zeros(total.shape), where=total > 0)
 
 
 def _score(table: Matrix, seed: int) -> Score:
-    """Return the sums of a table (documents, 3) with the interval of F1."""
+    """Return the sums of a table (documents, 3) of found, gold and right, with the interval of F1.
+
+    The interval is None for a single document.
+    """
     found, gold, right = table.sum(axis=0).astype(int).tolist()
     n = len(table)
     if n < 2:
@@ -326,7 +358,11 @@ def _score(table: Matrix, seed: int) -> Score:
 
 
 def _test_all(counts: Mapping[str, Mapping[str, Matrix]], seed: int) -> list[PairedTest]:
-    """Return the test between every two systems in every unit, with corrected p-values."""
+    """Return the test between every two systems in every unit, with corrected p-values.
+
+    ``counts`` has by unit and system a table (documents, 3) of found, gold and right. Holm's
+    correction is over all these tests together.
+    """
     tests = []
     for unit, by_system in counts.items():
         for first, second in combinations(by_system, 2):
@@ -337,10 +373,11 @@ def _test_all(counts: Mapping[str, Mapping[str, Matrix]], seed: int) -> list[Pai
 
 
 def _permute(first: Matrix, second: Matrix, seed: int) -> tuple[float, float]:
-    """Return the difference of F1 and its two-sided p-value.
+    """Return the difference of F1, second minus first, and its two-sided p-value.
 
-    In each of ``RESAMPLES`` rounds the two systems exchange their counts (documents, 3) of a random
-    half of the documents. The observed assignment counts as one round, so p is never 0.
+    In each of ``RESAMPLES`` rounds the two systems exchange their counts (documents, 3) of each
+    document with probability one half. The observed assignment counts as one round, so p is never
+    0.
     """
     observed = float(_f_scores(second.sum(axis=0)) - _f_scores(first.sum(axis=0)))
     is_swapped = np.random.default_rng(seed).random((RESAMPLES, len(first))) < 0.5
@@ -433,15 +470,17 @@ def audit_answers(
     them make the estimate more precise (prediction-powered inference, Angelopoulos et al. 2023,
     Science 382): ``mean over checked of (gold - w * ours) + w * mean over all of ours``, with the
     weight ``w`` that has the smallest variance. However wrong our answers are, they do not bias it.
+    Units of which the checked documents have no gold are left out.
 
     Parameters
     ----------
     answers
         Documents with the answers, different ids.
     checked
-        The documents of some of these ids with correct annotation.
+        The documents of some of these ids with correct annotation; other ids are ignored.
     ours
-        The same documents as ``answers`` with answers of a model of ours; empty: none.
+        The same documents as ``answers`` with answers of a model of ours; empty: none. If some are
+        missing, ours are not used for the estimate, only to rank the documents to check.
     source
         Task whose answers are the relations of ``ours``; "gold" if they are stored as gold.
     labels
@@ -455,7 +494,7 @@ def audit_answers(
     ------
     ValueError
         If fewer than ``MIN_CHECKED_DOCUMENTS`` answered documents are checked, ids repeat, or texts
-        differ.
+        differ between answers and checked documents.
     """
     wanted = None if labels is None else {label.lower() for label in labels}
     answered, gold_docs = _by_id(answers, "the answers"), _by_id(checked, "the checked documents")
@@ -499,25 +538,31 @@ def audit_answers(
 
 
 def _to_row(hits: Hits) -> tuple[float, float, float]:
-    """Return found, gold and right as numbers."""
+    """Return (found, gold, right) as floats."""
     return float(hits.found), float(hits.gold), float(hits.right)
 
 
 def _count_found(
     count: Callable[[Annotation, Annotation], Hits], given: Mapping[str, Annotation]
 ) -> Vector:
-    """Return the number of answers of a unit in each document."""
+    """Return the number of answers of a unit in each document, (documents,).
+
+    Documents are in the order of ``given``. ``count`` is a value of ``UNITS``; each annotation is
+    compared with itself.
+    """
     return np.array([float(count(own, own).found) for own in given.values()])
 
 
 def _estimate(
     true: Matrix, found: Vector, proxy: Matrix | None, is_checked: NDArray[np.bool_], seed: int
 ) -> dict[str, Estimate]:
-    """Return precision and recall over all documents.
+    """Return precision and recall over all documents, by these names.
 
-    ``true`` (checked, 3) has the counts by the check, ``found`` (documents,) the answers of every
-    document and ``proxy`` (documents, 3) the counts by our own answers, None without them. The
-    interval is that of Student's t with the standard deviation over resampled documents.
+    ``true`` (checked, 3) has the counts (found, gold, right) by the check, with some gold,
+    ``found`` (documents,) the answers of every document and ``proxy`` (documents, 3) the counts by
+    our own answers, None without them. ``is_checked`` (documents,) marks the documents of ``true``,
+    in the same order. The interval, cut to 0 .. 1, is that of Student's t with the standard
+    deviation over resampled documents.
     """
     helper = np.zeros((len(found), 3)) if proxy is None else proxy
     inside = helper[is_checked]
@@ -563,8 +608,9 @@ def _estimate(
 def _helper_weight(true: Vector, helper: Vector, documents: int) -> float:
     """Return the weight of our answers with the smallest variance, between 0 and 1.
 
-    ``true`` and ``helper`` are counts of the checked documents, ``documents`` all that are
-    answered. 0 if our counts do not vary or there are too few documents.
+    ``true`` and ``helper`` are counts of the checked documents, ``documents`` the number of all
+    that are answered. 0 if our counts do not vary, at most 3 documents are checked, or all of them
+    are.
     """
     variance = float(helper.var(ddof=1)) if len(helper) > 3 else 0.0
     if variance <= 0 or documents <= len(true):
@@ -582,7 +628,11 @@ def _resampled_means(rows: Matrix, rng: np.random.Generator) -> Matrix:
 
 
 def _error_kinds(answer: Annotation, gold: Annotation) -> dict[str, int]:
-    """Count the errors of a document by kind."""
+    """Count the errors of a document by kind; every kind is a key, in a fixed order.
+
+    Names and pairs are matched as relaxed ones. An identifier or type is an error only if both
+    sides have one; identifiers differ if they have none in common.
+    """
     links = link_names(answer.pieces, gold.pieces)
     names, exact = match_links(links), match_links(exact_links(links))
     pairs = match_links(link_pairs(answer.pairs, gold.pairs, links))
@@ -610,7 +660,10 @@ def _error_kinds(answer: Annotation, gold: Annotation) -> dict[str, int]:
 
 
 def _summarize_errors(kinds: Sequence[Mapping[str, int]], seed: int) -> list[ErrorKind]:
-    """Return the kinds of errors that occur, most frequent first, with errors per document."""
+    """Return the kinds of errors that occur, most frequent first, with errors per document.
+
+    ``kinds`` has the counts of each checked document (``_error_kinds``), at least one.
+    """
     table = np.array([list(row.values()) for row in kinds], dtype=np.float64)
     n = len(table)
     draws = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), RESAMPLES) @ table / n
@@ -634,9 +687,10 @@ def _rank_documents(
     helper: Mapping[str, Annotation],
     gold: Mapping[str, Annotation],
 ) -> list[DocumentToCheck]:
-    """Return the unchecked documents, those with most disputes first.
+    """Return the unchecked documents, those with most disputes first, then by id.
 
-    Without our answers every answer counts as disputed.
+    ``given`` are the answers, ``helper`` our answers and ``gold`` the checked documents, by id. In
+    a document without our answers every answer counts as disputed.
     """
     empty = Annotation((), (), (), (), ())
     rows = []
@@ -648,7 +702,11 @@ def _rank_documents(
 
 
 def _disputed(text: str, one: Annotation, other: Annotation) -> list[str]:
-    """Return texts of the pairs and names that only one of two annotations has, pairs first."""
+    """Return texts of the pairs and names that only one of two annotations has, pairs first.
+
+    Those of ``one`` come before those of ``other``. Matches are relaxed; ``text`` is that of the
+    document.
+    """
     links = link_names(one.pieces, other.pieces)
     names, pairs = match_links(links), match_links(link_pairs(one.pairs, other.pairs, links))
 

@@ -70,7 +70,8 @@ def link_names(found: Sequence[Pieces], gold: Sequence[Pieces]) -> dict[tuple[in
     """Link entities that share a character, by the Jaccard index of their characters.
 
     Returns ``{(index in found, index in gold): value}``; the value is 1 if the boundaries are
-    equal. The gap of a discontinuous entity does not belong to it.
+    equal. Each entity has at least one piece, in text order. The gap of a discontinuous entity does
+    not belong to it.
 
     >>> link_names([[(0, 4)], [(6, 8)]], [[(2, 6)], [(6, 8)]])
     {(0, 0): 0.3333333333333333, (1, 1): 1.0}
@@ -94,7 +95,8 @@ def link_pairs(
 
     ``found`` and ``gold`` are pairs of indices of entities; ``names`` links predicted entities to
     gold ones, as ``link_names`` returns. The result is ``{(index in found, index in gold): sum}``,
-    with the larger sum if both orders fit. A pair of an entity with itself has no link.
+    with the larger sum if both orders fit. A pair of an entity with itself has no link; of equal
+    pairs in ``found`` only the last has links.
     """
     number = {frozenset(pair): i for i, pair in enumerate(found)}
     near: dict[int, list[int]] = {}
@@ -207,7 +209,10 @@ class RawText:
     task: str = "ppi"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values under stable keys, with the versions of the libraries."""
+        """Return plain values under stable keys, with the versions of the libraries.
+
+        ``reasons`` is under the key ``unreachable``.
+        """
         return {
             "task": self.task,
             "corpus": self.corpus,
@@ -326,8 +331,9 @@ class _TextComparison:
     ) -> _TextComparison:
         """Compare the Doc ``gold`` of the corpus with ``raw``, the same text analysed anew.
 
-        ``candidates`` are those of the task in ``raw``. Each entity is compared by its characters
-        in the original text.
+        ``candidates`` are those of the task in ``raw``, with two spans each. Entities are compared
+        by their characters in the original text. ``gold`` must have ``user_data["gold"]``, and
+        ``raw`` sentences.
         """
         mentions = get_mentions(gold)
         number = {mention.id: n for n, mention in enumerate(mentions)}
@@ -439,7 +445,10 @@ def _analyse_texts(docs: Sequence[Doc], nlp: Language, sentences: bool) -> Itera
 
 
 def _bare(gold: Doc, nlp: Language) -> Doc:
-    """Return the text of ``gold`` tokenized by ``nlp``, with its sentence starts only."""
+    """Return the text of ``gold`` tokenized by ``nlp``, with its sentence starts only.
+
+    A sentence that begins inside a token starts at the next one.
+    """
     doc = nlp.make_doc(gold.text)
     begins = [sentence.start_char for sentence in gold.sents]
     places = [token.idx for token in doc]
@@ -484,7 +493,7 @@ def _given(model: Model, docs: Sequence[Doc], positives: Positives) -> Found:
 
 
 def _key(span: Span) -> tuple[int, int, str, str]:
-    """Return what identifies a span in its Doc."""
+    """Return what identifies a span in its Doc: tokens, label and id."""
     return span.start, span.end, span.label_, span.id_
 
 
@@ -494,14 +503,14 @@ def _of(links: Mapping[tuple[int, int], float], yes: Sequence[bool]) -> dict[Any
 
 
 def _sum(hits: Iterator[Hits]) -> Hits:
-    """Return the sums of the counts of at least one text."""
+    """Return the sums of the counts of at least one text; ValueError for none."""
     rows = [(h.found, h.gold, h.right) for h in hits]
     found, gold, right = (sum(column) for column in zip(*rows, strict=True))
     return Hits(found, gold, right)
 
 
 def _total(parts: Sequence[Found]) -> Found:
-    """Return the sums of the counts of at least one text."""
+    """Return the sums of hits and of reachable interactions of at least one text."""
     return Found(_sum(part.hits for part in parts), sum(part.reachable for part in parts))
 
 

@@ -142,6 +142,9 @@ class Report:
 
     ``procedure`` describes how test data were held out and parameters chosen. ``notes`` are
     reservations that must be read with the figures, for example that folds separate documents.
+    ``seed`` is None if nothing was drawn at random.
+
+    Raises ValueError without folds, or if a pooled metric is NaN or infinite.
     """
 
     task: str
@@ -224,7 +227,8 @@ class Report:
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Build the report that ``to_dict`` wrote; ValueError with the name of a missing key.
 
-        Keys of later versions may be missing and are then empty.
+        Keys of later versions may be missing and are then empty; unknown ones are ignored. Values
+        are not checked.
         """
         missing = [key for key in _REQUIRED if key not in data]
         if missing:

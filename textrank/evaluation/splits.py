@@ -116,7 +116,10 @@ class DocumentFolds:
 
 @dataclass(frozen=True)
 class GivenFolds:
-    """The folds of a table ``{document: fold}``."""
+    """The folds of a table ``{document: fold}``.
+
+    Fold numbers may be any; documents that only the table has are ignored.
+    """
 
     table: Mapping[str, int]
 
@@ -180,7 +183,10 @@ class FiveByTwo:
     seed: int = 0
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """Return five partitions into two folds."""
+        """Return five partitions into two folds, with five consecutive seeds.
+
+        Raises ValueError for fewer than two groups.
+        """
         split = DocumentFolds(2, self.seed, 5).split(candidates, targets)
         return replace(split, procedure=_describe("5×2 folds by document", 1, "document"))
 
@@ -257,7 +263,10 @@ class SentenceFolds:
         _check_splits(self.splits)
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """Return folds of queries, which are also the units held out inside training; warns."""
+        """Return folds of queries, which are also the units held out inside training; warns.
+
+        Raises ValueError if there are fewer queries than folds, or fewer than two folds.
+        """
         return _split_leaky(self, targets, targets.queries, "sentence")
 
 
@@ -273,7 +282,10 @@ class LeakyFolds:
         _check_splits(self.splits)
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """Return folds of candidates, which are also the units held out inside training; warns."""
+        """Return folds of candidates, which are also the units held out inside training; warns.
+
+        Raises ValueError if there are fewer candidates than folds, or fewer than two folds.
+        """
         return _split_leaky(self, targets, np.arange(len(targets), dtype=np.intp), "candidate")
 
 
@@ -283,7 +295,8 @@ def _split_leaky(
     """Return folds of units that are smaller than documents, with a warning and a note.
 
     ``units`` (n,) has the number of the unit of each candidate; they replace the groups of the
-    targets. ``unit`` is their name for messages.
+    targets. ``unit`` is their name for messages. Raises ValueError if the folds do not fit the
+    units.
     """
     note = (
         f"LEAKY: folds by {unit} put text of one document on both sides. The figures are inflated; "

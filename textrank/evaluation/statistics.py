@@ -245,7 +245,10 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """A test fold sorted by score; weights of its candidates represent a resample."""
+    """A test fold sorted by score; weights of its n candidates represent a resample.
+
+    Scores within round-off are one of t different scores.
+    """
 
     positive: Vector  # (n,) 1 where the label is positive, by rising score
     said: Vector  # (n,) 1 where the decision was yes
@@ -395,7 +398,10 @@ def _weighted_auc(part: _Part, weights: Matrix) -> Vector:
 
 def _divide(top: Vector, bottom: Vector) -> Vector:
     # NaN marks an undefined value inside this module only; _interval counts and removes it.
-    """Return ``top / bottom`` by element, NaN where ``bottom`` is not positive."""
+    """Return ``top / bottom`` by element, NaN where ``bottom`` is not positive.
+
+    Both are of floats and one shape.
+    """
     return np.divide(top, bottom, out=np.full_like(top, np.nan), where=bottom > 0)
 
 
@@ -406,7 +412,10 @@ def _mean_defined(values: Matrix) -> Vector:
 
 
 def _interval(values: Vector, level: float) -> Interval | None:
-    """Return the interval of the central share ``level`` of the finite values; None without any."""
+    """Return the interval of the central share ``level`` of the finite values; None without any.
+
+    The number of the others becomes ``Interval.undefined``.
+    """
     defined = values[np.isfinite(values)]
     if not len(defined):
         return None
@@ -450,7 +459,10 @@ class Comparison:
         object.__setattr__(self, "corrected", {name: self._corrected(name) for name in names})
 
     def _corrected(self, test: str) -> dict[str, Sequence[float | None]]:
-        """Return corrected p-values of one test for each contrast; None where it is undefined."""
+        """Return corrected p-values of one test for each contrast; None where it is undefined.
+
+        By method, "holm" and "benjamini_hochberg". Only defined p-values count as comparisons.
+        """
         p = [next((t.p for t in c.tests if t.test == test), None) for c in self.contrasts]
         known = [value for value in p if value is not None]
         methods: dict[str, Callable[[Sequence[float]], list[float]]] = {
@@ -550,7 +562,7 @@ def _by_fold(report: Report, measure: str) -> dict[Key, float | None]:
 def _by_query(report: Report) -> dict[Key, float | None]:
     """Return Kendall's tau_b by (split, document, query), from stored decisions.
 
-    None where it is undefined.
+    None where it is undefined. Empty without decisions.
     """
     queries: dict[Key, list[Decision]] = {}
     for d in report.decisions:
@@ -593,7 +605,7 @@ def _is_5x2(folds: Sequence[Fold]) -> bool:
 def _default(reports: Mapping[str, Report]) -> list[str]:
     """Return the metrics to compare by default: AUC and F, else tau, if all reports have them.
 
-    Raises ValueError if they have neither.
+    AUC and F are taken only together. Raises ValueError if neither both nor tau are shared.
     """
     known = set.intersection(*(set(report.measures) for report in reports.values()))
     for names in (("auc", "f"), ("tau",)):
@@ -603,7 +615,10 @@ def _default(reports: Mapping[str, Report]) -> list[str]:
 
 
 def _notes(reports: Mapping[str, Report]) -> list[str]:
-    """Return the notes of all runs, and a warning if repeated splits make p too small."""
+    """Return the notes of all runs, and a warning if repeated splits make p too small.
+
+    The warning is for several splits of the first run, unless they are 5×2 folds.
+    """
     notes = [f"{name}: {note}" for name, report in reports.items() for note in report.notes]
     folds = next(iter(reports.values())).folds
     if len({fold.split for fold in folds}) > 1 and not _is_5x2(folds):
@@ -719,9 +734,10 @@ def nested_scores(
     documents
         Number of the group of each candidate, (n,); all of a group are in one fold.
     folds
-        Fold of each candidate, (n,), from 0.
+        Fold of each candidate, (n,), from 0; at least two.
     alphas
-        Choices of alpha; of equally good ones the largest is taken.
+        Choices of alpha, positive, in any order; of equally good ones the largest is taken. An
+        undefined AUC counts as the worst.
 
     Returns
     -------

@@ -106,7 +106,8 @@ class Cache:
     ) -> None:
         """Store a matrix or features with JSON content; the JSON is written last, as a marker.
 
-        ``value`` is anything that ``textrank.io.pack_arrays`` accepts.
+        ``value`` is anything that ``textrank.io.pack_arrays`` accepts. Other rules are those of
+        ``put``.
         """
         path = self._prepare_path(kind, made_from).with_suffix(".npz")
         with open_atomic_bytes(path) as stream:  # not compressed: a Gram matrix hardly shrinks
@@ -130,7 +131,8 @@ def fingerprint(docs: Iterable[Doc]) -> str:
     """Return a hexadecimal SHA-256 of everything a pipeline sees of Docs.
 
     That is tokens (text, tag, dependency, head, sentence starts), span groups and ``user_data``
-    with string keys. The order of the Docs counts.
+    with string keys. Lemmas, ``doc.ents`` and custom attributes are not part of it. The order of
+    the Docs counts.
     """
     digest = hashlib.sha256()
     for doc in docs:
@@ -288,8 +290,9 @@ def _prepare_cached(
 ) -> Dataset:
     """Return the dataset with kernel values from the cache, or computed and stored there.
 
-    ``made_from`` is the cache key. A dataset that was computed is returned without representations
-    (``X`` empty) and with wide features replaced by their Gram matrix. Times go to ``clock``.
+    ``made_from`` is the cache key. The dataset has no representations (``X`` empty) if it was
+    computed, and wide features are replaced by their Gram matrix. Times of a computation go to
+    ``clock``.
     """
     stored = cache.get_arrays("comparisons", made_from)
     if stored is not None:

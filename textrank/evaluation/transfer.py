@@ -45,7 +45,10 @@ COMBINED = "all chosen"
 
 @dataclass(frozen=True)
 class TransferEffect:
-    """Effect of foreign data on held-out target documents, whose weights they did not choose."""
+    """Effect of foreign data on held-out target documents, whose weights they did not choose.
+
+    Changes are those with the foreign data minus those of the target alone, None if undefined.
+    """
 
     weight: float | None  # chosen on all target documents; None for several corpora
     auc: float | None  # change of AUC
@@ -179,8 +182,8 @@ def _sample_docs(
 ) -> tuple[list[Doc], int]:
     """Return Docs with at most ``limit`` candidates together, and the number left out.
 
-    The order is kept; which are left out is random, but always the same. Docs without candidates
-    are dropped and not counted.
+    The order is kept; which are left out is random by ``seed``. Docs without candidates are dropped
+    and not counted. If the first Doc drawn exceeds the limit, it is returned alone.
     """
     sizes = np.array([len(pipeline.task.candidates(doc)) for doc in docs])
     used = np.flatnonzero(sizes)
@@ -193,7 +196,11 @@ def _sample_docs(
 
 @dataclass(frozen=True, eq=False)
 class _Choice:
-    """Weights of foreign corpora: of each alone, and of those used together; above 0."""
+    """Weights of foreign corpora: of each alone, and of those used together.
+
+    Keys of ``combined`` are the corpora used, in the order in which they were added; their weights
+    are above 0.
+    """
 
     alone: Mapping[str, float]  # 0 if a corpus does not help
     combined: Mapping[str, float]
@@ -214,7 +221,11 @@ class _Problem:
     def from_docs(
         cls, pipeline: Pipeline, target: Sequence[Doc], others: Mapping[str, Sequence[Doc]]
     ) -> _Problem:
-        """Represent and compare all candidates together."""
+        """Represent and compare all candidates together, with one kernel.
+
+        Rows are in the order of target and ``others``. Raises ValueError if the pipeline has
+        several kernels or the documents no labelled candidates.
+        """
         parts = [list(target), *map(list, others.values())]
         dataset = pipeline.prepare([doc for part in parts for doc in part])
         data = require_single_kernel(dataset.data, "transfer")
@@ -230,13 +241,21 @@ class _Problem:
         return cls(K, targets.y, targets.groups, names, counts[0], foreign)
 
     def choose_alpha(self, learner: RLS) -> float:
-        """Return the alpha of the best leave-document-out scores of the target alone."""
+        """Return the alpha of the best leave-document-out scores of the target alone.
+
+        ``learner`` has the alphas and the metric; every candidate is a query of its own.
+        """
         rows = np.arange(self.size)
         K = self.K[np.ix_(rows, rows)]
         return learner.fit(K, Targets(self.y[rows], self.groups[rows], rows)).alpha
 
     def choose_weights(self, rows: Indices, alpha: float, select: SelectionMetric) -> _Choice:
-        """Choose weights by the leave-document-out scores of some target rows."""
+        """Choose weights by the leave-document-out scores of some target rows.
+
+        ``select`` is the metric of these scores. A corpus gets a weight only if it improves the
+        metric by at least ``MIN_GAIN``, alone or added to those used before; the best one is added
+        first, until none does.
+        """
         state = _State.from_problem(self, rows)
         best = state.quality(alpha, select)
         alone: dict[str, float] = {}
@@ -264,8 +283,12 @@ class _Problem:
     ) -> tuple[HarmfulDocument, ...]:
         """Return foreign documents that raise the squared held-out error of the target.
 
-        Exact: each pair of a target document and a foreign document is left out together, from one
-        inverse ``G``: without the foreign rows ``V`` its blocks are ``G_UU - G_UV G_VV^-1 G_VU``.
+        The most harmful comes first.
+
+        ``weights`` (above 0) are of the corpora used; () without any. Documents that share text are
+        one, with their names joined by " + ". Exact: each pair of a target document and a foreign
+        document is left out together, from one inverse ``G``: without the foreign rows ``V`` its
+        blocks are ``G_UU - G_UV G_VV^-1 G_VU``.
         """
         if not weights:
             return ()
@@ -305,10 +328,11 @@ def _mean_error(y: Vector, scores: Vector) -> float:
 def _hold_out_without(
     G: Matrix, a: Vector, y: Vector, groups: Sequence[Indices], rows: Indices | None
 ) -> Vector:
-    """Return the score of each row of ``groups`` by a model without its group and ``rows``.
+    """Return the score (n,) of each row of ``groups`` by a model without its group and ``rows``.
 
-    ``G`` (N, N) is the regularised inverse and ``a`` (N,) are the coefficients. ``groups`` cover
-    the first rows, ``rows`` are others; None leaves out the group alone.
+    ``G`` (N, N) is the regularised inverse, ``y`` (N,) are the labels and ``a = G y`` the
+    coefficients. ``groups`` cover the first n rows, once each; ``rows`` are others; None leaves out
+    the group alone.
     """
     scores = np.empty(sum(map(len, groups)))
     size = len(scores)
@@ -328,7 +352,11 @@ def _hold_out_without(
 
 @dataclass(frozen=True, eq=False)
 class _State:
-    """Target rows and the remaining foreign ones, given the corpora used so far."""
+    """Target rows and the remaining foreign ones, given the corpora used so far.
+
+    Target rows are the first of m; rows of corpora that were used stay, but are in ``foreign`` no
+    longer.
+    """
 
     K: Matrix  # (m, m) kernel values given what was used
     mean: Vector  # (m,) expected label given what was used
@@ -338,7 +366,7 @@ class _State:
 
     @classmethod
     def from_problem(cls, problem: _Problem, rows: Indices) -> _State:
-        """Begin with some target rows and all foreign ones; nothing is used yet."""
+        """Begin with target ``rows``, in this order, and all foreign rows; nothing is used yet."""
         chosen = np.concatenate([rows, np.arange(problem.size, len(problem.y))])
         shift = len(rows) - problem.size
         foreign = {key: index + shift for key, index in problem.foreign.items()}
@@ -352,7 +380,10 @@ class _State:
         return self._score(self.K[:n, :n], self.mean[:n], alpha, select)
 
     def _score(self, K: Matrix, mean: Vector, alpha: float, select: SelectionMetric) -> float:
-        """Return the metric of held-out scores with a kernel (n, n) and a mean (n,)."""
+        """Return the metric of leave-document-out scores with a kernel (n, n) and a mean (n,).
+
+        They replace those of the target rows in this state.
+        """
         y = self.targets.y
         groups = rows_by_group(self.targets.groups, len(y), name="documents")
         G, residuals = inverse((K + K.T) / 2, alpha), (y - mean)[:, None]
@@ -361,7 +392,10 @@ class _State:
         return float(score_alphas(scores[None], self.targets, select)[0])
 
     def try_weights(self, key: str, alpha: float, select: SelectionMetric) -> Vector:
-        """Return the metric of the target with a corpus added, for each of ``WEIGHTS``."""
+        """Return the metric of the target with a corpus added, for each of ``WEIGHTS``, in order.
+
+        ``key`` is a corpus that is not used yet. The state is not changed.
+        """
         n, rows = len(self.targets), self.foreign[key]
         s, U = np.linalg.eigh(self.K[np.ix_(rows, rows)])
         P = self.K[:n, rows] @ U
@@ -374,7 +408,10 @@ class _State:
         return np.array(values)
 
     def condition(self, key: str, weight: float, alpha: float) -> _State:
-        """Return the state with a corpus used at a weight."""
+        """Return a new state in which a corpus is used, with a weight above 0.
+
+        ``key`` must not be used yet. This state is not changed.
+        """
         rows = self.foreign[key]
         M = self.K[np.ix_(rows, rows)] + alpha / weight * np.eye(len(rows))
         factor = sla.cho_factor((M + M.T) / 2)
@@ -387,10 +424,11 @@ class _State:
     def threshold_and_scores(
         self, alpha: float, K_new: Matrix, mean_new: Vector
     ) -> tuple[float, Vector]:
-        """Return the best threshold on held-out target scores, and scores of new rows.
+        """Return the best threshold on held-out target scores, and scores (m,) of new rows.
 
         ``K_new`` (m, n) are kernel values of new rows with the target rows and ``mean_new`` (m,)
-        their mean, both given what was used.
+        their mean, both given what was used. The threshold is that of the best F1; 0 if there is
+        none.
         """
         n = len(self.targets)
         y, mean = self.targets.y, self.mean[:n]
@@ -406,7 +444,11 @@ class _State:
 
 @dataclass(frozen=True, eq=False)
 class _FoldScores:
-    """Scores and decisions of held-out target rows, by what was used."""
+    """Scores and decisions of held-out target rows, by what was used.
+
+    Keys are "" (the target alone), the names of foreign corpora and ``COMBINED``; ``seed`` is that
+    of the resampled documents.
+    """
 
     y: Vector  # (n,)
     groups: Indices  # (n,)
@@ -420,7 +462,10 @@ class _FoldScores:
         return auc(self.y, self.scores[""]), precision_recall_f(self.y, self.decisions[""]).f
 
     def effect(self, key: str, weight: float | None) -> TransferEffect:
-        """Return the changes of AUC and F by what ``key`` names, with intervals."""
+        """Return the changes of AUC and F by what ``key`` names, with intervals over documents.
+
+        ``weight`` is only stored in the result.
+        """
         numbers = np.unique(self.groups, return_inverse=True)[1]
         size = int(numbers.max()) + 1
         rng = np.random.default_rng(self.seed)
@@ -438,7 +483,9 @@ class _FoldScores:
     ) -> tuple[float | None, Interval | None]:
         """Return the change of a metric by what ``key`` names, and its interval over draws.
 
-        ``draws`` (r, n) are how often each row counts in each of r resamples.
+        ``values`` are the scores or decisions by key that ``metric`` takes after the labels;
+        ``draws`` (r, n) are how often each row counts in each of r resamples. Both results are None
+        if undefined.
         """
         once = np.ones((1, len(self.y)))
         whole = float((metric(self.y, values[key], once) - metric(self.y, values[""], once))[0])
@@ -479,7 +526,11 @@ def _weighted_fs(y: Vector, decisions: NDArray[np.bool_], weights: Matrix) -> Ve
 def _score_folds(
     problem: _Problem, folds: int, alpha: float, select: SelectionMetric, seed: int
 ) -> _FoldScores:
-    """Score each fold of target documents by models whose weights were chosen on the others."""
+    """Score each fold of target documents by models whose weights were chosen on the others.
+
+    Alpha is given, and the same in all folds. A corpus without a weight in a fold has the scores of
+    the target alone there. Raises ValueError if there are fewer documents than ``folds``.
+    """
     n = problem.size
     fold = make_folds([str(group) for group in problem.groups[:n]], folds, seed=seed)
     keys = ["", *problem.foreign, COMBINED]
@@ -499,7 +550,11 @@ def _score_folds(
 def _score_fold(
     problem: _Problem, train: Indices, test: Indices, weights: Mapping[str, float], alpha: float
 ) -> tuple[float, Vector]:
-    """Return threshold and scores of ``test`` rows by ``train`` rows and weighted corpora."""
+    """Return threshold and scores of ``test`` rows by ``train`` rows and weighted corpora.
+
+    ``weights``, above 0, are by corpus; {} uses the target alone. The threshold is chosen on the
+    held-out scores of ``train``.
+    """
     state = _State.from_problem(problem, np.concatenate([train, test]))
     for key, weight in weights.items():
         state = state.condition(key, weight, alpha)

@@ -119,8 +119,8 @@ def group_contributions(contributions: Explanation, text: str = "") -> list[Cont
     """Sum contributions by kind, largest magnitude first and the average candidate last.
 
     Features that read the same in words (``describe_feature``, with the words of ``text``) are
-    summed too, and listed largest magnitude first in each group. The groups add up to what the
-    contributions do. Empty without contributions.
+    summed too, and listed largest magnitude first in each group. Without ``text`` stems are not
+    replaced by words. The groups add up to what the contributions do. Empty without contributions.
     """
     word_of_stem = {_word_stem(word): word for word in _words(text)}
     groups: dict[str, dict[str, float]] = {}
@@ -198,7 +198,9 @@ def _describe_words(
 ) -> str:
     """Return words in quotation marks and their place, or ``ABSENT_WORDS``.
 
-    See ``describe_feature``. Names and punctuation count as present.
+    ``place`` is a description such as "between the names", "" for none. Stems are replaced by
+    ``word_of_stem``, unless it is None; if it lacks one, the result is ``ABSENT_WORDS``. Names and
+    punctuation count as present; names become "…", or their description if there is nothing else.
     """
     words = []
     for part in stems:
@@ -221,8 +223,9 @@ def find_supporting_words(
     """Return the character ranges of the words in a text that raise the score most.
 
     Words are taken from the largest positive contributions, until these make up more than ``share``
-    of the sum of all positive ones, and found in the text by their stems. Every occurrence counts.
-    Ranges are in text order, end excluded, without punctuation around the word.
+    of the sum of all positive ones, and found in the text by their stems. The first part of a
+    feature name, its view, is not a word. Every occurrence counts. Ranges are in text order, end
+    excluded, without punctuation around the word.
     """
     total = sum(value for _, value in contributions if value > 0)
     stems: set[str] = set()
@@ -280,7 +283,8 @@ _PREPOSITION = re.compile(r"(?:prepc?|nmod|obl|acl|advcl)[_:](\w+)|(agent)|(prep
 def describe_path(steps: Sequence[Step], names: Sequence[str]) -> str:
     """Return how the word at the top of a dependency path joins two names, in one sentence.
 
-    Words of the text are between stars. "" if one of the names is itself at the top.
+    ``steps`` lead from the first of the two ``names`` to the second. Words of the text are between
+    stars. "" if one of the names is itself at the top, or without steps.
 
     >>> first, last = Step("GRB2", True, "nsubj", False), Step("SOS1", True)
     >>> describe_path([first, Step("binds", False, "dobj"), last], ["GRB2", "SOS1"])
@@ -304,7 +308,8 @@ def describe_path(steps: Sequence[Step], names: Sequence[str]) -> str:
 def _describe_role(name: str, way: Sequence[tuple[str, str]]) -> str:
     """Return a name with its role: "GRB2 as subject", "IL-2 in its object (*secretion*)".
 
-    ``way`` are the relations and words from the top of the path down to the name.
+    ``way`` are the relations and words from the top of the path down to the name, at least one. The
+    first relation decides: a preposition ("IL-2 after *of*"), one of ``_ROLES``, else "beside it".
     """
     relation, word = way[0]
     match = _PREPOSITION.fullmatch(relation)
@@ -342,14 +347,17 @@ class ExplainedDecision:
 
     @property
     def is_positive(self) -> bool:
-        """Whether the answer is yes; True for a candidate of a ranking."""
+        """Whether the answer is yes; True for a candidate of a ranking.
+
+        ``row["interacts"]`` decides if it is there, else the decision.
+        """
         return bool(self.row.get("interacts", self.decision.decision is not False))
 
     @property
     def groups(self) -> list[ContributionGroup]:
         """Contributions by kind, see ``group_contributions``; they sum to the score.
 
-        Groups that add next to nothing are left out.
+        Groups that add less than ``MIN_SHOWN_ADDS``, up or down, are left out.
         """
         groups = group_contributions(self.parts, self.decision.text)
         return [group for group in groups if abs(group.adds) >= MIN_SHOWN_ADDS]
@@ -476,8 +484,9 @@ class ExplainedDecision:
 def explain_errors(model: Model, docs: Iterable[Doc], report: Report) -> list[ExplainedDecision]:
     """Return the worst errors of a model's report with their contributions, in its order.
 
-    The order is that of ``select_worst_errors``; empty without errors. ``docs`` must be those of
-    the evaluation, in its order: decisions are matched to candidates by position.
+    The order and the number are those of ``select_worst_errors``; empty without errors. ``docs``
+    must be those of the evaluation, in its order: decisions are matched to candidates by position.
+    The report must be one of ``evaluate``: folds of a cross-validation have another order.
     """
     candidates = [c for doc in docs for c in model.pipeline.task.candidates(doc)]
     positions = {id(decision): i for i, decision in enumerate(report.decisions)}
@@ -522,6 +531,8 @@ def render_explanations(
 def document_url(document: str) -> str | None:
     """Return the address of a PubMed abstract by its id; None for an id of another form.
 
+    An id is a number of 5 to 8 digits, with or without "PMID" in any case.
+
     >>> document_url("PMID:10022882")
     'https://pubmed.ncbi.nlm.nih.gov/10022882/'
     >>> document_url("d12") is None
@@ -534,7 +545,8 @@ def document_url(document: str) -> str | None:
 def render_influence(rows: Sequence[Mapping[str, Any]], *, top: int = 5) -> str:
     """Return a self-contained HTML page with the documents that decided each score.
 
-    ``rows`` are those of ``textrank explain --influence``; ``top`` documents are listed for each.
+    ``rows`` are those of ``textrank explain --influence``, with ``text`` and ``spans`` of the
+    candidate; at most ``top`` documents are listed for each.
     """
     shown = [{**row, "marked": mark_spans(row["text"], row["spans"])} for row in rows]
     return template_environment().get_template("influence.html").render(rows=shown, top=top)

@@ -79,7 +79,10 @@ def write_report_page(
     extra: Sequence[Figure] = (),
     why: str = "",
 ) -> None:
-    """Write ``render_report`` to a file atomically."""
+    """Write ``render_report``, with the same arguments, to a file atomically.
+
+    An existing file is replaced; the folder must exist.
+    """
     write_text(render_report(report, errors=errors, extra=extra, why=why), path)
 
 
@@ -186,7 +189,11 @@ def template_environment() -> Environment:
 
 
 def _render(template: str, **values: Any) -> str:
-    """Return a page template, by its file name, filled with ``values``."""
+    """Return a page template, by its file name, filled with ``values``.
+
+    Values are escaped unless they are ``Markup``. Raises ``jinja2.UndefinedError`` if one that the
+    template uses is missing.
+    """
     return template_environment().get_template(template).render(**values)
 
 
@@ -296,7 +303,8 @@ def mark_sentence(decision: Decision, words: Sequence[CharacterRange] = ()) -> l
 def path_steps(decision: Decision) -> list[Step]:
     """Return the words along the dependency path from the first judged mention to the second.
 
-    There is one more word than dependencies; none without a path.
+    There is one more word than dependencies; none without a path. ``decision.path`` must have its
+    dependencies in the order of the path.
     """
     arcs = [((a, b), (c, d), relation) for a, b, c, d, relation in decision.path]
     if not arcs:
@@ -315,8 +323,9 @@ def _first_word(
 ) -> CharacterRange:
     """Return the word at which the path begins.
 
-    That is the word of the first arc that the second arc does not have; with one arc, the word that
-    overlaps the first judged mention. ``arcs`` are (governor, dependent, relation).
+    That is the word of the first arc that the second arc does not have; with one arc, the governor
+    if it overlaps the first judged mention, else the dependent. ``arcs``, at least one, are
+    (governor, dependent, relation).
     """
     governor, dependent, _ = arcs[0]
     if len(arcs) > 1:

@@ -188,8 +188,8 @@ def plot_reliability(bins: Sequence[Mapping[str, Any]]) -> Figure | None:
 def plot_folds(report: Report) -> Figure | None:
     """Plot each metric of each fold as a dot and its mean as a bar; None for fewer than 2 folds.
 
-    Optimistic metrics and those without a mean are left out. Dots are spread vertically, always in
-    the same way.
+    Optimistic metrics and those without a mean are left out; None also if no metric is left. Dots
+    are spread vertically, always in the same way.
     """
     names = [n for n, s in report.measures.items() if s.mean is not None and n not in OPTIMISTIC]
     if not names or len(report.folds) < 2:
@@ -320,9 +320,10 @@ def _plot_lines(
 ) -> Figure | None:
     """Plot points ``{"x": number, metric: {"mean", "std"}, ...}`` as a line per metric.
 
-    Metrics are the keys of the first point, at most three, and must be in all points, sorted by x.
-    The band is one standard deviation; points with a mean of None are left out. ``log`` makes the
-    horizontal axis logarithmic. None for fewer than two points.
+    Metrics are the keys of the first point; only three are drawn. They must be in all points,
+    sorted by x, and have a mean in at least one. The band is one standard deviation; points with a
+    mean of None are left out. ``log`` makes the horizontal axis logarithmic. None for fewer than
+    two points.
     """
     if len(points) < 2:
         return None
@@ -371,7 +372,7 @@ def _mean_metric(report: Report, name: str) -> float | None:
 
 
 def _set_unit_axes(axes: Axes, x: str, y: str) -> None:
-    """Set labels and limits of axes that both go from 0 to 1."""
+    """Set labels (``x``, ``y``) and limits of axes that both go from 0 to 1, and draw a grid."""
     axes.set(xlabel=x, ylabel=y, xlim=(-0.01, 1.01), ylim=(-0.01, 1.02), aspect="equal")
     axes.grid(color=LINE, linewidth=0.5, alpha=0.7)
 

@@ -42,7 +42,10 @@ def report_to_json(report: Report, *, decisions: bool = False) -> str:
 
 
 def write_report(report: Report, path: str | Path, *, decisions: bool = False) -> None:
-    """Write ``report_to_json`` to a file atomically."""
+    """Write ``report_to_json`` to a file atomically; an existing file is replaced.
+
+    Raises ValueError for NaN or infinity.
+    """
     write_text(report_to_json(report, decisions=decisions), path)
 
 
@@ -55,9 +58,9 @@ def write_json(data: Mapping[str, Any], path: str | Path) -> None:
 
 
 def read_report(path: str | Path) -> Report:
-    """Return the report in a file of ``write_report`` or ``--json``.
+    """Return the report in a file of ``write_report`` or ``--json``, of any size.
 
-    Raises ValueError, with the path, if the file is not a report.
+    Raises ValueError, with the path, if the file cannot be read or is not a report.
     """
     data = read_json(path, math.inf)
     if not isinstance(data, dict):
@@ -394,7 +397,7 @@ def _interactions_table(result: RawText) -> Table:
 
 
 def _wide_table(title: str, heads: tuple[str, ...]) -> Table:
-    """Return an empty table with a wide first column and right-aligned others."""
+    """Return an empty table with a wide column ``title`` and right-aligned columns ``heads``."""
     table = _new_table()
     table.add_column(title, min_width=36)
     for head in heads:
@@ -448,7 +451,11 @@ def audit_table(audit: CorpusAudit, top: int = 20) -> RenderableType:
 
 
 def answers_table(audit: AnswerAudit, top: int = 20) -> RenderableType:
-    """Return precision and recall of answers, kinds of errors, and ``top`` documents to check."""
+    """Return precision and recall of answers, kinds of errors, and ``top`` documents to check.
+
+    Each estimate has its interval and, beside it, the value of the checked documents alone. At most
+    five disputed items are shown per document; the last table is left out if none is to be checked.
+    """
     helped = f" · helped by the answers of {audit.model}" if audit.model else ""
     parts: list[RenderableType] = [
         Text(f"answers of {audit.answers}", style="bold"),
@@ -512,7 +519,10 @@ def mark_spans(text: str, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def _describe_label(doubt: Doubt, *, is_ranking: bool) -> str:
-    """Return the gold label: yes or no, or the number for a ranking, after question and answer."""
+    """Return the gold label: yes or no, or the number for a ranking, after question and answer.
+
+    They are joined by ": "; empty ones are left out. Yes is a label greater than 0.
+    """
     label = doubt.decision.label
     gold = f"{label:g}" if is_ranking else ("yes" if label > 0 else "no")
     return ": ".join(filter(None, (doubt.question, doubt.answer, gold)))
@@ -533,7 +543,8 @@ def _format_share(share: LabelShare) -> str:
 def league_table(league: League) -> RenderableType:
     """Return a row per unit and system: counts, precision, recall, F1 and its interval.
 
-    The best F1 of a unit is bold. Below are the tests between systems, if there are several.
+    The best F1 of a unit is bold, also if several systems have it. Documents that a system did not
+    answer are noted above. Below are the tests between systems, if there are several.
     """
     table = _new_table()
     table.add_column("unit")
@@ -586,7 +597,12 @@ def league_table(league: League) -> RenderableType:
 
 
 def replay_table(replay: Mapping[str, Any]) -> RenderableType:
-    """Return the curves of a replay (``Replay.to_dict``) and what they mean, for the terminal."""
+    """Return the curve of a replay and sentences on what it means, for the terminal.
+
+    ``replay`` is ``Replay.to_dict()`` of an annotation with known answers. A row per number of
+    answers has the held-out metric of chosen questions, the mean of random orders there (empty if
+    none) and the value shown to the annotator.
+    """
     metric = replay["metric"]
     table = Table(title=f"{replay['pipeline']} on {replay['corpus']}: held-out {metric}, per cent")
     for column in ("answers", "chosen", "mean of random orders", "shown on the page"):
@@ -601,7 +617,12 @@ def replay_table(replay: Mapping[str, Any]) -> RenderableType:
 
 
 def describe_replay(replay: Mapping[str, Any]) -> list[str]:
-    """Return sentences on answers needed, forecasts and when to stop."""
+    """Return sentences on answers needed, forecasts and when to stop.
+
+    ``replay`` is ``Replay.to_dict()``. The first sentence says after how many chosen answers the
+    metric of the random ones is reached, if at all; one sentence per forecast and per tested
+    distance follows; the last one, when to stop, is left out if the forecast never says so.
+    """
     needed, stop = replay["needed"], replay["stop"]
     random_answers = needed["random_answers"]
     target = f"{100 * needed['value']:.1f}, that of {random_answers} random answers"
@@ -631,7 +652,8 @@ def describe_replay(replay: Mapping[str, Any]) -> list[str]:
 def transfer_table(transfer: Transfer, top: int = 5) -> RenderableType:
     """Return the effects of other corpora on a target, for the terminal.
 
-    ``top`` is the number of harmful documents to list.
+    A row per corpus has its effect alone and its weight together with others; the last row has that
+    of all chosen corpora. ``top`` is the number of harmful documents to list, 0 for none.
     """
     base = ", ".join(
         f"{name} {100 * value:.1f}"
@@ -672,7 +694,10 @@ def transfer_table(transfer: Transfer, top: int = 5) -> RenderableType:
 
 
 def _describe_effect(effect: TransferEffect) -> tuple[str, str]:
-    """Return the changes of AUC and F in per cent, with their intervals."""
+    """Return the changes of AUC and F in percentage points, with their intervals.
+
+    A cell is "" if the change is undefined.
+    """
     pairs = ((effect.auc, effect.auc_interval), (effect.f, effect.f_interval))
     cells = []
     for value, interval in pairs:
