@@ -77,7 +77,7 @@ class ParseForest:
 
     @classmethod
     def from_candidates(cls, candidates: Sequence[Candidate]) -> ParseForest:
-        """Build the forest of the candidates' parses, in order.
+        """Build the forest of the candidates' parses, in order; all tokens of a Doc are its words.
 
         Raises ValueError if a Doc has no parse.
         """
@@ -101,7 +101,7 @@ class ParseForest:
 
     @cached_property
     def arcs(self) -> DistinctArcs:
-        """Return the distinct arcs, sorted by word, head and label.
+        """Return the distinct arcs, sorted by word, head and label; roots are arcs to themselves.
 
         An arc is one for all consecutive parses of a sentence that have it.
         """
@@ -137,8 +137,8 @@ _EMPTY_TABLE = np.zeros((0, 5), dtype=np.uint64)
 def _parse_table(candidate: Candidate) -> Hashes:  # (words, 5)
     """Return ORTH, LEMMA, TAG, relative HEAD and DEP of a candidate's tokens, shape (words, 5).
 
-    Hashes; HEAD is the head's index minus the word's as a wrapped unsigned number. Cached per Doc.
-    Raises ValueError if the Doc has no parse.
+    Hashes; HEAD is the head's index minus the word's as a wrapped unsigned number. Kept per Doc
+    inside ``doc_cache``: do not change the result. Raises ValueError if the Doc has no parse.
     """
     doc = candidate.doc
     if len(doc) and not doc.has_annotation("DEP"):
@@ -170,6 +170,7 @@ def _number_strings(hashes: Hashes, stores: Sequence[Any], strings: dict[str, in
     """Return the number of each hash's string, in the shape of ``hashes`` (n,).
 
     ``stores`` are the string stores to look in; new strings are added to ``strings``, in place.
+    Raises StopIteration if no store has a hash.
     """
     distinct, inverse = np.unique(hashes, return_inverse=True)
     numbers = [
@@ -189,7 +190,7 @@ def lookup_strings(hashes: Hashes, stores: Sequence[Any]) -> list[str]:
 def length_numbers(forest: ParseForest, relative: Indices) -> Indices:
     """Return the string numbers of ``describe_length`` for relative positions (word minus head).
 
-    New strings are added to the forest.
+    In the shape of ``relative`` (n,). New strings are added to the forest, in place.
     """
     distinct, inverse = np.unique(relative, return_inverse=True)
     return forest.string_numbers(map(describe_length, distinct.tolist()))[inverse]
@@ -199,7 +200,8 @@ def describe_length(relative: int) -> str:
     """Describe the distance and side of a word from its head; long distances are binned.
 
     ``relative`` is the word's position minus its head's: "+" if the word is to the right. Distances
-    up to 4 are exact, others the upper bound of their bin (7, 12 or "far"); 0, a root, is "-far".
+    up to 4 are exact, others the upper bound of their bin, which is in it (7 or 12), or "far" above
+    12; 0, a root, is "-far".
 
     >>> [describe_length(relative) for relative in (-1, 3, 6, 40)]
     ['-1', '+3', '+7', '+far']
@@ -270,7 +272,7 @@ class PartCounter:
     def _distinct_names(self) -> tuple[FeatureNames, Indices]:
         """Return the distinct names and the index of each part's name in them.
 
-        Indices follow all calls of ``add_names`` in order.
+        Indices follow all calls of ``add_names`` in order. Raises ValueError without any call.
         """
         width = max(names.shape[1] for names in self._part_names)
         table = np.full((sum(map(len, self._part_names)), width), -1, dtype=np.int32)
@@ -375,7 +377,8 @@ def _vote_means(infos: Sequence[ParseInfo]) -> list[tuple[float, list[float], li
 def _support_values(info: ParseInfo, means: tuple[float, Sequence[float], Sequence[float]]) -> Bag:
     """Return name and value of each feature of a parse; ``means`` is its row of ``_vote_means``.
 
-    Features per parser and "doubt" are left out if ``means`` is empty. Parsers count from 1.
+    Features per parser and "doubt" are left out if ``means`` is empty. Parsers count from 1;
+    "spanning" of all parsers together is named "all".
     """
     values: dict[tuple[str, ...], float] = {
         ("own",): float(info["own"]),
@@ -425,7 +428,7 @@ class ArcFeatures:
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
         """Return the features of the candidates' parses, one row each, in order.
 
-        Raises ValueError if a Doc has no parse.
+        Raises ValueError if a Doc has no parse. Shows progress on a terminal.
         """
         forest = ParseForest.from_candidates(list(track(candidates, "arcs", len(candidates))))
         parts = PartCounter(forest)
@@ -488,7 +491,8 @@ class _ArcAttributes:
 def _word_numbers(forest: ParseForest, form: str) -> Indices:  # (words,)
     """Return the string number of each word's form, shape (words,).
 
-    Distinct words are done once; new strings are added to the forest.
+    ``form`` is a form of words as in ``ArcFeatures``. Distinct words are done once; new strings are
+    added to the forest, in place.
     """
     orth, lemma = (np.unique(column, return_inverse=True) for column in forest.word_hashes.T)
     distinct, inverse = factorize(orth[1] * max(len(lemma[0]), 1) + lemma[1])
@@ -503,7 +507,7 @@ def _add_arc_features(parts: PartCounter, attributes: _ArcAttributes) -> None:
     """Add the features of single arcs to ``parts``, in place.
 
     ``attributes`` are those of ``_ArcAttributes.from_forest``. Roots have names of their own: their
-    tag and their word.
+    tag and their word, and none of the others. All distinct arcs become one kind of parts.
     """
     arcs = parts.forest.arcs
     part_numbers = parts.add(np.arange(len(parts.forest.arc)), parts.forest.arc, len(arcs))
@@ -532,8 +536,9 @@ def _tags_between(tags: Indices, start: Indices, end: Indices) -> tuple[Indices,
     """Return the distinct tags in each range of words ``start:end``, as (range, tag) arrays.
 
     ``tags`` are the tags of all words; the first array indexes ``start`` and ``end``. Each (range,
-    tag) occurs once; empty ranges do not occur. Short ranges, which are enumerated, come first. For
-    long ones each tag's positions are searched, so that many long arcs do not take quadratic time.
+    tag) occurs once; empty ranges, also those with ``end`` before ``start``, do not occur. Ranges
+    of fewer than MIN_LONG_ARC_WORDS words, which are enumerated, come first. For long ones each
+    tag's positions are searched, so that many long arcs do not take quadratic time.
     """
     n_words = np.maximum(end - start, 0)
     short, long = (
@@ -558,7 +563,8 @@ def _add_arc_pairs(
     """Add parts for pairs of arcs; return part numbers and the attributes of both arcs.
 
     The pairs are the arcs to ``places`` and to ``other_places`` (same length); -1 in the latter
-    means a missing arc. Equal pairs are one part, and results have one row per distinct pair.
+    means a missing arc. A place occurs at most once in ``places``. Equal pairs are one part, and
+    results have one row per distinct pair. Changes ``parts``, in place; the caller adds the names.
     """
     arc_of_place, n_codes = parts.forest.arc, len(parts.forest.arcs) + 1
     other_arcs = np.where(other_places < 0, -1, arc_of_place[other_places])
@@ -595,9 +601,9 @@ def _add_head_arc_features(parts: PartCounter, attributes: _ArcAttributes) -> No
 def _add_sibling_features(parts: PartCounter, attributes: _ArcAttributes) -> None:
     """Add the features of neighbouring dependents, and of each with the next inner one, in place.
 
-    Neighbours are consecutive dependents of a head, on either side of it. The inner one is the
-    neighbour on the same side of the head, but closer to it; the innermost pairs with a missing
-    arc.
+    Neighbours are consecutive dependents of a head, also with the head between them. The inner one
+    is the neighbour on the same side of the head, but closer to it; the innermost pairs with a
+    missing arc. Roots are nobody's dependents.
     """
     head = parts.forest.head
     non_roots = np.flatnonzero(head != np.arange(len(head)))
@@ -660,7 +666,7 @@ class ArcVotes:
     steps: int = 4
 
     def __post_init__(self) -> None:
-        """Raise ValueError if there is no bin."""
+        """Raise ValueError if ``steps`` is below 1."""
         if self.steps < 1:
             raise ValueError(f"steps must be at least 1, got {self.steps}")
 
@@ -668,7 +674,8 @@ class ArcVotes:
         """Return the features of candidates, one row each, in order.
 
         Candidates must come from the task ``parse_ranking``; else ValueError is raised. There must
-        be at least one.
+        be at least one. The numbers of parsers may differ: missing ones are left out of means and
+        names.
         """
         forest = ParseForest.from_candidates(list(track(candidates, "votes", len(candidates))))
         infos = [get_parse_info(candidate) for candidate in candidates]
@@ -708,8 +715,9 @@ class ArcVotes:
     def _to_steps(self, shares: Vector) -> Indices:
         """Return the bin of each share, in the same shape.
 
-        0 if missing (-1), 1 for no votes, 2 to ``steps + 1`` for equal bins in between, and
-        ``steps + 2`` for all votes.
+        0 if missing (-1), 1 for no votes, 2 to ``steps + 1`` for equal bins in between, each with
+        its lower bound, and ``steps + 2`` for all votes. "No" and "all" allow for
+        ROUNDING_TOLERANCE.
         """
         steps = np.minimum(np.floor(shares * self.steps), self.steps - 1) + 2
         steps[shares < ROUNDING_TOLERANCE] = 1
@@ -718,7 +726,11 @@ class ArcVotes:
         return steps.astype(np.intp)
 
     def _step_numbers(self, forest: ParseForest) -> Indices:
-        """Return the string number of each bin's name, shape (steps + 3,); -1 for missing."""
+        """Return the string number of each bin's name, shape (steps + 3,); -1 for missing.
+
+        Names are "none", "0" to ``steps - 1`` and "all"; new ones are added to the forest, in
+        place.
+        """
         names = ["none", *map(str, range(self.steps)), "all"]
         return np.append(-1, forest.string_numbers(names))
 
@@ -744,7 +756,8 @@ def _arc_attributes(
 ) -> tuple[Indices, Indices, Indices, Indices]:
     """Return string numbers of label, tag, head's tag and length of the arcs to some places.
 
-    Each in the order of ``places``. A root has the label "ROOT" and an empty head's tag.
+    Each in the order of ``places``. A root has the label "ROOT", whatever its own, and an empty
+    head's tag. New strings are added to the forest, in place.
     """
     word, head = forest.word[places], forest.word[forest.head[places]]
     is_root = word == head
@@ -796,7 +809,7 @@ class ParseSequences:
     directed: bool = False
 
     def __post_init__(self) -> None:
-        """Check the settings; raise ValueError if one is not valid."""
+        """Convert ``types`` to a tuple; raise ValueError if it is empty or a setting not valid."""
         object.__setattr__(self, "types", tuple(self.types))
         validate_form(self.form)
         unknown = [name for name in self.types if name not in SEQUENCE_TYPES]
@@ -834,6 +847,7 @@ class _LinkedSentence:
         """Collect words, tags and links of a candidate's sentence.
 
         With ``settings.directed`` a type ends in ">" if the governor is on the left, else in "<".
+        Roots have no link. Raises ValueError if the Doc has neither given dependencies nor a parse.
         """
         sentence = _candidate_sentence(candidate)
         words = [apply_form(token.text, token.lemma_, settings.form) for token in sentence]
@@ -952,7 +966,7 @@ class ParseGraph:
     drop: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        """Check the settings; raise ValueError if one is not valid."""
+        """Convert sequences to tuples; raise ValueError if a setting is not valid."""
         for name in ("labels", "drop"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         if not 0 <= self.weight < np.inf:
@@ -962,7 +976,10 @@ class ParseGraph:
         check_choice("parse", [self.parse], get_args(Parse))
 
     def __call__(self, candidates: Sequence[Candidate]) -> GraphBatch:
-        """Return one graph per candidate, in order; all share one list of labels."""
+        """Return one graph per candidate, in order; all share one list of labels.
+
+        The graph is that of the whole Doc. Raises ValueError if a Doc lacks the parse.
+        """
         words = LabelIndex()
         tracked = track(candidates, "parse graphs", len(candidates))
         families = [self._family(c, i, words) for i, c in enumerate(tracked)]
@@ -972,7 +989,9 @@ class ParseGraph:
         """Return the graph of one candidate; new labels are added to ``words``, in place.
 
         ``index`` is the candidate's number in the batch. Vertices are the tokens, then the
-        dependencies, then the roots; each has up to two labels, -1 for none.
+        dependencies, then one per token without governor (also if ``drop`` left out its
+        dependency); each has up to two labels, -1 for none. A tag that equals the text is not
+        repeated.
         """
         doc = candidate.doc
         dependencies, n_tokens = Dependencies.from_doc(doc, self.parse, self.drop), len(doc)

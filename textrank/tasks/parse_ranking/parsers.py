@@ -49,7 +49,10 @@ class Parse:
     links: tuple[Link, ...] = ()  # all links of a linkage, left word first, sorted; none for a tree
 
     def reverse(self) -> Parse:
-        """Return the same tree over the words in reverse order."""
+        """Return the same tree over the words in reverse order, with the same votes.
+
+        Only for trees: ``links`` are not reversed.
+        """
         last = len(self.heads) - 1
         heads = tuple(last - head for head in self.heads[::-1])
         return replace(self, heads=heads, labels=self.labels[::-1], tags=self.tags[::-1])
@@ -87,7 +90,10 @@ class PerturbedParser:
     backwards: bool = False
 
     def __post_init__(self) -> None:
-        """Check the settings; raise ValueError if one is out of range."""
+        """Raise ValueError if a number is out of range or ``layers`` unknown.
+
+        The pipeline ``name`` is only checked when sentences are parsed.
+        """
         if not 0 <= self.sigma < math.inf:
             raise ValueError(f"sigma must be finite and not below 0, got {self.sigma}")
         if self.copies < 0 or self.seed < 0:
@@ -102,9 +108,11 @@ class PerturbedParser:
     def __call__(self, sentences: Sequence[Span]) -> list[list[Parse]]:
         """Return the distinct parses of each sentence: the unperturbed one first, then by votes.
 
-        One list per sentence, in order. Parses are equal with the same heads and labels; ``votes``
-        of one are the copies that found it, the unperturbed parser included, so that they add up to
-        ``copies + 1``.
+        One list per sentence, in order, never empty. Parses are equal with the same heads and
+        labels; ``votes`` of one are the copies that found it, the unperturbed parser included, so
+        that they add up to ``copies + 1``. Every parse has one root. The sentences' Docs are not
+        changed. Raises ValueError if the pipeline has no parser, or is an ``UntrustedName`` that is
+        not shipped.
         """
         _check_trust(self.name)
         name = str(self.name)  # caches keep an UntrustedName apart from the same plain string
@@ -160,9 +168,11 @@ def _parse_with_params(
 def _predict_states(
     parser: Any, docs: Sequence[Doc], param_sets: Sequence[NetworkParams]
 ) -> Iterator[Any]:
-    """Yield the parser's predictions for all Docs, one list per parameter set, in order.
+    """Yield what the parser predicts for all Docs, once per parameter set, in order.
 
-    The Docs are not changed.
+    Each item is the result of ``parser.predict``, one state per Doc. The Docs are not changed.
+    The parser's own parameters are restored only when the iterator goes on or is closed: do not
+    use the parser between two items.
     """
     if isinstance(parser, WordParser):
         yield from parser.predict_ensemble(docs, param_sets)
@@ -193,7 +203,10 @@ def _iter_arcs(
 
 
 def _arc_key(state: Any) -> Hashable:
-    """Return a hashable key of a prediction, equal for equal arcs."""
+    """Return a hashable key of a prediction of the parser for one Doc, equal for equal arcs.
+
+    Keys of different Docs must not be compared.
+    """
     if isinstance(state, Arcs):
         return state.heads.tobytes(), state.labels.tobytes()
     return frozenset((arc["child"], arc["head"], arc["label"]) for arc in state.arcs)
@@ -216,7 +229,10 @@ def _to_labelled_heads(
 
 
 class _StringCache(dict[int, str]):
-    """Dictionary from hash to string that looks up each string once."""
+    """Dictionary from hash to string that looks up each string once, in a string store.
+
+    A hash that the store does not have raises KeyError.
+    """
 
     def __init__(self, store: StringStore) -> None:
         """Take the string store of a vocabulary."""
@@ -250,7 +266,10 @@ class UntrustedName(str):
 
 
 def _check_trust(name: str) -> None:
-    """Raise ValueError for an ``UntrustedName`` that is not shipped: loading it could run code."""
+    """Raise ValueError for an ``UntrustedName`` that is not shipped: loading it could run code.
+
+    A plain string always passes, and so does the empty name, which is the shipped pipeline.
+    """
     if isinstance(name, UntrustedName) and name not in ("", SHIPPED_PIPELINE, BACKWARD_PARSER):
         raise ValueError(
             f"the model names the spaCy pipeline {name[:80]!r}, which is not shipped with textrank "
@@ -281,7 +300,8 @@ def _draw_params(
 
     Returns ``n_copies`` mappings from (node id, name) to the array with noise; with ``layers``
     "last" only those layers are in them. Cached by all arguments, so that copies are the same for
-    every batch of sentences.
+    every batch of sentences: do not change the arrays. Loads the pipeline, which must have a
+    parser.
     """
     parser: Any = _load_pipeline(name).get_pipe("parser")
     model = parser.model
@@ -348,7 +368,10 @@ class LinkGrammar:
     seconds: int = 5
 
     def __post_init__(self) -> None:
-        """Check the settings; raise ValueError if one is below 1."""
+        """Raise ValueError if ``linkages`` or ``seconds`` is below 1.
+
+        The program is only looked for when sentences are parsed.
+        """
         if self.linkages < 1 or self.seconds < 1:
             raise ValueError(
                 f"linkages and seconds must be at least 1, got {self.linkages} and {self.seconds}"
@@ -411,7 +434,10 @@ class LinkGrammar:
 
 
 def _sentence_words(sentence: Span) -> list[str]:
-    """Return the words of a sentence without white space tokens, as link-parser reads them."""
+    """Return the words of a sentence without white space tokens, as link-parser reads them.
+
+    White space inside a token becomes a blank.
+    """
     return [text for text in (" ".join(token.text.split()) for token in sentence) if text]
 
 
@@ -456,10 +482,10 @@ def _read_linkage(
 ) -> tuple[LabelledHeads, tuple[Link, ...]] | None:
     """Return tree and links of a printed linkage; None if its words cannot be aligned.
 
-    Links are those between different tokens, without walls, each once, left token first, sorted.
-
-    ``printed_words`` are "(LEFT-WALL)(word)...", ``printed_links`` are "[left right height (type)]"
-    items with word numbers, in which the left wall is 0.
+    Heads and links are token indices in the sentence. Links are those between different tokens,
+    without walls, each once, left token first, sorted. ``printed_words`` are
+    "(LEFT-WALL)(word)...", ``printed_links`` are "[left right height (type)]" items with word
+    numbers, in which the left wall is 0.
     """
     words = _WALL.sub("", printed_words)[1:-1].split(")(")
     tokens = align_words(words, [token.text for token in sentence])
@@ -489,7 +515,7 @@ def align_words(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None
     """Return the token that each word of a linkage is, or is part of; None if they do not match.
 
     Link-parser may split tokens and adds marks to words. Tokens of white space are skipped; case is
-    ignored.
+    ignored. Words must cover all other tokens, and a word must not extend over several.
 
     >>> words = ["we", "show.v", "IL[!]", "-.r", "2", "[of]", ")"]
     >>> align_words(words, ["We", "show", "IL-2", "of", ")"])
@@ -516,7 +542,9 @@ def align_words(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None
 def _match_length(word: str, text: str) -> int:
     """Return how many characters of ``text`` a word of a linkage covers; 0 if it does not match.
 
-    ``text`` is the rest of a token. Marks and brackets that link-parser adds to words are ignored.
+    ``text`` is the rest of a token, not empty; the word must match it from its start, in any case.
+    Marks and brackets that link-parser adds to words are ignored. All of ``text`` is preferred,
+    then the longest beginning.
     """
     for form in (word, word[1:-1] if word[:1] == "[" and word[-1:] == "]" else ""):
         if form.lower().startswith(text.lower()) and _WORD_MARKS.fullmatch(form[len(text) :]):
@@ -535,9 +563,10 @@ def build_tree(
     """Convert the links of a linkage to heads and labels of ``size`` words by breadth-first search.
 
     Words are counted from 0. ``wall_links`` are (word, type) of the links to the left wall, which
-    mark the root: the first word by a type "WV", else by "W", else the first linked word, else word
-    0. The root is its own head with the label "ROOT". Words that no link reaches depend on the root
-    as "null". ``size`` must be at least 1.
+    mark the root: the first word by a type that begins with "WV", else with "W", else the first
+    linked word, else word 0. The root is its own head with the label "ROOT". Secondary links (types
+    C, R and B) are followed only to words that no other link reaches. Words that no link reaches
+    depend on the root as "null". ``size`` must be at least 1.
     """
     verbs = [word for word, kind in wall_links if kind.startswith("WV")]
     others = [word for word, kind in wall_links if kind.startswith("W")]
@@ -637,7 +666,7 @@ class _SpanningTreeSearch:
     ) -> _SpanningTreeSearch:
         """Set up the search for the tree with this root; arguments as ``find_spanning_tree``.
 
-        The arguments are copied.
+        The arguments are copied. Votes for heads of the root are ignored.
         """
         incoming = {d: dict(votes) for d, votes in enumerate(head_votes) if d != root}
         outgoing: dict[int, set[int]] = {d: set() for d in range(len(head_votes))}
@@ -694,7 +723,7 @@ class _SpanningTreeSearch:
         """Return the active head with the most votes for a node; the lowest of equals.
 
         If no head has more than the default, that is the lowest active node other than the node
-        itself.
+        itself. Moves ``first_active`` on. The node must not be the root.
         """
         votes, default = self.incoming[node], self.default_value[node]
         best = max(votes.values(), default=default)
@@ -711,6 +740,7 @@ class _SpanningTreeSearch:
         """Replace a cycle, given by its nodes, by one new node, and add it to ``cycles``.
 
         The members become inactive; votes of arcs to and from them move to the new node.
+        ``best_head`` of every member must be set to the next one; it is kept for ``_expand``.
         """
         node, inside = len(self.is_active), set(members)
         self.is_active.append(True)
@@ -771,9 +801,10 @@ class _SpanningTreeSearch:
     def _expand(self, cycle: _ContractedCycle, dependents: dict[int, list[int]]) -> None:
         """Restore the members' heads, except for the member at which the cycle is entered.
 
-        That member takes the head of the contracted node, whose dependents go to their best member.
+        That is the member with the largest gain, the first of equals. It takes the head of the
+        contracted node, whose dependents go to their best member, or to the first one by default.
         Changes ``best_head``. ``dependents`` maps nodes to their current dependents and is updated
-        in place.
+        in place. Cycles must be expanded in reverse order of contraction.
         """
         head = self.best_head.pop(cycle.node)
         gains = [

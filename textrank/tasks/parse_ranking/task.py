@@ -60,7 +60,10 @@ class CandidateParse:
     links: Sequence[Arc] = ()
 
     def arcs(self) -> set[Arc]:
-        """Return all arcs as (head, dependent, label); a root has none."""
+        """Return all arcs as (head, dependent, label), word indices; a root has none.
+
+        Raises ValueError if the numbers of heads and labels differ.
+        """
         arcs = zip(self.heads, self.labels, strict=True)
         return {(head, i, label) for i, (head, label) in enumerate(arcs) if head != i}
 
@@ -129,7 +132,7 @@ class ParseRanking(Task):
     is_ranking: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Check the settings; raise ValueError if one is not valid."""
+        """Raise ValueError if a setting is not valid; parsers are not loaded."""
         if self.source not in get_args(Source):
             raise ValueError(
                 f"source must be one of {', '.join(get_args(Source))}, got {self.source!r}"
@@ -139,8 +142,9 @@ class ParseRanking(Task):
     def candidates(self, doc: Doc) -> list[Candidate]:
         """Return every parse of every sentence as a candidate, in text order.
 
-        Labels are None for sentences without a gold tree. Raises ValueError if the Doc has no
-        sentence boundaries, or no parses although ``source`` is "given".
+        Labels are None for sentences without a gold tree; sentences of white space only have no
+        candidates. Raises ValueError if the Doc has no sentence boundaries, no parses although
+        ``source`` is "given", or parses that do not fit its sentences.
         """
         (candidates,) = self.find_candidates([doc])
         return candidates
@@ -166,8 +170,10 @@ class ParseRanking(Task):
     ) -> list[Candidate]:
         """Return the candidates of a Doc; takes one item of ``vote_shares`` per sentence.
 
-        ``doc.user_data`` of a candidate has ``document``, and with a gold tree ``attached``, the
-        number of words with the gold head and label.
+        An item is taken for sentences without parses, too. ``doc.user_data`` of a candidate has
+        ``document``, and with a gold tree ``attached``, the number of words with the gold head and
+        label (without the label, unless ``labelled``; a link in either direction, if links are
+        compared). Of several gold trees of a sentence the first counts.
         """
         document, gold = document_id(doc), _rows_by_sentence(doc, "gold")
         candidates = []
@@ -195,7 +201,8 @@ class ParseRanking(Task):
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """Return the number of sentences with a gold tree but without any parse.
 
-        ``candidates`` is not used.
+        0 for the source "parser", which parses every sentence. ``candidates`` is not used: with
+        Link Grammar the Doc is parsed again.
         """
         if self._uses_document_parses(doc):
             parsed_rows = _rows_by_sentence(doc, "parses")
@@ -219,7 +226,8 @@ class ParseRanking(Task):
         (its text), ``words`` and ``parses``, all its parses, best first (the first candidate on
         ties), with ``parse`` (name), ``score``, ``votes``, ``parser`` (whether it is the first
         choice), ``heads`` (word indices in the sentence) and ``labels``. Sentences without
-        candidates keep their parse.
+        candidates keep their parse, or get a flat tree if the Doc has none. ``scored`` must hold
+        the candidates of this Doc alone.
         """
         candidates, scores = scored.candidates, scored.scores
         ranking_scores = merge_ties(scores)
@@ -323,7 +331,11 @@ class ParseRanking(Task):
         return parses_by_doc
 
     def _parse_sentences(self, sentences: Sequence[Span]) -> list[list[CandidateParse]]:
-        """Return the pooled parses of each sentence; empty if the first parser finds none."""
+        """Return the pooled parses of each sentence; empty if the first parser finds none.
+
+        Linkages of Link Grammar are not pooled: they have no spanning trees. No parser is loaded
+        without sentences.
+        """
         if not sentences:
             return []
         if self.source == "link_grammar":
@@ -354,7 +366,7 @@ def _make_docs(
     """Yield a Doc of the sentence with each parse, and the parse, in order.
 
     ``vote_shares`` are those of the sentence, one row per parse. Each Doc is new; its ``user_data``
-    holds the ``ParseInfo``.
+    holds the ``ParseInfo`` under PARSE_INFO_KEY and, for a linkage, all links as ``dependencies``.
     """
     if not parses:
         return
@@ -400,7 +412,7 @@ def _tag_sentence(doc: Doc, sentence: Span, tags: Sequence[str]) -> Doc:
 
 
 def _sentences(doc: Doc) -> Iterator[Span]:
-    """Yield the sentences of a Doc, except those of white space only.
+    """Yield the sentences of a Doc, except those of white space only; none for an empty Doc.
 
     Raises ValueError if their boundaries are not known.
     """
@@ -519,7 +531,10 @@ def _attachment_scores(candidates: Sequence[Candidate], scores: Vector) -> dict[
 
 
 def _parse_row(candidate: Candidate, score: float) -> dict[str, Any]:
-    """Return the row of a parse in ``doc._.textrank_parse_ranking``, see ``annotate``."""
+    """Return the row of a parse in ``doc._.textrank_parse_ranking``, see ``ParseRanking.annotate``.
+
+    Heads are word indices in the sentence. The candidate must have a ``ParseInfo``.
+    """
     info = get_parse_info(candidate)
     doc = candidate.doc
     table: Any = doc.to_array([HEAD, DEP])
@@ -535,9 +550,10 @@ def _parse_row(candidate: Candidate, score: float) -> dict[str, Any]:
 
 
 def _current_parse(doc: Doc) -> tuple[list[int], list[str]]:
-    """Return heads (token indices) and labels of the Doc's parse.
+    """Return heads (token indices) and labels of the Doc's parse, new lists.
 
-    Without a parse, those of flat trees: the first token of a sentence is the head of the others.
+    Without a parse, those of flat trees: the first token of a sentence is the head of the others,
+    labelled "dep". The Doc must then have sentence boundaries.
     """
     if doc.has_annotation("DEP"):
         return [token.head.i for token in doc], [token.dep_ for token in doc]
@@ -561,10 +577,8 @@ def _set_arcs(doc: Doc, heads: Sequence[int], labels: Sequence[str]) -> None:
 def arc_f1(arcs: set[Arc], gold: set[Arc]) -> float:
     """Return the F1 of the arcs of a parse; arcs are equal with the same words and label.
 
-    An arc to a word that has no arc in the gold parse counts neither for nor against. Without gold
-    arcs the score is 1.
-
-    Arcs are (head, dependent, label).
+    Arcs are (head, dependent, label). A wrong arc counts only if both its words occur in gold arcs;
+    others count neither for nor against. Without gold arcs the score is 1.
 
     >>> gold = {(1, 0, "nsubj"), (1, 2, "obl")}
     >>> arc_f1({(1, 0, "nsubj"), (1, 2, "dobj"), (1, 3, "punct")}, gold)
@@ -595,7 +609,8 @@ def count_correct_arcs(parse: CandidateParse, gold: CandidateParse) -> int:
 def count_correct_links(parse: CandidateParse, gold: CandidateParse) -> int:
     """Return how many words have a link to their gold head, in either direction, of the gold label.
 
-    Roots of the gold tree count as correct.
+    Roots of the gold tree count as correct. Only ``heads`` and ``labels`` of ``gold`` are read; of
+    ``parse`` its links, or its arcs if it has none.
     """
     links = parse.undirected_links()
     arcs = enumerate(zip(gold.heads, gold.labels, strict=True))
@@ -607,7 +622,8 @@ def count_correct_links(parse: CandidateParse, gold: CandidateParse) -> int:
 def _linkage_candidates(parses: Sequence[Parse]) -> list[CandidateParse]:
     """Return the linkages of a sentence as candidates, in order, with their shares of the votes.
 
-    No spanning trees are added: they are not linkages of the grammar.
+    Names are their numbers, from "0". No spanning trees are added: they are not linkages of the
+    grammar. Empty without linkages.
     """
     total = sum(parse.votes for parse in parses)
     return [
@@ -638,8 +654,9 @@ def compute_vote_shares(pools: Sequence[Sequence[CandidateParse]]) -> list[VoteS
     """Return the vote shares of each sentence, given its parses; all sentences at once.
 
     A pool is the parses of a sentence, all with the same numbers of words and parsers
-    (``votes_by_parser``). The votes of each parser are scaled to add up to 1 over the pool. The
-    result has one item per pool, in order; an empty pool has shape (0, 0, 0).
+    (``votes_by_parser``). The votes of each parser are scaled to add up to 1 over the pool, so that
+    shares are at most 1; a parser without votes has shares of 0. The result has one item per pool,
+    in order; an empty pool has shape (0, 0, 0).
     """
     trees = [tree for pool in pools for tree in pool]
     counts, widths = [len(pool) for pool in pools], [_n_words(pool) for pool in pools]
@@ -760,14 +777,17 @@ def pool_parses(parsers: Sequence[Sequence[Parse]]) -> list[CandidateParse]:
 def _vote_table(parses: Sequence[Parse]) -> dict[_ParseKey, float]:
     """Return the share of votes of each distinct parse of a parser, by (heads, labels).
 
-    In the order of ``parses``; empty without any.
+    In the order of ``parses``, which must be distinct and have votes; empty without any.
     """
     total = sum(parse.votes for parse in parses)
     return {(parse.heads, parse.labels): parse.votes / total for parse in parses}
 
 
 def _sum_tables(tables: Sequence[dict[_ParseKey, float]]) -> dict[_ParseKey, float]:
-    """Return the sum of the vote shares of several parsers, by (heads, labels)."""
+    """Return the sum of the vote shares of several parsers, by (heads, labels).
+
+    In order of first appearance; the tables are not changed.
+    """
     total: Counter[_ParseKey] = Counter()
     for table in tables:
         for key, votes in table.items():
@@ -778,8 +798,9 @@ def _sum_tables(tables: Sequence[dict[_ParseKey, float]]) -> dict[_ParseKey, flo
 def _vote_tree(table: Mapping[_ParseKey, float]) -> _ParseKey:
     """Return the maximum spanning tree of the arcs by votes, with majority labels.
 
-    ``table`` maps (heads, labels) to votes. A parse with more than half of them is the tree. Raises
-    ValueError if the table is empty.
+    ``table`` maps (heads, labels) to votes; all parses have the same number of words. A parse with
+    more than half of the votes is the tree. The tree may be none of the parses. Raises ValueError
+    if the table is empty.
     """
     shares = list(table.values())
     top_parse = max(table, key=lambda key: table[key])

@@ -56,7 +56,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public class on first use."""
+    """Import a public class on first use and keep it as an attribute of the package.
+
+    Raises AttributeError for any name that is not in ``__all__``.
+    """
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

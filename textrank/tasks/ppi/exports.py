@@ -59,7 +59,10 @@ class Entity(NamedTuple):
 
     @property
     def prefix(self) -> str:
-        """Prefix of the CURIE, such as "ncbigene"; "" for a name without an identifier."""
+        """Prefix of the CURIE, such as "ncbigene"; "" for a name without an identifier.
+
+        A key is a CURIE if it is lower-case letters, a colon and text without blanks.
+        """
         return self.key.partition(":")[0] if re.fullmatch(r"[a-z]+:\S+", self.key) else ""
 
     @property
@@ -69,7 +72,7 @@ class Entity(NamedTuple):
 
     @property
     def taxon(self) -> int:
-        """NCBI taxon; 0 for families and where it is unknown."""
+        """NCBI taxon of the gene; 0 for families, names without a gene, and where it is unknown."""
         return self.gene.taxon if self.gene else 0
 
 
@@ -85,7 +88,8 @@ def describe_ends(fact: Fact) -> tuple[Entity, Entity]:
 def _find_gene(key: str) -> Gene | None:
     """Return the gene of an entity key from the shipped tables, loaded on first use; None if none.
 
-    The tables are not loaded for keys without a prefix.
+    Keys without a colon are names: they have no gene, and the tables are not loaded for them.
+    Results are cached.
     """
     if ":" not in key:
         return None
@@ -97,7 +101,9 @@ def _find_gene(key: str) -> Gene | None:
 def parse_pmid(document: str) -> str | None:
     """Return the PubMed number in a document id; None if the id is not one.
 
-    A bare number counts from ``MIN_PMID_DIGITS`` digits on, a prefixed one always.
+    The whole id must be the number, of at most nine digits and without leading zero, after a prefix
+    "pmid" or "pubmed" in any case or none. A bare number counts from ``MIN_PMID_DIGITS`` digits on,
+    a prefixed one always. Surrounding blanks are ignored.
 
     >>> parse_pmid("PMID:12"), parse_pmid("8493578"), parse_pmid("12"), parse_pmid("PMC123456")
     ('12', '8493578', None, None)
@@ -109,7 +115,10 @@ def parse_pmid(document: str) -> str | None:
 
 
 def parse_pmcid(document: str) -> str | None:
-    """Return the PubMed Central id in a document id, as ``PMC123``; None if the id is not one."""
+    """Return the PubMed Central id in a document id, as ``PMC123``; None if the id is not one.
+
+    The whole id must be ``PMC`` and one to nine digits, in any case, with or without ``pmcid:``.
+    """
     match = re.fullmatch(r"(?i)(?:pmcid:)?(PMC\d{1,9})", document.strip())
     return match[1].upper() if match else None
 
@@ -135,7 +144,8 @@ _FUNCTIONAL = ("MI:2286", "functional association")
 def _modification(indra: str, accession: str, name: str, code: str, arrow: str = "->") -> Relation:
     """Return the relation of an enzyme that adds (``->``) or removes (``-|``) a group.
 
-    ``code`` is BEL's code of the group.
+    ``indra`` is the statement class, ``accession`` and ``name`` are the PSI-MI interaction type,
+    ``code`` is BEL's code of the group. Its roles are enzyme and target.
     """
     bel = f"{{a}} {arrow} {{b_open}}, pmod({code}))"
     return Relation(indra, (accession, name), bel, _ENZYME)
@@ -201,8 +211,9 @@ UNDIRECTED_BEL = "{a} association {b}"
 def find_relation(evidence: Evidence) -> Relation:
     """Return how the type of a statement is written.
 
-    The type "modification" is made precise by the word that states it, such as "ubiquitinates".
-    Unknown types are written as an untyped association.
+    The type "modification" is made precise by the words that state it: the first of MODIFICATIONS
+    that they contain ("ubiquitinates"), else cleavage, else the general modification. Unknown types
+    are written as an untyped association.
     """
     relation = RELATIONS.get(evidence["type"], RELATIONS[UNTYPED])
     if evidence["type"] != "modification":
@@ -217,8 +228,8 @@ def find_relation(evidence: Evidence) -> Relation:
 def _trigger_words(evidence: Evidence) -> str:
     """Return the words that state a relation, joined by blanks; "" if they are not found.
 
-    Offsets count characters of the document, so the place of the sentence is found by the two
-    names in it.
+    Offsets count characters of the document, and the place of the sentence in it is not stored: it
+    is the first one at which both names stand in the sentence where their offsets say.
     """
     sentence = evidence["sentence"]
     (start, _), (other, _) = evidence["spans"]
@@ -242,14 +253,15 @@ class RelationGroup(NamedTuple):
 
     @property
     def probability(self) -> float:
-        """Probability over documents; 0 if no evidence is asserted."""
+        """Probability over documents, ``1 - prod (1 - max p)``; 0 if no evidence is asserted."""
         return combine_probabilities(self.evidence)
 
 
 def group_evidence(fact: Fact) -> list[RelationGroup]:
-    """Group the evidence of a fact by relation and direction, in the order of the evidence.
+    """Group the evidence of a fact by relation and direction, in order of first occurrence.
 
-    Directions of binding and of untyped statements are dropped, because they say nothing.
+    Directions of binding and of untyped statements are dropped (set to "none" in the group, not in
+    the evidence), because they say nothing. Within a group the order of the evidence is kept.
     """
     groups: defaultdict[tuple[Relation, str], list[Evidence]] = defaultdict(list)
     for row in fact["evidence"]:
@@ -289,7 +301,11 @@ def write_indra(facts: Iterable[Fact]) -> Iterator[str]:
 
 
 def indra_statements(fact: Fact) -> list[dict[str, Any]]:
-    """Return a fact as INDRA statements in their JSON form; see ``write_indra``."""
+    """Return a fact as INDRA statements in their JSON form; see ``write_indra``.
+
+    One per INDRA class and direction, in the order of the evidence; groups of evidence that become
+    the same class are merged. Empty if INDRA has no place for any of the evidence.
+    """
     ends = describe_ends(fact)
     statements: dict[tuple[str, str], dict[str, Any]] = {}
     by_class: defaultdict[tuple[str, str], list[Evidence]] = defaultdict(list)
@@ -321,7 +337,11 @@ def indra_statements(fact: Fact) -> list[dict[str, Any]]:
 
 
 def _indra_class(group: RelationGroup) -> str:
-    """Return the INDRA class of a group of evidence; "" if it has no place in INDRA."""
+    """Return the INDRA class of a group of evidence; "" if it has no place in INDRA.
+
+    Without a direction, a directed class becomes "Complex" if it is a modification and "" if it is
+    a functional relation, such as activation. A regulation without a sign has none in any case.
+    """
     is_undirected = group.direction == "none" and group.relation.indra not in SYMMETRIC_CLASSES
     if is_undirected:
         return "" if group.relation.psi_mi == _FUNCTIONAL else "Complex"
@@ -329,7 +349,11 @@ def _indra_class(group: RelationGroup) -> str:
 
 
 def _to_agent(entity: Entity) -> dict[str, Any]:
-    """Return an entity as an INDRA agent; TEXT is its most frequent spelling."""
+    """Return an entity as an INDRA agent: ``name`` (official symbol) and ``db_refs``.
+
+    TEXT is its most frequent spelling. EGID, FPLX and UP come from its key, HGNC and UP from the
+    gene tables, of which the first UniProt accession is used, also in place of that of the key.
+    """
     refs = {"TEXT": entity.name}
     gene = entity.gene
     if entity.prefix == "ncbigene":
@@ -349,7 +373,8 @@ def _to_indra_evidence(row: Evidence, fact: Fact, direction: str) -> dict[str, A
     """Return a statement as INDRA evidence.
 
     ``direction`` is that of the INDRA statement; raw names and coordinates are in the order of its
-    agents, coordinates relative to the text of the document.
+    agents, coordinates relative to the text of the document. ``pmid`` and ``text_refs`` are filled
+    only if the id of the document is a PubMed or PMC id.
     """
     document = row["document"]
     names, spans = row.get("names") or fact["names"], row["spans"]
@@ -445,10 +470,11 @@ MAX_MITAB_SENTENCES = 5  # quoted per row
 def write_mitab(facts: Iterable[Fact]) -> Iterator[str]:
     """Yield PSI-MITAB 2.7: a header line and a row of 42 columns per fact, relation and polarity.
 
-    Detection method is text mining (MI:0110). The confidence ``textrank-probability`` is the
-    probability over documents; for negated rows that of the most probable statement. Column 36 is
-    "true" for negated statements, which have rows of their own. Up to ``MAX_MITAB_SENTENCES``
-    sentences are quoted as annotations.
+    Relations in different directions have rows of their own. Detection method is text mining
+    (MI:0110). The confidence ``textrank-probability`` is the probability over documents; for rows
+    without asserted evidence (negated, or only speculated) that of the most probable statement.
+    Column 36 is "true" for negated statements, which have rows of their own. Up to
+    ``MAX_MITAB_SENTENCES`` sentences are quoted as annotations.
     """
     yield "#" + "\t".join(MITAB_COLUMNS) + "\n"
     for fact in facts:
@@ -469,9 +495,11 @@ def _mitab_cells(
     *,
     is_negative: bool,
 ) -> list[str]:
-    """Return the 42 cells of a row; an empty one is "-".
+    """Return the 42 cells of a row, in the order of MITAB_COLUMNS; an empty one is "-".
 
-    ``rows`` are the evidence of the group that the row is about.
+    ``rows`` are the evidence of the group that the row is about, at least one. Interactors are in
+    the order of ``ends``, whatever the direction, which only decides their roles. If none of
+    ``rows`` is asserted, the row has a caution "speculated", unless ``is_negative``.
     """
     cells = dict.fromkeys(MITAB_COLUMNS, "-")
     roles = group.relation.roles or (_UNSPECIFIED_ROLE, _UNSPECIFIED_ROLE)
@@ -512,13 +540,19 @@ def _mitab_cells(
 
 
 def _mitab_id(entity: Entity) -> str:
-    """Return the main identifier of an interactor; its name if it has none."""
+    """Return the main identifier of an interactor, ``database:id``.
+
+    Without an identifier, it is the entity key (the normalised name) with the database "textrank".
+    """
     database = _MITAB_DATABASES.get(entity.prefix, entity.prefix or SOURCE_NAME)
     return _mitab_field(database, entity.local_id)
 
 
 def _mitab_other_ids(entity: Entity) -> str:
-    """Return the UniProt and HGNC identifiers of an interactor; "-" without any."""
+    """Return the UniProt and HGNC identifiers of an interactor, joined by "|"; "-" without any.
+
+    They come from the gene tables; UniProt is left out if the main identifier is one.
+    """
     gene = entity.gene
     if gene is None:
         return "-"
@@ -532,7 +566,11 @@ def _mitab_other_ids(entity: Entity) -> str:
 
 
 def _mitab_aliases(entity: Entity) -> str:
-    """Return the symbol and the name as written, as display names."""
+    """Return the aliases of an interactor, joined by "|".
+
+    The symbol as display name, again as gene name if the gene is known, and the name as written, as
+    synonym, if it differs from the symbol.
+    """
     aliases = [_mitab_field("psi-mi", entity.symbol, "display_short")]
     if entity.gene is not None:
         database = _MITAB_DATABASES.get(entity.prefix, entity.prefix)
@@ -543,7 +581,10 @@ def _mitab_aliases(entity: Entity) -> str:
 
 
 def _mitab_taxon(taxon: int) -> str:
-    """Return a taxon with its short and full names; "-" for 0."""
+    """Return a taxon with its short and full names, ``taxid:9606(human)|...``; "-" for 0.
+
+    A taxon that TAXON_NAMES does not list has its number alone.
+    """
     if not taxon:
         return "-"
     names = TAXON_NAMES.get(taxon)
@@ -553,7 +594,10 @@ def _mitab_taxon(taxon: int) -> str:
 
 
 def _mitab_document(document: str) -> str:
-    """Return a document as a publication identifier."""
+    """Return a document as a publication identifier, such as ``pubmed:123`` or ``pmc:PMC12``.
+
+    The id of any other document has the database "textrank".
+    """
     if pmid := parse_pmid(document):
         return f"pubmed:{pmid}"
     if pmcid := parse_pmcid(document):
@@ -568,9 +612,10 @@ def _psi_mi(term: tuple[str, str]) -> str:
 
 
 def _mitab_field(database: str, value: str, text: str | None = None) -> str:
-    """Return ``database:value(text)``, quoted where MITAB needs it.
+    """Return ``database:value(text)``, each part quoted where MITAB needs it.
 
-    Tabs and line ends become blanks, quotation marks are escaped.
+    The parenthesis is left out if ``text`` is None. Tabs and line ends become blanks, quotation
+    marks are escaped.
 
     >>> _mitab_field("comment", 'A "b" (c)'), _mitab_field("pubmed", "12")
     ('comment:"A \\\\"b\\\\" (c)"', 'pubmed:12')
@@ -580,7 +625,11 @@ def _mitab_field(database: str, value: str, text: str | None = None) -> str:
 
 
 def _quote_mitab(text: str) -> str:
-    """Return text in quotation marks if it has characters that separate fields in MITAB."""
+    """Return text in quotation marks if it has characters that separate fields in MITAB.
+
+    White space is trimmed, and each run of it becomes a blank. Inside the marks, backslashes and
+    quotation marks are escaped by a backslash.
+    """
     text = re.sub(r"\s+", " ", text).strip()
     if re.search(r'[|:()"\\]', text):
         return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
@@ -621,7 +670,10 @@ def write_bel(facts: Iterable[Fact]) -> Iterator[str]:
 
 
 def _bel_header() -> str:
-    """Return the definitions at the beginning of a script."""
+    """Return the definitions at the beginning of a script: document, namespaces and annotations.
+
+    Ends with a blank line.
+    """
     lines = [
         'SET DOCUMENT Name = "Facts extracted by textrank"',
         'SET DOCUMENT Version = "1.0.0"',
@@ -638,7 +690,11 @@ def _bel_header() -> str:
 
 
 def _bel_record(row: Evidence, statement: str) -> str:
-    """Return a statement with the citation, sentence and annotations of its evidence."""
+    """Return a statement with the citation, sentence and annotations of its evidence.
+
+    The citation is of PubMed if the id of the document is a PubMed id, else "Other". All settings
+    are unset at the end, so that records are independent.
+    """
     document = row["document"]
     pmid = parse_pmid(document)
     citation = ("PubMed", pmid) if pmid else ("Other", document)
@@ -654,7 +710,10 @@ def _bel_record(row: Evidence, statement: str) -> str:
 
 
 def _bel_statement(ends: tuple[Entity, Entity], group: RelationGroup) -> str:
-    """Return the BEL statement of a group of evidence."""
+    """Return the BEL statement of a group of evidence, on one line without its end.
+
+    The acting entity comes first. An association, if the relation has roles but no direction.
+    """
     first, second = ends if group.direction != "b>a" else (ends[1], ends[0])
     is_undirected = group.relation.roles is not None and group.direction == "none"
     pattern = UNDIRECTED_BEL if is_undirected else group.relation.bel
@@ -663,7 +722,12 @@ def _bel_statement(ends: tuple[Entity, Entity], group: RelationGroup) -> str:
 
 
 def _bel_term(entity: Entity) -> str:
-    """Return the protein abundance of an entity, ``p(HGNC:GRB2)``."""
+    """Return the protein abundance of an entity, ``p(HGNC:GRB2)``.
+
+    Genes of human, mouse and rat that the tables know have their symbol, other CURIEs of NCBI Gene,
+    FamPlex and UniProt their id, anything else the name in TEXT. Names of other characters than
+    letters, digits and underscores are quoted.
+    """
     namespace = _BEL_SPECIES_NAMESPACES.get(entity.taxon)
     if entity.prefix == "ncbigene" and entity.gene is not None and namespace:
         name = entity.symbol
@@ -676,7 +740,11 @@ def _bel_term(entity: Entity) -> str:
 
 
 def _quote_bel(text: str) -> str:
-    """Return a quoted string of BEL on one line."""
+    """Return a quoted string of BEL on one line.
+
+    White space is trimmed, and each run of it becomes a blank; backslashes and quotation marks are
+    escaped.
+    """
     text = re.sub(r"\s+", " ", text).strip()
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
@@ -708,8 +776,9 @@ MAX_CX2_SENTENCES = 20  # per edge; the best ones
 def write_cx2(facts: Iterable[Fact]) -> Iterator[str]:
     """Yield a network in CX2, the format of NDEx and Cytoscape.
 
-    Nodes are entities, and facts with asserted evidence edges. Edges lead in the direction of their
-    fact; the attribute ``directed`` says whether it has one.
+    Nodes are entities, and facts with asserted evidence edges; other facts, and entities that only
+    they name, are left out. Edges lead in the direction of their fact, or from the first end; the
+    attribute ``directed`` says whether it has one. All facts are read before anything is yielded.
     """
     nodes: dict[str, dict[str, Any]] = {}
     edges: list[dict[str, Any]] = []
@@ -790,7 +859,11 @@ def _cx2_node_values(entity: Entity) -> dict[str, Any]:
 
 
 def _cx2_edge_values(fact: Fact, source: Entity, target: Entity) -> dict[str, Any]:
-    """Return the attributes of an edge from ``source`` to ``target``."""
+    """Return the attributes of an edge from ``source`` to ``target``, as in _CX2_EDGE_ATTRIBUTES.
+
+    ``evidence`` are the distinct sentences of all statements, also negated ones, by decreasing
+    probability, at most MAX_CX2_SENTENCES.
+    """
     sentences = dict.fromkeys(row["sentence"] for row in fact["evidence"])
     return {
         "interaction": fact["type"],
@@ -844,7 +917,11 @@ class ExportFormat(NamedTuple):
 
 
 def _network_format(*suffixes: str) -> ExportFormat:
-    """Return the format of a network writer of ``textrank.tasks.ppi.facts`` by its suffixes."""
+    """Return the format of a network writer of ``textrank.tasks.ppi.facts``.
+
+    The first of ``suffixes`` must be a key of NETWORK_WRITERS and chooses the writer; all of them
+    choose the format of a file.
+    """
     to_text = NETWORK_WRITERS[suffixes[0]]
 
     def write(facts: Iterable[Fact]) -> Iterator[str]:
@@ -870,7 +947,8 @@ def find_format(path: str | Path, format: str | None = None) -> str:
     """Return the key of ``EXPORT_FORMATS`` for a path, or ``format`` if it is given.
 
     The case of the suffix is ignored; the longest suffix counts, so ``x.indra.json`` is INDRA and
-    ``x.json`` Cytoscape. Raises ValueError for an unknown format or suffix.
+    ``x.json`` Cytoscape. With ``format`` the path is not looked at. The file need not exist. Raises
+    ValueError for an unknown format or suffix.
     """
     if format is not None:
         if format not in EXPORT_FORMATS:
@@ -896,7 +974,8 @@ def find_format(path: str | Path, format: str | None = None) -> str:
 def write_facts(facts: Iterable[Fact], path: str | Path, *, format: str | None = None) -> None:
     """Write facts to a file, replaced atomically, in the format of the suffix or ``format``.
 
-    Raises ValueError for an unknown format or suffix, before anything is read or written.
+    Raises ValueError for an unknown format or suffix, before anything is read or written. If
+    writing fails, an existing file stays as it was.
     """
     writer = EXPORT_FORMATS[find_format(path, format)].write
     with open_atomic(path) as file:

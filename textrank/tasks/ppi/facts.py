@@ -155,7 +155,8 @@ def aggregate_rows(
 ) -> list[Fact]:
     """Return the facts of ``aggregate_facts`` for documents without Docs.
 
-    ``documents`` are pairs of an id and the rows of ``doc._.textrank_ppi``.
+    ``documents`` are pairs of an id and the rows of ``doc._.textrank_ppi``; the same id may occur
+    several times. Sorted by decreasing probability, then by ends. The facts have no ``genes``.
     """
     spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
     evidence: defaultdict[tuple[str, str], list[Evidence]] = defaultdict(list)
@@ -188,16 +189,21 @@ def entity_key(name: str, identifier: str | None) -> str:
 
 
 def is_gene(identifier: str | None) -> bool:
-    """Return whether an identifier is that of a gene; False for families, complexes and None."""
+    """Return whether an identifier is that of a gene; False for families, complexes and None.
+
+    Every identifier without the prefix ``fplx:`` counts as that of a gene.
+    """
     return identifier is not None and not identifier.startswith(FAMILY_PREFIX)
 
 
 def likely_genes(row: Mapping[str, Any]) -> set[str]:
     """Return the genes that a name most probably stands for, given its row of identifiers.
 
-    That is the gene of its identifier; the genes of its items, if the name is a list (ERK1/2); for
-    a family or complex the most probable of its genes; and for a name without an identifier the
-    most probable gene of at least ``MIN_GENE_PROBABILITY``. Empty if there is none.
+    The row has ``identifier``, ``alternatives`` (by decreasing probability) and ``parts`` (rows of
+    its items). If the name is a list (ERK1/2), the result is the genes of its items; else the gene
+    of its identifier; for a family or complex the most probable of its genes; and for a name
+    without an identifier the most probable gene of at least ``MIN_GENE_PROBABILITY``. Empty if
+    there is none.
 
     >>> gene = {"identifier": "ncbigene:207", "probability": 0.4}
     >>> likely_genes({"identifier": "fplx:AKT", "alternatives": [gene], "parts": []})
@@ -283,7 +289,8 @@ def combine_probabilities(
 ) -> float:
     """Return ``1 - prod_d (1 - max_d p)`` over documents d and their asserted statements.
 
-    ``key`` is the probability that is combined; a missing one counts 0. The result is 0 without
+    ``key`` is the probability that is combined; a missing one counts 0. For "probability", the
+    pooled ``fact`` of a statement takes its place where there is one. The result is 0 without
     asserted statements.
     """
     best_by_document: dict[str, float] = {}
@@ -341,9 +348,11 @@ def _is_evidence(statement: Evidence, min_probability: float | None, *, interact
 def build_fact(
     ends: tuple[str, str], evidence: Sequence[Evidence], names: Mapping[str, str]
 ) -> Fact:
-    """Aggregate a non-empty list of evidence about two entities.
+    """Aggregate a non-empty list of evidence about two entities; all of it counts.
 
-    ``ends`` are the sorted keys of the entities; ``names`` maps keys to the spelling shown.
+    ``ends`` are the sorted keys of the entities; ``names`` maps both keys to the spelling shown.
+    Type and direction are voted on by asserted evidence, or by all if none is asserted; the status
+    by all. Evidence of equal probability (within 1e-9) keeps its order. The fact has no ``genes``.
     """
     asserted = [row for row in evidence if row["status"] == "asserted"] or evidence
     counts = Counter(row["status"] for row in evidence)
@@ -379,7 +388,10 @@ def build_fact(
 def _combine_known(
     evidence: Sequence[Evidence], key: Literal["physical", "regulation"]
 ) -> float | None:
-    """Return ``combine_probabilities`` of a definition; None if no evidence has a probability."""
+    """Return ``combine_probabilities`` of a definition; None if no evidence has its probability.
+
+    0 if only evidence that is not asserted has one.
+    """
     is_known = any(row[key] is not None for row in evidence)
     return combine_probabilities(evidence, key) if is_known else None
 
@@ -387,7 +399,9 @@ def _combine_known(
 def find_standing(probability: float, counts: Mapping[str, int]) -> str:
     """Return what the evidence of a fact comes to: likely, negated, speculated or unlikely.
 
-    ``counts`` has the number of statements of each status; a missing one is 0.
+    Likely from the probability MIN_PROBABILITY on, if a statement is asserted; otherwise negated
+    wins over speculated. ``counts`` has the number of statements of each status; a missing one is
+    0.
 
     >>> find_standing(0.8, {"asserted": 1, "negated": 1}), find_standing(0.3, {"asserted": 1})
     ('likely', 'unlikely')
@@ -419,7 +433,8 @@ def find_conflicts(
 def choose_arrow(type: str, direction: str) -> tuple[str, str]:
     """Return the sign between the names of a relation, and words for it.
 
-    The names must be in the order of the direction. A relation without a direction has a dash.
+    The names must be in the order of the direction, the acting one first. A relation without a
+    direction has a dash; inhibition and degradation have "⊣", all other types "→".
 
     >>> choose_arrow("inhibition", "a>b"), choose_arrow("binding", "none")
     (('⊣', 'inhibits'), ('–', 'and'))
@@ -441,7 +456,10 @@ def _rank_votes(weighted_values: Iterable[tuple[str, float]]) -> list[str]:
 
 
 def _most_common(counts: Mapping[str, int]) -> str:
-    """Return the key with the largest count, the alphabetically first of equals."""
+    """Return the key with the largest count, the alphabetically first of equals.
+
+    Raises ValueError without keys.
+    """
     return min(counts, key=lambda name: (-counts[name], name))
 
 
@@ -501,7 +519,11 @@ def _to_graphml(graph: nx.Graph) -> str:
 
 
 def _to_cytoscape_json(graph: nx.Graph) -> str:
-    """Return the JSON of Cytoscape (CYJS); edges lead in the direction of their fact."""
+    """Return the JSON of Cytoscape (CYJS); edges lead in the direction of their fact.
+
+    Edges have the attributes of the graph, ``evidence`` as a list of objects, but not ``a`` and
+    ``b``. Their ``direction`` is still relative to the ends of the fact, not to source and target.
+    """
     nodes = [{"data": {"id": node, "name": data["label"]}} for node, data in graph.nodes(data=True)]
     edges = []
     for number, (_, _, data) in enumerate(graph.edges(data=True)):
@@ -513,13 +535,20 @@ def _to_cytoscape_json(graph: nx.Graph) -> str:
 
 
 def _to_sif(graph: nx.Graph) -> str:
-    """Return one line "source TAB type TAB target" per edge (simple interaction format)."""
+    """Return one line "source TAB type TAB target" per edge (simple interaction format).
+
+    Source and target are entity keys, which are not escaped. No header.
+    """
     rows = [(*_source_and_target(data), data["type"]) for _, _, data in graph.edges(data=True)]
     return "".join(f"{source}\t{type}\t{target}\n" for source, target, type in rows)
 
 
 def _to_csv(graph: nx.Graph) -> str:
-    """Return one row per edge; its direction is "a>b" from source to target, or "none"."""
+    """Return a header and one row per edge; direction is "a>b" from source to target, or "none".
+
+    Source and target are entity keys in the direction of the fact. The evidence is one cell, its
+    statements separated by " | ".
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["source", "target", "source_name", "target_name", *EDGE_COLUMNS, "evidence"])

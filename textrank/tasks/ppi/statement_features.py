@@ -45,7 +45,7 @@ class StatementCues(TreeFeatures):
     """
 
     def extract_from_trees(self, trees: PairTrees, counter: FeatureCounter) -> None:
-        """Add the features of cues and of how sentences begin."""
+        """Add the features of cues and of how sentences begin to ``counter``, in place."""
         _add_openings(trees, counter)
         _Cues.from_trees(trees).add_to(counter)
 
@@ -53,7 +53,8 @@ class StatementCues(TreeFeatures):
 def _add_openings(trees: PairTrees, counter: FeatureCounter) -> None:
     """Add how the sentence of each pair begins, and whether it ends with a question mark.
 
-    The opening is the first stem if it is a cue or one of OPENING_WORDS, else "other".
+    Adds to ``counter``, in place. The opening is the first stem if it is a cue or one of
+    OPENING_WORDS, else "other". The last token must be "?".
     """
     arrays = trees.arrays
     first_stems = [c.stems[0] for c in arrays.contexts]
@@ -146,7 +147,10 @@ class _Cues:
         return self.trees.nodes.heads[self.token]
 
     def _place_on_path(self, placements: Indices, rest: Indices) -> Indices:
-        """Describe cues on the path; return the indices of the others."""
+        """Describe cues on the path, or that are the trigger; return the indices of the others.
+
+        A rule of ``placements``: writes only the exact description, "on path", role and relation.
+        """
         role = self._path_roles(self.pair_index[rest], self.token[rest])
         placed = rest[role >= 0]
         _fill_columns(
@@ -155,7 +159,12 @@ class _Cues:
         return rest[role < 0]
 
     def _place_below_path(self, placements: Indices, rest: Indices) -> Indices:
-        """Describe cues that depend on a word of the path; return the indices of the others."""
+        """Describe cues that depend on a word of the path; return the indices of the others.
+
+        A rule of ``placements``: writes "at", the role of the head, the cue's relation to it, and
+        the part of the path that the head is on; the coarser descriptions leave out the last and
+        the last two.
+        """
         head = self.head
         role = self._path_roles(self.pair_index[rest], head[rest])
         placed, placed_role = rest[role >= 0], role[role >= 0]
@@ -172,8 +181,11 @@ class _Cues:
     def _place_above_top(self, placements: Indices, rest: Indices) -> Indices:
         """Describe cues that are one of the top's ancestors or depend on one.
 
-        The top is the highest word of the path. Up to MAX_STEPS_ABOVE ancestors of it are searched.
-        Returns the indices of the other cues.
+        The top is the highest word of the path. Up to MAX_STEPS_ABOVE ancestors of it are searched,
+        the nearest counts. A rule of ``placements``: writes "above" or "beside above", then the
+        relations upwards (exact), their number and the last (coarser), or the first (coarsest),
+        then the relation of a cue that depends on an ancestor. Returns the indices of the other
+        cues.
         """
         heads, relation = self.trees.nodes.heads, self.trees.nodes.relations
         ancestors = np.empty((MAX_STEPS_ABOVE + 1, len(rest)), dtype=np.intp)
@@ -202,7 +214,12 @@ class _Cues:
         return np.delete(rest, placed)
 
     def _place_two_below_path(self, placements: Indices, rest: Indices) -> Indices:
-        """Describe cues whose grandparent is on the path; return the indices of the others."""
+        """Describe cues whose grandparent is on the path; return the indices of the others.
+
+        A rule of ``placements``: writes "below", the grandparent's role, the head's relation and
+        the cue's own (exact), without the last (coarser), or the head's relation and the part of
+        the path (coarsest).
+        """
         head = self.head[rest]
         grandparent = self.trees.nodes.heads[head]
         role = self._path_roles(self.pair_index[rest], grandparent)
@@ -216,7 +233,10 @@ class _Cues:
         return rest[role < 0]
 
     def _place_elsewhere(self, placements: Indices, rest: Indices) -> Indices:
-        """Describe all remaining cues by their position in the text; return an empty array."""
+        """Describe all remaining cues by their position in the text; return an empty array.
+
+        A rule of ``placements``: writes only the exact description, "elsewhere" and the position.
+        """
         _fill_columns(placements[0], rest, self.lexicon("elsewhere"), self.position[rest])
         return rest[:0]
 
@@ -227,10 +247,9 @@ class _Cues:
     def _path_roles(self, pair: Indices, token: Indices) -> Indices:
         """Return "top", "trigger", "name" or "path" for tokens on the path, as word numbers.
 
-        -1 for others.
-
-        ``pair`` and ``token`` are parallel arrays. The likeliest trigger of the pair counts even
-        off the path; "top" wins over "trigger", which wins over the others.
+        "name" is a token of an entity of the pair; tokens off the path have -1. ``pair`` and
+        ``token`` are parallel arrays. The likeliest trigger of the pair counts even off the path;
+        "top" wins over "trigger", which wins over the others.
         """
         trees, lexicon = self.trees, self.lexicon
         default = np.where(trees.is_entity(pair, token), lexicon("name"), lexicon("path"))
@@ -283,7 +302,7 @@ class StatementRoles(TreeFeatures):
     """
 
     def extract_from_trees(self, trees: PairTrees, counter: FeatureCounter) -> None:
-        """Add all groups of features of all pairs."""
+        """Add all groups of features of all pairs to ``counter``, in place; see the class."""
         for add in (
             _add_top,
             _add_skeletons,
@@ -296,7 +315,11 @@ class StatementRoles(TreeFeatures):
 
 
 def _add_top(trees: PairTrees, counter: FeatureCounter) -> None:
-    """Add the voice and classes of the top of each path with the roles of both entities."""
+    """Add the voice and classes of the top of each path with the roles of both entities.
+
+    Adds to ``counter``, in place: the roles and first relations of both entities, and each class of
+    the top and its word with tag letter, voice, and the role of either or both entities.
+    """
     all_pairs, voice = np.arange(len(trees)), trees.voice
     first_role, second_role = trees.roles[0][trees.ancestor_paths.path_index]
     counter.add("parts", all_pairs, voice, first_role, second_role)
@@ -319,7 +342,12 @@ def _top_tag_letters(trees: PairTrees) -> Indices:
 
 
 def _add_skeletons(trees: PairTrees, counter: FeatureCounter) -> None:
-    """Add the classes along the path from entity to entity, with and without roles."""
+    """Add the classes along the path from entity to entity, with and without roles.
+
+    Adds one feature of each sort per pair to ``counter``, in place. The top's first class stands
+    between two "^"; words without a class are left out. With roles, the voice comes first and the
+    last relation of either entity stands beside the top.
+    """
     all_pairs, skeletons = np.arange(len(trees)), _Skeletons.from_trees(trees)
     top_class, marker = trees.top_classes.first(all_pairs), counter.lexicon("^")
     first_relation, second_relation = trees.roles[1][trees.ancestor_paths.path_index]
@@ -347,7 +375,10 @@ class _Skeletons:
 
     @classmethod
     def from_trees(cls, trees: PairTrees) -> _Skeletons:
-        """Collect the classes of words on the paths, except those of the entities."""
+        """Collect the first class of each word on the paths below the top, in path order.
+
+        Words of the pair's entities and words without a class are left out.
+        """
         side, pair, token = trees.tokens_below_top
         classes = trees.nodes.classes
         with_class = (~trees.is_entity(pair, token) & (classes.sizes[token] > 0)).nonzero()[0]
@@ -378,9 +409,10 @@ class _Skeletons:
 
 
 def _add_path_words(trees: PairTrees, counter: FeatureCounter) -> None:
-    """Add the words between each entity and the top, by entity.
+    """Add the words between each entity and the top, by entity, to ``counter``, in place.
 
-    Each is added alone, with its relation, and with each class of the top and its voice.
+    A word counts as each of its classes and as itself. Each is added alone, with its relation, and
+    with each class of the top and its voice. Tokens of the pair's entities are left out.
     """
     side, pair, token = trees.tokens_below_top
     outside = (~trees.is_entity(pair, token)).nonzero()[0]
@@ -395,7 +427,12 @@ def _add_path_words(trees: PairTrees, counter: FeatureCounter) -> None:
 
 
 def _add_path_children(trees: PairTrees, counter: FeatureCounter) -> None:
-    """Add event words off the path that depend on a word of the path or on its top."""
+    """Add event words off the path that depend on a word of the path or on its top.
+
+    Adds to ``counter``, in place. Children of a word below the top are named by entity, class and
+    relation ("beside"), children of the top by class or word and relation ("beside top"). Event
+    words are those with a class; tokens of the pair's entities are left out.
+    """
     children, relation = trees.nodes.classed_children, trees.nodes.relations
     side, pair, token = trees.tokens_below_top
     position, child = children.gather(token)
@@ -413,7 +450,11 @@ def _add_path_children(trees: PairTrees, counter: FeatureCounter) -> None:
 
 
 def _add_triggers(trees: PairTrees, counter: FeatureCounter) -> None:
-    """Add event words with their positions: types of the first MAX_TRIGGERS, words of the first."""
+    """Add event words with their positions: types of the first MAX_TRIGGERS, words of the first.
+
+    Adds to ``counter``, in place. The order is that of ``trees.triggers``. The position is "path"
+    or one of POSITION_LABELS; the first trigger is also added without it. Nothing without triggers.
+    """
     triggers = trees.triggers
     pair, position = expand(triggers.starts[:-1], np.minimum(triggers.sizes, MAX_TRIGGERS))
     token = triggers.values[position]
@@ -431,7 +472,9 @@ def _add_triggers(trees: PairTrees, counter: FeatureCounter) -> None:
 def _add_middle(trees: PairTrees, counter: FeatureCounter) -> None:
     """Add the words between the entities where they are few, and the classes of all of them.
 
-    "Few" is at most MAX_SHORT_MIDDLE; words with an event type are replaced by the first type.
+    Adds to ``counter``, in place. "Few" is at most MAX_SHORT_MIDDLE tokens, none included; they are
+    one feature, in which words with an event type are replaced by their first type. Tokens of the
+    pair's entities have no class.
     """
     arrays, event_types = trees.arrays, trees.nodes.event_types
     rows, pair_tokens = arrays.short_middles
@@ -476,7 +519,10 @@ class EntityFacts:
 
     @property
     def difference(self) -> Features:
-        """Return the facts of the first entity minus those of the second, (pairs, facts)."""
+        """Return the facts of the first entity minus those of the second, (pairs, facts).
+
+        Values are 1 and -1; facts of both cancel out.
+        """
         return self._combine(-1.0)
 
     def squared_norms(self) -> tuple[Vector, Vector]:
@@ -538,12 +584,12 @@ def _add_entity_facts(trees: PairTrees, counter: FeatureCounter) -> Indices:  # 
 
 
 def _add_neighbours(trees: PairTrees, counter: FeatureCounter) -> Indices:
-    """Add words next to entities and the nearest event words.
+    """Add words next to entities and the nearest event words; return the row of each entity.
 
-    Return the row of each entity, (2 pairs,).
-
-    First those of all first entities, then of all second ones; entities with equal start and end
-    share a row.
+    New rows are appended to ``counter``. The result is (2 pairs,): first those of all first
+    entities, then of all second ones; entities with equal start and end share a row. Words are
+    added as runs of one and two on either side, words with their classes (``outline``) as runs of
+    up to NEIGHBOUR_TOKENS; "<" and ">" stand for positions outside the sentence.
     """
     arrays, nodes = trees.arrays, trees.nodes
     start, end = np.concatenate(trees.entity_starts), np.concatenate(trees.entity_ends)
@@ -587,8 +633,9 @@ def _add_nearest_events(
 ) -> None:
     """Add the nearest event word on either side of entities, at most EVENT_WINDOW_TOKENS away.
 
-    Entity i has the first token ``start[i]``, the last token ``end[i]`` and the row ``rows[i]``.
-    Event words outside its sentence do not count.
+    Adds to ``counter``, in place. Entity i has the first token ``start[i]``, the last token
+    ``end[i]`` and the row ``rows[i]``. Event words inside the entity or outside its sentence do not
+    count. Each is named by side and class or word, with and without its suffix.
     """
     arrays, nodes = trees.arrays, trees.nodes
     event_tokens = np.concatenate([[-1], nodes.event_tokens, [len(nodes.heads)]])
@@ -637,7 +684,8 @@ def _add_ancestor_paths(trees: PairTrees, counter: FeatureCounter) -> Indices:
 def _add_governors(trees: PairTrees, counter: FeatureCounter, rows: Indices) -> None:
     """Add the words that entities depend on, unless they are the top, to the row of each path.
 
-    ``rows`` (paths,) has the row of each ancestor path.
+    ``rows`` (paths,) has the row of each ancestor path. A governor is the second token of a path of
+    at least three; it is named by suffix, classes and word with the entity's relation to it.
     """
     nodes, paths = trees.nodes, trees.ancestor_paths.tokens
     long_paths = (paths.sizes > 2).nonzero()[0]
@@ -693,7 +741,9 @@ def _add_order(trees: PairTrees, counter: FeatureCounter, rows: Indices, keys: I
     """Add the order of an entity and an event word: ``keys[i]`` to row ``rows[i]``.
 
     A key is 8 * event token + 4 * (entity comes first) + 2 * (event is the top) + (event is on the
-    path).
+    path). Named by class or word with order and form (voice of a top, tag of another word), and by
+    first event type with order, suffix and whether it is on the path. Every event token needs a
+    type.
     """
     nodes, lexicon = trees.nodes, counter.lexicon
     event, entity_first, is_top, is_on_path = keys // 8, keys // 4 % 2, keys // 2 % 2, keys % 2

@@ -136,7 +136,8 @@ class PPIStatement(ChoiceTask):
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """Return the number of gold statements of the aspect without a candidate; 0 without gold.
 
-        They are across sentences or have an entity that no token covers.
+        They are across sentences or have an entity that no token covers. Several statements about
+        one pair count once. ``candidates`` are those of ``self.candidates(doc)``.
         """
         reached = {_pair_key(candidate.spans) for candidate in candidates}
         return len((self._gold(doc) or {}).keys() - reached)
@@ -157,11 +158,10 @@ class PPIStatement(ChoiceTask):
         return float(thresholds[choose_first(f_scores)])
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
-        """Write one row per pair to ``doc._.textrank_ppi_statement``, in text order.
+        """Write one row per pair to ``doc._.textrank_ppi_statement`` and return the Doc.
 
-        Return the Doc.
-
-        A row is that of ``row`` with the chosen answer under the name of the aspect.
+        Rows are in text order and replace earlier ones. A row is that of ``row`` with the chosen
+        answer under the name of the aspect. ``scored`` must hold the candidates of this Doc alone.
         """
         super().annotate(doc, scored)
         predicted, _ = _predicted_and_gold(scored, self)
@@ -190,7 +190,8 @@ class PPIStatement(ChoiceTask):
         """Return accuracy and F1 of each answer; for types also accuracy of five coarse types.
 
         Keys: those of ``ChoiceTask.measures``, ``accuracy``, ``f_<answer>`` (None if the answer is
-        neither predicted nor gold) and, for types, ``accuracy_five``.
+        neither predicted nor gold) and, for types, ``accuracy_five``. Needs labelled candidates, at
+        least one.
         """
         choice_metrics = super().measures(replace(scored, threshold=0.0))
         predicted, gold = _predicted_and_gold(scored, self)
@@ -203,7 +204,7 @@ class PPIStatement(ChoiceTask):
 
     @property
     def _ppi(self) -> PPI:
-        """Return the task that makes the pairs."""
+        """Return the task that makes the pairs, with the same ``entities`` and ``labels``."""
         return PPI(self.entities, self.labels)
 
     def _gold(self, doc: Doc) -> dict[frozenset[str], Mapping[str, Any]] | None:
@@ -221,8 +222,9 @@ class PPIStatement(ChoiceTask):
 def _gold_answer(row: Mapping[str, Any] | None, pair: Candidate) -> str | None:
     """Return the gold answer of a row, None without one.
 
-    A direction that is relative to the order of ``row["entities"]`` is turned into text order,
-    which is the order of ``pair.spans``.
+    ``row`` is one of ``PPIStatement._gold``: its answer is under ``asked``. A direction that is
+    relative to the order of ``row["entities"]`` is turned into text order, which is the order of
+    ``pair.spans``.
     """
     if row is None:
         return None
@@ -365,7 +367,10 @@ def _block_weights(name: str, model: Model) -> Mapping[str, float]:
 
 
 def _is_constant(names: FeatureNames) -> NDArray[np.bool_]:
-    """Return a mask (names,) of the names that are the constant feature and nothing more."""
+    """Return a mask (names,) of the names that are the constant feature and nothing more.
+
+    That is, CONSTANT_FEATURE as the first part, without further parts.
+    """
     constant_words = [
         number for number, word in enumerate(names.vocabulary) if word == CONSTANT_FEATURE
     ]
@@ -440,7 +445,10 @@ class AttributeWeights:
         return cls(names, values)
 
     def sum_features(self, features: Features) -> Matrix:
-        """Return features @ weights, (rows, 2 * answers); features with unknown names count 0."""
+        """Return features @ weights, (rows, 2 * answers); features with unknown names count 0.
+
+        The right half of the columns only has a meaning for facts about entities.
+        """
         return np.asarray(features.values @ self.values[self.names.find(features.names)])
 
     def pair_scores(self, sums: Matrix) -> Matrix:
@@ -577,7 +585,11 @@ class AttributeModels:
         return AttributeWeights.from_label_weights(list(self.weights.values()))
 
     def scores(self, pairs: PairBatch) -> dict[str, Matrix]:
-        """Return log-odds (pairs, answers) by aspect, answers in the order of ``LABELS``."""
+        """Return log-odds (pairs, answers) by aspect, answers in the order of ``LABELS``.
+
+        Only aspects with a submodel are there. The pairs must have been analysed with
+        STATEMENT_PARSE; this is not checked. Joint features that the pairs already have are reused.
+        """
         joint, table = pairs.joint_features(self.blocks), self._attribute_weights
         sums = table.sum_features(joint.normalized.features)
         scores = table.pair_scores(sums[: len(pairs)])
@@ -594,7 +606,8 @@ EXCLUDED_SCORE = -1e3  # log-odds of a type that the leading definition excludes
 def _allowed_types(heads: Sequence[str]) -> NDArray[np.bool_]:
     """Return whether the type of each column satisfies the definition of each row.
 
-    The result is (pairs, types); ``heads`` (pairs,) are names of ``RELATIONS``.
+    The result is (pairs, types), types in the order of ``LABELS``. ``heads`` (pairs,) are names of
+    ``RELATIONS``; another name raises KeyError.
     """
     allowed = {name: [RELATION_OF_TYPE[t] == name for t in LABELS["type"]] for name in RELATIONS}
     return np.array([allowed[name] for name in heads], dtype=bool).reshape(-1, len(LABELS["type"]))
@@ -614,8 +627,9 @@ def _choose_answers(
 ) -> dict[str, list[str]]:
     """Return the best answer of each pair by aspect, from log-odds (pairs, answers) by aspect.
 
-    ``thresholds`` needs an entry for "status" only. If both are there, type and direction are
-    chosen together, so that bindings, and only they, have the direction "none".
+    ``thresholds`` needs an entry for "status" only, see ``choose_status``. If type and direction
+    are both there, they are chosen together, by the largest product of probabilities, so that
+    bindings, and only they, have the direction "none". The first of equal answers is chosen.
     """
     answer_index = {
         name: choose_status(values, thresholds[name]) if name == "status" else argmax_first(values)

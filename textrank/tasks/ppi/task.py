@@ -173,7 +173,7 @@ class PPI(Task):
     def choose_heads(self, names: Sequence[str]) -> Sequence[str]:
         """Return all heads for the relation "any", else the one of that name.
 
-        Raises ValueError if the model does not have it.
+        ``names`` are the heads of the model. Raises ValueError if the relation is not among them.
         """
         if self.relation == "any":
             return names
@@ -188,8 +188,9 @@ class PPI(Task):
         """Return the task with the level that ``precision`` or ``recall`` asks for.
 
         ``y`` (1 or -1) and ``probabilities`` are labels and held-out probabilities of the training
-        pairs. Equal probabilities are answered together. Returns self if both are None; raises
-        ValueError if no level reaches the precision.
+        pairs, at least one. Equal probabilities are answered together, and the level lies just
+        below the lowest that is answered with yes. Returns self if both are None; raises ValueError
+        if no level reaches the precision.
 
         >>> y, p = np.array([-1, 1, -1, 1]), np.array([0.1, 0.4, 0.6, 0.8])
         >>> round(PPI(precision=0.6).at_level(y, p).level, 6)
@@ -216,13 +217,17 @@ class PPI(Task):
         return replace(self, level=lowest - tie_tolerance(probabilities))
 
     def at_probability(self, probability: float) -> PPI:
-        """Return the task with this level, in place of one that precision or recall asks for."""
+        """Return the task with this level, in place of one that precision or recall asks for.
+
+        Raises ValueError if it is not between 0 and 1.
+        """
         return replace(self, level=probability, precision=None, recall=None)
 
     def describe_decision(self, y: Vector, probabilities: Vector | None) -> dict[str, Any]:
         """Return relation and level, and precision and recall of the level on held-out pairs.
 
-        ``y`` and ``probabilities`` are as for ``at_level``; without probabilities, {}.
+        Keys: ``relation``, ``level``, ``heldout_precision``, ``heldout_recall``. ``y`` and
+        ``probabilities`` are as for ``at_level``; without probabilities, {}.
         """
         if probabilities is None:
             return {}
@@ -295,7 +300,11 @@ class PPI(Task):
         return metrics
 
     def attribute_model(self, submodels: Mapping[str, Model]) -> AttributeModel | None:
-        """Build the predictor of status, type, direction and trigger; None without submodels."""
+        """Build the predictor of status, type, direction and trigger; None without submodels.
+
+        ``submodels`` are by aspect. Raises ValueError if one is of another kind than those that are
+        trained for statements.
+        """
         from textrank.tasks.ppi.statements import AttributeModels
 
         return AttributeModels.from_models(submodels) if submodels else None
@@ -303,7 +312,8 @@ class PPI(Task):
     def correct_labels(self, doc: Doc, corrections: Mapping[int, str]) -> Doc:
         """Return a copy of a Doc with other gold pairs; corrections are "yes" and "no".
 
-        A pair that the annotation does not list is added to it.
+        Keys are indices of ``self.candidates(doc)``; any value but "yes" means no. A pair that the
+        annotation does not list is added to it. The given Doc and its annotation are not changed.
         """
         candidates, changed = self.candidates(doc), doc.copy()
         labels = {_pair_key(candidates[i].spans): v == "yes" for i, v in corrections.items()}
@@ -319,7 +329,7 @@ class PPI(Task):
     def check_export(self, kind: str, path: Path) -> None:
         """Raise ValueError if the suffix of ``path`` is not a network format.
 
-        Only for the kind "network".
+        Only for the kind "network"; nothing is checked for other kinds.
         """
         if kind == "network":
             from textrank.tasks.ppi.exports import find_format
@@ -355,12 +365,11 @@ class PPI(Task):
         return values
 
     def table_row(self, answer: Mapping[str, Any]) -> tuple[str, ...] | None:
-        """Return a statement as cells, in the order of ``table_columns``.
+        """Return a statement as cells, in the order of ``table_columns``; None if below the level.
 
-        None if its probability is below the level.
-
-        ``answer`` is a row of ``doc._.textrank_ppi`` with a probability. A missing identifier is
-        "?".
+        ``answer`` is a row of ``doc._.textrank_ppi``, which must have a probability. A missing
+        identifier is "?", a missing number "–". The statement is the two names with an arrow in its
+        direction.
         """
         if answer["probability"] < self.level:
             return None
@@ -379,9 +388,8 @@ class PPI(Task):
         Otherwise labels are None, and pairs that cannot interact are left out: an entity and its
         own abbreviation, overlapping entities, entities with nothing between them, two mentions of
         one identifier; and sentences that consist of entities and numbers only, such as rows of
-        tables. Candidates may belong to a
-        copy of the Doc that has only its words (``word_doc``). The query of a candidate is its
-        sentence.
+        tables. Entities across a sentence boundary are in no pair. Candidates may belong to a copy
+        of the Doc that has only its words (``word_doc``). The query of a candidate is its sentence.
         """
         starts, names = sentence_starts(doc), self.names(doc)
         sentences = _sentences_with_pairs(starts, names)
@@ -410,8 +418,9 @@ class PPI(Task):
     def _with_head_labels(self, doc: Doc, candidates: list[Candidate]) -> list[Candidate]:
         """Return candidates with the labels of ``RELATIONS``, if all gold interactions tell them.
 
-        An interaction tells its definitions by ``relations`` or by ``type``. Otherwise, the
-        candidates are returned unchanged.
+        The labels, 1 or -1, are in ``head_labels``. An interaction tells its definitions by
+        ``relations`` or by ``type``. If one does not, or has an unknown type, the candidates are
+        returned unchanged. The Doc must have gold annotation.
         """
         relations: dict[frozenset[str], Sequence[str]] = {}
         for row in doc.user_data["gold"]:
@@ -432,12 +441,11 @@ class PPI(Task):
         ]
 
     def _pairs_in_sentence(self, doc: Doc, names: Sequence[Span]) -> list[tuple[Span, ...]]:
-        """Return all pairs of a sentence, in text order.
+        """Return all pairs of a sentence, in text order; in a huge one only the closest, or none.
 
-        In a huge one only the closest pairs, or none.
-
-        Close is by the number of entities in between. Warns if pairs are left out. ``names`` are
-        the entities of one sentence in text order.
+        Pairs times squared tokens are limited by MAX_PAIR_TOKENS_SQUARED; a sentence of more than
+        MAX_SENTENCE_TOKENS has none. Close is by the number of entities in between. Warns if pairs
+        are left out. ``names`` are the entities of one sentence in text order.
         """
         if len(names) < 2:
             return []
@@ -457,7 +465,8 @@ class PPI(Task):
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """Return the number of gold interactions without a candidate; 0 without gold annotation.
 
-        That is, with an entity that no token covers, or across sentences.
+        That is, with an entity that no token covers or that is not paired, or across sentences.
+        ``candidates`` are those of ``self.candidates(doc)``.
         """
         gold = self._gold_labels(doc) or {}
         reached = {_pair_key(candidate.spans) for candidate in candidates}
@@ -466,7 +475,10 @@ class PPI(Task):
     def names(self, doc: Doc) -> list[Span]:
         """Return the entities that are paired, in text order: those with one of ``labels``.
 
-        Without ``labels``, all but those with one of NON_PROTEIN_LABELS in any case.
+        Labels must match exactly. Without ``labels``, all but those with one of NON_PROTEIN_LABELS
+        in any case; entities without a label are included. If the Doc lacks the span group, it is
+        made from ``doc.ents``, which changes the Doc; ValueError is raised if no entities were
+        recognised either.
         """
         spans = entity_spans(doc, self.entities)
         if self.labels:
@@ -482,11 +494,10 @@ class PPI(Task):
         return [(min(pair), max(pair)) for pair, label in pairs if label > 0]
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
-        """Write one row of plain values per pair to ``doc._.textrank_ppi``, in text order.
+        """Write one row of plain values per pair to ``doc._.textrank_ppi``; return the Doc.
 
-        Return the Doc.
-
-        A row has ``names``, ``spans`` (character offsets), ``identifiers`` (None if unknown),
+        Rows are in the order of the candidates, that is, of the text; earlier rows are replaced. A
+        row has ``names``, ``spans`` (character offsets), ``identifiers`` (None if unknown),
         ``name_probabilities`` (that each is a name of its kind; only if names were recognised),
         ``score``, ``interacts``, ``status``, ``type``, ``direction``, ``trigger``, ``sentence``
         and, if the model is calibrated, ``probability``; if it has heads, also ``physical`` and
@@ -533,7 +544,11 @@ class PPI(Task):
     def _add_facts(
         self, doc: Doc, rows: Sequence[dict[str, Any]], weights: Mapping[str, float]
     ) -> None:
-        """Set ``fact`` of each row to the pooled probability of its two entities."""
+        """Set ``fact`` of each row to the pooled probability of its two entities, in place.
+
+        ``rows`` are those of ``annotate``, with probabilities; ``weights`` as for
+        ``pool_evidence``.
+        """
         from textrank.tasks.ppi.facts import pool_evidence
 
         starts, spans = sentence_starts(doc), self.names(doc)
@@ -550,7 +565,8 @@ class PPI(Task):
     def _gold_labels(self, doc: Doc) -> dict[frozenset[str], float] | None:
         """Return 1.0 or -1.0 by pair of span ids, or None if the Doc has no gold annotation.
 
-        Pairs that the annotation does not list have no entry.
+        Pairs that the annotation does not list have no entry; if it lists one twice, the last
+        counts. Rows without ``entities`` are those of other tasks and are skipped.
         """
         if "gold" not in doc.user_data:
             return None
@@ -608,7 +624,10 @@ class _NameCache:
     cache: dict[tuple[int, int, str, int], _NameInfo] = field(default_factory=dict)
 
     def __call__(self, span: Span) -> _NameInfo:
-        """Return (name, offsets, identifier or None) of an entity."""
+        """Return (name, offsets in the original text, identifier or None) of an entity.
+
+        All entities must be of the Doc whose text this is.
+        """
         key = span.start, span.end, span.id_, span.kb_id
         if key not in self.cache:
             info = _readable_name(span, self.text), original_offsets(span), span.kb_id_ or None
@@ -628,7 +647,10 @@ class _SentenceCache:
     sentence_of_token: dict[int, int] = field(default_factory=dict)  # first token -> sentence start
 
     def __call__(self, span: Span) -> str:
-        """Return the sentence of an entity as written, without surrounding white space."""
+        """Return the sentence of an entity as written, without surrounding white space.
+
+        Entities that begin in the same sentence get the same string object. All must be of one Doc.
+        """
         if span.start not in self.sentence_of_token:
             sentence = span.sent
             self.sentence_of_token[span.start] = sentence.start
@@ -680,7 +702,7 @@ class _SameEntity:
 
     @classmethod
     def from_doc(cls, doc: Doc) -> _SameEntity:
-        """Find the abbreviations that the text defines."""
+        """Find the abbreviations that the text defines; names are compared in lower case."""
         definitions = find_abbreviations(doc)
         return cls(
             frozenset((short.text.lower(), long.text.lower()) for short, long in definitions),
@@ -705,13 +727,20 @@ class _SameEntity:
 
 
 def _sentence_id(doc: Doc, index: int) -> str:
-    """Return the corpus' id of a sentence, or ``s<index>`` if it has none."""
+    """Return the corpus' id of a sentence, or ``s<index>`` if it has none.
+
+    Ids are in ``doc.user_data["sentences"]``, in order; ``index`` counts from 0.
+    """
     names = doc.user_data.get("sentences", ())
     return str(names[index]) if index < len(names) else f"s{index}"
 
 
 def _relation_f(scored: Scored) -> float | None:
-    """Return F of relations, see ``PPI.measures``; None without a threshold or candidates."""
+    """Return F1 with one answer per relation and document; None without a threshold or candidates.
+
+    A relation is two names, ignoring case, in a document: gold if one of its pairs is, and answered
+    with yes if one of them reaches the threshold. Each unreachable gold pair counts as missed.
+    """
     if scored.threshold is None or not scored.candidates:
         return None
     keys = [
