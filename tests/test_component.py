@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 import spacy
+import srsly
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
@@ -74,6 +76,19 @@ def test_bytes_carry_the_model(nlp: Language, docs: list[Doc]) -> None:
     other.add_pipe("textrank_ppi", config={"model": None})
     other.from_bytes(nlp.to_bytes())
     assert scores_of(other(docs[1])) == scores_of(nlp(docs[1]))
+
+
+@pytest.mark.parametrize("name", ["/meta.json", "../meta.json", "a/../../meta.json"])
+def test_bytes_are_written_inside_a_temporary_folder(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[Path] = []
+    monkeypatch.setattr(Path, "write_bytes", lambda path, _: written.append(path))
+    component = spacy.blank("en").add_pipe("textrank_ppi", config={"model": None})
+    with pytest.raises(ValueError, match="not a model"):
+        component.from_bytes(srsly.msgpack_dumps({name: b"{}"}))
+    (file,) = written
+    assert Path(tempfile.gettempdir()).resolve() in file.resolve().parents
 
 
 def test_model_folder_goes_into_a_component(nlp: Language, docs: list[Doc], tmp_path: Path) -> None:

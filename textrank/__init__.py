@@ -84,6 +84,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    """Import a public name on first use and keep it; raise AttributeError for other names.
+
+    ``__version__`` is that of the installed distribution, or "not installed".
+    """
     if name == "__version__":
         value: Any = _installed_version("textrank-kernels")
     elif name in _MODULES:
@@ -95,6 +99,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
+    """Return the public names, also those that are not imported yet."""
     return [*__all__, "__version__"]
 
 

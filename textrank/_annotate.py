@@ -31,7 +31,8 @@ def annotate(
     The answers are in ``doc._.textrank_<task>``, for example ``doc._.textrank_ppi``. The id of a
     document is its number, counted from 0. Texts are read and analysed in batches, so ``texts`` may
     be a long stream. The model is loaded when the first Doc is requested. With ``failed``, Docs may
-    be fewer than texts.
+    be fewer than texts. Raises ValueError if there is no text, the model or a setting is unknown,
+    or a text has half of a surrogate pair.
 
     Parameters
     ----------

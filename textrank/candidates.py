@@ -71,20 +71,21 @@ class Candidate:
     head_labels: tuple[float, ...] = ()  # gold label for each head of the task; empty: unknown
 
     def __post_init__(self) -> None:
+        """Set an empty ``group`` to the document."""
         if not self.group:
             object.__setattr__(self, "group", self.document)
 
     @property
     def label_key(self) -> str:
-        """Question and answer as one string, see ``label_key``."""
+        """Question and answer as one string, "question: answer"; the answer without a question."""
         return label_key(self.question, self.answer)
 
 
 class FactRow(Mapping[str, float]):
     """Facts of a candidate as a row of an array whose columns many candidates share.
 
-    ``names`` are the columns, of which rows that are represented together must have the same tuple
-    to be fast; ``values`` has shape ``(len(names),)``.
+    ``names`` are the columns and ``values`` their values, ``(len(names),)``, stored without a copy.
+    Rows that are represented together should share one tuple of names, which is faster.
 
     >>> dict(FactRow(("length", "case"), np.array([4.0, 1.0])))
     {'length': 4.0, 'case': 1.0}
@@ -97,6 +98,7 @@ class FactRow(Mapping[str, float]):
         self.values_array = values
 
     def __getitem__(self, name: str) -> float:
+        """Return the value of a column; raise KeyError if there is no such column."""
         try:
             return float(self.values_array[self.names.index(name)])
         except ValueError:
@@ -201,10 +203,12 @@ class PreferenceGraph:
 
     @classmethod
     def from_candidates(cls, candidates: Sequence[Candidate]) -> PreferenceGraph | None:
-        """Match the comparisons of candidates by their keys; None if no candidate has any field.
+        """Match the comparisons of candidates by their keys; None if all have None for them.
 
-        A comparison whose other candidate is missing is left out. Preferences are in the order of
-        their first candidate. Queries are those of the preferred candidates.
+        Two candidates with the same key are one preference: the sign at the second says which one
+        was preferred, the magnitude is that of the first. A comparison whose other candidate is
+        missing is left out. Preferences are in the order of their second candidate. Queries are
+        those of the preferred candidates.
         """
         if all(candidate.comparisons is None for candidate in candidates):
             return None
@@ -223,7 +227,10 @@ class PreferenceGraph:
         return cls(pairs, np.array([row[2] for row in rows], dtype=np.float64), queries)
 
     def take(self, index: Indices) -> PreferenceGraph:
-        """Return the preferences among the rows at ``index``, renumbered to positions in it."""
+        """Return the preferences among the rows at ``index``, renumbered to positions in it.
+
+        Preferences over other rows are dropped. ``index`` must not name a row twice.
+        """
         size = int(max(self.pairs.max(initial=-1), np.max(index, initial=-1))) + 1
         position = np.full(size, -1, dtype=np.intp)
         position[index] = np.arange(len(index))
@@ -237,7 +244,8 @@ class PreferenceGraph:
 class Targets:
     """Labels, groups, queries and weights of n candidates, for learners.
 
-    Raises ValueError if ``y``, ``groups``, ``queries`` and ``weights`` differ in length.
+    Raises ValueError if ``y``, ``groups``, ``queries``, ``weights`` and ``heads`` differ in length,
+    or a preference names a row beyond them.
 
     >>> groups = np.array([0, 0, 1])  # the first two candidates are held out together
     >>> len(Targets(np.array([1.0, -1.0, 1.0]), groups, np.arange(3)).y)
@@ -309,7 +317,8 @@ class Targets:
 def _head_labels(candidates: Sequence[Candidate]) -> Matrix | None:
     """Return the labels (n, h) of the heads of candidates.
 
-    None if a candidate has none, or a head has not both kinds of labels.
+    None if a candidate has none, candidates differ in their number, a head has not both positive
+    and negative labels, or there are no candidates.
     """
     if len({len(c.head_labels) for c in candidates}) != 1 or not candidates[0].head_labels:
         return None
@@ -418,7 +427,8 @@ def chunk_candidates(candidates: Sequence[Candidate]) -> Iterator[Sequence[Candi
 def _max_words(candidate: Candidate) -> int:
     """Return an upper bound of the words that a candidate counts for in ``chunk_candidates``.
 
-    It is the length of the Doc, or for a single span ``SINGLE_SPAN_WORDS`` or its length.
+    It is the length of the Doc; for a single span ``SINGLE_SPAN_WORDS`` or the length of the span,
+    whichever is larger.
     """
     spans = candidate.spans
     return max(SINGLE_SPAN_WORDS, len(spans[0])) if len(spans) == 1 else len(candidate.doc)
@@ -449,7 +459,7 @@ def get_answers(doc: Doc, task: str) -> list[dict[str, Any]] | None:
 def gold_identifiers(doc: Doc) -> Mapping[str, Sequence[str]] | None:
     """Return the identifiers (CURIEs) that a reader found for entities, by span id.
 
-    A CURIE is a prefix and a local id, such as ``NCBIGene:7157``. None means that the corpus has no
+    A CURIE is a prefix and a local id, such as ``ncbigene:7157``. None means that the corpus has no
     identifiers; an entity that is missing from the mapping has none.
     """
     return doc.user_data.get("identifiers")
@@ -524,8 +534,8 @@ def token_table(doc: Doc) -> Mapping[str, NDArray[np.uint64]]:
 def sentence_starts(doc: Doc) -> Indices:
     """Return the index of the first token of each sentence, and ``len(doc)`` at the end.
 
-    A Doc without sentence boundaries is one sentence. One pass over the Doc, while ``span.sent``
-    searches it each time.
+    A Doc without sentence boundaries is one sentence, an empty one gives ``[0]``. One pass over the
+    Doc, while ``span.sent`` searches it each time.
     """
     is_start = token_table(doc)["SENT_START"] == 1
     is_start[:1] = True
@@ -607,7 +617,8 @@ class HeldoutReference:
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], size: int) -> HeldoutReference | None:
         """Rebuild a reference from the result of ``to_arrays``; None if there is none.
 
-        ``size`` is the number of held-out scores. Raises ValueError if the arrays do not fit.
+        ``size`` is the number of held-out scores. Raises ValueError if the arrays do not fit, and
+        KeyError if one of them is missing.
         """
         if "reference/groups" not in arrays:
             return None
@@ -641,7 +652,12 @@ class HeldoutReference:
         }
 
     def profile(self, candidates: Sequence[Candidate], scores: Vector) -> Matrix:
-        """Return the profiles (documents, columns) of the documents of new candidates."""
+        """Return the profiles (groups, columns) of the documents of new candidates.
+
+        There is one row per group of candidates, in order of appearance, with the columns
+        ``PROFILE_COLUMNS``. ``scores`` (n,) are those of the candidates. A word counts as unseen if
+        no training document has it; without stored words all are.
+        """
         groups = number_keys([candidate.group for candidate in candidates])
         is_seen = np.unpackbits(self.word_bits).astype(bool)
         words = document_words(candidates, groups)
@@ -652,7 +668,8 @@ class HeldoutReference:
 def document_words(candidates: Sequence[Candidate], groups: Indices) -> list[Indices]:
     """Return for each group the hash buckets of its words, each once and in ascending order.
 
-    Words are those of the Docs of the candidates, in lower case.
+    Words are those of the Docs of the candidates, in lower case. ``groups`` (n,) must use every
+    number from 0 to its largest.
     """
     docs: dict[tuple[int, int], Doc] = {}
     for candidate, group in zip(candidates, groups.tolist(), strict=True):
@@ -668,8 +685,10 @@ def profile_documents(
 ) -> Matrix:
     """Return the columns ``PROFILE_COLUMNS`` of each group, (g, columns).
 
-    ``scores`` (n,) may be NaN where unknown, ``unseen`` (g,) are shares of unseen words. Counts and
-    lengths are means of logarithms.
+    ``scores`` (n,) may be NaN where unknown, and a group without known ones has mean 0. ``groups``
+    (n,) are numbers from 0 to g - 1, all of which must occur; ``unseen`` (g,) are shares of unseen
+    words. The number of candidates is a logarithm; candidates per sentence, lengths and distances
+    are means of logarithms.
     """
     n_groups = len(unseen)
     queries = number_keys([(c.document, c.query) for c in candidates])
@@ -680,6 +699,7 @@ def profile_documents(
     mean_scores = np.divide(totals, known_sizes, out=np.zeros(n_groups), where=known_sizes > 0)
 
     def mean(values: Vector) -> Vector:
+        """Return the mean of the values (n,) of each group, (g,)."""
         return np.bincount(groups, values, n_groups) / sizes
 
     distances = [c.spans[-1].start - c.spans[0].end if len(c.spans) > 1 else 0 for c in candidates]

@@ -53,8 +53,8 @@ class TaskComponent:
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """Annotate Docs in place, in batches, and yield them in order.
 
-        With an error handler, Docs that fail are passed to it and left out; else the error is
-        raised.
+        With an error handler, Docs that fail are passed to it one by one and left out; else the
+        error is raised. Raises ValueError, when iteration begins, if there is no model yet.
         """
         handle = self._handler
         failed = (
@@ -71,7 +71,11 @@ class TaskComponent:
         return raise_error if self._handler is None else self._handler
 
     def explain(self, doc: Doc) -> list[Explanation]:
-        """Explain the score of each candidate of a Doc, in order; see ``Model.explain``."""
+        """Explain the score of each candidate of a Doc, in order; see ``Model.explain``.
+
+        The Doc need not be annotated. Raises ValueError if there is no model yet, or its kernel
+        cannot explain scores.
+        """
         model = self._model()
         return [model.explain(candidate) for candidate in model.pipeline.task.candidates(doc)]
 
@@ -88,7 +92,8 @@ class TaskComponent:
         """Train on the reference Docs of examples, with gold annotation as readers store it.
 
         Replaces an earlier model. Without real examples (``spacy assemble``) a loaded model is
-        kept. ``nlp`` is not used.
+        kept. ``nlp`` is not used. Raises ValueError if the Docs have nothing to learn from, see
+        ``Pipeline.fit``.
         """
         docs = [example.reference for example in get_examples()]
         if self.model is not None and _are_dummy_examples(docs):
@@ -121,7 +126,9 @@ class TaskComponent:
     def _train(self, docs: Iterable[Doc]) -> None:
         """Add Docs to the training set and fit a new model if one of them is new.
 
-        Docs are the same if their id and text are; the newer one is kept.
+        Docs are the same if their id and text are. If one is new, or there were none before, all
+        are stored, newer ones in place of the same, and the model is fitted on all; otherwise
+        nothing changes.
         """
         new = {(doc.user_data.get("document"), doc.text): doc for doc in docs}
         if not self._docs or new.keys() - self._docs.keys():
@@ -133,7 +140,11 @@ class TaskComponent:
         self._model().to_disk(path)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> TaskComponent:
-        """Load the model of a folder, and return the component; ``exclude`` is ignored."""
+        """Load the model of a folder, and return the component; ``exclude`` is ignored.
+
+        The model is not trusted, see ``Model.from_disk``, which also says what is raised. Training
+        examples of before are forgotten.
+        """
         self.model = Model.from_disk(path)
         self._docs = {}
         return self
@@ -154,11 +165,16 @@ class TaskComponent:
         return bytes(srsly.msgpack_dumps(files))
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> TaskComponent:
-        """Load what ``to_bytes`` returned, and return the component; ``exclude`` is ignored."""
+        """Load what ``to_bytes`` returned, and return the component; ``exclude`` is ignored.
+
+        The files are written to a temporary folder, and nowhere else whatever their names are.
+        Raises as ``from_disk``.
+        """
         with tempfile.TemporaryDirectory() as folder:
             for name, content in srsly.msgpack_loads(data).items():
                 parts = PurePosixPath(name).parts[-2:]  # submodels are one folder deeper
-                file = Path(folder, *(part for part in parts if part != ".."))
+                inside = (p for p in parts if p == Path(p).name and p != "..")  # "/" leads out
+                file = Path(folder, *inside)
                 file.parent.mkdir(exist_ok=True)
                 file.write_bytes(content)
             return self.from_disk(folder)
@@ -235,10 +251,9 @@ def _build_component(
     """Build a component with a shipped model or one of a folder; without a model if it is None.
 
     ``pipeline`` names the shipped pipeline to train with; ``scorer`` is that of ``TaskComponent``.
-    A model that is not shipped and has the
-    name of the pipeline counts as None: it is the default of a task without a shipped model.
-    ``nlp`` is not used; spaCy passes it. Raises ValueError if the model is unknown, or of another
-    task than the pipeline.
+    A model that is not shipped and has the name of the pipeline counts as None: it is the default
+    of a task without a shipped model. ``nlp`` is not used; spaCy passes it. Raises ValueError if
+    the model is unknown, or of another task than the pipeline.
     """
     if not model:
         return TaskComponent(name, pipeline, None, scorer)
@@ -280,7 +295,10 @@ def _register_factory(task: str, model: str | None = "") -> Callable[..., Any]:
 
 
 def _register_extension(task: str) -> None:
-    """Register ``doc._.textrank_<task>``, None by default, without importing the task."""
+    """Register ``doc._.textrank_<task>``, None by default, without importing the task.
+
+    An extension that is registered already is left as it is.
+    """
     if not Doc.has_extension(f"textrank_{task}"):
         Doc.set_extension(f"textrank_{task}", default=None)
 

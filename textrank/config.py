@@ -66,6 +66,7 @@ class _LazyRegistry(catalogue.Registry):  # type: ignore[misc]  # catalogue has 
         self._catalog = CATALOG[role]
 
     def __contains__(self, name: str) -> bool:
+        """Return whether a name is registered, without importing a built-in entry."""
         return name in self._catalog or bool(super().__contains__(name))
 
     def get(self, name: str) -> Any:
@@ -177,7 +178,10 @@ def package_versions() -> dict[str, str]:
 
 
 def dump_pipeline(pipeline: Pipeline) -> str:
-    """Return a pipeline as the text of a cfg; loading it gives an equal pipeline."""
+    """Return a pipeline as the text of a cfg; loading it gives an equal pipeline.
+
+    Raises ValueError if a class of it is not registered.
+    """
     return Config({"pipeline": to_config(pipeline)}).to_str()
 
 
@@ -208,8 +212,10 @@ MODEL_ROLES = ("pipelines", "tasks", "representations", "transformations", "kern
 def _map_files(block: Any, map_value: Callable[[str, str, Any, Sequence[Any]], Any]) -> Any:
     """Return a copy of nested blocks with the values of all ``file_settings`` mapped.
 
-    ``map_value(class name, setting, value, shipped values)`` returns the new value. Raises
-    ValueError for a block of a role that a model cannot have.
+    ``file_settings`` of a registered class maps the settings that name files to the values that
+    are shipped. ``map_value(registered name, setting, value, shipped values)`` returns the new
+    value. Raises ValueError for a block of a role that a model cannot have, and
+    catalogue.RegistryError for a name that is not registered.
     """
     if isinstance(block, list | tuple):
         return [_map_files(item, map_value) for item in block]
@@ -234,8 +240,10 @@ def _find_model_file(
 ) -> Any:
     """Return the value of a setting that names a file, for a model whose cfg is ``cfg``.
 
-    A file of the model's folder is given by its absolute path. Raises ValueError for any file that
-    is neither shipped nor in this folder, unless ``trusted``.
+    A file of the model's folder (``MODEL_FILE_PREFIX`` and its name) is returned as its absolute
+    path; None, shipped values and blocks (mappings) unchanged, other values only if ``trusted``.
+    Otherwise, and if the file is missing or a symbolic link in a model that is not trusted,
+    ValueError is raised; ``name`` and ``setting`` are for its message.
     """
     is_model_file = isinstance(value, str) and value.startswith(MODEL_FILE_PREFIX)
     if value is None or value in shipped or isinstance(value, Mapping):
@@ -254,14 +262,20 @@ def _find_model_file(
 
 
 def write_model_config(pipeline: Pipeline, folder: Path) -> None:
-    """Write the ``config.cfg`` of a model, and copy the files that its settings name beside it.
+    """Write ``config.cfg`` into a model's folder, with copies of the files that its settings name.
 
-    Files that are shipped are not copied, nor folders and lists of files.
+    A copy is called ``file-<number>-<name>``, and the written settings name it with
+    ``MODEL_FILE_PREFIX``; ``pipeline`` itself is not changed. Files that are shipped are not
+    copied, nor folders and lists of files; these settings, and names of missing files, are written
+    as they are. The folder must exist.
     """
     copies: list[str] = []
 
     def copy(_: str, __: str, value: Any, shipped: Sequence[Any]) -> Any:
-        """Copy the file that ``value`` names and return its name in the folder."""
+        """Copy the file that ``value`` names and return its prefixed name in the folder.
+
+        Other values are returned unchanged.
+        """
         if not isinstance(value, str) or value in shipped or not Path(value).is_file():
             return value
         copies.append(f"file-{len(copies) + 1}-{Path(value).name}")
@@ -409,7 +423,7 @@ def _check_blocks(block: Mapping[str, Any], key: str, path: Path) -> None:
     """Raise ValueError, with alternatives, for unknown classes and settings in nested blocks.
 
     ``key`` is the dotted key of the block, ``path`` the file; both are for messages. A block
-    without ``@role`` is only searched for inner blocks.
+    without ``@role`` is only searched for inner blocks. Blocks in lists are not checked.
     """
     for name, value in block.items():
         if isinstance(value, Mapping):
@@ -543,13 +557,15 @@ class NamedCorpus:
     reader: Callable[[Language], Iterator[Doc]]
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
+        """Iterate over the documents, analysed by ``nlp``."""
         return self.reader(nlp)
 
 
 def pipeline_path(name: str | Path) -> Path:
     """Return the cfg file of a shipped pipeline, or ``name`` itself if it is the path of a cfg.
 
-    Raises ValueError if it is neither; the file of a path need not exist.
+    A path ends in ``.cfg`` and need not exist; a shipped pipeline is named without the suffix.
+    Raises ValueError if ``name`` is neither.
     """
     path = _shipped("pipelines", f"{name}.cfg") or Path(name)
     if path.suffix != ".cfg":
@@ -653,8 +669,9 @@ def _reader_paths(reader: Any) -> list[Path]:
 def load_model(name: str | Path, *, trusted: bool = False) -> Model:
     """Load a shipped model by name, or one by the path of its folder.
 
-    A shipped model has precedence over a folder of that name. ``trusted`` is as in
-    ``Model.from_disk``, which also says what is raised.
+    A shipped model has precedence over a folder of that name and is always trusted. ``trusted``
+    says whether a folder may name files outside of it and contain links, see ``Model.from_disk``,
+    which also says what is raised.
 
     >>> load_model("ppi").pipeline.task.name
     'ppi'
@@ -713,7 +730,7 @@ def _check_reader(reader: Any, cfg: Path) -> None:
 
 
 def _is_valid_path(path: str) -> bool:
-    """Return whether a path has no NUL character and no unpaired surrogate."""
+    """Return whether a path has no NUL character and no surrogate; it need not exist."""
     return not any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in path)
 
 

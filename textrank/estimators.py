@@ -194,7 +194,8 @@ def group_rows(labels: Any, X: Any) -> list[NDArray[np.intp]]:
 def _number_equal_rows(X: Any, n: int) -> NDArray[np.intp]:
     """Return a number for each of n rows, (n,), the same for equal rows.
 
-    ``X`` is a dense or sparse matrix; rows of other objects all get different numbers.
+    ``X`` is a dense or sparse matrix; rows of other objects all get different numbers. Stored zeros
+    of a sparse matrix count as different from missing ones; a CSR matrix is sorted in place.
     """
     if isinstance(X, np.ndarray):
         rows = [row.tobytes() for row in np.ascontiguousarray(X) + 0.0]  # -0.0 equals 0.0
@@ -297,7 +298,9 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
     ``code`` (classes, bits) may be any matrix of -1, 0, 1; None is one bit per class. ``select``
     is ``accuracy``, ``squared_error`` or, for two classes, ``auc`` or ``f``. The intercept, if
     ``fit_intercept``, is not penalised; without it every decision boundary of a linear model
-    goes through the origin.
+    goes through the origin. ``decoding`` chooses the class from the scores of the bits: ``hamming``
+    counts bits of the wrong sign, ``loss`` adds their squared losses. ``class_weight`` is as in
+    scikit-learn; weights of classes and samples are multiplied.
 
     ``joint`` learns on pairs of input and class with the joint kernel ``k(x, x') m(c, c')``, where
     ``m`` is a Gaussian of this width on the rows of ``code``. Classes with similar codes then share
@@ -555,7 +558,10 @@ def _check_weights(sample_weight: Any, X: Any) -> Vector | None:
 
 
 class _Ranker(KernelMachine):
-    """Base class of RankRLS and RankSVM: scores, and agreement with the labels as quality."""
+    """Base class of RankRLS and RankSVM: scores, and agreement with the labels as quality.
+
+    Subclasses set ``_flat`` and implement ``fit``.
+    """
 
     _flat: bool  # whether labels were (n,), not (n, outputs)
 
@@ -626,6 +632,11 @@ class RankRLS(_Ranker):
     ranks globally, every sample held out on its own. ``fit(X, preferences=...)`` takes rows
     (better, worse) or (better, worse, magnitude) instead of labels; a sample is then held out with
     all its preferences. ``groups`` in ``fit`` says which samples are held out together instead.
+
+    ``cost`` says which difference of two scores is asked for: ``magnitude``, that of their labels;
+    ``sign``, 1; ``bound``, that of the labels with errors relative to it. ``ties`` counts pairs of
+    equal labels too (``magnitude`` only), ``normalised`` divides the weight of a query's pairs by
+    their number.
 
     >>> X, y = np.array([[0.0], [1.0], [0.0], [2.0]]), [1.0, 2.0, 7.0, 9.0]
     >>> scores = RankRLS(alphas=[1.0]).fit(X, y, queries=[0, 0, 1, 1]).predict(X)
@@ -710,10 +721,11 @@ class RankRLS(_Ranker):
 
 
 class RankSVM(_Ranker):
-    """Linear or kernel RankSVM; alpha chosen by folds of queries.
+    """Linear or kernel RankSVM; alpha chosen by ``folds`` folds of groups, by default of queries.
 
     Labels, queries, preferences and groups are those of ``RankRLS``; ``y`` is (n,). ``loss`` is
-    ``hinge`` or ``squared_hinge``, ``size`` the number of basis samples of a kernel.
+    ``hinge`` or ``squared_hinge``, ``size`` the number of basis samples of a kernel; None takes
+    all. ``alpha_`` is the chosen alpha, ``heldout_`` (alphas, samples) has the held-out scores.
 
     >>> X, y = np.array([[0.0], [1.0], [0.0], [2.0]]), [1.0, 2.0, 7.0, 9.0]
     >>> scores = RankSVM(alphas=[1.0], folds=2).fit(X, y, queries=[0, 0, 1, 1]).predict(X)
@@ -902,8 +914,9 @@ class ReducedKernelMap(TransformerMixin, KernelMachine):
         """Return the predictions of every sample by a clone of a linear ``estimator``.
 
         Each fold is predicted by training on the others, on features without the fold's basis
-        samples. Arguments are those of ``iter_folds``; ``method`` is that of the estimator. The
-        estimator's penalty must not depend on the directions of the features, as a squared norm.
+        samples. Arguments are those of ``iter_folds``, and ``cv`` must test every sample;
+        ``method`` is the name of the estimator's method to call. The estimator's penalty must not
+        depend on the directions of the features; a squared norm does not.
         """
         y = np.asarray(y)
         parts = []
@@ -917,7 +930,12 @@ class ReducedKernelMap(TransformerMixin, KernelMachine):
         return predictions
 
     def _coordinates(self, X: Any, groups: Any) -> ReducedCoordinates:
-        """Sample the basis, store the map, and return the coordinates of the training samples."""
+        """Sample the basis, store the map, and return the coordinates of the training samples.
+
+        Sets ``basis_`` (sorted), ``X_fit_`` and ``projection_``. ``groups`` (n,) or None is what
+        the basis is sampled evenly over. Raises ValueError if ``size`` is below 1, there are not as
+        many groups as samples, or all kernel values of the basis are zero.
+        """
         n = count_rows(X)
         if self.size < 1:
             raise ValueError(f"size must be at least 1, got {self.size}")
@@ -942,7 +960,13 @@ class ReducedKernelMap(TransformerMixin, KernelMachine):
 
 
 class G2P(TransformerMixin, KernelMachine):
-    """Supervised embedding of the samples' similarities; see ``textrank.learners.g2p.G2P``.
+    """Supervised embedding of the samples' similarities (G2P, Mu et al. 2012).
+
+    Samples come to lie near if they are of one class and were among the ``neighbours`` nearest
+    before, either way or, if ``mutual``, both ways; with ``neighbours`` None only classes count.
+    ``alpha`` is the regularisation. ``size`` is the number of dimensions; None takes the smallest
+    with a ``share`` of the squared eigenvalues. ``fit`` sets ``projection_`` (n, dimensions) and
+    ``X_fit_``, the training samples. See ``textrank.learners.g2p.G2P`` for the objective.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
@@ -977,7 +1001,8 @@ class G2P(TransformerMixin, KernelMachine):
     def fit(self, X: Any, y: Any) -> G2P:
         """Find the projection and return self.
 
-        ``y`` are classes, (n,), or an indicator matrix (n, classes) of several per sample.
+        ``y`` are classes, (n,), or an indicator matrix (n, classes) of several per sample. Raises
+        ValueError if a parameter is out of its range or ``y`` is continuous.
         """
         X, y = self._validate(X, y, multi_output=True)
         learner = g2p.G2P(
@@ -993,7 +1018,7 @@ class G2P(TransformerMixin, KernelMachine):
         return self
 
     def transform(self, X: Any) -> Matrix:
-        """Return the embedding of new samples, (m, size).
+        """Return the embedding of new samples, (m, dimensions).
 
         X holds kernel values (m, n) if the kernel is precomputed. Raises NotFittedError before
         ``fit``.

@@ -29,7 +29,7 @@ class ScoredBatch:
 
     n is the number of candidates and d the number of named features. ``coef`` has the model's
     weight of each name in ``names``; ``chunks`` together have n scores, in the order of
-    ``candidates``.
+    ``candidates``. There must be at least one chunk.
     """
 
     candidates: Sequence[Candidate]
@@ -149,7 +149,8 @@ def subtract_mean(contributions: Features, mean: Vector) -> list[Explanation]:
 def merge_explanations(*explanations: Explanation) -> Explanation:
     """Return the explanation of a sum of scores, largest magnitude first.
 
-    Values of the same name are added up. A name whose values cancel stays, with value 0.
+    Values of the same name are added up. A name whose values cancel stays, with value 0. Names of
+    equal magnitude stay in order of appearance.
 
     >>> merge_explanations([(("path",), 0.5)], [(("path",), 0.25), (("verb",), -1.0)])
     [(('verb',), -1.0), (('path',), 0.75)]

@@ -96,7 +96,10 @@ class Influence:
     changes: Matrix  # (m, g) score without the document minus score; negative: it raised the score
 
     def rank(self, row: int) -> list[tuple[str, float]]:
-        """Return documents and changes of one score, largest magnitude first."""
+        """Return documents and changes of one score, largest magnitude first.
+
+        Changes whose magnitudes are equal up to round-off stay in the order of ``documents``.
+        """
         order = np.argsort(-merge_ties(np.abs(self.changes[row])), kind="stable")
         return [(self.documents[k], float(self.changes[row, k])) for k in order]
 
@@ -200,7 +203,10 @@ class Model:
         return None if self.calibration is None else np.asarray(self.calibration(scores))
 
     def describe_decision(self) -> dict[str, Any]:
-        """Return how the task decides, with its quality on held-out pairs; see the task."""
+        """Return in plain values how the task decides yes, with its quality on held-out candidates.
+
+        The keys depend on the task (``Task.describe_decision``); {} if it has nothing to say.
+        """
         return self.pipeline.task.describe_decision(self.labels, self.probability(self.heldout))
 
     def attributes(self, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
@@ -217,7 +223,10 @@ class Model:
         return rows
 
     def _leading_heads(self, scores: Matrix) -> list[str]:
-        """Return the most probable of the chosen heads for each row of raw scores (m, h)."""
+        """Return the most probable of the chosen heads for each row of raw scores (m, h).
+
+        The model must have heads.
+        """
         return cast(Heads, self.heads).leading(scores, self._chosen_heads)
 
     def _represent(self, candidates: Sequence[Candidate]) -> Sequence[Any]:
@@ -260,7 +269,10 @@ class Model:
     # Annotating Docs
 
     def __call__(self, doc: Doc) -> Doc:
-        """Write the answers to ``doc._.textrank_<task>`` and return the same Doc."""
+        """Write the answers to ``doc._.textrank_<task>`` and return the same Doc.
+
+        Errors are raised, such as ValueError if the Doc lacks annotation that the task needs.
+        """
         return self._annotate_batch([doc])[0]
 
     def pipe(
@@ -672,7 +684,9 @@ class Model:
     def to_disk(self, path: str | Path) -> None:
         """Write the model to a folder, atomically; an existing model there is replaced.
 
-        Feature weights of exactly zero are left out.
+        Feature weights of exactly zero are left out. The parent folder must exist. Raises
+        ValueError if ``path`` is a file or a folder that holds something else than a model, or if a
+        class of the pipeline is not registered.
         """
         with atomic_model_folder(path) as folder:
             write_model_config(self.pipeline, folder)
@@ -757,7 +771,11 @@ class Model:
         return arrays
 
     def _to_meta(self) -> dict[str, Any]:
-        """Return the contents of ``meta.json`` without the checksums."""
+        """Return the contents of ``meta.json`` without the checksums.
+
+        They begin with ``self.meta``, whose entries of the same key are replaced. A threshold that
+        is not finite is written as None.
+        """
         return {
             **self.meta,
             "format": FORMAT_VERSION,
@@ -830,7 +848,9 @@ class Model:
 def _add_constants(parts: Explanation, shift: float, others: float) -> Explanation:
     """Return parts with a constant added to the average candidate, and with what other heads add.
 
-    The average candidate stays last; the other entries are sorted by magnitude, largest first.
+    ``shift`` is the constant; the average candidate is last, and added if ``parts`` has none.
+    ``others`` becomes an entry ``OTHER_HEADS_NAME`` unless it is 0. Entries but the last are sorted
+    by magnitude, largest first.
     """
     average = shift + sum(value for name, value in parts if name == (AVERAGE_NAME,))
     rest = [entry for entry in parts if entry[0] != (AVERAGE_NAME,)]

@@ -105,6 +105,7 @@ class Pipeline:
     learner: Learner
 
     def __post_init__(self) -> None:
+        """Raise ValueError if a part lacks members of its role."""
         for role, protocol in _ROLES.items():
             part = getattr(self, role)
             if not isinstance(part, protocol):
@@ -278,7 +279,10 @@ def _fit_heads(task: Task, fit: Fit, targets: Targets) -> Heads | None:
 
 
 def _make_reference(dataset: Dataset, heldout: Vector) -> HeldoutReference:
-    """Describe the documents of held-out scores (n,), as far as the dataset knows them."""
+    """Describe the documents of held-out scores (n,), as far as the dataset knows them.
+
+    A dataset without candidates, such as stored training data, gives their numbers only.
+    """
     if not dataset.candidates:  # training data that were stored with a model
         return HeldoutReference.from_targets(dataset.targets)
     return HeldoutReference.from_candidates(dataset.candidates, heldout)

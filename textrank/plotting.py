@@ -88,14 +88,18 @@ class SentenceGraphDrawing:
 
     @property
     def dependencies(self) -> list[tuple[int, int, str, float]]:
-        """Word index of governor and dependent, label and weight of each dependency."""
+        """Word index of governor and dependent, label and weight of each dependency.
+
+        The label is the first one of the dependency's vertex, with its prefix "path:" if it is on a
+        shortest path; the weight is that of the edge into the vertex.
+        """
         n, total = len(self.words), len(self.graph)
         into = {t: (s, w) for (s, t), w in self.graph.edges.items() if n <= t < total - n}
         out = {s: t for s, t in self.graph.edges if n <= s < total - n}
         return [(into[v][0], out[v], self.graph.labels[v][0], into[v][1]) for v in sorted(out)]
 
     def figure(self) -> Figure:
-        """Draw the graph on a new figure."""
+        """Draw the graph on a new figure and return it; raise ImportError without matplotlib."""
         plt = import_pyplot()
         wide = 1.25 * len(self.words)
         height = 0.9 + 0.38 * max((abs(g - d) for g, d, *_ in self.dependencies), default=1)
@@ -233,7 +237,10 @@ def draw_parse_windows(candidate: Candidate, *, window: int = 1, centre: int = 2
 
 
 def _draw_links(axes: Axes, candidate: Candidate) -> None:
-    """Draw the words of the candidate's Doc and its ``user_data["dependencies"]`` between them."""
+    """Draw the words of the candidate's Doc and its ``user_data["dependencies"]`` between them.
+
+    The height of a link grows with its length. Raises KeyError if there are no dependencies.
+    """
     words = [token.text for token in candidate.doc]
     step = 9.4 / max(len(words), 8)
     for index, word in enumerate(words):
@@ -352,7 +359,10 @@ def example_context() -> Contexts:
 
 
 def main() -> None:
-    """Draw the example pair to the file named on the command line; its suffix sets the format."""
+    """Draw the example pair to the file named on the command line; its suffix sets the format.
+
+    An existing file is overwritten. Raises SystemExit unless there is exactly one argument.
+    """
     if len(sys.argv) != 2:
         raise SystemExit("usage: python -m textrank.plotting FILE")
     # No date and a fixed salt for the ids of elements: the same drawing gives the same file.

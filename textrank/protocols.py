@@ -221,7 +221,10 @@ def _with_kernels(kernel: Any, parts: Mapping[str, Mapping[Any, Kernel[Any]]]) -
 
 
 def learns_from_inputs(kernel: Kernel[Any]) -> bool:
-    """Return whether a kernel, or a kernel inside it, has parts to be learnt from its inputs."""
+    """Return whether a kernel, or a kernel inside it, has parts to be learnt from its inputs.
+
+    A ``LearningKernel`` answers for itself and everything inside it.
+    """
     if isinstance(kernel, LearningKernel):
         return kernel.learns
     return any(map(learns_from_inputs, subkernels(kernel)))
@@ -273,7 +276,8 @@ def expand_choices(kernel: Kernel[Any]) -> dict[str, Kernel[Any]]:
 def count_diverging(kernel: Kernel[Any], X: Sequence[Any]) -> int:
     """Return how many inputs are scaled down by a kernel or by the kernels it is made of.
 
-    An input counts once for every ``ScalingKernel`` that sees it.
+    An input counts once for every ``ScalingKernel`` that sees it; kernels inside such a kernel are
+    left to it.
     """
     if isinstance(kernel, ScalingKernel):
         return kernel.count_diverging(X)

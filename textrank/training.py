@@ -34,8 +34,9 @@ class TrainingPlan:
 def load_training_plan(name: str | Path) -> TrainingPlan:
     """Return what training the pipeline ``name`` (shipped, or the path of a cfg) means.
 
-    If its ``[train]`` block names another pipeline, the plan is that of the other one. Without a
-    block, the pipeline itself is trained, without submodels.
+    If its ``[train]`` block names another pipeline, the plan is that of the other one, and its own
+    submodels are ignored. Without a block, the pipeline itself is trained, without submodels.
+    Raises ValueError if a cfg file is unknown or not readable.
 
     >>> load_training_plan("ppi").pipeline, sorted(load_training_plan("ppi").submodels)
     ('ppi-reduced', ['direction', 'status', 'type'])
@@ -80,7 +81,10 @@ def _annotated_docs(pipeline: Pipeline, docs: Sequence[Doc]) -> list[Doc]:
 
 
 def labelled_docs(pipeline: Pipeline, docs: Sequence[Doc]) -> list[Doc]:
-    """Return the Docs that have candidates, all with labels."""
+    """Return the Docs that have candidates, all with labels, in order.
+
+    Raises what ``task.candidates`` raises for a Doc, such as ValueError if it has no entities.
+    """
     labels = [{candidate.label for candidate in pipeline.task.candidates(doc)} for doc in docs]
     return [doc for doc, found in zip(docs, labels, strict=True) if found and None not in found]
 

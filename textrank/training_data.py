@@ -81,7 +81,9 @@ class TrainingData:
         """Build the training data of labelled candidates of Docs.
 
         ``inputs`` are their features or representations, in the same order. Docs that share an id
-        count as one document.
+        count as one document, with the sentences of all and the whole text of the last. Labels of
+        heads are None unless all candidates have the same number of them. Raises KeyError if a
+        candidate is of a document that is not among the Docs.
         """
         documents: dict[str, TrainingDocument] = {}
         for number, doc in enumerate(docs):
@@ -125,7 +127,10 @@ class TrainingData:
         )
 
     def _group_documents(self) -> Indices:  # (g,)
-        """Return a number for each document, equal for documents that share text."""
+        """Return a number for each document, equal for documents that share text.
+
+        Sharing a sentence or origin is transitive. Numbers are arbitrary, not consecutive.
+        """
         groups = DisjointSet(range(len(self.documents)))
         first_with_hash: dict[int, int] = {}
         for number, document in enumerate(self.documents):
@@ -142,7 +147,10 @@ class TrainingData:
         return encode_hashes(hashes)
 
     def find_copies(self, documents: Collection[str]) -> list[str]:
-        """Return the ids of other documents that share a sentence or origin with one of these."""
+        """Return the ids of other documents that share a sentence or origin with one of these.
+
+        They are in the order of training. Ids that are not in the training data are ignored.
+        """
         wanted = {key for d in self.documents if d.id in documents for key in d.sentences}
         return [d.id for d in self.documents if d.id not in documents and d.sentences & wanted]
 
@@ -180,8 +188,9 @@ class TrainingData:
     def join(self, other: TrainingData, inputs: Any) -> TrainingData:
         """Return these candidates followed by others of new documents.
 
-        ``inputs`` are those of both. Raises ValueError for a document that is in both, for
-        candidates that are compared with one another, and if only one has labels of heads.
+        ``inputs`` are those of both, in this order. Labels of heads are kept only if both have
+        them. Raises ValueError for a document that is in both, and for candidates that are compared
+        with one another.
         """
         present = {document.id for document in self.documents}
         if known := [document.id for document in other.documents if document.id in present]:
@@ -207,7 +216,7 @@ class TrainingData:
         )
 
     def to_arrays(self) -> Arrays:
-        """Return the content as named arrays for ``write_arrays``."""
+        """Return the content as named arrays for ``write_arrays``, which ``from_arrays`` reads."""
         sizes = [len(document.sentences) for document in self.documents]
         hashes = [key for document in self.documents for key in sorted(document.sentences)]
         texts = [[] if d.text is None else [d.text] for d in self.documents]
@@ -268,7 +277,10 @@ class TrainingData:
         return data
 
     def _check(self) -> None:
-        """Raise ValueError unless all parts have one row per candidate and name a document."""
+        """Raise ValueError unless all parts have one row per candidate and name a document.
+
+        Labels must be finite. Preferences are not checked.
+        """
         heads = self.y if self.head_labels is None else self.head_labels
         sizes = {len(part) for part in (self.document_of, self.inputs, self.y, self.queries, heads)}
         is_known = (self.document_of >= 0) & (self.document_of < len(self.documents))
@@ -277,7 +289,10 @@ class TrainingData:
 
 
 def _drop_unused_columns(features: Features) -> Features:
-    """Return features without the columns, and words of names, that no row has."""
+    """Return features without the columns, and words of names, that no row has.
+
+    A column whose stored values are all zero counts as one that no row has.
+    """
     values = sp.csr_array(features.values)
     used = np.unique(values.indices[values.data != 0])
     return Features(sp.csr_array(values[:, used]), features.names.take(used).drop_unused_words())

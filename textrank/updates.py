@@ -77,7 +77,10 @@ def forget_documents(model: Model, documents: Collection[str]) -> Model:
 
 
 def _without_or_none(training: TrainingData, documents: Sequence[str]) -> TrainingData | None:
-    """Return ``training.without(documents)``; None if no candidate is left."""
+    """Return ``training.without(documents)``; None if no candidate is left.
+
+    Raises ValueError for an unknown document, but only if candidates are left.
+    """
     ids = [document.id for document in training.documents]
     left = {ids[number] for number in training.document_of} - set(documents)
     return training.without(documents) if left else None
@@ -113,7 +116,11 @@ def add_documents(model: Model, docs: Sequence[Doc]) -> Model:
 
 
 def _extend(pipeline: Pipeline, training: TrainingData, docs: Sequence[Doc]) -> TrainingData:
-    """Return the training data with the candidates of Docs after the others."""
+    """Return the training data with the candidates of Docs after the others.
+
+    Raises ValueError as ``Pipeline.prepare`` (no candidates, or one without a label) and
+    ``TrainingData.join`` (a document that is known).
+    """
     dataset = pipeline.prepare(docs)
     inputs = dataset.data if isinstance(dataset.data, Features) else dataset.X
     new = TrainingData.from_candidates(docs, dataset.candidates, inputs)
@@ -143,8 +150,9 @@ def largest_difference(one: Model, other: Model) -> float:
     """Return the largest difference of two models of the same training data.
 
     Compared are coefficients, alpha, threshold, held-out scores, calibration and submodels, each
-    relative to its largest magnitude. Infinite if they have different shapes or features; features
-    of weight zero are not compared.
+    relative to its largest magnitude. Infinite if they have different shapes, features or
+    submodels. Features of weight zero, representations of training candidates and curves of heads
+    are not compared.
     """
     one, other = _drop_zero_weights(one), _drop_zero_weights(other)
     pairs: list[tuple[Any, Any]] = [
@@ -177,7 +185,10 @@ def _drop_zero_weights(model: Model) -> Model:
 
 
 def _relative_difference(x: Any, y: Any) -> float:
-    """Return the largest difference of two arrays, relative to the largest magnitude of both."""
+    """Return the largest difference of two arrays, relative to the largest magnitude of both.
+
+    Infinite if the shapes differ, 0 if both are zero or empty, NaN if a value is NaN.
+    """
     if x.shape != y.shape:
         return float("inf")
     scale = max(float(np.abs(x).max(initial=0.0)), float(np.abs(y).max(initial=0.0)), 1e-300)
@@ -251,7 +262,10 @@ def _checksum(content: Mapping[str, Any]) -> str:
 
 
 def hash_model_folder(folder: str | Path) -> dict[str, str]:
-    """Return the SHA-256 of every file of a model and its submodels, by relative path, sorted."""
+    """Return the SHA-256 of every file of a model and its submodels, by relative path, sorted.
+
+    These are all files of the folder and of its subfolders with a ``meta.json``, not deeper ones.
+    """
     root = Path(folder)
     paths = [
         *root.iterdir(),
@@ -273,7 +287,9 @@ def write_update(
     """Write an updated model and return the receipt.
 
     ``source`` is the folder of ``model``, before the update; ``target`` the folder to write, None
-    replaces the old model. ``documents`` are the ids of those forgotten or added.
+    replaces the old model. ``documents`` are the ids of those forgotten or added. The model is
+    written as ``Model.to_disk`` does; the receipt is not written. Raises ValueError if ``model``
+    (of "forget") or ``updated`` (of "add") holds no training data.
     """
     holder = model if action == "forget" else updated
     training = holder.require_training("A receipt")
