@@ -73,7 +73,11 @@ class LabelShare:
 
 @dataclass(frozen=True)
 class CorpusAudit:
-    """Result of ``audit_corpus``: doubts in descending order, and rates by part of the corpus."""
+    """Result of ``audit_corpus``: doubts in descending order, and rates by part of the corpus.
+
+    Every label has a Doubt. ``error_rate`` is an estimate of wrong labels (confident learning); the
+    rates by part count labels whose doubt is above one half.
+    """
 
     task: str
     corpus: str
@@ -89,7 +93,7 @@ class CorpusAudit:
     by_annotator: Mapping[str, LabelShare] = field(default_factory=dict)  # if the corpus names them
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values; doubts in order."""
+        """Return everything as plain values under the names of the fields, in order."""
         values = {key: getattr(self, key) for key in ("task", "corpus", "pipeline", "alpha")}
         rates = {
             name: {key: asdict(rate) for key, rate in getattr(self, name).items()}
@@ -281,7 +285,10 @@ class _Resampler:
         return dict(sorted(shares.items(), key=lambda item: (-item[1].share, item[0])))
 
     def _doubtful_share(self, rows: Indices) -> LabelShare:
-        """Return the share of doubts above one half among ``rows``, not empty."""
+        """Return the share of doubts above one half among ``rows``, not empty, with its interval.
+
+        The groups of these rows are resampled; the interval is None if there is only one.
+        """
         is_doubtful = self.wrong[rows] > 0.5
         _, group = np.unique(self.targets.groups[rows], return_inverse=True)
         draws = self._draws(int(group.max()) + 1)

@@ -183,7 +183,11 @@ class CrossCorpus:
         return [[self.mean(measure, a, b) for b in self.corpora] for a in self.corpora]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON: every report, and how many documents were left out."""
+        """Return plain values for JSON: ``corpora``, ``cells`` and ``seconds``.
+
+        A cell is a pair of corpora with ``train``, ``test``, ``dropped`` (test documents that were
+        left out) and ``report``.
+        """
         rows = [
             {"train": a, "test": b, "dropped": self.dropped[a, b], "report": report.to_dict()}
             for (a, b), report in self.reports.items()
@@ -520,7 +524,11 @@ def _partitions(
 
 
 def _describe(folds: int | Mapping[str, int], splits: int, inner: int, ranked: bool) -> str:
-    """Return the procedure in one line for the report; ``ranked`` leaves out the threshold."""
+    """Return the procedure in one line for the report; ``ranked`` leaves out the threshold.
+
+    Arguments are those of ``evaluate_estimator``: ``splits`` is named only above 1, ``inner`` is
+    the number of folds that determine the threshold.
+    """
     what = "given folds" if isinstance(folds, Mapping) else f"{folds} folds"
     times = f", {splits} divisions" if splits > 1 else ""
     inside = "" if ranked else f"; threshold by {inner} document-level folds of the training part"

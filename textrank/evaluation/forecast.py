@@ -116,6 +116,6 @@ def _fit_line(x: Vector, v: Vector, w: Vector) -> tuple[Vector, Vector, float]:
 
 
 def _quantiles(draws: Vector) -> tuple[float, float, float]:
-    """Return median, lower and upper end of the central ``LEVEL`` of draws."""
+    """Return median, lower and upper end of the central ``LEVEL`` of draws, not empty."""
     middle, low, high = np.quantile(draws, [0.5, (1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(middle), float(low), float(high)

@@ -52,7 +52,11 @@ ERROR_LEVELS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)  # proposed if one ca
 
 @dataclass(frozen=True)
 class Guarantee:
-    """Confidence from which a model's answers are given, and what is promised of them."""
+    """Confidence from which a model's answers are given, and what is promised of them.
+
+    Promised is that at most the share ``max_error`` of the given answers is wrong, with probability
+    ``confidence``, for ``population``, a description in words. An answer at the level is given.
+    """
 
     max_error: float
     confidence: float
@@ -69,7 +73,7 @@ class Guarantee:
         return asdict(self)
 
     def describe(self) -> str:
-        """Return the promise in words."""
+        """Return the promise in words: two sentences with the level and the held-out counts."""
         level = f"{self.level:.2f}" if self.probability is None else f"{self.probability:.2f}"
         return (
             f"At most {100 * self.max_error:g} % of the given answers are wrong, with "
@@ -125,7 +129,10 @@ def find_guarantee(model: Model, *, max_error: float = 0.1, confidence: float = 
 
 
 def _require_reference(model: Model) -> HeldoutReference:
-    """Return the documents of a model's held-out scores; ValueError if it does not store them."""
+    """Return what a model stores about the documents of its held-out scores.
+
+    Raises ValueError if it does not store it, as models of earlier versions.
+    """
     if model.reference is None:
         raise ValueError(
             "this model does not store the documents of its held-out scores, so nothing can be "
@@ -136,7 +143,11 @@ def _require_reference(model: Model) -> HeldoutReference:
 
 @dataclass(frozen=True, eq=False)
 class HeldoutAnswers:
-    """Answers to r held-out questions: how confident they are, and whether they are wrong."""
+    """Answers to r held-out questions: how confident they are, and whether they are wrong.
+
+    Confidences and levels are log-odds, or scores of a model that is not calibrated. Levels must
+    not depend on ``is_wrong``.
+    """
 
     confidence: Vector  # (r,)
     is_wrong: Vector  # (r,) 1.0 or 0.0
@@ -346,7 +357,10 @@ class Shift:
         return {**asdict(self), "shifted": self.is_shifted}
 
     def describe(self) -> str:
-        """Return the result as a sentence."""
+        """Return the result as a sentence.
+
+        It says why nothing was compared, or whether and in which columns the documents are unlike.
+        """
         if self.training_documents < MIN_SHIFT_DOCUMENTS:
             return (
                 "The texts were not compared with the training documents, because the model "
@@ -495,7 +509,10 @@ class AnswerSets:
 
     @classmethod
     def from_model(cls, model: Model, *, error: float) -> AnswerSets:
-        """Choose the margin on the held-out scores of a model; see ``fit``."""
+        """Choose the margin on the held-out scores of a model; see ``fit``.
+
+        Raises ValueError also if the model does not store the documents of these scores.
+        """
         reference = _require_reference(model)
         return cls.fit(
             model.heldout, model.labels, reference.queries, reference.groups, error=error

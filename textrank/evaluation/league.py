@@ -38,7 +38,11 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Annotation:
-    """Names and relations of a document in plain values, gold or answered."""
+    """Names and relations of a document in plain values, gold or answered.
+
+    ``identifiers`` has one entry per entry of ``pieces``, ``types`` and ``is_directed`` one per
+    pair.
+    """
 
     pieces: Sequence[Sequence[tuple[int, int]]]  # character ranges of each name
     identifiers: Sequence[frozenset[str]]  # of each name, lower case
@@ -203,7 +207,7 @@ class Score:
 
 @dataclass(frozen=True)
 class PairedTest:
-    """Difference of F1 between two systems in one unit, with its p-value."""
+    """Difference of F1 between two systems in one unit, with its two-sided p-value."""
 
     unit: str
     first: str
@@ -224,7 +228,7 @@ class League:
     missing: Mapping[str, int] = field(default_factory=dict)  # documents a system did not answer
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values."""
+        """Return everything as plain values under the names of the fields."""
         return {
             "gold": self.gold,
             "documents": self.documents,
@@ -418,7 +422,10 @@ class ErrorKind:
 
 @dataclass(frozen=True)
 class DocumentToCheck:
-    """A document whose check would tell most, with what the answers and our model dispute."""
+    """A document whose check would tell most, with what the answers and our model dispute.
+
+    ``disputes`` is the number of all disputed items, ``items`` the first of them.
+    """
 
     document: str
     disputes: int
@@ -440,7 +447,7 @@ class AnswerAudit:
     next_documents: Sequence[DocumentToCheck]  # most disputes first
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values."""
+        """Return everything as plain values under the names of the fields."""
         values = {key: getattr(self, key) for key in ("answers", "documents", "checked", "model")}
         return {
             **values,
@@ -711,6 +718,7 @@ def _disputed(text: str, one: Annotation, other: Annotation) -> list[str]:
     names, pairs = match_links(links), match_links(link_pairs(one.pairs, other.pairs, links))
 
     def show(side: Annotation, name: int) -> str:
+        """Return the text of a name of one side, its pieces joined by blanks."""
         return " ".join(text[start:end] for start, end in side.pieces[name])
 
     items = []

@@ -48,14 +48,18 @@ class Hits:
 
     @property
     def prf(self) -> PRF:
-        """Precision, recall and F1; None if the denominator is zero."""
+        """Precision, recall and F1; each is None if its own denominator is zero."""
         precision = self.right / self.found if self.found else None
         recall = self.right / self.gold if self.gold else None
         total = self.found + self.gold
         return PRF(precision, recall, 2 * self.right / total if total else None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return counts and metrics as plain values."""
+        """Return counts and metrics as plain values.
+
+        ``right`` is under the key ``true_positives``, with ``false_positives`` and ``missed``
+        beside it; metrics are ``precision``, ``recall`` and ``f``, None if undefined.
+        """
         return {
             "found": self.found,
             "gold": self.gold,
@@ -173,7 +177,11 @@ class Found:
     reachable: int  # gold interactions with a candidate of their own
 
     def to_dict(self) -> dict[str, Any]:
-        """Return counts and metrics; ``..._of_reachable`` leave out what no candidate covers."""
+        """Return counts and metrics; ``..._of_reachable`` leave out what no candidate covers.
+
+        The keys of ``Hits.to_dict`` with ``reachable``, ``unreachable``, ``recall_of_reachable``
+        and ``f_of_reachable``.
+        """
         hits = self.hits
         alone = Hits(hits.found, self.reachable, hits.right).prf
         return {
@@ -314,7 +322,12 @@ def _calibration(
 
 @dataclass(frozen=True, eq=False)
 class _TextComparison:
-    """Gold and recognised entities and pairs of one text; pairs are indices of entities."""
+    """Gold and recognised entities and pairs of one text; pairs are indices of entities.
+
+    Gold entities are ``mentions`` and gold pairs ``interactions``; recognised ones are ``found``
+    and ``pairs``. ``gold`` are the stored gold rows, ``sentences`` character ranges of the analysed
+    text.
+    """
 
     mentions: Sequence[Mention]  # of gold
     gold: Sequence[Mapping[str, Any]]
@@ -426,7 +439,11 @@ def _check_pair_task(model: Model, docs: Sequence[Doc]) -> PairTask:
 
 
 def _describe(nlp: Language, sentences: bool) -> str:
-    """Return the procedure in words for the report: sentences and recogniser."""
+    """Return the procedure in words for the report: sentences and recogniser.
+
+    ``sentences`` says whether those of the corpus were kept. The recogniser is the name of ``nlp``,
+    or its language without one.
+    """
     kept = ", sentences of the corpus" if sentences else ""
     return f"raw text{kept}, names found by {nlp.meta.get('name') or nlp.lang}"
 
@@ -554,7 +571,11 @@ def _check_document_task(model: Model) -> DocumentTask:
 
 
 def _analyse_raw(docs: Sequence[Doc], nlp: Language) -> Iterator[Doc]:
-    """Yield the texts analysed by ``nlp``: one new Doc per Doc, in order, with its id."""
+    """Yield the texts analysed by ``nlp``: one new Doc per Doc, in order, with its id.
+
+    The id is ``user_data["document"]``; a Doc without one is named by its position. Nothing else of
+    ``docs`` but the text is used.
+    """
     pairs = ((doc.text, document_id(doc, n)) for n, doc in enumerate(docs))
     for doc, name in nlp.pipe(pairs, as_tuples=True):
         doc.user_data["document"] = name

@@ -108,7 +108,10 @@ class Summary:
 
 @dataclass(frozen=True)
 class Decision:
-    """One scored candidate in plain values, for curves and error pages."""
+    """One scored candidate in plain values, for curves and error pages.
+
+    The answer is yes from ``threshold`` on (inclusive). ``spans`` and ``path`` become tuples.
+    """
 
     document: str
     text: str  # its sentence

@@ -22,7 +22,10 @@ INNER_SELECTION = "alpha and threshold by leave-{unit}-out inside the training f
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """The folds of n candidates, once per repetition, and a description for the report."""
+    """The folds of n candidates, once per repetition, and a description for the report.
+
+    Each tested fold is scored by a model of all others.
+    """
 
     targets: Targets  # whose groups are held out together inside the training folds
     partitions: Sequence[Indices]  # (n,) the fold of each candidate, 0 .., for each repetition
@@ -166,7 +169,7 @@ class LeavePairOut:
     """
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """Return a Split without folds, marked as ``holds_out_pairs``."""
+        """Return a Split without folds, marked as ``holds_out_pairs``; no argument is checked."""
         return Split(
             targets,
             [],
@@ -178,7 +181,10 @@ class LeavePairOut:
 
 @dataclass(frozen=True)
 class FiveByTwo:
-    """Five divisions into two halves of the groups, for the combined 5×2cv F-test."""
+    """Five divisions into two halves of the groups, for the combined 5×2cv F-test.
+
+    Division i uses ``seed + i``; each half is tested once.
+    """
 
     seed: int = 0
 
@@ -253,7 +259,10 @@ class LeaveQueryOut:
 
 @dataclass(frozen=True)
 class SentenceFolds:
-    """Folds of whole queries (sentences), documents separated: shows what that leak is worth."""
+    """Folds of whole queries (sentences), documents separated: shows what that leak is worth.
+
+    The figures are inflated; the report has a note that says so.
+    """
 
     folds: int = 10
     seed: int = 0
@@ -272,7 +281,10 @@ class SentenceFolds:
 
 @dataclass(frozen=True)
 class LeakyFolds:
-    """Folds of single candidates, so that a sentence is in several folds. Never report this."""
+    """Folds of single candidates, so that a sentence is in several folds. Never report this.
+
+    The figures are inflated; the report has a note that says so.
+    """
 
     folds: int = 10
     seed: int = 0

@@ -34,7 +34,10 @@ from textrank.protocols import Learner
 
 @dataclass(frozen=True)
 class Significance:
-    """Result of a significance test: statistic and p-value under the null of no difference."""
+    """Result of a significance test: statistic and p-value under the null of no difference.
+
+    ``p`` is None where the statistic is; ``pairs`` is the number of compared values.
+    """
 
     test: str
     statistic: float | None  # None: not defined for these values
@@ -631,7 +634,10 @@ def _notes(reports: Mapping[str, Report]) -> list[str]:
 
 @dataclass(frozen=True)
 class PermutationResult:
-    """Rank of the AUC of the true labels among those of permuted labels, mean over folds."""
+    """Rank of the AUC of the true labels among those of permuted labels, mean over folds.
+
+    ``null_mean`` and ``null_std`` are those of the permuted labels' AUC.
+    """
 
     auc: float
     p: float  # share of permutations that do as well, the true answers counted among them
@@ -764,7 +770,10 @@ def nested_scores(
 
 
 def aucs(Y: Matrix, scores: Matrix) -> Vector:  # (n, p), (n, p) -> (p,)
-    """Return the AUC of each column, ties one half; NaN for a column with one class only."""
+    """Return the AUC of each column, ties one half; NaN for a column with one class only.
+
+    A label is positive where greater than 0. Scores within round-off are tied.
+    """
     positive = Y > 0
     p = positive.sum(axis=0).astype(np.float64)
     n = len(Y) - p

@@ -122,7 +122,10 @@ class Cache:
         return path
 
     def _path(self, kind: str, made_from: Mapping[str, Any]) -> Path:
-        """Return the path of the JSON file; ``kind`` is the name of the subfolder."""
+        """Return the path of the JSON file; ``kind`` is the name of the subfolder.
+
+        It need not exist. The order of the keys of ``made_from`` does not matter.
+        """
         text = json.dumps(_plain(made_from), sort_keys=True)
         return self.folder / kind / f"{hashlib.sha256(text.encode()).hexdigest()[:24]}.json"
 

@@ -82,7 +82,11 @@ class HarmfulDocument:
 
 @dataclass(frozen=True)
 class Transfer:
-    """Result of ``transfer_corpora``."""
+    """Result of ``transfer_corpora``.
+
+    ``documents`` and ``candidates`` are those of the target that were used, ``sampled_out`` the
+    target documents left out to stay below the largest number of candidates.
+    """
 
     target: str
     pipeline: str
@@ -208,7 +212,10 @@ class _Choice:
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """Kernel values of all candidates; those of the target are the first ``size`` rows."""
+    """Kernel values of all candidates; those of the target are the first ``size`` rows.
+
+    ``documents`` are ids; rows of a foreign corpus are adjacent.
+    """
 
     K: Matrix  # (N, N)
     y: Vector  # (N,)
@@ -375,7 +382,10 @@ class _State:
         return cls(K, np.zeros(len(chosen)), problem.y[chosen], targets, foreign)
 
     def quality(self, alpha: float, select: SelectionMetric) -> float:
-        """Return the leave-document-out metric of the target with what was used so far."""
+        """Return the leave-document-out metric of the target with what was used so far.
+
+        ``select`` is the metric; higher is better.
+        """
         n = len(self.targets)
         return self._score(self.K[:n, :n], self.mean[:n], alpha, select)
 
@@ -516,7 +526,11 @@ def _weighted_aucs(y: Vector, scores: Vector, weights: Matrix) -> Vector:  # (r,
 
 
 def _weighted_fs(y: Vector, decisions: NDArray[np.bool_], weights: Matrix) -> Vector:  # (r,)
-    """Return F (r,) of decisions (n,) with each row of weights (r, n); NaN if undefined."""
+    """Return F (r,) of decisions (n,) with each row of weights (r, n); NaN if undefined.
+
+    Labels ``y`` are positive where greater than 0. Undefined is F without positives and answers of
+    yes.
+    """
     positive = y > 0
     right = 2 * (weights * (positive & decisions)).sum(axis=1)
     total = (weights * positive).sum(axis=1) + (weights * decisions).sum(axis=1)

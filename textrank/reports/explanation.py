@@ -108,7 +108,7 @@ _NEGATION_STEMS = (
 
 @dataclass(frozen=True)
 class ContributionGroup:
-    """Features of one kind and what they add together."""
+    """Features of one kind and what they add together; ``adds`` is the sum over ``parts``."""
 
     title: str
     adds: float
@@ -250,7 +250,7 @@ def _words(text: str) -> list[str]:
 
 
 def _view_of(name: Sequence[str]) -> str:
-    """Return the view that a feature is of; "" if its name has none of ``GROUP_OF_VIEW``."""
+    """Return the first view (``GROUP_OF_VIEW``) among the parts of a feature name; "" for none."""
     parts = map(_without_width, name)
     return next((part for part in parts if part in GROUP_OF_VIEW), "")
 
@@ -405,7 +405,11 @@ class ExplainedDecision:
 
     @property
     def verdict(self) -> str:
-        """Answer, attributes, probability, score and threshold in words."""
+        """Answer, attributes, probability, score and threshold in words.
+
+        The answer is "yes", "no", or "ranked" without a threshold; what ``row`` or the decision
+        lacks is left out.
+        """
         d = self.decision
         answer = "ranked" if d.decision is None else "yes" if self.is_positive else "no"
         stated = [str(self.row[key]) for key in STATED_KEYS if key in self.row]
@@ -417,7 +421,10 @@ class ExplainedDecision:
 
     @property
     def pieces(self) -> list[Piece]:
-        """Sentence with the names, the dependency path and the supporting words marked."""
+        """Sentence with the names, the dependency path and the supporting words marked.
+
+        Pairs of text and CSS classes, see ``mark_sentence``.
+        """
         words = find_supporting_words(self.parts, self.decision.text)
         return mark_sentence(self.decision, words)
 

@@ -244,7 +244,12 @@ class Step:
 
 @dataclass(frozen=True)
 class Error:
-    """A wrong answer, ready to display."""
+    """A wrong answer, ready to display.
+
+    ``decision`` is that of the split with the largest margin. For "wrong order" the margin is the
+    best label of the query minus that of the candidate. ``pieces`` and ``steps`` are the marked
+    sentence and the dependency path.
+    """
 
     kind: str  # "false positive", "false negative" or "wrong order"
     decision: Decision

@@ -301,7 +301,10 @@ def plot_heat_map(
 
 
 def _draw_cell(axes: Axes, row: int, column: int, value: float, alpha: float) -> None:
-    """Draw one cell of a heat map with ``value`` in percent; ``alpha`` is its opacity, 0 to 1."""
+    """Draw one cell of a heat map with ``value`` in percent; ``alpha`` is its opacity, 0 to 1.
+
+    Its centre is at x = ``column`` and y = ``row``.
+    """
     rectangle = _import_matplotlib().patches.Rectangle(
         (column - 0.47, row - 0.47), 0.94, 0.94, facecolor=ACCENT, alpha=alpha, linewidth=0
     )
@@ -378,7 +381,10 @@ def _set_unit_axes(axes: Axes, x: str, y: str) -> None:
 
 
 def _style(name: str) -> dict[str, Any]:
-    """Return matplotlib settings; ``name`` makes the ids in the SVG reproducible."""
+    """Return matplotlib settings of all plots, with placeholder colours.
+
+    ``name`` makes the ids in the SVG reproducible.
+    """
     return {
         "svg.fonttype": "none",  # text stays text: searchable, and in the font of the page
         "svg.hashsalt": name,  # the same drawing gives the same text

@@ -139,7 +139,10 @@ def _format_p(p: float | None) -> str:
 
 
 def describe_permutation_test(report: Report) -> str:
-    """Return the result of a report's permutation test, which it must have, as a sentence."""
+    """Return the result of a report's permutation test as a sentence.
+
+    ``report.permutation`` must hold the values of ``PermutationResult``; KeyError if it is empty.
+    """
     test = report.permutation
     return (
         f"AUC {format_percent(test['auc'])} against {format_percent(test['null_mean'])} "
@@ -212,7 +215,10 @@ def _metrics_table(report: Report) -> Table:
 
 
 def _folds_table(report: Report) -> Table:
-    """Return a table with a row per fold: sizes and metrics, without optimistic ones."""
+    """Return a table with a row per fold: sizes and metrics, without optimistic ones.
+
+    A metric that a fold does not define is a dash.
+    """
     names = [name for name in report.measures if name not in OPTIMISTIC]
     table = _new_table()
     for name in ("split", "fold", "candidates", "positive", *map(metric_label, names)):
@@ -375,7 +381,10 @@ def _describe_calibration(values: Mapping[str, float]) -> str:
 
 
 def _names_table(result: RawText) -> Table:
-    """Return counts and metrics of recognised names, a row per rule of matching."""
+    """Return counts and metrics of recognised names, a row per rule of matching.
+
+    The rules are the keys of ``NAME_MATCH_LABELS``, which ``result.names`` must have.
+    """
     table = _wide_table("names", ("gold", "found", "right", "precision", "recall", "F"))
     for key, words in NAME_MATCH_LABELS.items():
         hits = result.names[key]
@@ -385,7 +394,10 @@ def _names_table(result: RawText) -> Table:
 
 
 def _interactions_table(result: RawText) -> Table:
-    """Return counts and metrics of interactions, a row per rule of matching names."""
+    """Return counts and metrics of interactions, a row per rule of matching names.
+
+    The rules are the keys of ``PAIR_MATCH_LABELS``, which ``result.interactions`` must have.
+    """
     heads = ("gold", "reachable", "yes", "right", "precision", "recall", "F", "F of reachable")
     table = _wide_table("interactions", heads)
     for key, words in PAIR_MATCH_LABELS.items():

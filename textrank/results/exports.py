@@ -53,7 +53,10 @@ BATCH_ROWS = 4096  # fetched from the database at a time
 
 
 class ExportSummary(NamedTuple):
-    """Format of an export and numbers of its facts and statements."""
+    """Format of an export and numbers of its facts and statements.
+
+    ``format`` is a key of ``EXPORT_FORMATS``.
+    """
 
     format: str
     facts: int

@@ -219,7 +219,10 @@ def find_entities(store: Store, word: str) -> list[str]:
 
 
 def _find_taxa(word: str) -> list[int]:
-    """Return the NCBI taxa that a whole text names, such as "mouse"; [] for any other text."""
+    """Return the NCBI taxa that a whole text names, such as "mouse"; [] for any other text.
+
+    A text that names a species among other words is another text.
+    """
     mentions = find_species(word)
     return [m.taxon for m in mentions if m.end - m.start == len(word.strip())]
 

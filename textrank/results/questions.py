@@ -123,7 +123,12 @@ class UnknownQuestionError(ValueError):
 
 @dataclass(frozen=True)
 class Question:
-    """Parsed question: what it asks for, of which names and with which filters."""
+    """Parsed question: what it asks for, of which names and with which filters.
+
+    Kinds: "partners" of one name, "evidence" for two, "network" of several, all "facts",
+    "statements" about one name or all, "count" of what ``counted`` says, and the statements of a
+    "document".
+    """
 
     kind: Kind
     names: tuple[str, ...] = ()  # names of proteins, or the id of a document
@@ -479,7 +484,11 @@ def _parse_name(words: str) -> Question | None:
 
 @dataclass(frozen=True)
 class Answer:
-    """Rows that answer a question, and a remark on what they leave out."""
+    """Rows that answer a question, and a remark on what they leave out.
+
+    ``kind`` says which columns the rows have: partners, statements or facts ("pairs") of
+    ``Results``, numbers, or those of a query in SQL.
+    """
 
     kind: str  # partners, statements, pairs, count or sql
     rows: Sequence[Mapping[str, Any]]

@@ -31,7 +31,11 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 
 
 class StatementRow(TypedDict):
-    """A judged pair of names, whether or not it interacts. Offsets count characters of the text."""
+    """A judged pair of names, whether or not it interacts. Offsets count characters of the text.
+
+    Ends are excluded. None means that the model does not give the value; ``source`` is the path of
+    the file as the user gave it.
+    """
 
     document: str
     start_a: int
@@ -58,7 +62,10 @@ class StatementRow(TypedDict):
 
 
 class NameRow(TypedDict):
-    """A name in a text with its identifier, or the answer of a task other than PPI."""
+    """A name in a text with its identifier, or the answer of a task other than PPI.
+
+    Offsets count characters of the text, end excluded; None for answers without a place.
+    """
 
     document: str
     start: int | None
@@ -73,7 +80,10 @@ class NameRow(TypedDict):
 
 
 class ErrorRow(TypedDict):
-    """A document that could not be read or judged."""
+    """A document that could not be read or judged.
+
+    ``document`` is its id, or the name or number of what failed; ``source`` the path of its file.
+    """
 
     source: str
     document: str | None
@@ -81,7 +91,10 @@ class ErrorRow(TypedDict):
 
 
 class DocumentRow(TypedDict):
-    """A document of the input."""
+    """A document of the input, also an empty or deleted one.
+
+    ``words`` are separated by white space; ``position`` counts from 0.
+    """
 
     document: str
     source: str
@@ -299,7 +312,10 @@ def _title(doc: Doc, text: str) -> str:
 
 
 def _year(doc: Doc) -> int | None:
-    """Return the year that the reader found; None if there is none or it is not a number."""
+    """Return the year that the reader found; None if there is none or it is not a number.
+
+    Read from ``doc.user_data["year"]``, else from ``doc.user_data["meta"]["year"]``.
+    """
     data = doc.user_data
     year: Any = data.get("year") or (data.get("meta") or {}).get("year")
     return parse_digits(str(year))
@@ -360,7 +376,10 @@ def _write_rows(
 
 
 def arrow_schema(columns: Mapping[str, str]) -> Any:
-    """Return the ``pyarrow.Schema`` of ``columns``, an entry of ``TABLES``, in the same order."""
+    """Return the ``pyarrow.Schema`` of ``columns``, an entry of ``TABLES``, in the same order.
+
+    Needs pyarrow. Raises KeyError for an unknown kind of column.
+    """
     import pyarrow as pa
 
     types = {

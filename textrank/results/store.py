@@ -102,7 +102,11 @@ def normalized_name(expression: str) -> str:
 
 
 def _entity_key(side: str) -> str:
-    """Return SQL for ``entity_key`` of one name (``side`` "a" or "b") of a statement."""
+    """Return SQL for the entity key of one name (``side`` "a" or "b") of a statement.
+
+    That is the identifier, or without one the normalised name, or "?" if that is empty, as
+    ``textrank.tasks.ppi.facts.entity_key``.
+    """
     name = normalized_name(f"name_{side}")
     return f"coalesce(nullif(id_{side}, ''), nullif({name}, ''), '?')"
 
@@ -249,7 +253,10 @@ class FactTable:
         return [_named_fact(row, labels) for row in rows]
 
     def count(self, where: str, values: Sequence[Any] = (), *, having: str = "true") -> int:
-        """Return the number of facts that ``select`` returns for these arguments without limit."""
+        """Return the number of facts that ``select`` returns for these arguments without limit.
+
+        Here ``where`` has no default.
+        """
         aggregate = self.aggregate_sql(where, having)
         return int(self.fetch(f"{aggregate} SELECT count(*) AS n FROM facts", values)[0]["n"])
 
@@ -513,7 +520,11 @@ class Results:
             return _fetch_rows(self._connection, text, values)
 
     def counts(self) -> Row:
-        """Return the number of rows of each of the four ``TABLES``, by name."""
+        """Return the number of rows of each of the four ``TABLES``, by name.
+
+        Only the latest version of each document counts, but all errors; statements count whether or
+        not they interact.
+        """
         parts = ", ".join(f"(SELECT count(*) FROM {table}) AS {table}" for table in TABLES)
         return self._fetch(f"SELECT {parts}")[0]
 
@@ -544,7 +555,10 @@ class Results:
     def count(
         self, name: str | None = None, other: str | None = None, *, where: Filter = NO_FILTER
     ) -> int:
-        """Return the number of statements that ``statements`` has without limit."""
+        """Return the number of statements that ``statements`` has without limit.
+
+        By default, too, only statements that interact count; see ``Filter``.
+        """
         texts, values = self._conditions(name, other, where)
         rows = self._fetch(f"SELECT count(*) AS n FROM keyed {_where(texts)}", values)
         return int(rows[0]["n"])
@@ -725,7 +739,11 @@ class Results:
         return find_entity_keys(self._fetch, f"({spellings('keyed')})", name)
 
     def _create_views(self) -> None:
-        """Create the views described in the class; raise ValueError if no part is finished."""
+        """Create the views described in the class, the table ``stale`` and the view ``taxa``.
+
+        Call it once. Raises ValueError if no part is finished, and duckdb.Error if a file cannot be
+        read.
+        """
         files = {table: _part_files(self.folder, table, self._format) for table in TABLES}
         if not files["documents"]:
             raise ValueError(f"{self.folder}: no part is finished yet. Run textrank apply --out.")
@@ -799,7 +817,7 @@ def _where(texts: Sequence[str]) -> str:
 
 
 def _sql_list(paths: Iterable[str | Path]) -> str:
-    """Return a list of paths as a DuckDB literal."""
+    """Return a list of paths as a DuckDB literal, with quotation marks escaped."""
     quoted = ("'" + str(path).replace("'", "''") + "'" for path in paths)
     return f"[{', '.join(quoted)}]"
 
@@ -991,7 +1009,10 @@ class Store:
         return FactTable(self.fetch, "pairs", labels)
 
     def fetch_value(self, sql: str, values: Sequence[Any] = ()) -> Any:
-        """Return the first column of the first row of a query; None without rows."""
+        """Return the first column of the first row of a query; None without rows.
+
+        ``values`` are its parameters. Raises duckdb.Error if it cannot be run.
+        """
         with closing(self.connection.cursor()) as cursor:
             row = cursor.execute(sql, list(values)).fetchone()
         return None if row is None else row[0]
@@ -1138,7 +1159,11 @@ def _create_view(connection: duckdb.DuckDBPyConnection, table: str, source: str)
 
 
 def _select_column(name: str, type: str, *, is_present: bool) -> str:
-    """Return the SQL expression of one column of a view; NULL of its type if it is not present."""
+    """Return the SQL expression of one column of a view; NULL of its type if it is not present.
+
+    ``type`` is a type of DuckDB, to which the column is cast; values that cannot be are NULL. JSON
+    is not cast.
+    """
     if not is_present:
         return f'CAST(NULL AS {type}) AS "{name}"'
     # A trigger is a list in our files and a text in others; casting would lose one of them.
@@ -1201,10 +1226,12 @@ def read_apply_output(path: Path) -> dict[str, Iterator[Row]]:
     name = valid_unicode(path.name)
 
     def documents() -> Iterator[Row]:
+        """Yield a row of ``documents`` for each line."""
         for document, _, _ in _iter_apply_lines(path):
             yield {"document": document, "source": name, "status": "done"}
 
     def statements() -> Iterator[Row]:
+        """Yield a row of ``statements`` for each pair of each line."""
         for document, pairs, location in _iter_apply_lines(path):
             yield from ({**_parse_pair(pair, document, name, location)} for pair in pairs)
 

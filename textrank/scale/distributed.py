@@ -283,7 +283,10 @@ def evaluate_parts(model: str, corpora: Sequence[str], client: Any = None) -> Ev
 
 
 def _concat_scores(parts: Sequence[PartScores]) -> PartScores:
-    """Concatenate the scores of parts in order and add their counts; empty arrays for no parts."""
+    """Concatenate the scores of parts in order and add their counts.
+
+    No parts give empty arrays and counts of 0.
+    """
     empty = [np.empty(0)]
     return PartScores(
         np.concatenate([*empty, *(part.y for part in parts)]),

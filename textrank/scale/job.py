@@ -520,6 +520,6 @@ def installed_versions() -> dict[str, str]:
 
 
 def _shorten(value: Any) -> str:
-    """Return a value as JSON of at most 60 characters."""
+    """Return a value as JSON of at most 60 characters; a longer one is cut and ends with "..."."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -407,7 +407,10 @@ class Run:
 
 
 def _wait_for_report(workers: Pool) -> Report:
-    """Return the next report; blocks, and raises ValueError if no worker is left."""
+    """Return the next report; blocks, and raises ValueError if no worker is left.
+
+    Workers are checked every ``POLL_SECONDS``.
+    """
     while True:
         try:
             return workers.reports.get(timeout=POLL_SECONDS)

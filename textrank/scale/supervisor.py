@@ -74,7 +74,7 @@ class Outcome:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Outcome:
-        """Build an Outcome from the values of ``to_dict``."""
+        """Build an Outcome from the values of ``to_dict``; suspects may be lists, as in JSON."""
         suspects = tuple((int(p), int(n), str(name)) for p, n, name in values["suspects"])
         return cls(**{**values, "suspects": suspects})
 

@@ -103,7 +103,10 @@ class PartRows:
         self.errors.append({"source": source, "document": document, "reason": line})
 
     def tables(self) -> dict[str, list[Row]]:
-        """Return all rows by table, documents in the order of their last version."""
+        """Return all rows by table, documents in the order of their last version.
+
+        All four tables are present, also empty ones.
+        """
         names = ("documents", "names", "statements")
         documents = self.documents.values()
         tables = {
@@ -274,7 +277,11 @@ class SliceReader:
                 self.part.fail(piece.source, name, reason)
 
     def _wants(self, index: int, piece: Piece) -> Callable[[int], bool]:
-        """Return the filter function of a piece, which tells the supervisor what is read next."""
+        """Return the filter function of a piece, which tells the supervisor what is read next.
+
+        It takes the number of a document in its file, from 0; ``index`` is that of the piece in the
+        slice.
+        """
 
         def wants(number: int) -> bool:
             """Return whether the piece has this document; if so, report that it is read next."""
@@ -393,7 +400,7 @@ def _queue_input(lines: SimpleQueue[str]) -> None:
 
 
 def resident_memory_bytes() -> int:
-    """Return the resident memory of this process in bytes; 0 where the system does not say."""
+    """Return the resident memory of this process in bytes; 0 where there is no ``/proc``."""
     try:
         with open("/proc/self/statm", encoding="ascii") as status:
             return int(status.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
