@@ -77,7 +77,10 @@ class Linear:
         return left @ right.T
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """Return the squared length of each vector, (x,)."""
+        """Return the squared length of each vector, (x,).
+
+        Raises ValueError if X is not a table of rows.
+        """
         F = _matrix_of(as_vectors(X))
         return squared_norms(F) if sp.issparse(F) else np.einsum("ij,ij->i", F, F)
 
@@ -182,7 +185,11 @@ class Sum:
     weights: Sequence[float] | Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
-        """Replace ``kernels`` and ``weights`` by validated dictionaries with the same keys."""
+        """Replace ``kernels`` and ``weights`` by validated dictionaries with the same keys.
+
+        Raises ValueError without kernels, for something that is not a kernel, and for weights that
+        are negative or do not belong to a kernel.
+        """
         kernels = _named_kernels(self.kernels)
         object.__setattr__(self, "kernels", kernels)
         object.__setattr__(self, "weights", resolve_weights(self.weights, list(kernels)))
@@ -202,8 +209,8 @@ class Sum:
     def features(self, X: Sequence[Any]) -> Features:
         """Return the parts' features side by side, each times the square root of its weight.
 
-        Names begin with the name of the part. Parts of weight 0 have no columns, unless all weights
-        are 0.
+        Names begin with the name of the part. Parts of weight 0 have no columns; if all weights are
+        0, the first part has empty ones. Raises TypeError if a part has no explicit features.
         """
         parts = self._nonzero_parts
         return Features.hstack({n: features_of(k, X).scale(w**0.5) for n, w, k in parts})
@@ -211,7 +218,8 @@ class Sum:
     def compile_scorer(self, weights: FeatureWeights) -> Scorer:
         """Return ``score(X, question_ids)``, the sum of the scores of the parts.
 
-        A part is scored with the weights of the features whose name begins with the part's name.
+        A part is scored with the weights of the features whose name begins with the part's name,
+        times the square root of its weight. Raises TypeError if a part has no explicit features.
         """
         parts = [
             (w**0.5, compile_scorer(k, weights.select_prefix(n))) for n, w, k in self._nonzero_parts
@@ -346,7 +354,10 @@ class Scale:
         return self.factor * self.kernel.diag(X)
 
     def features(self, X: Sequence[Any]) -> Features:
-        """Return the features of the kernel, times the square root of the factor."""
+        """Return the features of the kernel, times the square root of the factor.
+
+        Raises TypeError if the kernel has no explicit features.
+        """
         return features_of(self.kernel, X).scale(self.factor**0.5)
 
 
@@ -354,7 +365,7 @@ class Scale:
 class Power:
     """Kernel raised to a positive integer power: ``k(x, z)^degree``.
 
-    Its features are all products of ``degree`` features of the kernel.
+    Its features, which are never formed, are all products of ``degree`` features of the kernel.
 
     >>> Power(Linear(), degree=3)(np.array([[2.0]])).item()
     64.0
@@ -383,7 +394,8 @@ class Power:
 class Polynomial:
     """Polynomial of a kernel: ``(gamma k(x, z) + constant)^degree``; linear kernel by default.
 
-    Its features are the products of up to ``degree`` features of the kernel.
+    Its features, which are never formed, are the products of up to ``degree`` features of the
+    kernel.
 
     >>> Polynomial(degree=2, constant=1.0)(np.array([[1.0], [2.0]]))
     array([[ 4.,  9.],
@@ -435,7 +447,10 @@ class Gaussian:
             raise ValueError(f"gamma must be positive, got {self.gamma}")
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        """Return the Gram matrix (x, y), with an exact diagonal of ones if Y is None."""
+        """Return the Gram matrix (x, y).
+
+        Y None compares X with itself; the diagonal is then exactly 1.
+        """
         K = -2.0 * self.kernel(X, Y)
         left = self.kernel.diag(X)
         K += left[:, None]
@@ -499,7 +514,12 @@ class Normalized:
             raise ValueError(f"empty must be 'refuse' or 'zero', got {self.empty!r}")
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        """Return the Gram matrix (x, y), with an exact diagonal of ones (or zeros) if Y is None."""
+        """Return the Gram matrix (x, y); of X with itself if Y is None.
+
+        Without explicit features the diagonal of X with itself is exactly 1 (or 0 for an input
+        without features), else 1 up to round-off. Raises ValueError for an input without features
+        if ``empty`` is "refuse".
+        """
         if has_features(self.kernel):  # one pass over the inputs gives lengths and products
             return gram_of_features(self.features, X, Y)
         left = self._factors(self.kernel.diag(X))
@@ -511,13 +531,17 @@ class Normalized:
         return K
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """Return 1 for each input, and 0 for inputs without features, (x,)."""
+        """Return 1 for each input, and 0 for inputs without features, (x,).
+
+        Raises ValueError for the latter if ``empty`` is "refuse".
+        """
         return (self._factors(self.kernel.diag(X)) > 0).astype(float)
 
     def features(self, X: Sequence[Any]) -> Features:
         """Return the features of the kernel with every row scaled to length one.
 
-        A row without features stays zero, or raises ValueError if ``empty`` is "refuse".
+        A row without features stays zero, or raises ValueError if ``empty`` is "refuse". Raises
+        TypeError if the kernel has no explicit features.
         """
         F = features_of(self.kernel, X)
         return F.scale(self._factors(Linear().diag(F)))
@@ -537,9 +561,9 @@ class Normalized:
         return score
 
     def _factors(self, squared: Vector) -> Vector:
-        """Return ``1 / √s`` of each squared length ``s``, and 0 where ``s`` is 0.
+        """Return ``1 / √s`` of each squared length ``s``, and 0 where ``s`` is not positive.
 
-        Raises ValueError for a zero if ``empty`` is "refuse".
+        Raises ValueError for such a length if ``empty`` is "refuse".
         """
         empty = np.flatnonzero(squared <= 0)
         if len(empty) and self.empty == "refuse":
@@ -572,7 +596,7 @@ class OnView:
         return self.kernel.diag(self.view(X))
 
     def features(self, X: Sequence[Any]) -> Features:
-        """Return the features of the kernel on this view."""
+        """Return the features of the kernel on this view; raise TypeError if it has none."""
         return features_of(self.kernel, self.view(X))
 
     def compile_scorer(self, weights: FeatureWeights) -> Scorer:
@@ -588,7 +612,10 @@ class OnView:
         return score
 
     def count_diverging(self, X: Sequence[Any]) -> int:
-        """Return how many inputs the kernel scales down on this view."""
+        """Return how many inputs the kernel scales down on this view, so that its sums converge.
+
+        0 for a kernel that never does.
+        """
         return count_diverging(self.kernel, self.view(X))
 
     @property
@@ -597,13 +624,17 @@ class OnView:
         return learns_from_inputs(self.kernel)
 
     def learn(self, X: Sequence[Any]) -> OnView:
-        """Return the kernel with all parts learnt from this view of the inputs."""
+        """Return a kernel with all parts learnt from this view of the inputs; no label is used.
+
+        This kernel is not changed.
+        """
         return OnView(self.name, learn_kernel(self.kernel, self.view(X)))
 
     def view(self, X: Sequence[Any]) -> Sequence[Any]:
         """Return the candidates in this view.
 
-        X is a ``MultiView`` or a sequence of mappings by view.
+        X is a ``MultiView`` or a sequence of mappings by view. Raises ValueError, or KeyError for
+        mappings, if there is no such view.
         """
         return X.view(self.name) if isinstance(X, MultiView) else [x[self.name] for x in X]
 
@@ -675,7 +706,8 @@ class Centred:
     """Kernel centred at the mean of a fixed set of reference inputs.
 
     ``k(x,z) - mean_r k(x,r) - mean_r k(r,z) + mean_rs k(r,s)``. The reference is fixed so that
-    training and new inputs are centred alike; pass the training inputs as ``reference``.
+    training and new inputs are centred alike; pass the training inputs as ``reference``. Its Gram
+    matrix is computed anew in every call.
 
     >>> import numpy as np
     >>> from textrank.kernels.algebra import Linear
@@ -751,7 +783,10 @@ class Similarities:
         return Features(sp.csr_array(self.map(X)), names)
 
     def map(self, X: Sequence[Any]) -> Matrix:
-        """Return the measure of each input with each prototype, (x, prototypes); X may be empty."""
+        """Return the measure of each input with each prototype, (x, prototypes).
+
+        X may be empty: the measure is not called then.
+        """
         if not count_rows(X):
             return np.zeros((0, count_rows(self.prototypes)))
         return np.asarray(self.measure(X, self.prototypes), dtype=np.float64)
@@ -771,6 +806,6 @@ class Distance:
     kernel: Kernel[Any]
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any]) -> Matrix:
-        """Return the distance of each X from each Y, (x, y)."""
+        """Return the distance of each X from each Y, (x, y); negative squares count as 0."""
         squared = self.kernel.diag(X)[:, None] + self.kernel.diag(Y) - 2 * self.kernel(X, Y)
         return np.sqrt(squared.clip(min=0.0))  # round-off only

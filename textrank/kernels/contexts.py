@@ -115,7 +115,10 @@ class Positional:
         return needs_learning(self.positions) or needs_learning(self.words)
 
     def learn(self, X: Sequence[Contexts]) -> Positional:
-        """Return the kernel with transformations learnt from these contexts."""
+        """Return a kernel with transformations learnt from these contexts; no label is used.
+
+        This kernel is not changed; transformations that need no learning are kept.
+        """
         batch = as_contexts(X)
         return Positional(
             learn_transformation(self.positions, batch), learn_transformation(self.words, batch)
@@ -176,7 +179,8 @@ class ContextTable:
     def from_weights(cls, vocabulary: Sequence[str], weights: Matrix) -> ContextTable:
         """Build a table from weights of shape (words, 2 span + 1), position 0 in the middle.
 
-        Row i belongs to ``vocabulary[i]``. A row of zeros is appended for unknown words.
+        Row i belongs to ``vocabulary[i]``; words must be distinct. A row of zeros is appended for
+        unknown words. The weights are copied.
         """
         index = {word: i for i, word in enumerate(vocabulary)}
         return cls(tuple(vocabulary), index, np.vstack([weights, np.zeros((1, weights.shape[1]))]))
@@ -209,14 +213,18 @@ class ContextTable:
 
 
 def as_contexts(X: Sequence[Contexts]) -> Contexts:
-    """Return X, a batch or a sequence of batches, as one batch of contexts."""
+    """Return X, a batch or a sequence of batches, as one batch of contexts, in order.
+
+    A batch is returned as it is.
+    """
     return X if isinstance(X, Contexts) else Contexts.concat(list(X))
 
 
 def _context_slices(starts: Indices) -> list[slice]:
     """Return slices of contexts, in order, with about ``MAX_CHUNK_WORDS`` words each.
 
-    ``starts`` (n + 1,) are the offsets of the contexts. Without contexts there is no slice.
+    ``starts`` (n + 1,) are the offsets of the contexts. A context is never divided, so a slice may
+    have more words. Without contexts there is no slice.
     """
     targets = np.arange(0, starts[-1] + 1, MAX_CHUNK_WORDS)[1:]
     cuts = np.unique([0, *np.searchsorted(starts, targets), len(starts) - 1])
@@ -275,7 +283,8 @@ def _pair_names(first: FeatureNames, second: FeatureNames, columns: Any) -> Feat
 def _unique_positions(positions: Any) -> tuple[Indices, Indices]:
     """Return the sorted distinct positions and the index of each position among them.
 
-    Both are empty for no positions.
+    ``positions`` are integers, also negative ones; memory grows with their range. Both results are
+    empty for no positions.
     """
     if not len(positions):
         return np.empty(0, np.intp), np.empty(0, np.intp)
@@ -369,7 +378,8 @@ class ContextScorer:
     def __call__(self, X: Sequence[Any], question_ids: Indices) -> LinearScores:
         """Return the ``LinearScores`` of contexts, each by the weights of its question.
 
-        ``question_ids`` has one number per context; -1 is an unknown question, which scores 0.
+        ``question_ids`` has one number per candidate, that is per context or row of ``SharedRows``;
+        -1 is an unknown question, which scores 0. Unknown words score 0, but count in ``squares``.
         """
         distinct, row_index = split_shared(X)
         batch = distinct if isinstance(distinct, Contexts) else Contexts.concat(list(distinct))

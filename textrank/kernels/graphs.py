@@ -242,7 +242,11 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
 
 
 def _has_few_labels(family: GraphFamily) -> bool:
-    """Return whether a table of all pairs of a graph's labels is small enough."""
+    """Return whether a graph has at most ``MAX_TABLE_LABELS`` places for labels.
+
+    These are its vertices times the labels per vertex, used or not: a table of all pairs of them
+    fits then.
+    """
     _, v, k = family.labels.shape
     return v * k <= MAX_TABLE_LABELS
 
@@ -281,7 +285,8 @@ class ShortestPathGraph(ExplicitKernel[LabelledGraph]):
     def features(self, X: Sequence[LabelledGraph]) -> Features:
         """Return counts by labels and distance, one row per graph.
 
-        Columns by distance, then labels.
+        Only combinations that occur have a column, sorted by distance, then labels. A graph without
+        edges or labels has an empty row.
         """
         batch = GraphBatch.from_graphs(X)
         return merge_label_pairs(batch, self._label_pairs(batch))
@@ -302,7 +307,8 @@ class ShortestPathGraph(ExplicitKernel[LabelledGraph]):
     def _distances(self, family: GraphFamily) -> Matrix:
         """Return the number of edges between any two vertices, (v, v), as float.
 
-        0 stands for no path or one longer than ``max_length``.
+        0 stands for a vertex with itself, no path or one longer than ``max_length``. All graphs of
+        the family share it: edges count whatever their weight.
         """
         v = family.labels.shape[1]
         if not v:
@@ -324,7 +330,10 @@ class LabelBag(ExplicitKernel[LabelledGraph]):
     """
 
     def features(self, X: Sequence[LabelledGraph]) -> Features:
-        """Return the count of each label, one row per graph; columns are sorted by label."""
+        """Return the count of each label, one row per graph; columns are sorted by label.
+
+        Every label of the batch's vocabulary has a column, used or not.
+        """
         batch = GraphBatch.from_graphs(X)
         rank, words = batch.label_ranks(), sorted(batch.vocabulary)
         rows, columns = [np.empty(0, np.intp)], [np.empty(0, np.intp)]

@@ -182,7 +182,10 @@ class SpectrumKernel(ExplicitKernel[Sequences]):
             raise ValueError(f"length must be at least 1, got {self.length}")
 
     def features(self, X: Sequence[Sequences]) -> Features:
-        """Return the count of each run of 1 to ``length`` symbols, one row per sequence."""
+        """Return the count of each run of 1 to ``length`` symbols, one row per sequence.
+
+        A column is named by its symbols; only runs that occur have one.
+        """
         patterns = [Pattern(tuple(range(u))) for u in range(1, self.length + 1)]
         return pattern_features(as_sequences(X), patterns)
 
@@ -278,7 +281,10 @@ class Windows:
 
 
 def as_sequences(X: Sequence[Sequences]) -> Sequences:
-    """Return X, a batch or a sequence of batches, as one batch of sequences."""
+    """Return X, a batch or a sequence of batches, as one batch of sequences, in order.
+
+    A batch is returned as it is.
+    """
     return X if isinstance(X, Sequences) else Sequences.concat(list(X))
 
 
@@ -566,7 +572,10 @@ class _Groups:
 
     @classmethod
     def from_centres(cls, left: NDArray[Any], right: NDArray[Any]) -> _Groups:
-        """Find the centres that both sorted lists have, and their runs in each."""
+        """Find the centres that both lists have, and their runs in each.
+
+        The lists must be sorted in ascending order; either may be empty.
+        """
         centres = np.intersect1d(left, right)
         bounds = [
             np.searchsorted(list_, centres, side=side)
@@ -577,7 +586,10 @@ class _Groups:
 
     @property
     def is_large(self) -> NDArray[np.bool_]:
-        """Groups whose windows are compared as a dense block."""
+        """Mask of groups with more than ``MIN_DENSE_WINDOWS`` windows in both lists.
+
+        Their windows are compared as a dense block.
+        """
         return np.minimum(self.size_i, self.size_j) > MIN_DENSE_WINDOWS
 
     def slice_i(self, g: int) -> slice:
@@ -614,7 +626,7 @@ class _Groups:
 
 
 def _nonempty_rows(columns: Any) -> tuple[SparseMatrix, Indices]:
-    """Return the rows of a sparse matrix that have an entry, and their indices, ascending."""
+    """Return the rows of a sparse matrix that have a stored entry, and their indices, ascending."""
     rows = sp.csr_array(columns)
     nonempty = np.flatnonzero(np.diff(rows.indptr))
     return rows[nonempty], nonempty

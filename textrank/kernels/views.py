@@ -174,7 +174,10 @@ class Exponents(NamedTuple):
     gammas: Sequence[float]
 
     def merged(self) -> Exponents:
-        """Return the same product with equal columns of ``factors`` merged."""
+        """Return the same product with equal columns of ``factors`` merged.
+
+        The rows of ``table`` that belong to them are summed.
+        """
         factors, table = _merge_equal_columns(self.factors, self.table)
         return self._replace(factors=factors, table=table)
 
@@ -319,7 +322,10 @@ class IndexedViews:
 
     @classmethod
     def from_candidates(cls, kernel: CombinedViews, Y: Sequence[Any]) -> IndexedViews:
-        """Index the fixed candidates Y in all views that the kernel uses."""
+        """Index the fixed candidates Y in all views that the kernel uses.
+
+        Of several ``gaussian_weights`` of the kernel the first is used.
+        """
         views = {name: _view_features(name, Y) for name in kernel.linear}
         weights = {
             name: weight / kernel.gaussian_weights[0] for name, weight in kernel.linear.items()
@@ -487,13 +493,11 @@ def _merge_equal_columns(values: Matrix, table: Any) -> tuple[Matrix, Matrix]:
     Returns the two smaller factors, both dense, of the same product; columns are in order of first
     occurrence. Features that always occur together are multiplied once. ``table`` may be sparse.
     """
-    gaussian_tables: dict[bytes, int] = {}
+    numbers: dict[bytes, int] = {}  # of the distinct columns
     columns = np.ascontiguousarray(values.T)
-    group_of = [
-        gaussian_tables.setdefault(column.tobytes(), len(gaussian_tables)) for column in columns
-    ]
+    group_of = [numbers.setdefault(column.tobytes(), len(numbers)) for column in columns]
     entries = np.ones(len(group_of)), (group_of, np.arange(len(group_of)))
-    summed = sp.csr_array(entries, shape=(len(gaussian_tables), len(group_of))) @ table
+    summed = sp.csr_array(entries, shape=(len(numbers), len(group_of))) @ table
     first = np.unique(group_of, return_index=True)[1]
     return columns[first].T, summed.toarray() if sp.issparse(summed) else summed
 
@@ -528,7 +532,10 @@ def _keep_rows(table: sp.csr_array, mask: NDArray[np.bool_]) -> sp.csr_array:
 
 
 def _view_features(name: str, X: Sequence[Any]) -> Features:
-    """Return the vectors of X in the view ``name`` as Features, one row per candidate."""
+    """Return the vectors of X in the view ``name`` as Features, one row per candidate.
+
+    Columns of plain arrays are named by their index. Raises ValueError if there is no such view.
+    """
     return Linear().features(OnView(name, Linear()).view(X))
 
 
@@ -621,7 +628,8 @@ class CombinedViews:
     def gram_alternatives(self, X: Sequence[Any]) -> GramAlternatives:
         """Return the Gram matrices (x, x) of all alternatives on X, in the order of their weights.
 
-        Every summand is computed once. Parameters are named ``gaussian_weight``.
+        Every summand is computed once. Parameters are named ``gaussian_weight``. With linear views
+        alone, an input without features gets NaN, where a call of the kernel raises ValueError.
         """
         linear = _sum_grams(X, [(w, k) for n, (w, k) in self.summands.items() if n in self.linear])
         gaussian = _sum_grams(
@@ -666,6 +674,7 @@ class CombinedViews:
         Features
             Columns in the order of ``summands``, with names that begin with the summand's, and
             ``constant`` last. A linear view has a column per feature of X, a Gaussian has one.
+            Of several ``gaussian_weights`` the first is used.
         """
         total = Sum(
             [k for _, k in self.summands.values()], weights=[w for w, _ in self.summands.values()]
@@ -768,11 +777,18 @@ class EachView:
         return self._sum(X).diag(X) if len(X) else np.zeros(0)
 
     def features(self, X: Sequence[Any]) -> Features:
-        """Return the features on all views side by side, each under the name of its view."""
+        """Return the features on all views side by side, each under the name of its view.
+
+        X must not be empty unless it is a ``MultiView``. Raises TypeError if the kernel has no
+        explicit features.
+        """
         return self._sum(X).features(X)
 
     def count_diverging(self, X: Sequence[Any]) -> int:
-        """Return how many inputs the kernel scales down, summed over all views."""
+        """Return how many inputs the kernel scales down so that its sums converge.
+
+        Summed over all views, so an input may count several times; 0 for an empty X.
+        """
         return count_diverging(self._sum(X), X) if len(X) else 0
 
     def _sum(self, X: Sequence[Any]) -> Sum:
@@ -826,7 +842,7 @@ class PerQuestionKernel:
         """Return the features of the kernel and a constant, named under their question.
 
         One row per candidate; names begin with the question. The constant is named ``(question,
-        "constant")``.
+        "constant")``. Raises TypeError if the kernel has no explicit features.
         """
         distinct, row_index = self._shared(X)
         F = features_of(self.kernel, distinct)

@@ -1,8 +1,9 @@
 """Learners: from a Gram matrix or features to a fitted model with held-out scores.
 
 ``base`` has their results and checks, ``holdout`` the exact held-out scores. ``rls``, ``reduced``,
-``sparse``, ``rankrls`` and ``ranksvm`` are the learners; ``per_question`` and ``document_context``
-build on another learner. ``baselines`` has simple classifiers to compare with. ``calibration``
+``rankrls`` and ``ranksvm`` are the learners; ``per_question`` and ``document_context`` build on
+another learner. ``preferences`` trains on preference graphs, ``influence`` finds what each training
+document changes. ``baselines`` has simple classifiers to compare with. ``calibration``
 turns scores into probabilities, ``selection`` chooses kernels and features, ``online`` updates
 models, ``multiclass`` and ``g2p`` handle many classes.
 Learners know arrays, not text. Classes are imported on first use:
@@ -82,7 +83,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public class on first use."""
+    """Import a public class on first use and keep it in the module.
+
+    Raises AttributeError for any other name.
+    """
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

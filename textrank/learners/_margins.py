@@ -55,7 +55,8 @@ class _DigitTable:
     def cells(self, p: Counts, t: Counts) -> tuple[Counts, NDArray[np.uint32]]:
         """Return where to look for ``count(p, t)``: the cell, and the mask of bits before ``p``.
 
-        The next cell is that of ``count(p, t + 1)``.
+        ``p`` (q,) are numbers of positions, 0 to n, ``t`` (q,) digits; results are (q,). The next
+        cell is that of ``count(p, t + 1)``.
         """
         cell = p >> WORD_BITS
         cell *= self.stride
@@ -63,7 +64,7 @@ class _DigitTable:
         return cell, _LOW_BITS.take(p & ((1 << WORD_BITS) - 1))
 
     def count(self, cell: Counts, mask: NDArray[np.uint32]) -> Counts:
-        """Return the counts (q,) at cells (q,) with their masks."""
+        """Return the counts (q,) at cells (q,) with their masks, both as from ``cells``."""
         bits = self.words.take(cell)
         bits &= mask
         counts = self.before.take(cell)
@@ -96,7 +97,7 @@ class MarginCounts:
 
     @classmethod
     def from_levels(cls, level: Indices) -> MarginCounts:
-        """Prepare levels (n,), numbered from 0 without gaps."""
+        """Prepare levels (n,), numbered from 0 without gaps; there must be at least one."""
         total = max(int(level.max()).bit_length(), 1)
         number = -(-total // MAX_DIGIT_BITS)
         bits = -(-total // number)
@@ -131,7 +132,8 @@ class MarginCounts:
     def _count_levels(self, level: Counts, first: Counts, second: Counts) -> tuple[Counts, Counts]:
         """Count levels above ``level[i]`` among the first ``first[i]`` of the sequence ``level``.
 
-        The second result counts levels of at least ``level[i]`` among the first ``second[i]``.
+        The second result counts levels of at least ``level[i]`` among the first ``second[i]``. All
+        arrays are (n,); ``level`` must be a permutation of ``self.level``.
         """
         digits = (1 << self.bits) - 1
         above, at_least = np.zeros((2, len(level)), dtype=np.int32)
@@ -163,7 +165,10 @@ class MarginCounts:
 
 
 def _prepare_pass(ordered: Counts, shift: int, bits: int) -> _Pass:
-    """Return the parts of a pass that follow from the sorted levels (n,) alone."""
+    """Return the parts of a pass that follow from the sorted levels (n,) alone.
+
+    ``shift`` is the position of the pass's digit in a level, ``bits`` its width, both in bits.
+    """
     outer, inner = ordered >> (shift + bits), ordered >> shift
     digit = inner & ((1 << bits) - 1)
     table = _DigitTable.from_digits(digit, bits)
@@ -179,6 +184,9 @@ def _prepare_pass(ordered: Counts, shift: int, bits: int) -> _Pass:
 
 
 def stable_order(block: Indices | Counts) -> Indices:
-    """Return the stable sorting order of numbers from 0 on; by radix sort if they are small."""
+    """Return the stable sorting order (n,) of numbers (n,), none negative.
+
+    By radix sort if all are below 2^16.
+    """
     small = block.astype(np.uint16) if block.max(initial=0) < 1 << 16 else block
     return np.argsort(small, kind="stable")

@@ -41,12 +41,16 @@ class _Baseline(ABC):
 
     @abstractmethod
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
-        """Return coefficients, or feature weights, and held-out scores at every alpha."""
+        """Return coefficients, or feature weights, and held-out scores at every alpha.
+
+        A Gram matrix (n, n) gives coefficients of candidates (alphas, n), ``Features`` give feature
+        weights (alphas, d). Held-out scores are (alphas, n).
+        """
 
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
         """Train at every alpha and return the fit with the best held-out scores by ``select``.
 
-        Raises ValueError if the labels leave the metric undefined.
+        Raises ValueError if the labels leave the metric undefined, and as ``path`` does.
         """
         path = self.path(data, targets)
         return path.select(choose_alpha(path.heldout, targets, self.select, path.alphas))
@@ -70,7 +74,8 @@ class _Statistics(_Baseline):
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
         """Return feature weights (alphas, d) and held-out scores (alphas, n) at every alpha.
 
-        Raises ValueError for a Gram matrix, negative features and sample weights.
+        Raises ValueError for a Gram matrix, negative features and sample weights, and if all
+        candidates are in one group.
         """
         name = type(self).__name__
         check_unweighted(targets, name)
@@ -84,14 +89,20 @@ class _Statistics(_Baseline):
         return RegularizationPath(tuple(self.alphas), self.weights(X, targets), heldout)
 
     def weights(self, X: Matrix | SparseMatrix, targets: Targets) -> Matrix:  # (a, d)
-        """Return feature weights at every alpha; labels above 0 are positive."""
+        """Return feature weights (a, d) at every alpha for features (n, d).
+
+        Labels above 0 are positive. Inputs are not checked.
+        """
         positive = targets.y > 0
         sums = [np.asarray(X[rows].sum(axis=0)).ravel() for rows in (positive, ~positive)]
         return np.stack([self.weigh(sums[0], sums[1], alpha) for alpha in self.alphas])
 
     @abstractmethod
     def weigh(self, positive: Vector, negative: Vector, alpha: float) -> Vector:
-        """Return feature weights (d,) from the sums of each feature in the two classes."""
+        """Return feature weights (d,) from the sums (d,) of each feature in the two classes.
+
+        ``alpha`` is the smoothing constant.
+        """
 
 
 @dataclass(frozen=True)
@@ -118,7 +129,10 @@ class NaiveBayes(_Statistics):
         _check_folds(self.folds)
 
     def weigh(self, positive: Vector, negative: Vector, alpha: float) -> Vector:
-        """Return ``log p(feature | yes) - log p(feature | no)``, smoothed by ``alpha``."""
+        """Return ``log p(feature | yes) - log p(feature | no)`` (d,), smoothed by ``alpha``.
+
+        ``positive`` and ``negative`` (d,) are the sums of each feature in the two classes.
+        """
         yes, no = positive + alpha, negative + alpha
         return np.asarray(np.log(yes / yes.sum()) - np.log(no / no.sum()))
 
@@ -141,7 +155,10 @@ class AdditiveClassifier(_Statistics):
         _check_folds(self.folds)
 
     def weigh(self, positive: Vector, negative: Vector, alpha: float) -> Vector:
-        """Return the difference of the smoothed shares of both classes, between -1 and 1."""
+        """Return ``(p - n) / (p + n + 2 alpha)`` of each feature, (d,), between -1 and 1.
+
+        ``p`` and ``n`` are its sums in ``positive`` and ``negative``.
+        """
         return np.asarray((positive - negative) / (positive + negative + 2 * alpha))
 
 
@@ -176,8 +193,10 @@ class SVM(_Baseline):
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
         """Return coefficients, or feature weights, and held-out scores at every alpha.
 
-        Raises ValueError for sample weights, if a fold has labels of one class only, and for
-        features with a basis size.
+        A Gram matrix (n, n) gives coefficients of candidates (alphas, n), ``Features`` give feature
+        weights (alphas, d). Raises ValueError for sample weights, if all candidates are in one
+        group, if the candidates outside a fold have labels of one class only, and for features with
+        a basis size.
         """
         check_unweighted(targets, "svm.v1")
         if isinstance(data, Features):
@@ -201,7 +220,10 @@ class SVM(_Baseline):
         return RegularizationPath(tuple(self.alphas), coefs, heldout)
 
     def _weights(self, X: Matrix | SparseMatrix, targets: Targets) -> Matrix:  # (a, d)
-        """Return feature weights at every alpha; raise ValueError for labels of one class."""
+        """Return feature weights (a, d) at every alpha for features (n, d).
+
+        Raises ValueError for labels of one class.
+        """
         from sklearn.svm import LinearSVC  # slow to import
 
         positive = targets.y > 0
@@ -230,7 +252,10 @@ class Cooccurrence(_Baseline):
         check_metric(self.select)
 
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
-        """Return coefficients and held-out scores, all of them 0."""
+        """Return coefficients (alphas, n or d) and held-out scores (alphas, n), all of them 0.
+
+        Nothing is checked.
+        """
         size = data.values.shape[1] if isinstance(data, Features) else len(data)
         shape = (len(self.alphas), len(targets))
         return RegularizationPath(

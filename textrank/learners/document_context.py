@@ -80,6 +80,7 @@ class DocumentContextLearner(MetaLearner):
     select: SelectionMetric = "auc"
 
     def __post_init__(self) -> None:
+        """Raise ValueError for a learner without a path and for settings outside their range."""
         if not isinstance(self.learner, PathLearner):
             raise ValueError(
                 f"learner must have a path over alphas, {type(self.learner).__name__} has none. "
@@ -145,11 +146,18 @@ class DocumentContextWeights:
     weights: Matrix  # (questions, 13), the constant last
 
     def __call__(self, context: DocumentContext, scores: Vector) -> Vector:
-        """Return the log-odds (n,) of candidates with these first-stage scores (n,)."""
+        """Return the log-odds (n,) of candidates with these first-stage scores (n,).
+
+        ``context`` must hold all candidates of each text, in the order of the scores.
+        """
         return np.asarray(self.parts(context, scores).sum(axis=1))
 
     def parts(self, context: DocumentContext, scores: Vector) -> Matrix:  # (n, 13)
-        """Return what each context feature, and last the constant, adds to each score."""
+        """Return what each context feature, and last the constant, adds to each score, (n, 13).
+
+        Rows sum to the result of calling the stage. A candidate of an unknown question has its
+        score in the first column and zeros elsewhere.
+        """
         Z = np.column_stack([document_context_features(context, scores), np.ones(len(scores))])
         number = {question: row for row, question in enumerate(self.questions)}
         rows = [number.get(question, len(number)) for question in context.questions]
@@ -162,7 +170,11 @@ class DocumentContextWeights:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Any]) -> DocumentContextWeights | None:
-        """Return the weights among the arrays of a model, or None if it has no second stage."""
+        """Return the weights among the arrays of a model, or None if it has no second stage.
+
+        Other arrays are ignored. Raises ValueError if the names are damaged, KeyError if they are
+        missing.
+        """
         if "stage" not in arrays:
             return None
         prefix = "stage/"
@@ -179,8 +191,9 @@ def fit_log_odds(Z: Matrix, y: Vector, penalty: float) -> Vector:  # (n, d) -> (
     """Return weights of the features, and last a constant, of the log-odds of a positive label.
 
     Logistic regression with a ridge ``penalty`` on the weights of standardised features; the
-    constant is not penalised. Without labels of both kinds the first feature, the score, is
-    returned unchanged: weights (1, 0, ..., 0).
+    constant is not penalised. A label of ``y`` (n,) is positive if above 0. A feature that does not
+    vary gets the weight 0. Without labels of both kinds the first feature, the score, is returned
+    unchanged: weights (1, 0, ..., 0).
 
     >>> from scipy.special import expit
     >>> Z = np.array([[-1.0], [-1.0], [1.0], [1.0], [1.0]])
@@ -202,12 +215,13 @@ def fit_log_odds(Z: Matrix, y: Vector, penalty: float) -> Vector:  # (n, d) -> (
 
 
 def document_context_features(context: DocumentContext, scores: Vector) -> Matrix:  # (n, 12)
-    """Return for each candidate the features ``CONTEXT_FEATURE_NAMES``.
+    """Return for each candidate the features ``CONTEXT_FEATURE_NAMES``, (n, 12), in their order.
 
     These are its first-stage score and the scores of other candidates of the same text and
     question: all, those before and after it, and those of the same spelling. ``scores`` (n,) must
     come from a first stage that never saw the text. No name is ever learned, only that equal names
-    of one text tend to agree. Nearness is ``1 / (1 + tokens between)``. O(names²) per text.
+    of one text tend to agree. Nearness is ``1 / (1 + distance in tokens)``; what needs another
+    candidate is 0 without one, and counts are logarithms. O(names²) per text and question.
     """
     features = np.zeros((len(context), len(CONTEXT_FEATURE_NAMES)))
     groups: dict[tuple[int, str], list[int]] = {}

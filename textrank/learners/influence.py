@@ -44,10 +44,11 @@ class GroupChanges:
     documents: Sequence[str] = ()  # (g,) names of the documents
 
     def __len__(self) -> int:
+        """Return the number of documents, or groups of documents, g."""
         return self.changes.shape[1]
 
     def of_scores(self, data: Matrix | SparseMatrix) -> Matrix:  # (m, g)
-        """Return how each score would change without each document.
+        """Return how each score would change without each document, (m, g).
 
         ``data`` (m, n or d) are kernel values with the training candidates, or features, as the
         coefficients of the model need them. A negative change means that the document raised the
@@ -67,7 +68,8 @@ class InfluenceLearner(Protocol):
     ) -> GroupChanges | None:
         """Return the changes of the coefficients of ``fit`` at ``alpha``, in order of groups.
 
-        None if these settings offer none.
+        Groups are in the order of their sorted numbers, as in ``rows_by_group``. None if these
+        settings offer none.
         """
 
 
@@ -89,7 +91,13 @@ def find_changes(
     Returns
     -------
     changes : GroupChanges or None
-        None if the learner offers none, or if they would take more than ``MAX_VALUES`` numbers.
+        None if the learner offers none, if there is a choice of kernels, or if the changes of
+        candidates would take more than ``MAX_VALUES`` numbers.
+
+    Raises
+    ------
+    ValueError
+        As the learner's ``group_changes`` does.
     """
     groups = rows_by_group(targets.groups, len(targets), name="documents")
     if not isinstance(learner, InfluenceLearner) or not isinstance(data, np.ndarray | Features):
@@ -110,8 +118,9 @@ def rls_changes(
     """Return the changes of RLS without each group; ``weights`` (n,) are those of squared errors.
 
     A Gram matrix gives changes of coefficients (n, g). Features give changes of feature weights
-    (d, g), or the candidates' features with changes (n, g) if that takes less memory. Costs one
-    inverse of an (n, n) matrix and one product.
+    (d, g), or the candidates' features with changes (n, g) if that takes less memory. Weights None
+    are 1 for all. Costs one inverse of an (n, n) matrix and one product. Raises ValueError if a
+    Gram matrix is not positive semidefinite.
     """
     matrix, dual = check_data(data)
     y = check_targets(targets.y, matrix.shape[0])[:, 0]
@@ -121,10 +130,10 @@ def rls_changes(
 
 
 def changes_by_group(G: Matrix, a: Vector, groups: Sequence[Indices]) -> Matrix:  # (n, g)
-    """Return ``-G_:U G_UU^-1 a_U`` for each group ``U`` of rows, one column each.
+    """Return ``-G_:U G_UU^-1 a_U`` for each group ``U`` of rows, one column each, (n, g).
 
     ``G`` (n, n) is a regularised inverse and ``a`` (n,) are the coefficients. Costs O(n^2), if
-    groups are small.
+    groups are small. Raises ValueError if a block of ``G`` is singular.
     """
     changes = np.empty((len(a), len(groups)))
     for k, rows in enumerate(groups):

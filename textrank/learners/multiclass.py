@@ -86,6 +86,7 @@ def random_code(
 ) -> Matrix:
     """Return the best of ``tries`` random codes: the one whose closest rows are farthest apart.
 
+    The distance of two rows is the number of bits in which they differ, one half where either is 0.
     ``zeros`` is the expected share of classes left out of each bit; ``seed`` makes the result
     reproducible. Raises ValueError if no code has both sides in every bit.
 
@@ -161,7 +162,9 @@ def code_path(
     ``K`` (n, n) is a Gram matrix, ``classes`` (n,) are class numbers, ``groups`` the rows held out
     together, ``weights`` (n,) sample weights (None: all 1). Bits without zeros share one
     decomposition; each other bit is learned from the candidates of its classes alone, and also
-    scores those of the others. Candidates that are left out of a bit have coefficient 0.
+    scores those of the others. Candidates that are left out of a bit have coefficient 0. Every row
+    must be in one group; this is not checked. There is no intercept. Raises ValueError if ``K`` is
+    not a Gram matrix.
     """
     coefs, _, heldout = solve_code(K, classes, code, alphas, groups, weights=weights)
     return coefs, heldout
@@ -220,7 +223,8 @@ def joint_kernel_path(
     both results are (a, n, c). The Gram matrix of all pairs is the Kronecker product of ``K`` (n,
     n) and ``m``, so along each eigenvector of ``m`` with eigenvalue ``mu`` it is plain RLS with
     ``alpha / mu``: no array of ``n c`` rows is made. Scores of new pairs are ``K_new A``, ``m``
-    included in ``A``.
+    included in ``A``. Held-out scores of rows of no group are NaN. Raises ValueError unless ``K``
+    and ``similarity`` are Gram matrices.
     """
     K, M = check_gram(K), check_gram(similarity)
     Y = check_targets(Y, len(K))

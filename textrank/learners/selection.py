@@ -58,7 +58,8 @@ def nested_scores_of_kernels(
 
     There is one result per partition (fold number of each candidate, (n,)). Its rows are ordered by
     kernel, then by alpha, so that choosing a row chooses both. Data without a choice of kernels
-    have no settings: the second result is empty.
+    have no settings: the second result is empty. ``partitions`` must not be empty. Raises
+    ValueError if a group is in two folds.
     """
     if not isinstance(data, GramAlternatives):
         return learner.nested(data, targets, partitions), []
@@ -78,7 +79,10 @@ def nested_scores_of_kernels(
 
 
 def stack_alphas(parts: Sequence[NestedScores]) -> NestedScores:
-    """Return nested scores of the same folds with the alphas of all parts, one after the other."""
+    """Return nested scores of the same folds with the alphas of all parts, one after the other.
+
+    There must be at least one part; that all have the same folds is not checked.
+    """
     return NestedScores(
         tuple(alpha for part in parts for alpha in part.alphas),
         parts[0].folds,
@@ -107,14 +111,15 @@ class KernelWeights:
     rounds: int = 10
 
     def __post_init__(self) -> None:
+        """Raise ValueError unless there is at least one round."""
         if self.rounds < 1:
             raise ValueError(f"rounds must be at least 1, got {self.rounds}")
 
     def choose(self, kernels: Sequence[Matrix], targets: Targets) -> tuple[float, ...]:
         """Return one weight per Gram matrix (n, n), starting from 1; zero drops a kernel.
 
-        Weights are in the order of ``kernels``. Raises ValueError if the matrices differ in shape
-        or there is none.
+        Weights are in the order of ``kernels``, not all zero. Raises ValueError if the matrices
+        differ in shape, one is not a Gram matrix, or there is none.
         """
         grams = [check_gram(K) for K in kernels]
         if len({K.shape for K in grams}) != 1:
@@ -135,7 +140,8 @@ class KernelWeights:
     def quality(self, kernels: Sequence[Matrix], weights: Matrix, targets: Targets) -> float:
         """Return the held-out metric of the weighted sum at its best alpha; larger is better.
 
-        ``weights`` (k,) has one weight per Gram matrix of ``kernels``.
+        ``weights`` (k,) has one weight per Gram matrix of ``kernels``. Raises ValueError if the
+        labels leave the metric ``learner.select`` undefined.
         """
         K = sum(w * K for w, K in zip(weights, kernels, strict=True))
         path = self.learner.path(np.asarray(K), targets)
@@ -187,6 +193,7 @@ class GreedyFeatures:
     rank: bool = False
 
     def __post_init__(self) -> None:
+        """Raise ValueError unless alpha is positive and finite and the count at least 1."""
         check_alphas([self.alpha])
         if self.count < 1:
             raise ValueError(f"count must be at least 1, got {self.count}")
@@ -194,8 +201,9 @@ class GreedyFeatures:
     def choose(self, data: Features | Matrix, targets: Targets) -> FeatureSelection:
         """Select ``count`` columns of features (n, d), in the order in which they are added.
 
-        Of equally good columns the first is taken. Raises ValueError if there are fewer than
-        ``count``.
+        Of equally good columns the first is taken. A ranking holds out queries and does not look at
+        groups; sample weights are ignored. Raises ValueError if there are fewer than ``count``
+        columns.
         """
         F = to_dense(check_features(data))
         y = check_targets(targets.y, len(F))[:, 0]
@@ -259,7 +267,10 @@ class _GreedyState:
         return total
 
     def with_column(self, column: int) -> _GreedyState:
-        """Return the model with this column too, by rank-one updates."""
+        """Return the model with this column too, by rank-one updates; this one is not changed.
+
+        The column must not have been selected before.
+        """
         c, v = self.C[:, column].copy(), self.V[:, column]
         s = 1.0 / (1.0 + float(v @ c))
         B = []
