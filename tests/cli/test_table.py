@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from textrank.cli.app import run
+from textrank.cli.apply import _describe_decision
 
 
 def test_statements_are_shown_with_their_status(tmp_path, capsys):
@@ -15,6 +16,12 @@ def test_statements_are_shown_with_their_status(tmp_path, capsys):
     assert "[a] GRB2 binds SOS1.\nGRB2 – SOS1 " in shown
     assert re.search(r"GRB2 – SOS1 +asserted +binding", shown)
     assert re.search(r"RAD51 – PTEN +negated +binding", shown)
+
+
+def test_a_level_that_no_held_out_statement_reaches_is_described():
+    figures = {"heldout_precision": None, "heldout_recall": 0.0}
+    text = _describe_decision({"relation": "any", "level": 1.0, **figures})
+    assert "precision 0 %, recall 0 %" in text
 
 
 def test_other_answers_have_no_such_table(tmp_path, capsys):

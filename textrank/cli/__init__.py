@@ -47,7 +47,10 @@ GC_THRESHOLDS = (10_000, 5, 5)
 
 
 def main() -> None:
-    """Run the command in ``sys.argv`` and exit with its code."""
+    """Run the command in ``sys.argv`` and exit with its code.
+
+    Changes the thresholds of Python's garbage collector for the whole process.
+    """
     gc.set_threshold(*GC_THRESHOLDS)
     try:
         from textrank.cli.app import run

@@ -26,12 +26,15 @@ PROGRESS_SECONDS = 30.0  # between lines of progress if there is no terminal
 class WorkerOptions:
     """Options of the workers of ``apply --out``.
 
+    Raises ValueError, with the option, unless ``count``, ``timeout`` and ``start_timeout`` are
+    positive.
+
     Attributes
     ----------
     count
         Number of processes.
     dask
-        Address of a Dask scheduler, or None.
+        Address of a Dask scheduler, which then replaces ``count``; None starts processes here.
     timeout
         Seconds without progress after which a worker is killed.
     strict
@@ -75,7 +78,8 @@ def apply_to_folder(
     """Annotate what is missing in the folder ``out``, show progress and print a summary.
 
     The folder then holds documents, names, statements and errors as tables. Parts that an earlier
-    run finished are not annotated again, so an interrupted run can be resumed.
+    run finished are not annotated again, so an interrupted run can be resumed. Documents that fail
+    are rows of the table of errors, unless ``workers.strict``.
 
     Parameters
     ----------
@@ -156,7 +160,7 @@ class _ProgressPrinter:
     last: float = field(default_factory=time.monotonic)
 
     def __call__(self, progress: Progress) -> None:
-        """Print a line of progress, if one is due."""
+        """Print a line of progress, if one is due; on a terminal it replaces the line before."""
         is_terminal = sys.stderr.isatty()
         now = time.monotonic()
         if (
@@ -172,16 +176,18 @@ class _ProgressPrinter:
 
 
 def progress_line(progress: Progress) -> str:
-    """Return parts, documents, speed and remaining time in one line.
+    """Return parts, documents, speed and remaining time (hours, minutes, seconds) in one line.
 
     The remaining time is estimated from the parts that this run has done, at their mean duration.
 
     >>> progress_line(Progress(3, 4, 2000, 400000, 1, 40.0, 3))
     '3 of 4 parts, 2,000 documents, 10,000 words/s, 1 errors, 1 parts left, about 0:00:13'
+    >>> progress_line(Progress(1, 31, 2000, 400000, 0, 3600.0, 1)).rpartition("about ")[2]
+    '30:00:00'
     """
     parts_left = progress.total - progress.parts
-    seconds_left = progress.seconds / max(progress.done, 1) * parts_left
-    time_left = time.strftime("%H:%M:%S", time.gmtime(seconds_left)).removeprefix("0")
+    minutes, seconds = divmod(int(progress.seconds / max(progress.done, 1) * parts_left), 60)
+    time_left = f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
     return (
         f"{progress.parts} of {progress.total} parts, {progress.documents:,} documents, "
         f"{progress.speed:,.0f} words/s, {progress.errors:,} errors, {parts_left} parts left, "

@@ -44,7 +44,9 @@ def add_to_folder(
     """Add the documents of a corpus to the model in a folder; return the receipt and its file.
 
     ``corpus`` is a data file or folder, ``nlp`` a spaCy pipeline (None: the shipped one). ``out``
-    and ``receipt`` are as in ``forget_in_folder``. Raises ValueError as ``add_documents`` does.
+    is the folder to write, None replaces the model; ``receipt`` is the file of the receipt, None
+    names it after the new model's checksum. Raises ValueError if the model was not trained with
+    ``--updatable``, has a document of the same id, or there are no candidates.
     """
     from textrank.candidates import document_id
     from textrank.cli.sources import read_corpus, set_model_parser

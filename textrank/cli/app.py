@@ -44,9 +44,9 @@ Nlp = Annotated[str | None, typer.Option("--nlp", help="Name or path of a spaCy 
 
 
 def check_output_file(path: Path | None) -> Path | None:
-    """Return ``path``; raise ValueError unless a file can be written there (callback of options).
+    """Return ``path`` (callback of options); raise ValueError unless a file can be written there.
 
-    None is returned as it is.
+    None is returned as it is. Nothing is written.
     """
     from textrank.io import check_writable
 
@@ -54,9 +54,9 @@ def check_output_file(path: Path | None) -> Path | None:
 
 
 def _check_report_folder(path: Path | None) -> Path | None:
-    """Return ``path``; raise ValueError unless a report with plots can be written there (callback).
+    """Return ``path`` (callback); raise ValueError unless a report can be written to this folder.
 
-    None is returned as it is. Raises ModuleNotFoundError without matplotlib.
+    None is returned as it is. Raises ModuleNotFoundError without matplotlib, which draws the plots.
     """
     if path is not None:
         from textrank.io import check_folder_writable
@@ -93,7 +93,10 @@ def make_console() -> Console:
 
 
 def write_json_figures(result: Any, file: Path | None) -> None:
-    """Write ``result.to_dict()`` as JSON to ``file``; does nothing if ``file`` is None."""
+    """Write ``result.to_dict()`` as JSON to ``file``; does nothing if ``file`` is None.
+
+    An existing file is replaced.
+    """
     if file is not None:
         from textrank.reports.table import write_json
 
@@ -168,7 +171,11 @@ class CommonOptions:
     encoding: str | None = None
 
     def load_corpus(self, path: str | Path) -> NamedCorpus:
-        """Load a corpus with these options; see ``config.load_corpus``."""
+        """Load a corpus, by folder, cfg, data file or shipped name, with these options.
+
+        Files are read when the result is called with a spaCy pipeline. Raises ValueError if there
+        is no such corpus; see ``config.load_corpus``.
+        """
         from textrank.config import load_corpus
 
         return load_corpus(
@@ -240,7 +247,8 @@ def import_code_file(file: Path | None) -> None:
 def parse_size(text: str | None) -> int | None:
     """Return a size such as "200M" in bytes; None stays None.
 
-    Units are k, M and G (powers of 1024). Raises ValueError if the text is not a positive size.
+    Units are k, M and G (powers of 1024), in any case and with or without B. Raises ValueError,
+    which names ``--max-bytes``, if the text is not a positive whole number with such a unit.
 
     >>> parse_size("2k"), parse_size("200M")
     (2048, 209715200)
@@ -269,7 +277,7 @@ WRITE_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 def build_app(requested: str | None) -> typer.Typer:
     """Return the application; only the command ``requested`` is imported, others are stubs.
 
-    None imports no command; help still lists all.
+    None, or a name that is not in ``COMMANDS``, imports no command; help still lists all.
     """
     app = typer.Typer(
         help=DESCRIPTION,
@@ -350,20 +358,21 @@ def _global_options(
         ),
     ] = False,
 ) -> None:
-    """Accept the options that precede a command."""
+    """Accept the options that precede a command: ``--version``, which its callback handles."""
 
 
 def _find_command(arguments: Sequence[str]) -> str | None:
     """Return the command among the arguments, or in the line that a shell wants completed.
 
-    It is the first word that is not an option; None if there is none. It need not exist.
+    It is the first word that does not begin with "-"; None if there is none. It need not exist. The
+    line is that of the environment variable COMP_WORDS, which goes before ``arguments``.
     """
     words = os.environ.get("COMP_WORDS", "").split()[1:] or arguments
     return next((word for word in words if not word.startswith("-")), None)
 
 
 def _make_stub(name: str) -> Callable[[], None]:
-    """Return a command that only has a name and a line of help."""
+    """Return a command in place of one that is not loaded; it raises ValueError if called."""
 
     def stub() -> None:
         """Raise ValueError: only the requested command is loaded."""
@@ -376,9 +385,9 @@ class _ProgressBars:
     """Progress bars on standard error, shown only if it is a terminal."""
 
     def track(self, items: Iterable[T], what: str, total: int | None) -> Iterator[T]:
-        """Iterate over ``items`` with a bar labelled ``what``.
+        """Iterate over ``items`` with a bar labelled ``what``, which disappears at the end.
 
-        ``total`` is the number of items; None if it is unknown.
+        ``total`` is the number of items; None if it is unknown. Without a terminal there is no bar.
         """
         if not sys.stderr.isatty():
             return iter(items)
@@ -389,7 +398,10 @@ class _ProgressBars:
 
 
 def _warn(message: Any, *_: Any, **__: Any) -> None:
-    """Print a warning on standard error (replaces ``warnings.showwarning``)."""
+    """Print the message of a warning on standard error, without category and place.
+
+    It replaces ``warnings.showwarning``; other arguments are not used.
+    """
     typer.echo(f"textrank: warning: {message}", err=True)
 
 

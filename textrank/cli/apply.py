@@ -204,7 +204,9 @@ def command(
 def _guarantee(model: Model, max_error: float, confidence: float) -> tuple[Model, ShiftMonitor]:
     """Return the model that answers from the level of a guarantee on, and an observer of answers.
 
-    Raises ValueError if nothing can be guaranteed.
+    ``max_error`` is the largest share of wrong answers, ``confidence`` the probability of the
+    guarantee; ``find_guarantee`` defines both. The given model is not changed. Raises ValueError if
+    nothing can be guaranteed.
     """
     from textrank.evaluation.guarantees import ShiftMonitor, find_guarantee, with_guarantee
 
@@ -216,7 +218,8 @@ def _guarantee(model: Model, max_error: float, confidence: float) -> tuple[Model
 def _report_guarantee(monitor: ShiftMonitor, file: Path | None) -> None:
     """Print a guarantee and how new texts compare with training texts on standard error.
 
-    Both are written to ``file`` as JSON, unless it is None.
+    Both are written to ``file`` as JSON, keys "guarantee" and "shift", unless it is None. Call it
+    after all texts were annotated.
     """
     from textrank.reports.table import write_json
 
@@ -230,8 +233,8 @@ def _report_guarantee(monitor: ShiftMonitor, file: Path | None) -> None:
 def _check_options(context: typer.Context, out: Path | None, dask: str | None, diff: bool) -> None:
     """Raise ValueError if an option was given that has no effect.
 
-    ``out``, ``dask`` and ``diff`` are the values of these options; ``context`` tells which were
-    given.
+    ``out``, ``dask`` and ``diff`` are the values of these options, on which that depends;
+    ``context`` tells which options were given.
     """
     if out is None:
         refuse_ignored(context, OUT_OPTIONS, "without --out", "add --out DIR")
@@ -252,7 +255,10 @@ def _check_options(context: typer.Context, out: Path | None, dask: str | None, d
 
 
 def _check_texts(model: str, texts: Sequence[str]) -> None:
-    """Raise ValueError if an input does not exist; a sentence in place of a file is explained."""
+    """Raise ValueError if an input does not exist; "-" (standard input) always does.
+
+    If it has a blank inside, it may be a sentence: the message then says how to annotate it.
+    """
     from textrank.io import find_input
 
     for text in texts:
@@ -298,12 +304,15 @@ def _show_table(model: Model, rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _describe_decision(decision: Mapping[str, Any]) -> str:
-    """Return in words how statements are chosen; ``decision`` is that of the model."""
+    """Return in words how statements are chosen; ``decision`` is ``Model.describe_decision()``.
+
+    Precision and recall that are not defined (None) are shown as 0.
+    """
     kind = "" if decision["relation"] == "any" else f"{decision['relation']} "
     return (
         f"{kind}interactions with a probability of {decision['level']:.2f} or more; on texts left "
-        f"out of training precision {100 * decision['heldout_precision'] or 0:.0f} %, recall "
-        f"{100 * decision['heldout_recall'] or 0:.0f} %. --precision and --recall change it."
+        f"out of training precision {100 * (decision['heldout_precision'] or 0):.0f} %, recall "
+        f"{100 * (decision['heldout_recall'] or 0):.0f} %. --precision and --recall change it."
     )
 
 
@@ -436,7 +445,8 @@ def iter_diffs(
 ) -> Iterator[str]:
     """Iterate over the corrections of a spelling model, one unified diff per changed text.
 
-    Arguments are those of ``apply_model``. Raises ValueError if the model is of another task.
+    Arguments are those of ``apply_model``. Raises ValueError, at the first request, if the model is
+    of a task without corrections.
     """
     from textrank._annotate import load_language
     from textrank.cli.sources import set_model_parser

@@ -181,8 +181,9 @@ def audit_files(
     """Estimate the quality of answers in a file from a few checked documents.
 
     ``model`` is a model whose own answers to the same texts help, ``checked`` a corpus with some of
-    the documents and correct annotation. ``labels`` are the entity labels to compare; empty
-    compares all. Raises ValueError as ``audit_answers`` does.
+    the documents and correct annotation, ``answers`` a corpus of the system's answers. ``labels``
+    are the entity labels to compare; empty compares all. ``nlp`` is a spaCy pipeline (None: the
+    shipped one), ``seed`` that of resamples. Raises ValueError as ``audit_answers`` does.
     """
     import spacy
 
@@ -220,7 +221,10 @@ def _read(
     nlp: str | None,
     options: CommonOptions,
 ) -> tuple[Pipeline, list[Doc], str]:
-    """Return the pipeline, the documents and the name of the corpus."""
+    """Return the pipeline, the documents of a corpus, analysed as its task needs, and its name.
+
+    Arguments are those of ``audit_corpus``.
+    """
     from textrank.cli.sources import read_corpus, set_parser
     from textrank.config import load_pipeline, parse_setting
 

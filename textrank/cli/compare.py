@@ -34,7 +34,7 @@ def compare_reports(files: Sequence[Path], measures: Sequence[str] = ()) -> Comp
 
     Runs are named after their files without suffix, or by whole paths if those are not unique.
     ``measures`` are names of metrics; empty compares AUC and F, or tau for rankings. Raises
-    ValueError if a file is given twice, or the runs do not have the same folds.
+    ValueError if a path is given twice, or the runs do not have the same folds.
     """
     from textrank.evaluation.statistics import compare
     from textrank.reports.table import read_report

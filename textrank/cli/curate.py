@@ -79,7 +79,8 @@ def _make_curation(
     ``model`` is a model or pipeline, ``source`` the texts; ``file`` None names the file of answers
     after the texts and the task, in the current folder; ``who`` is the annotator. The first scores
     are those of the model; with a corpus ``train`` they come from its gold labels instead, and with
-    ``fresh`` learning starts with nothing.
+    ``fresh`` learning starts with nothing. Earlier answers in the file are replayed. Raises
+    ValueError as ``ActiveLearner.from_docs`` and ``AnswerLog`` do.
     """
     from textrank._annotate import load_language
     from textrank.progress import track
@@ -100,7 +101,7 @@ def _make_curation(
 
 
 def _tell(text: str) -> None:
-    """Print what is being done, if a person watches: starting takes a while."""
+    """Print what is being done on standard error, if it is a terminal: starting takes a while."""
     if sys.stderr.isatty():
         typer.echo(text, err=True)
 

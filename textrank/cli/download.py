@@ -92,8 +92,9 @@ def fetch_pubmed_articles(
 ) -> ArticleSummary:
     """Fetch the articles of ``--pmid`` or ``--query`` into a folder; warn about missing ones.
 
-    Raises ValueError if both or none are given, if no article is found, or if NCBI cannot be
-    reached.
+    ``pmid`` is a list of numbers or a file of them, as ``read_pmids`` takes it; ``max_articles``
+    limits a query only. ``context`` tells which options were given. Raises ValueError if both or
+    none are given, if no article is found, or if NCBI cannot be reached.
     """
     from textrank.io.remote import EUtilities, fetch_articles, read_pmids
 

@@ -157,7 +157,7 @@ def evaluate_names(
 
     ``sentences`` keeps the sentences of the corpus; other arguments are as in ``evaluate_model``.
     Warns on standard error if the model was trained on some of the documents. Raises ValueError if
-    the model does not judge pairs.
+    the model does not judge pairs, or ``positives`` is not a share.
     """
     import spacy
 
@@ -223,7 +223,10 @@ def _warn_of_overlap(model: Model, docs: Sequence[Doc], corpus: str) -> None:
 
 
 def _gives_identifiers(model: str) -> bool:
-    """Return whether a model, by name or path, assigns identifiers to documents of raw text."""
+    """Return whether a model, by name or path, assigns identifiers to documents of raw text.
+
+    Loads the model.
+    """
     from textrank.config import load_model
 
     return load_model(model).pipeline.task.raw_text_unit == "documents"
@@ -246,7 +249,10 @@ def _parse_share(text: str | None) -> float | Literal["auto"] | None:
 
 
 def _check_names(names: str, report: Path | None) -> None:
-    """Raise ValueError if ``--names`` is unknown or cannot be combined with ``--report``."""
+    """Raise ValueError if ``names`` is not one of ``NAME_SOURCES``, or ``report`` is not None.
+
+    Called only if names are not those of the corpus, for which there is no report.
+    """
     if names not in NAME_SOURCES:
         raise ValueError(f"--names must be one of {', '.join(NAME_SOURCES)}, got {names!r}.")
     if report is not None:

@@ -101,7 +101,8 @@ def explain_model(
     """Iterate over the candidates of texts, each with the contributions to its score.
 
     All candidates are included, also those answered with no, in the order of the texts. Arguments
-    are as in ``apply_model``.
+    are as in ``apply_model``. Raises ValueError, at the first request, if the model cannot explain
+    its scores.
     """
     import numpy as np
 
@@ -175,7 +176,11 @@ def explain_influence(
 
 
 def _describe_influence(row: dict[str, Any]) -> str:
-    """Return a candidate and the five documents that decided its score, one line each."""
+    """Return a candidate with its score, and below it the documents that decided it, one per line.
+
+    ``row`` is one of ``explain_influence``; at most ``MAX_DOCUMENTS`` are listed. A document raised
+    the score if the score would be lower without it.
+    """
     from textrank.reports.table import mark_spans
 
     lines = [f"{row['score']:+.2f}  {mark_spans(row['text'], row['spans'])}"]

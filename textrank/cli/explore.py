@@ -64,7 +64,7 @@ def command(
 
 
 def check_web_extra() -> None:
-    """Raise ValueError that says what to install if a package of the extra ``web`` is missing."""
+    """Raise ValueError that says what to install if duckdb, starlette or uvicorn is missing."""
     try:
         import duckdb  # noqa: F401
         import starlette  # noqa: F401
@@ -76,7 +76,10 @@ def check_web_extra() -> None:
 
 
 def _write_static_page(store: Store, file: Path) -> None:
-    """Write the page of a store to a file and print its name."""
+    """Write the page of a store to a file, replacing an older one, and print its name.
+
+    Raises ValueError if the store has too many statements for one page.
+    """
     from textrank.io import write_text
     from textrank.web.explorer import render_static_page
 
@@ -85,7 +88,7 @@ def _write_static_page(store: Store, file: Path) -> None:
 
 
 def _read_report_pages(folder: Path | None) -> dict[str, str]:
-    """Return the HTML pages of a report folder by name; {} for None.
+    """Return the HTML pages directly in a report folder, by file name; {} for None.
 
     Raises ValueError if there is no ``report.html``.
     """

@@ -75,9 +75,9 @@ def forget_in_folder(
 ) -> tuple[Receipt, Path]:
     """Forget documents of the model in a folder; return the receipt and its file.
 
-    ``out`` is the folder to write, by default that of the model; ``receipt`` the file of the
-    receipt, None names it after the checksum of the new model. Raises ValueError as
-    ``forget_documents`` does.
+    ``documents`` are ids; repeated ones count once. ``out`` is the folder to write, None replaces
+    the model; ``receipt`` is the file of the receipt, None names it after the checksum of the new
+    model, beside it. Raises ValueError as ``forget_documents`` does, before anything is written.
     """
     from textrank.config import load_model
     from textrank.updates import forget_documents
@@ -100,8 +100,10 @@ def write_with_receipt(
 ) -> tuple[Receipt, Path]:
     """Write an updated model and its receipt; return the receipt and its file.
 
-    ``source`` is the folder of the old ``model``; ``out`` and ``file`` are ``out`` and ``receipt``
-    of ``forget_in_folder``.
+    ``source`` is the folder of the old ``model``, ``documents`` are the ids of the change. ``out``
+    is the folder to write (None: ``source``), ``file`` that of the receipt (None: beside the
+    written folder, named after the action and the new checksum). Raises ValueError if the folder
+    cannot be written.
     """
     from textrank.io import META_FILE, check_model_target, write_text
     from textrank.updates import write_update
@@ -115,7 +117,11 @@ def write_with_receipt(
 
 
 def report_update(receipt: Receipt, file: Path, json_: Path | None) -> None:
-    """Print what was done and, if ``json_`` is given, write it there as JSON."""
+    """Print what was done and, if ``json_`` is given, write it there as JSON.
+
+    ``file`` is where the receipt is. Copies of forgotten documents that stay in the model are named
+    on standard error.
+    """
     from textrank.reports.table import write_json
 
     if json_ is not None:
@@ -134,7 +140,7 @@ def report_update(receipt: Receipt, file: Path, json_: Path | None) -> None:
 
 
 def _describe_verification(found: dict[str, Any], receipt: Path) -> str:
-    """Return a sentence on a verified receipt."""
+    """Return a sentence on a verified receipt; ``found`` is the result of ``verify_receipt``."""
     state = "not in the model" if found["action"] == "forget" else "in the model"
     return (
         f"{receipt}: verified. {len(found['documents'])} documents are {state}; training again on "

@@ -55,8 +55,8 @@ def collect_info(name: str | None = None) -> dict[str, dict[str, str]]:
     """Return titled sections of rows: everything registered and shipped, or about one name.
 
     The result is ``{title: {key: text}}``. ``name`` is a registered name or that of a shipped
-    pipeline or model; None lists all. Raises ValueError, with similar names, if there is no such
-    name.
+    pipeline or model; None lists all. A registered name goes before a shipped one. Raises
+    ValueError, with similar names, if there is no such name.
     """
     from textrank.config import model_names, package_versions, pipeline_names, registered_classes
     from textrank.formats.detection import READERS, WRITERS
@@ -117,7 +117,11 @@ def _describe_shipped(name: str) -> dict[str, dict[str, str]]:
 
 
 def _flatten(block: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Iterate over ``("a.b.key", repr of the value)`` of nested dicts, long values shortened."""
+    """Iterate over ``("a.b.key", repr of the value)`` of nested dicts.
+
+    ``prefix`` begins the keys. Values of more than ``MAX_VALUE_CHARACTERS`` are cut and end in
+    "...". Empty dicts give nothing.
+    """
     for key, value in block.items():
         if isinstance(value, dict):
             yield from _flatten(value, f"{prefix}{key}.")
@@ -130,7 +134,7 @@ def _flatten(block: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _describe_confusions() -> dict[str, dict[str, str]]:
-    """Return the confusion pairs with precision and recall.
+    """Return the confusion pairs of the shipped model with precision and recall, under one title.
 
     They were measured on genres held out of training, with 1 % of the words replaced by errors.
     """
@@ -168,9 +172,10 @@ def _describe_class(role: str, name: str, cls: type) -> dict[str, dict[str, str]
 
 
 def _format_setting(cls: type, parameter: inspect.Parameter, hint: Any) -> str:
-    """Return the default, the type and the meaning of a setting in one line.
+    """Return the default, the type and the meaning of a setting in one line, separated by " · ".
 
-    ``hint`` is the type of the parameter; None leaves it out.
+    ``hint`` is the type of the parameter; None leaves it out, as a missing meaning is. Long
+    defaults are cut to ``MAX_VALUE_CHARACTERS``.
     """
     default = "(required)" if parameter.default is parameter.empty else repr(parameter.default)
     parts = [
@@ -204,7 +209,10 @@ def _type_in_words(hint: Any) -> str:
 
 
 def _plural(singular: str) -> str:
-    """Return the plural of "a list of strings" or "an integer"."""
+    """Return the plural of words such as "a list of strings" or "an integer": "lists of strings".
+
+    Only an "s" is added to the noun.
+    """
     noun, of, rest = singular.removeprefix("a ").removeprefix("an ").partition(" of ")
     return f"{noun}s{of}{rest}"
 

@@ -70,8 +70,9 @@ def score_files(
 ) -> League:
     """Read a gold corpus and files of answers and score them.
 
-    ``labels`` are the entity labels to compare; empty compares all. Raises ValueError if two files
-    of answers have one name, or as ``score_league`` does.
+    Systems are named after their corpora, or by the given paths if those names are not unique.
+    ``labels`` are the entity labels to compare; empty compares all. ``seed`` is that of resampled
+    documents. Raises ValueError if a file of answers is given twice, or as ``score_league`` does.
     """
     import spacy
 

@@ -80,7 +80,8 @@ def command(
 def parse_years(text: str | None) -> tuple[int | None, int | None]:
     """Return the first and last year of a range, None where it is open.
 
-    None gives an open range. Raises ValueError if the text is not a range of years.
+    Both are included. None gives an open range. Raises ValueError if the text is not a range of
+    years of four digits; whether the first is before the last is not checked.
 
     >>> parse_years("1999-2005"), parse_years("1999"), parse_years("-2005")
     ((1999, 2005), (1999, 1999), (None, 2005))
@@ -95,7 +96,10 @@ def parse_years(text: str | None) -> tuple[int | None, int | None]:
 
 
 def _check_type(results: Results, type_: str | None) -> None:
-    """Raise ValueError for a type that no statement has and that is none of ``TYPES``."""
+    """Raise ValueError for a type that no statement has and that is none of ``TYPES``.
+
+    None is accepted.
+    """
     from textrank.results.questions import TYPES
 
     if type_ is None or type_ in TYPES:
@@ -106,7 +110,7 @@ def _check_type(results: Results, type_: str | None) -> None:
 
 
 def _normalise_question(question: str) -> str:
-    """Return the question without surrounding white space and question mark."""
+    """Return the question without surrounding white space and question marks at its end."""
     return question.strip().rstrip("?").strip()
 
 
@@ -122,10 +126,10 @@ def _is_sql(question: str) -> bool:
 
 
 def _print_rows(kind: str, rows: Sequence[Row], form: str) -> None:
-    """Print rows as "json", "csv" or "table".
+    """Print rows as "json" (one object per line), "csv" or "table".
 
     A table has the columns of its ``kind`` in ``SHOWN_COLUMNS``; csv, and tables of other kinds,
-    have all keys of the first row.
+    have all keys of the first row, and without rows no columns.
     """
     if form == "json":
         for row in rows:

@@ -140,6 +140,9 @@ def run_pipeline(
 ) -> Report:
     """Cross-validate a pipeline on a corpus and return the report.
 
+    Raises ValueError for an unknown protocol, folds that cannot be read, a corpus without labelled
+    candidates, or extra tests of a kernel that learns from its inputs.
+
     Parameters
     ----------
     pipeline
@@ -220,8 +223,9 @@ def sweep_pipeline(
 ) -> Sweep:
     """Cross-validate a pipeline at every combination of the values in ``grid``.
 
-    ``grid`` has entries ``KEY=v1,v2,…``. Finished combinations are kept in the folder ``cache`` and
-    not computed again. Other arguments are as in ``run_pipeline``.
+    ``grid`` has entries ``KEY=v1,v2,…`` (``parse_grid``); they go before ``settings``. Finished
+    combinations are kept in the folder ``cache`` and not computed again. The corpus is read once,
+    for the task of the first combination. Other arguments are as in ``run_pipeline``.
     """
     from itertools import product
 
@@ -338,7 +342,8 @@ def _parse_folds(value: str, corpus: str) -> int | Mapping[str, int]:
 
     ``value`` is a number or a path. The file holds ``{document: fold}``, or ``{corpus: {document:
     fold}}`` for several corpora, of which the one named ``corpus`` is taken. Raises ValueError if
-    it is missing or has another form.
+    it is missing or has another form, or the number has more than nine digits; a number may be too
+    small.
     """
     from textrank.io import MAX_UNPACKED_BYTES, read_json
 
@@ -362,5 +367,5 @@ def _parse_folds(value: str, corpus: str) -> int | Mapping[str, int]:
 
 
 def _make_hashable(values: Sequence[Any]) -> tuple[Any, ...]:
-    """Return values as a tuple, with lists inside as tuples."""
+    """Return values as a tuple, with lists among them as tuples; lists inside of these stay."""
     return tuple(tuple(v) if isinstance(v, list) else v for v in values)

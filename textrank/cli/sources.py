@@ -27,18 +27,18 @@ def set_parser(pipeline: Pipeline, nlp: str | None) -> Pipeline:
     """Return the pipeline with ``nlp`` as the parser of its task, if the task needs one.
 
     ``nlp`` is the name or path of a spaCy pipeline. A task that parses text itself needs it; other
-    tasks, and None, change nothing.
+    tasks, and None, change nothing. The given pipeline is not changed.
     """
     return pipeline if nlp is None else replace(pipeline, task=pipeline.task.with_parser(nlp))
 
 
 def set_model_parser(model: Model, nlp: str | None) -> Model:
-    """Return the model with its pipeline changed by ``set_parser``."""
+    """Return a copy of the model with its pipeline changed by ``set_parser``."""
     return replace(model, pipeline=set_parser(model.pipeline, nlp))
 
 
 def read_corpus(source: Corpus, nlp: str | None, task: Task) -> list[Doc]:
-    """Read a whole corpus with the analyses that the task needs.
+    """Read a whole corpus into memory, with the analyses that the task needs.
 
     ``nlp`` is the name or path of a spaCy pipeline; None takes the shipped one.
     """
@@ -70,7 +70,7 @@ def _expand_folders(texts: Sequence[str]) -> Iterator[str]:
     """Yield each text, and in place of a folder of several formats or levels its files.
 
     A folder whose files are all plain texts, with or without annotation beside them, and one with a
-    ``corpus.cfg`` are one corpus.
+    ``corpus.cfg`` are one corpus and yielded as they are. "-" and files are too.
     """
     for text in texts:
         folder = find_input(text)
@@ -83,7 +83,7 @@ def _expand_folders(texts: Sequence[str]) -> Iterator[str]:
 
 
 def _record_stdin(text: str) -> Record:
-    """Make a Record of the text of standard input."""
+    """Return the Record of the text of standard input, with the id "stdin"."""
     return Record("stdin", text, STDIN_NAME)
 
 

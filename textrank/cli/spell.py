@@ -103,7 +103,10 @@ def check_files(
 
 
 def _print_proposals(texts: dict[Path, str], proposals: Sequence[Proposal], format: str) -> None:
-    """Print the proposals in one of ``FORMATS``; ``texts`` are by file, for the diff."""
+    """Print the proposals in one of ``FORMATS``; another format is printed as text.
+
+    ``texts`` are the contents by file, which only the diff needs.
+    """
     if format == "json":
         import json
 
@@ -171,7 +174,8 @@ def _sarif(proposals: Sequence[Proposal]) -> dict[str, Any]:
 def _diff(file: Path, text: str, proposals: Sequence[Proposal]) -> str:
     """Return the unified diff of a file with its proposals applied; "" without any.
 
-    ``text`` is that of the file. Proposals for other files are ignored.
+    ``text`` is that of the file. Proposals for other files are ignored. A last line without a line
+    break gets one in the diff.
     """
     import difflib
 
@@ -186,7 +190,7 @@ def _diff(file: Path, text: str, proposals: Sequence[Proposal]) -> str:
 
 
 def _fix_files(texts: dict[Path, str], proposals: Sequence[Proposal]) -> None:
-    """Apply the proposals to the files, each written atomically; others are not touched.
+    """Apply the proposals to the files, each written atomically; files without any are not touched.
 
     ``texts`` has what the proposals were made for; later changes of a file are lost.
     """
