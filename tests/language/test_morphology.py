@@ -104,3 +104,16 @@ def test_a_text_that_fails_does_not_take_its_batch_with_it(monkeypatch):
     morphology.set_error_handler(lambda name, component, failed, error: told.extend(failed))
     assert [doc[0].lemma_ for doc in morphology.pipe(docs)] == ["gene", "cell"]
     assert told == [docs[1]]
+
+
+@pytest.mark.parametrize(
+    ("word", "tag", "lemma"),
+    [
+        ("pedigreeing", "VBG", "pedigree"),
+        ("pedigreed", "VBN", "pedigree"),
+        ("pedigrees", "VBZ", "pedigree"),
+        ("singeing", "VBG", "singe"),
+    ],
+)
+def test_unknown_verbs_keep_the_e_of_their_stem(word, tag, lemma):
+    assert Morphology(spacy.blank("en").vocab).lemmatize(word, tag) == lemma

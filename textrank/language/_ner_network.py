@@ -965,7 +965,7 @@ def _train_context(
     def backprop(gradients: list[Any]) -> list[Doc]:
         """Accumulate the gradients of all layers, given those of each Doc's vectors.
 
-        Return none.
+        Columns of the linear tag scores are ignored. Return an empty list.
         """
         ops: Any = model.ops
         context_gradient = np.zeros_like(context)

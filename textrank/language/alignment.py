@@ -189,7 +189,8 @@ def strip_non_words(doc: Doc, *, transliterate: bool = False) -> Doc:
     """Return a Doc of the words only, for a network, or the Doc itself if all its tokens are words.
 
     The copy has normalised words with the tags, sentence boundaries and tensor rows of the
-    original; nothing else is copied.
+    original; nothing else is copied, and a boundary at a token that is not a word is lost. With
+    ``transliterate``, Greek letters, dashes and quotes are written in ASCII.
     """
     normalized = normalize_words(doc, transliterate=transliterate)
     if normalized is None:
@@ -469,7 +470,8 @@ def paragraph_lengths(doc: Doc, normalized: NormalizedWords | None) -> list[int]
 def _copy_spans(doc: Doc, copy: Doc, token_indices: Indices) -> None:
     """Copy the span groups and the token lists of discontinuous entities to a word doc, in place.
 
-    Tokens that are not words are left out.
+    Tokens that are not words are left out, and spans without words dropped. ``token_indices`` has
+    the token of each word. ``user_data["pieces"]`` of the copy is replaced.
     """
     for key, group in doc.spans.items():
         copy.spans[key] = _map_spans(list(group), copy, token_indices)

@@ -152,7 +152,8 @@ def model_path(name: str = SHIPPED_PIPELINE) -> Path:
 def _load_pipeline(name: str | Path) -> Language:
     """Load a pipeline by name or path after registering our components.
 
-    Raises ValueError, with the fix, if spaCy cannot find the pipeline.
+    Raises ValueError, with the fix, if there is no such pipeline (``_resolve_pipeline``) or it
+    cannot be read.
     """
     register_components()
     if name == SHIPPED_PIPELINE:

@@ -203,7 +203,7 @@ def _choose_cut(doc: Doc, is_cuttable: Any, earliest: int, latest: int) -> int:
     """Return the last good token to cut before, in ``earliest + 1 .. latest``.
 
     Preferred is the start of a line, then of a sentence, then any token outside a span; if there is
-    none, ``latest``. ``is_cuttable`` (tokens,) is false inside spans.
+    none, ``latest``. ``is_cuttable`` (tokens,) is false inside spans. ``latest`` must be a token.
     """
     for is_good in (_is_after_line, _is_after_stop, _is_anywhere):
         for i in range(latest, earliest, -1):
@@ -233,7 +233,8 @@ def _is_anywhere(doc: Doc, i: int) -> bool:
 def _shift_span(span: Span, chunk: Doc, offset: int) -> Span:
     """Return a copy of a span in a chunk that begins at token ``offset`` of the Doc.
 
-    A span that extends beyond the chunk is cut at its end.
+    The span must begin in the chunk; if it extends beyond, it is cut at the chunk's end. Label,
+    kb_id and id are kept.
     """
     first, last = span.start - offset, min(span.end - offset, len(chunk))
     return Span(chunk, first, last, label=span.label, kb_id=span.kb_id, span_id=span.id)

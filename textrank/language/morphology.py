@@ -240,8 +240,9 @@ class Morphology:
         ``word_class`` is noun, verb, adj or adv. The first candidate of ``_generate_base_forms``
         that is a known base form is preferred. Otherwise nouns and verbs take the first candidate;
         for verbs with several, known verbs with the same two letters before the ending vote for or
-        against a final e. Adjectives and adverbs without a known base form, and words without a
-        candidate, stay unchanged.
+        against a final e, and if all candidates end in e the longest that the word begins with is
+        taken. Adjectives and adverbs without a known base form, and words without a candidate, stay
+        unchanged.
         """
         candidates = list(_generate_base_forms(word, word_class))
         base_forms = self._base_forms.get(word_class, frozenset())
@@ -253,7 +254,10 @@ class Morphology:
         with_e = [c for c in candidates if c.endswith("e")]
         if with_e and self._final_e_votes[with_e[0][-3:-1]] > 0:
             return with_e[0]
-        return next(c for c in candidates if c not in with_e)
+        without_e = [c for c in candidates if c not in with_e]
+        if without_e:
+            return without_e[0]
+        return max((c for c in candidates if word.startswith(c)), key=len)  # pedigreed: pedigree
 
     def _set_tables(self, tables: Mapping[str, Any]) -> None:
         """Install tables as ``__init__`` takes them and empty the cache.

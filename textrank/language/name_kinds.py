@@ -250,7 +250,9 @@ def repair_boundaries(doc: Doc, words: WordSpans, spans: Sequence[TokenRange]) -
 def _trim_modifiers(words: WordSpans, start: int, end: int) -> TokenRange:
     """Return a token range without leading words such as "human" and a "protein" after them.
 
-    At least one word is left. "Murine double minute" begins with a word of the name.
+    Words of ``_MODIFIERS`` are removed in any case, up to the last word; if a word and one of
+    ``_HEAD_NOUNS`` are left then, the latter is removed too. "Murine double minute" begins with a
+    word of the name. The range must begin and end with a word.
     """
     first, last = words.word_of_token[start], words.word_of_token[end - 1]
     n = first

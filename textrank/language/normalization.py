@@ -180,7 +180,8 @@ def _join_hyphenated(
 def _decode_entity(entity: str) -> str:
     """Return the character of an HTML entity that is escaped once or twice; unknown ones unchanged.
 
-    White space and unprintable characters become a blank.
+    ``entity`` is a match of ``_ENTITY``, from "&" to ";"; of an unknown one escaped twice, one
+    escape is removed. White space and unprintable characters become a blank.
     """
     entity = entity.replace("&amp;", "&", 1) if entity != "&amp;" else entity
     if entity[1] != "#" and entity[1:] not in html5:

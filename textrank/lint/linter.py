@@ -377,8 +377,9 @@ def _apply_switches(text: str, blanked: str) -> str:
 def _keep_python_prose(text: str) -> str:
     """Return Python source with everything but comments and docstrings replaced by BLOCK_BREAK.
 
-    Delimiters (``#`` and quotes) are blanked too. Comments on lines of their own that follow each
-    other are one paragraph. After a syntax error everything is replaced.
+    ``#`` becomes a blank and quotes become BLOCK_BREAK. Comments on lines of their own that follow
+    each other are one paragraph. After a syntax error everything is replaced, as are comments that
+    ``tokenize`` places elsewhere because of unusual line separators.
     """
     kept = list(_blank(text, BLOCK_BREAK))
     starts = [0]

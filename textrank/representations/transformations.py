@@ -843,8 +843,9 @@ def _not_learnt_error(transformation: LearnedPositions | LearnedWords) -> ValueE
 def _round_semidefinite(P: Matrix, digits: int) -> Matrix:
     """Return P (n, n) rounded to ``digits`` decimals, still positive semidefinite.
 
-    Rounding moves an eigenvalue by at most ``n`` times half a unit of the last digit; the negative
-    part of that is added to the diagonal, rounded up.
+    P is made symmetric first. Rounding moves an eigenvalue by at most ``n`` times half a unit of
+    the last digit; if the lowest becomes negative, its magnitude, rounded up to such units, is
+    added to the diagonal.
     """
     rounded = np.round((P + P.T) / 2, digits)
     lowest = float(np.linalg.eigvalsh(rounded).min())

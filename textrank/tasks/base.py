@@ -126,9 +126,9 @@ class AnsweredQuestion:
     def probabilities(self, answers: Sequence[str]) -> dict[str, float]:
         """Return the probability of each answer; they sum to one.
 
-        ``answers`` are all answers of the question, in the order of its candidates. The score of
-        two answers is that of the second; of more, the probabilities of all are divided by their
-        sum.
+        ``answers`` are all answers of the question, in the order of its candidates. Two answers
+        have one score, the log-odds of the second; of more, the probabilities by each score alone
+        are divided by their sum.
         """
         if len(answers) == 2:
             second = float(expit(self.scores[0]))

@@ -312,7 +312,8 @@ class Spelling(Task):
 
         Each is a dictionary of plain values with ``printed``, ``proposal``, ``set``, ``span``
         (character offsets), ``sentence``, ``score`` (log-odds of the proposal) and ``probability``.
-        The list is empty if there are none.
+        The list is empty if there are none. A word is proposed if its score reaches
+        ``scored.limit`` and it is more probable than the printed one.
         """
         doc._.textrank_spelling = self._proposals(doc, scored) if self._may_propose(scored) else []
         return doc

@@ -464,9 +464,11 @@ def build_candidate_table(
 def _find_block(
     name: str, long_form_matches: Sequence[Match] | None, context: TextContext
 ) -> NameBlock:
-    """Return the candidates of a name; cached by name and species unless it has a long form.
+    """Return the candidates of a name; cached by name and species.
 
-    Of a list, only families are candidates: its items are looked up separately.
+    Not cached are names that the text abbreviates or defines as an abbreviation, since their
+    candidates depend on it. Of a list, only families are candidates: its items are looked up
+    separately.
     """
     cache, cache_key = context.lookup.block_cache, (name, context.taxa)
     is_cached = long_form_matches is None and make_key(name) not in context.short_forms

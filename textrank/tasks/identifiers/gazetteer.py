@@ -428,7 +428,7 @@ class Gazetteer:
     def from_disk(cls, folder: Path) -> Gazetteer:
         """Read what ``to_disk`` wrote to a folder.
 
-        Raises ValueError if an array is missing.
+        Raises ValueError if the file is missing or damaged, or lacks an array.
         """
         arrays = read_arrays(folder / ARRAYS_FILE)
         if missing := sorted(_ALL_ARRAYS - arrays.keys()):
@@ -522,7 +522,8 @@ def _decode_cues(arrays: Arrays) -> dict[str, float]:
 def _encode_associations(associations: Mapping[tuple[int, int], float]) -> Arrays:
     """Encode the associations of concepts as ``pairs`` (n, 2) and ``pair_values`` (n,) in tenths.
 
-    Pairs are sorted; their first rows are stored as differences. Values are cut at 25.5.
+    Pairs are sorted; their first rows are stored as differences. Values are cut at 25.5 and must
+    not be negative.
     """
     pairs = np.array(sorted(associations), dtype=np.int32).reshape(-1, 2)
     values = [min(10 * associations[a, b], 255) for a, b in pairs.tolist()]
@@ -753,7 +754,8 @@ def _inherits_name(kind: NameKind, best_kind: NameKind | None) -> bool:
     """Return whether a gene's ortholog takes over its name.
 
     ``kind`` is the kind of the name for the gene, ``best_kind`` its most reliable kind in the
-    ortholog's species, None if no gene of that species has the name.
+    ortholog's species, None if no gene of that species has the name. It does if there is none, if
+    ``kind`` is more reliable, or if the name is that of a family (MEMBER).
     """
     return best_kind is None or kind is NameKind.MEMBER or kind < best_kind
 

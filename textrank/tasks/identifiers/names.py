@@ -134,7 +134,9 @@ def _split_chunk(chunk: str, is_later: bool) -> tuple[str, ...]:
 def _normalize_word(word: str, is_later: bool) -> str:
     """Return a word in lower case and unified spelling; a number without leading zeros.
 
-    ``is_later`` says that words precede it in the name, so that "V" is a Roman numeral.
+    Plurals become singular, names of Greek letters their abbreviation (beta is b) and British
+    spellings American. ``is_later`` says that words precede it in the name; only then are Roman
+    numerals in capitals, such as "V", numbers.
     """
     if is_later and word in _NUMBER_OF_ROMAN:
         return _NUMBER_OF_ROMAN[word]

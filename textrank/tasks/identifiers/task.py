@@ -144,9 +144,10 @@ class Identifiers(Task):
     def candidates(self, doc: Doc) -> list[Candidate]:
         """Return the candidates of every name, and of every item of lists such as ERK1/2.
 
-        Candidates are in text order of the names; those of one query are consecutive. Labels are 1
-        (correct) or -1, or None if the Doc has no gold standard. A list item is correct with any
-        gold identifier of its name.
+        Candidates are in text order of the names; those of one query are consecutive, "no gene"
+        last. Labels are 1 (correct) or -1, or None if the Doc has no gold standard. A list item is
+        correct with any gold identifier of its name; "no gene" is correct if the gazetteer has none
+        of them.
         """
         spans = self.find_names(doc)
         if not spans:
@@ -288,9 +289,9 @@ class Identifiers(Task):
         """Return metrics per document, the number of gold identifiers, and how many are covered.
 
         An identifier is correct if the gold standard has it anywhere in the same document. Covered
-        are gold identifiers that the gazetteer has. Corpora give a family the identifier of a
-        member, or none: of a name that ``annotate`` gives a family, the gene counts that is more
-        probable than "no gene" and than the family.
+        are gold identifiers that the gazetteer has. Predicted is the candidate of the highest score
+        of each query, without the rules by which ``annotate`` prefers families and other genes, and
+        without families: corpora give a family the identifier of a member, or none.
 
         Parameters
         ----------
@@ -556,7 +557,8 @@ _SPECIES = [COLUMNS.index(f"species {group}") for group in (*SPECIES_GROUPS, "ra
 def _names_family(candidate: Candidate) -> bool:
     """Return whether a candidate is a family whose name no gene has as symbol or full name.
 
-    False if the name only resembles that of the family.
+    The whole name, or the name without leading modifiers such as "human", must be that of the
+    family. False for other candidates and for those without a ``FactRow``.
     """
     facts = candidate.facts
     if not isinstance(facts, FactRow) or not facts.values_array[_FAMILY]:
@@ -826,7 +828,8 @@ def compute_mention_metrics(
 
     ``mention_precision``: share of predicted names with an identifier that an overlapping gold name
     has; ``mention_recall``: share of gold names with identifiers of which an overlapping predicted
-    name has one; ``mention_f``: their harmonic mean. ``family_as_gene`` and ``domain_as_gene``:
+    name has one; ``mention_f``: their harmonic mean. Predicted names without identifiers, and
+    documents that only ``predicted`` has, are ignored. ``family_as_gene`` and ``domain_as_gene``:
     share of the gold families and domains (by label, without gold identifiers) that an overlapping
     predicted name gives a gene. None if undefined.
     """
