@@ -46,7 +46,10 @@ LENGTH_BOUNDS = (4, 7, 12)  # arc lengths up to the first are distinguished, lon
 
 @dataclass(frozen=True, eq=False)
 class DistinctArcs:
-    """Distinct arcs of a forest as three arrays; a root is its own head."""
+    """Distinct arcs of a forest as three arrays; a root is its own head.
+
+    Words are numbered over all sentences of the forest, not by place.
+    """
 
     word: Indices  # (arcs,) word index in the forest
     head: Indices  # (arcs,) word index of the head
@@ -114,7 +117,10 @@ class ParseForest:
 
     @cached_property
     def _arcs(self) -> tuple[DistinctArcs, Indices]:
-        """Return ``arcs`` and ``arc``, which are computed together."""
+        """Return ``arcs`` and ``arc``, which are computed together.
+
+        Arcs are equal if word, head's word and label are, whatever the parse.
+        """
         n_words, n_strings = max(len(self.tag), 1), max(len(self.strings), 1)
         word_pairs = self.word * n_words + self.word[self.head]
         distinct, arc_of_place = factorize(word_pairs * n_strings + self.label)
@@ -860,7 +866,7 @@ class _LinkedSentence:
         return cls(words, [token.tag_ for token in sentence], sorted(links))
 
     def bigram(self) -> list[str]:
-        """Return the two words of each link."""
+        """Return the two words of each link, the left one first."""
         return [f"{self.words[left]} {self.words[right]}" for left, right, _ in self.links]
 
     def word_tag(self) -> list[str]:
@@ -872,7 +878,11 @@ class _LinkedSentence:
         return [kind for _, _, kind in self.links]
 
     def word_link(self) -> list[str]:
-        """Return each word with the type of each of its links, leftmost link first."""
+        """Return each word with the type of each of its links.
+
+        In the order of words; for a word, by the position of the word at the other end, leftmost
+        first. Words without links are left out.
+        """
         return [
             f"{word} {kind}"
             for word, links in zip(self.words, self._links_of_words(), strict=True)
@@ -888,7 +898,10 @@ class _LinkedSentence:
         return [f"{right - left} {kind}" for left, right, kind in self.links]
 
     def link_bigram(self) -> list[str]:
-        """Return the types of each two links that share a word, by word, leftmost link first."""
+        """Return the types of each two links that share a word.
+
+        In the order of shared words; of two links, the one with the leftmost other end comes first.
+        """
         return [
             f"{first} {second}"
             for links in self._links_of_words()
@@ -896,7 +909,10 @@ class _LinkedSentence:
         ]
 
     def _links_of_words(self) -> list[list[tuple[int, str]]]:
-        """Return (other word, type) of the links of each word, leftmost other word first."""
+        """Return (other word, type) of the links of each word, leftmost other word first.
+
+        One list per word, empty without links; links to the same word are sorted by type.
+        """
         links_of_word: list[list[tuple[int, str]]] = [[] for _ in self.words]
         for left, right, kind in self.links:
             links_of_word[left].append((right, kind))

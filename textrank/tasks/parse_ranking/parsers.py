@@ -240,7 +240,7 @@ class _StringCache(dict[int, str]):
         self._store = store
 
     def __missing__(self, key: int) -> str:
-        """Look up a string and keep it."""
+        """Look up a string by its hash and keep it; raise KeyError if the store lacks it."""
         string = self[key] = str(self._store[key])
         return string
 
@@ -260,7 +260,11 @@ def _copy_sentence(sentence: Span, nlp: Language, backwards: bool) -> Doc:
 
 
 class UntrustedName(str):
-    """Name of a spaCy pipeline that comes from a model file and not from the user."""
+    """Name of a spaCy pipeline that comes from a model file and not from the user.
+
+    ``PerturbedParser`` refuses to load one that is not shipped. It equals the plain string with the
+    same text; ``str(name)`` drops the mark.
+    """
 
     __slots__ = ()
 
@@ -635,7 +639,10 @@ def find_spanning_tree(
 
 @dataclass(frozen=True, eq=False)
 class _ContractedCycle:
-    """A cycle of best heads that was contracted to one node; each member's head is the next."""
+    """A cycle of best heads that was contracted to one node; each member's head is the next.
+
+    The head of the last member is the first. ``node`` is the number of the new node.
+    """
 
     node: int
     members: list[int]

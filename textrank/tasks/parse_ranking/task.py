@@ -201,8 +201,8 @@ class ParseRanking(Task):
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """Return the number of sentences with a gold tree but without any parse.
 
-        0 for the source "parser", which parses every sentence. ``candidates`` is not used: with
-        Link Grammar the Doc is parsed again.
+        0 if the parser of the settings parses the Doc, since it has a parse for every sentence.
+        With Link Grammar the Doc is parsed again. ``candidates`` is not used.
         """
         if self._uses_document_parses(doc):
             parsed_rows = _rows_by_sentence(doc, "parses")
@@ -294,7 +294,10 @@ class ParseRanking(Task):
         return self.source == "link_grammar" if self.directed is None else not self.directed
 
     def _drop_labels(self, parse: CandidateParse) -> CandidateParse:
-        """Return the parse itself if ``labelled``, else a copy with empty labels."""
+        """Return the parse itself if ``labelled``, else a copy with empty labels of arcs and links.
+
+        The given parse is not changed.
+        """
         if self.labelled:
             return parse
         links = [(a, b, "") for a, b, _ in parse.links]

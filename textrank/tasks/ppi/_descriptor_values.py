@@ -149,7 +149,7 @@ class Entities:
 
     @cached_property
     def sentence_index(self) -> Indices:
-        """Return the sentence of each entity, (entities,)."""
+        """Return the sentence of each entity, (entities,), as an index into ``arrays.contexts``."""
         return np.arange(len(self.entity_starts) - 1).repeat(lengths(self.entity_starts))
 
     @cached_property
@@ -162,7 +162,7 @@ class Entities:
 
     @cached_property
     def entity_index(self) -> Indices:
-        """Return the entity of each entry of ``token_index``, in the same shape."""
+        """Return the entity that each entry of ``token_index`` is a token of, in the same shape."""
         return np.arange(len(self)).repeat(lengths(self.token_starts))
 
     @cached_property
@@ -345,12 +345,18 @@ class Entities:
 
     @cached_property
     def _bracket_depths(self) -> list[Sequence[int]]:
-        """Return the number of open brackets at each token: one list per sentence."""
+        """Return the number of open brackets at each token: one list per sentence of the batch.
+
+        See the function of the same name.
+        """
         return [_bracket_depths(context.texts) for context in self.arrays.contexts]
 
     @cached_property
     def texts(self) -> list[str]:
-        """Return each entity as written, in lower case, tokens joined by blanks."""
+        """Return each entity as written, in lower case, tokens joined by blanks.
+
+        One text per entity. Tokens in the gaps of a discontinuous entity are left out.
+        """
         contexts, sentences = self.arrays.contexts, self.sentence_index.tolist()
         return [
             " ".join(contexts[sentence].texts[t].lower() for t in tokens)

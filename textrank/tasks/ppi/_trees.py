@@ -145,7 +145,11 @@ class TreeNodes:
 
     @cached_property
     def depths(self) -> Indices:
-        """Return the number of dependencies from each token up to its root; 0 for a root."""
+        """Return the number of dependencies from each token up to its root; 0 for a root.
+
+        Shape (tokens,). ``heads`` must have no cycle, else this does not end; ``from_arrays`` makes
+        sure of that.
+        """
         depth, up = (self.heads != np.arange(len(self.heads))).astype(np.intp), self.heads
         while (more := depth[up]).any():
             depth, up = depth + more, up[up]
@@ -263,7 +267,7 @@ class TreeNodes:
 
     @cached_property
     def classed_tokens(self) -> Indices:
-        """Return the sorted tokens that have a class."""
+        """Return the sorted tokens that have a class; tokens of entities have none."""
         return self.classes.sizes.nonzero()[0]
 
     @cached_property
@@ -279,7 +283,7 @@ class TreeNodes:
 
     @cached_property
     def event_tokens(self) -> Indices:
-        """Return the sorted tokens that have an event type."""
+        """Return the sorted tokens that have an event type (a class of EVENT_TYPES)."""
         return self.event_types.sizes.nonzero()[0]
 
     @cached_property
@@ -314,7 +318,10 @@ class TreeNodes:
 
     @cached_property
     def classed_children(self) -> RaggedArray:
-        """Return the children of each token that have a class, in text order."""
+        """Return the children of each token that have a class, in text order: one list per token.
+
+        A root is not its own child.
+        """
         heads = self.heads[self.classed_tokens]
         kept = (heads != self.classed_tokens).nonzero()[0]
         return RaggedArray.group_by(heads[kept], self.classed_tokens[kept], len(self.heads))
@@ -356,7 +363,11 @@ def _follow_heads(heads: Indices) -> Indices:
 
 @dataclass(frozen=True, eq=False)
 class AncestorPaths:
-    """Distinct paths from tokens of entities up to a top; pairs share equal paths."""
+    """Distinct paths from tokens of entities up to a top; pairs share equal paths.
+
+    A top is the token where the paths of the two entities of a pair meet, or the root of a path if
+    they do not. A path has at least one token.
+    """
 
     tokens: RaggedArray  # one list per path, upwards; the top is the last
     path_index: Indices  # (2, pairs) path of the first entity, and of the second
@@ -375,7 +386,10 @@ class PairTrees:
 
     @classmethod
     def from_arrays(cls, arrays: PairArrays) -> PairTrees:
-        """Read the trees of the sentences of pairs; see ``TreeNodes.from_arrays``."""
+        """Read the trees of the sentences of pairs, those of spaCy's parse.
+
+        See ``TreeNodes.from_arrays``.
+        """
         return cls(arrays, TreeNodes.from_arrays(arrays))
 
     def __len__(self) -> int:
@@ -462,7 +476,11 @@ class PairTrees:
 
     @cached_property
     def voice(self) -> Indices:
-        """Return the voice of the top of each pair, the word number of "active" or "passive"."""
+        """Return the voice of the top of each pair, (pairs,).
+
+        It is the word number of "passive" if the top has a passive auxiliary or an agent as child,
+        else that of "active".
+        """
         return self.nodes.voices[self.top]
 
     @cached_property
@@ -678,7 +696,10 @@ class PairTrees:
 
     @cached_property
     def entity_starts(self) -> tuple[Indices, Indices]:
-        """Return the first tokens of the first and of the second entities, each (pairs,)."""
+        """Return the first tokens of the first and of the second entities, each (pairs,).
+
+        Tokens are numbered over the batch.
+        """
         first, second = (
             np.minimum.reduceat(t, run_starts(o)) if len(o) else t
             for o, t in self.arrays.entity_tokens
@@ -687,7 +708,10 @@ class PairTrees:
 
     @cached_property
     def entity_ends(self) -> tuple[Indices, Indices]:
-        """Return the last tokens of the first and of the second entities, each (pairs,)."""
+        """Return the last tokens of the first and of the second entities, each (pairs,), inclusive.
+
+        Tokens are numbered over the batch.
+        """
         first, second = (
             np.maximum.reduceat(t, run_starts(o)) if len(o) else t
             for o, t in self.arrays.entity_tokens
@@ -696,7 +720,11 @@ class PairTrees:
 
 
 class TreeFeatures(ABC):
-    """Base of the feature blocks that read pairs in their trees; 0/1 features."""
+    """Base of the feature blocks that read pairs in their trees; 0/1 features.
+
+    A subclass implements ``extract_from_trees``. The trees are spaCy's, analysed with the parse
+    "own" if the block starts from candidates.
+    """
 
     binary: ClassVar[bool] = True
 
@@ -716,12 +744,18 @@ class TreeFeatures(ABC):
         return extract_features(self, pairs)
 
     def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
-        """Add the features of all pairs to ``counter``; trees are built once per batch."""
+        """Add the features of all pairs to ``counter``, in place, under its current view.
+
+        The trees are built once for all blocks that read the same ``arrays``.
+        """
         self.extract_from_trees(arrays.cached(PairTrees.from_arrays), counter)
 
     @abstractmethod
     def extract_from_trees(self, trees: PairTrees, counter: FeatureCounter) -> None:
-        """Add the features of all pairs to ``counter``; its rows are indices of the pairs."""
+        """Add the features of all pairs to ``counter``, in place, under its current view.
+
+        Row i of the counter is pair i of ``trees``.
+        """
 
 
 def _count_shared_ancestors(root_paths: RaggedArray, first: Indices, second: Indices) -> Indices:

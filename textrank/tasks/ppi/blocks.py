@@ -41,7 +41,11 @@ from textrank.tasks.ppi.vocabulary import NEGATIONS, TRIGGERS, dependency_group,
 
 
 class _Block(ABC):
-    """Base of the feature blocks: the two entry points that all of them share."""
+    """Base of the feature blocks: the two entry points that all of them share.
+
+    A subclass implements ``extract`` and sets ``binary`` (0/1 features instead of counts);
+    ``parse`` is the setting that chooses the dependencies of candidates.
+    """
 
     binary: ClassVar[bool]
     parse: Parse

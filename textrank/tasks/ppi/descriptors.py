@@ -532,7 +532,10 @@ class DescriptorContext:
 
     @cached_property
     def other_entities(self) -> OtherEntities:
-        """Return each pair with each mention of its sentence, its own entities included."""
+        """Return each pair with each mention of its sentence, its own entities included.
+
+        Sorted by pair, then in text order; ``is_other`` of the result tells the others apart.
+        """
         entities, sentence = self.entities, self.arrays.sentence_index
         start = entities.mention_starts[sentence]
         pair, position = expand(start, entities.mention_starts[sentence + 1] - start)
@@ -554,7 +557,10 @@ class DescriptorContext:
 
     @cached_property
     def triggers(self) -> dict[str, TriggerDistances]:
-        """Return the trigger words of each of TRIGGER_GROUPS, by its name in descriptors."""
+        """Return the trigger words of each pair by name: "trigger" and "strong trigger".
+
+        A trigger is any word of the group in the pair's sentence that is outside its two entities.
+        """
         return {
             name: self._find_triggers(GROUP_COLUMN[group]) for name, group in TRIGGER_GROUPS.items()
         }
@@ -1063,7 +1069,10 @@ class PairDescriptors:
         return np.array(columns, dtype=np.intp), np.array([d.scale for d in selected]), selections
 
     def _is_selected(self, descriptor: Descriptor) -> bool:
-        """Return whether the settings do not leave out a descriptor's group; ignores its level."""
+        """Return whether the settings keep a descriptor's group, or it has none.
+
+        Groups are left out by ``entity_counts`` and ``name_equality``. The level is not looked at.
+        """
         left_out = {
             "entity count": not self.entity_counts,
             "name equality": not self.name_equality,

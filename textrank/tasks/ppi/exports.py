@@ -77,7 +77,10 @@ class Entity(NamedTuple):
 
 
 def describe_ends(fact: Fact) -> tuple[Entity, Entity]:
-    """Return the two entities of a fact, in the order of ``fact["ends"]``."""
+    """Return the two entities of a fact, in the order of ``fact["ends"]``.
+
+    Loads the gene tables on first use if a key has a prefix.
+    """
     first, second = fact["ends"]
     return Entity(first, fact["names"][0], _find_gene(first)), Entity(
         second, fact["names"][1], _find_gene(second)
@@ -101,9 +104,10 @@ def _find_gene(key: str) -> Gene | None:
 def parse_pmid(document: str) -> str | None:
     """Return the PubMed number in a document id; None if the id is not one.
 
-    The whole id must be the number, of at most nine digits and without leading zero, after a prefix
-    "pmid" or "pubmed" in any case or none. A bare number counts from ``MIN_PMID_DIGITS`` digits on,
-    a prefixed one always. Surrounding blanks are ignored.
+    The whole id must be the number, of at most nine digits and without leading zero, bare or after
+    "PMID" (with or without a colon, underscore or blank) or "PubMed" (with one), in any case. A
+    bare number counts from ``MIN_PMID_DIGITS`` digits on, a prefixed one always. Surrounding blanks
+    are ignored.
 
     >>> parse_pmid("PMID:12"), parse_pmid("8493578"), parse_pmid("12"), parse_pmid("PMC123456")
     ('12', '8493578', None, None)
@@ -245,7 +249,7 @@ def _trigger_words(evidence: Evidence) -> str:
 
 
 class RelationGroup(NamedTuple):
-    """Evidence of a fact that is stated as the same relation."""
+    """Evidence of a fact, at least one, that states the same relation in the same direction."""
 
     relation: Relation
     direction: str  # "a>b", "b>a" or "none", relative to the ends of the fact
@@ -848,7 +852,10 @@ _CX2_STYLE: Mapping[str, Any] = {
 
 
 def _cx2_node_values(entity: Entity) -> dict[str, Any]:
-    """Return the attributes of a node; the species is left out where it is unknown."""
+    """Return the attributes of a node: symbol, key, name, type and species (NCBI taxon).
+
+    The type is "family" for FamPlex, else "protein". The species is left out where it is unknown.
+    """
     values: dict[str, Any] = {
         "name": entity.symbol,
         "represents": entity.key,
@@ -880,7 +887,7 @@ def _cx2_edge_values(fact: Fact, source: Entity, target: Entity) -> dict[str, An
 
 
 def _cite(document: str) -> str:
-    """Return a document as ``pubmed:123``, or its id."""
+    """Return a document as ``pubmed:123`` if its id is a PubMed id, else its id unchanged."""
     pmid = parse_pmid(document)
     return f"pubmed:{pmid}" if pmid else document
 
@@ -894,7 +901,10 @@ def _count_all(fact: Fact) -> int:
 
 
 def _count_indra(fact: Fact) -> int:
-    """Return the number of statements of a fact that INDRA can hold."""
+    """Return the number of statements of a fact that INDRA can hold.
+
+    Regulations without a direction, and those without a sign, are not counted.
+    """
     return sum(len(group.evidence) for group in group_evidence(fact) if _indra_class(group))
 
 

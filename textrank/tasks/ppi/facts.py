@@ -127,7 +127,10 @@ def aggregate_facts(docs: Iterable[Doc], *, min_probability: float | None = None
     genes: defaultdict[tuple[str, tuple[int, int]], set[str]] = defaultdict(set)
 
     def read_documents() -> Iterator[tuple[str, Iterable[Mapping[str, Any]]]]:
-        """Yield id and rows of each document, and collect the genes of its names."""
+        """Yield id and rows of each document, and collect the genes of its names in ``genes``.
+
+        Docs without an answer have no rows.
+        """
         for number, doc in enumerate(docs):
             document, rows = document_id(doc, number), get_answers(doc, "ppi") or ()
             answers = {tuple(row["span"]): row for row in get_answers(doc, "identifiers") or ()}

@@ -83,7 +83,10 @@ class DependencyGraph:
     drop: Sequence[str] = ("punct",)
 
     def __post_init__(self) -> None:
-        """Convert sequences to tuples; raise ValueError if a setting is not valid."""
+        """Convert sequences to tuples; raise ValueError if a setting is not valid.
+
+        Weights must be finite and 0 or more, ``parts`` must not be empty; ``labels`` may be.
+        """
         for name in ("labels", "parts", "drop"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("path_weight", "other_weight", "linear_weight"):
@@ -251,7 +254,11 @@ class TokenLabels:
 
 @dataclass(frozen=True, eq=False)
 class SentencePairs:
-    """Tokens of the two entities of each of the g candidates of a sentence with n tokens."""
+    """Tokens of the two entities of each of the g candidates of a sentence with n tokens.
+
+    Tokens count from the start of the sentence. ``token_pairs`` has one row for each combination of
+    a token of the first and a token of the second entity of a candidate.
+    """
 
     first: NDArray[np.bool_]  # (g, n)
     second: NDArray[np.bool_]  # (g, n) a shared token is in both
@@ -326,7 +333,10 @@ class PathGraphs:
 
     @cached_property
     def _arc_starts(self) -> Indices:
-        """Return the first arc of each sentence, and the number of arcs, (sentences + 1,)."""
+        """Return the first arc of each sentence, and the number of arcs, (sentences + 1,).
+
+        Arcs are dependencies, numbered over all sentences.
+        """
         return offsets([len(dependencies) for dependencies in self._dependencies])
 
     @cached_property
@@ -354,7 +364,11 @@ class PathGraphs:
 
     @cached_property
     def _mark_starts(self) -> Indices:
-        """Return where the marks of each pair begin, (pairs,), if pairs are stored by sentence."""
+        """Return where the marks of each pair begin, (pairs,), if pairs are stored by sentence.
+
+        The marks of a pair are the arcs of its sentence. Indexed by pair, not by rank in the
+        storage.
+        """
         return _starts_in_order(self._arc_counts, self._pair_order)
 
     @cached_property

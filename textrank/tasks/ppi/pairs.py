@@ -65,7 +65,7 @@ class Lexicon:
         return np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=np.intp)
 
     def words(self) -> list[str]:
-        """Return all words, indexed by number."""
+        """Return all words, indexed by number, as a new list."""
         return list(self.numbers)
 
     def lookup(
@@ -321,7 +321,10 @@ def _concatenate(blocks: Sequence[Indices]) -> Indices:
 
 @dataclass(frozen=True, eq=False)
 class PairSentence:
-    """Sentence with word forms that do not depend on the pair."""
+    """Sentence with word forms that do not depend on the pair.
+
+    All pairs of a sentence share one object. Lists have one entry per token; do not change them.
+    """
 
     sentence: Sentence
 
@@ -416,9 +419,11 @@ class PairBatch(Sequence[EntityPair]):
     @overload
     def __getitem__(self, index: slice) -> list[EntityPair]: ...
     def __getitem__(self, index: int | slice) -> EntityPair | list[EntityPair]:
+        """Return the pair at an index, or a plain list of pairs for a slice."""
         return self.pairs[index]
 
     def __len__(self) -> int:
+        """Return the number of pairs."""
         return len(self.pairs)
 
     def features_of(self, block: PairRepresentation) -> Features:
@@ -643,7 +648,10 @@ class PairArrays:
 
     @cached_property
     def token_words(self) -> Indices:
-        """Return the stem of each token, ``PROT`` in entities, as word numbers (tokens,)."""
+        """Return the stem of each token, as word numbers (tokens,).
+
+        Tokens of any entity that the sentence has are ``PROT``, whether it is in a pair or not.
+        """
         return self.lexicon.encode(word for c in self.contexts for word in c.words)
 
     @cached_property
@@ -656,7 +664,7 @@ class PairArrays:
 
     @cached_property
     def token_coarse_tags(self) -> Indices:
-        """Return the first two letters of each token's tag, as word numbers (tokens,)."""
+        """Return the first two letters of each token's tag ("NN"), as word numbers (tokens,)."""
         distinct, inverse = np.unique(self.token_tags, return_inverse=True)
         words = self.lexicon.words()
         return self.lexicon.encode(words[tag][:2] for tag in distinct.tolist())[inverse]
@@ -685,22 +693,35 @@ class PairArrays:
 
     @cached_property
     def pair_token_starts(self) -> Indices:
-        """Return the first pair token of each pair, then the number of all, (pairs + 1,)."""
+        """Return the first pair token of each pair, then the number of all, (pairs + 1,).
+
+        A pair token is a combination of a pair and a token of its sentence; they are numbered pair
+        by pair.
+        """
         return offsets(self.sentence_sizes)
 
     @cached_property
     def pair_index(self) -> Indices:
-        """Return the pair of each pair token."""
+        """Return the pair of each pair token, (pair tokens,), ascending.
+
+        A pair token is a combination of a pair and a token of its sentence.
+        """
         return np.repeat(np.arange(len(self.pairs)), self.sentence_sizes)
 
     @cached_property
     def offset(self) -> Indices:
-        """Return, for each pair, the number to add to a token to get its pair token, (pairs,)."""
+        """Return, for each pair, the number to add to a token to get its pair token, (pairs,).
+
+        May be negative. The token is numbered over the batch and must lie in the pair's sentence.
+        """
         return self.pair_token_starts[:-1] - self.sentence_base
 
     @cached_property
     def token_index(self) -> Indices:
-        """Return the token of each pair token."""
+        """Return the token, numbered over the batch, of each pair token, (pair tokens,).
+
+        A pair token is a combination of a pair and a token of its sentence.
+        """
         return np.arange(int(self.pair_token_starts[-1])) - self.offset[self.pair_index]
 
     @cached_property
@@ -732,7 +753,10 @@ class PairArrays:
 
     @cached_property
     def is_entity(self) -> NDArray[np.bool_]:
-        """Return a mask of the pair tokens that belong to the two entities."""
+        """Return which pair tokens belong to one of the two entities of their pair, (pair tokens,).
+
+        Tokens of other entities of the sentence do not.
+        """
         mask = np.zeros(int(self.pair_token_starts[-1]), dtype=bool)
         for pair, token in self.entity_tokens:
             mask[token + self.offset[pair]] = True

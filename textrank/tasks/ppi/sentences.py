@@ -143,6 +143,7 @@ class Dependencies:
         return cls(ends[:, 0], ends[:, 1], tuple(t for _, _, t in triples))
 
     def __len__(self) -> int:
+        """Return the number of dependencies."""
         return len(self.types)
 
     def edges(self, n: int) -> Indices:
@@ -178,7 +179,10 @@ class Dependencies:
 
     @cached_property
     def _by_dependent(self) -> tuple[Indices, Indices]:
-        """Return the stable order that sorts by dependent, and the sorted dependents, both (e,)."""
+        """Return the stable order that sorts by dependent, and the sorted dependents, both (e,).
+
+        Kept for the binary search of ``within``.
+        """
         order = np.argsort(self.dependent, kind="stable")
         return order, self.dependent[order]
 
@@ -258,6 +262,7 @@ class Sentence:
     attributes: TokenTable  # an array is faster than tokens; heads are repaired if parse is "own"
 
     def __len__(self) -> int:
+        """Return the number of tokens."""
         return self.end - self.start
 
     @cached_property
@@ -278,6 +283,7 @@ class Sentence:
         return [strings[tag] for tag in tags.tolist()]
 
     def __iter__(self) -> Iterator[Token]:
+        """Iterate over the tokens; their ``i`` counts from the start of the Doc."""
         return iter(self.doc[self.start : self.end])
 
     def span_tokens(self, candidate: Candidate) -> list[list[int]]:
@@ -752,7 +758,10 @@ class ClauseTree:
         return False
 
     def _with_arcs(self, arcs: Mapping[int, Arc]) -> ClauseTree:
-        """Return a copy of the tree with the given (head, label) by token; self is not modified."""
+        """Return a copy of the tree with the given (head, label) by token; self is not modified.
+
+        Not checked for cycles.
+        """
         heads, labels = list(self.heads), list(self.labels)
         for token, (head, label) in arcs.items():
             heads[token], labels[token] = head, label

@@ -116,7 +116,10 @@ class _Cues:
 
     @cached_property
     def position(self) -> Indices:
-        """Return where each cue stands in the text relative to the entities, as word numbers."""
+        """Return where each cue stands in the text relative to the entities, (cues,).
+
+        Word numbers of POSITION_LABELS, such as "before" and "between".
+        """
         return self.trees.position_label(self.pair_index, self.token)
 
     @cached_property
@@ -241,7 +244,10 @@ class _Cues:
         return rest[:0]
 
     def _relation(self, index: Indices) -> Indices:
-        """Return the relation of the cues ``index`` to their heads, as word numbers."""
+        """Return the coarse relation of the cues ``index`` to their heads, as word numbers.
+
+        ``index`` are indices of the arrays of this object; the result has its shape.
+        """
         return self.trees.nodes.relations[self.token[index]]
 
     def _path_roles(self, pair: Indices, token: Indices) -> Indices:
@@ -334,7 +340,10 @@ def _add_top(trees: PairTrees, counter: FeatureCounter) -> None:
 
 
 def _top_tag_letters(trees: PairTrees) -> Indices:
-    """Return the first letter of the tag of each pair's top, as word numbers (pairs,)."""
+    """Return the first letter of the tag of each pair's top, as word numbers (pairs,).
+
+    "V" for a verb, "N" for a noun; "" without a tag.
+    """
     arrays = trees.arrays
     distinct, inverse = np.unique(arrays.token_tags[trees.top], return_inverse=True)
     words = arrays.lexicon.words()
@@ -542,7 +551,10 @@ class EntityFacts:
         return n_facts + twice_shared, n_facts - twice_shared
 
     def _combine(self, sign: float) -> Features:
-        """Return the first entity's facts plus ``sign`` times the second's, (pairs, facts)."""
+        """Return the first entity's facts plus ``sign`` times the second's, (pairs, facts).
+
+        Facts that cancel out are not stored. Columns are those of ``features``.
+        """
         n, _, n_lists = self.rows.shape
         signs = np.tile(np.repeat([1.0, sign], n_lists), n)
         cells = signs, self.rows.ravel(), np.arange(0, self.rows.size + 1, 2 * n_lists)

@@ -80,6 +80,7 @@ class PPIStatement(ChoiceTask):
     is_ranking: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        """Convert ``labels`` to a tuple; raise ValueError if the aspect is unknown."""
         object.__setattr__(self, "labels", tuple(self.labels))
         if self.aspect not in get_args(Aspect):
             raise ValueError(
@@ -294,7 +295,10 @@ def _f_by_answer(
 
 
 def _pair_key(spans: Sequence[Span]) -> frozenset[str]:
-    """Return the set of the span ids of a pair, which is the same in either order."""
+    """Return the set of the span ids of a pair, which is the same in either order.
+
+    Entities without an id cannot be told apart.
+    """
     return frozenset(span.id_ for span in spans)
 
 
@@ -478,7 +482,10 @@ class AttributeWeights:
 
 
 def _is_difference(names: FeatureNames) -> NDArray[np.bool_]:
-    """Return a mask (names,) of the names of the block of differences, ``turned``."""
+    """Return a mask (names,) of the names of the block of differences.
+
+    That is, of names whose first part is "turned".
+    """
     return np.array([word == "turned" for word in names.vocabulary], dtype=bool)[names.parts[:, 0]]
 
 
@@ -581,7 +588,10 @@ class AttributeModels:
 
     @cached_property
     def _attribute_weights(self) -> AttributeWeights:
-        """Return the weights of all submodels in one table."""
+        """Return the weights of all submodels in one table, aspects in the order of ``weights``.
+
+        Computed once. Constant terms are not in it.
+        """
         return AttributeWeights.from_label_weights(list(self.weights.values()))
 
     def scores(self, pairs: PairBatch) -> dict[str, Matrix]:

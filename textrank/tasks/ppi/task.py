@@ -156,6 +156,11 @@ class PPI(Task):
     )  # fmt: skip
 
     def __post_init__(self) -> None:
+        """Convert ``labels`` to a tuple; raise ValueError if a setting is not valid.
+
+        ``level`` is from 0 to 1, ``precision`` and ``recall`` are above 0 and at most 1 and not
+        both given. ``fact_weights`` are not checked.
+        """
         object.__setattr__(self, "labels", tuple(self.labels))
         if not 0 <= self.level <= 1:
             raise ValueError(f"level must be a probability between 0 and 1, got {self.level}")
@@ -678,7 +683,10 @@ def _name_probabilities(doc: Doc, key: str) -> dict[tuple[int, int], float]:
 
 
 def _pair_key(pair: Sequence[Span]) -> frozenset[str]:
-    """Return the set of the span ids of a pair, which is the same in either order."""
+    """Return the set of the span ids of a pair, which is the same in either order.
+
+    Entities without an id cannot be told apart.
+    """
     return frozenset(span.id_ for span in pair)
 
 
@@ -695,7 +703,10 @@ def _readable_name(span: Span, text: str) -> str:
 
 @dataclass(frozen=True)
 class _SameEntity:
-    """Test whether two mentions of a text are the same entity, overlap or stand side by side."""
+    """Test whether two mentions of a text are the same entity, overlap or stand side by side.
+
+    Built once per Doc from the abbreviations that it defines; called with two mentions of that Doc.
+    """
 
     pairs: frozenset[tuple[str, str]]  # short and long form, lower case
     abbreviation_ends: frozenset[tuple[int, int]]  # end tokens of the two forms where defined

@@ -78,6 +78,7 @@ class PairViews:
     averaged: bool = False
 
     def __post_init__(self) -> None:
+        """Raise ValueError if ``parse`` is not one of its choices."""
         check_choice("parse", [self.parse], get_args(ParseSelection))
 
     def __call__(self, candidates: Sequence[Candidate]) -> MultiView:
@@ -277,6 +278,7 @@ class StatementViews:
     )
 
     def __post_init__(self) -> None:
+        """Copy ``weights``; raise ValueError if a key is not one of STATEMENT_BLOCK_NAMES."""
         object.__setattr__(self, "weights", dict(self.weights))
         if unknown := sorted(set(self.weights) - set(STATEMENT_BLOCK_NAMES)):
             raise ValueError(
