@@ -181,6 +181,7 @@ class PreferenceGraph:
     queries: Indices | None = None  # (l,) query of each preference; None: all of one query
 
     def __post_init__(self) -> None:
+        """Raise ValueError if shapes do not fit, or for a wrong pair or magnitude."""
         l = len(self.pairs)  # noqa: E741
         sizes = (l, len(self.magnitudes), l if self.queries is None else len(self.queries))
         if np.shape(self.pairs) != (l, 2) or len(set(sizes)) > 1:
@@ -261,6 +262,7 @@ class Targets:
     heads: Matrix | None = None  # (n, h) labels for learners of several heads; None: y alone
 
     def __post_init__(self) -> None:
+        """Raise ValueError if lengths differ or a preference names a row that does not exist."""
         sizes = {len(self.y), len(self.groups), len(self.queries)}
         sizes |= {len(values) for values in (self.weights, self.heads) if values is not None}
         if len(sizes) != 1:
@@ -525,6 +527,7 @@ def token_table(doc: Doc) -> Mapping[str, NDArray[np.uint64]]:
     """
 
     def read() -> Mapping[str, NDArray[np.uint64]]:
+        """Read the attributes from the Doc."""
         columns = doc.to_array(list(TOKEN_ATTRIBUTES)).T
         return dict(zip(TOKEN_ATTRIBUTES, columns, strict=True))
 
@@ -608,7 +611,10 @@ class HeldoutReference:
 
     @classmethod
     def from_targets(cls, targets: Targets) -> HeldoutReference:
-        """Take over documents and queries of targets; there are no profiles."""
+        """Take over groups and queries of targets; there are no profiles and no words.
+
+        The groups must be numbered from 0 without gaps.
+        """
         profiles = np.zeros((0, len(PROFILE_COLUMNS)))
         bits = np.zeros(WORD_BUCKETS // 8, dtype=np.uint8)
         return cls(targets.groups, targets.queries, profiles, bits)
@@ -643,7 +649,7 @@ class HeldoutReference:
         )
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return small arrays for ``from_arrays``, by key."""
+        """Return small arrays for ``from_arrays``, by key; profiles are rounded to 32 bits."""
         return {
             "reference/groups": self.groups.astype(np.int32),
             "reference/queries": self.queries.astype(np.int32),
@@ -898,7 +904,10 @@ def whole_text_key(doc: Doc) -> tuple[str, str] | None:
 
 
 def hash_key(key: tuple[str, str]) -> int:
-    """Return a hash of ``HASH_BYTES`` bytes as an integer, equal in all processes and versions."""
+    """Return a hash of a key (kind and text) as an integer, equal in all processes and versions.
+
+    It has ``HASH_BYTES`` bytes and is not negative. Unpaired surrogates in the text are accepted.
+    """
     text = "\0".join(key)
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES)
     return int.from_bytes(digest.digest(), "little")

@@ -168,7 +168,10 @@ def _registered_name(cls: type) -> tuple[str, str]:
 
 
 def package_versions() -> dict[str, str]:
-    """Return the versions of textrank, Python and the libraries that results depend on, by name."""
+    """Return the versions of textrank, Python and the libraries that results depend on, by name.
+
+    A package that is not installed has "not installed" as version.
+    """
     libraries = ("numpy", "scipy", "spacy", "scikit-learn")
     return {
         "textrank": _installed_version("textrank-kernels"),
@@ -451,7 +454,10 @@ def _check_blocks(block: Mapping[str, Any], key: str, path: Path) -> None:
 
 
 def _validation_message(error: ConfigValidationError) -> str:
-    """Return the errors of a validation in one line, each with its block."""
+    """Return the errors of a validation in one line, each with its block, joined by "; ".
+
+    The message of ``error`` itself if it lists none.
+    """
     parts = [
         f"[{'.'.join(str(p) for p in item.get('loc', ()))}] {_plain_message(item.get('msg', ''))}"
         for item in error.errors or ()

@@ -483,7 +483,10 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         return np.asarray(self.classes_[self._decode(scores)])
 
     def _decode(self, scores: Matrix) -> NDArray[np.intp]:
-        """Return the index of the class of each row of scores, (.., bits) to (..)."""
+        """Return the index of the class of each row of scores, (.., bits) to (..).
+
+        With a code of one bit, a score above 0 is the second class.
+        """
         if self.code_.shape[1] == 1:
             return np.asarray(scores[..., 0] > 0, dtype=np.intp)
         return decode(scores, self.code_, self.decoding)
@@ -616,7 +619,10 @@ class _Ranker(KernelMachine):
         return Targets(np.asarray(y, dtype=np.float64), unit, query)
 
     def _check_targets(self, y: Any, queries: Any, preferences: Any) -> None:
-        """Raise ValueError unless either labels, maybe with queries, or preferences are given."""
+        """Raise ValueError unless either labels, maybe with queries, or preferences are given.
+
+        Their content is not checked.
+        """
         if preferences is not None and (y is not None or queries is not None):
             raise ValueError("give either preferences or labels (y, queries), not both")
         if preferences is None and y is None:

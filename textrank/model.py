@@ -720,7 +720,10 @@ class Model:
 
     @classmethod
     def _from_disk(cls, folder: Path, trusted: bool, *, submodel: bool) -> Model:
-        """Read a model as ``from_disk`` does; a ``submodel`` has no submodels itself."""
+        """Read a model as ``from_disk`` does; a ``submodel`` must have no submodels itself.
+
+        Checksums are verified before anything is built. Raises ValueError that names the folder.
+        """
         needed = ("config.cfg", "arrays.npz")
         meta = verify_manifest(folder, needed=needed, follow_links=trusted)
         if meta.get("format") not in READABLE_VERSIONS:

@@ -311,7 +311,10 @@ def _drop_zero_coefficients(fit: Fit, support: Sequence[Any]) -> tuple[Fit, Sequ
 
 
 def _missing_members(part: object, protocol: type) -> list[str]:
-    """Return the public members of a protocol that ``part`` does not have, sorted."""
+    """Return the members of a protocol that ``part`` does not have, sorted.
+
+    Public ones and ``__call__`` count; signatures are not compared.
+    """
     members = {*vars(protocol), *protocol.__annotations__} - set(vars(Protocol))
     members = {name for name in members if not name.startswith("_") or name == "__call__"}
     return sorted(members - set(dir(part)))

@@ -44,7 +44,10 @@ SIDE_COLORS = {"before": "#e8eef6", "middle": "#f9e3c4", "after": "#e3f1e2"}
 
 
 def import_pyplot() -> Any:
-    """Return ``matplotlib.pyplot``; raise ImportError with the command that installs it."""
+    """Return ``matplotlib.pyplot``.
+
+    Raises ImportError, with the command that installs it, if matplotlib is missing.
+    """
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -186,7 +189,10 @@ def _join_labels(labels: Sequence[str]) -> str:
 
 
 def example_pair() -> Candidate:
-    """Return a candidate pair in a sentence with a third entity and collapsed dependencies."""
+    """Return a candidate pair in a sentence with a third entity and collapsed dependencies.
+
+    The pair are the first and the last of the three entities; it has no label.
+    """
     words = ["Here", "KinA", "slowly", "modifies", "RecB", "and", "binds", "TraF", "."]
     tags = ["RB", "NN", "RB", "VBZ", "NN", "CC", "VBZ", "NN", "."]
     doc = Doc(spacy.blank("en").vocab, words=words, tags=tags)
@@ -253,7 +259,10 @@ def _draw_links(axes: Axes, candidate: Candidate) -> None:
 
 
 def example_parse() -> Candidate:
-    """Return a candidate with a link grammar linkage of six words."""
+    """Return a candidate with a link grammar linkage of six words in ``user_data["dependencies"]``.
+
+    It has no spans and no label.
+    """
     words = ["Loss", "of", "syntrophin", "leads", "to", "weakness"]
     doc = Doc(spacy.blank("en").vocab, words=words, tags=["n", "p", "n", "v", "p", "n"])
     links = [[0, 1, "Mp"], [0, 3, "Ss"], [1, 2, "Js"], [3, 4, "MVp"], [4, 5, "Js"]]
@@ -330,7 +339,10 @@ def draw_transformed_context(
 
 
 def _draw_panel(axes: Axes, name: str, X: Matrix, words: tuple[str, ...], span: int) -> None:
-    """Draw a word-position matrix, (words, 2 span), as shades of blue with the title ``name``."""
+    """Draw a word-position matrix, (words, 2 span), as shades of blue with the title ``name``.
+
+    ``words`` are the labels of the rows; a red line marks the target between the positions -1, 1.
+    """
     axes.imshow(X, cmap="Blues", aspect="auto", vmin=0.0, vmax=max(float(X.max()), 1e-9))
     axes.axvline(span - 0.5, color=HIGHLIGHT_COLOR, lw=1.2)  # the target
     axes.set_title(name, fontsize=10)

@@ -176,7 +176,10 @@ def largest_difference(one: Model, other: Model) -> float:
 
 
 def _drop_zero_weights(model: Model) -> Model:
-    """Return a model without feature weights of exactly zero, which are not stored either."""
+    """Return a model without feature weights of exactly zero, which are not stored either.
+
+    It has no mean features. A model without feature weights is returned unchanged.
+    """
     if model.names is None:
         return model
     keep = np.flatnonzero(model.fit.coef)
@@ -222,7 +225,10 @@ class Receipt:
     version: str  # of textrank
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all fields and the checksum of the receipt as plain values."""
+        """Return format, all fields and the checksum of the receipt as plain values.
+
+        The checksum is that of everything else.
+        """
         content = {
             "format": RECEIPT_FORMAT,
             **{key: list(v) if isinstance(v, tuple) else v for key, v in asdict(self).items()},
@@ -235,7 +241,10 @@ class Receipt:
 
     @classmethod
     def from_text(cls, text: str, location: str = "receipt") -> Receipt:
-        """Read a receipt; raises ValueError if it is not exactly what ``to_text`` returned."""
+        """Read a receipt; raises ValueError if it is not exactly what ``to_text`` returned.
+
+        ``location``, the name of the file, begins the message.
+        """
         values = load_json(text, location)
         try:
             fields: dict[str, Any] = {
@@ -357,7 +366,10 @@ def verify_receipt(receipt_file: str | Path, folder: str | Path) -> dict[str, An
 
 
 def _refit_all(model: Model) -> Model:
-    """Return a model and its submodels, trained again on their training data."""
+    """Return a model and its submodels, trained again on their training data.
+
+    Raises ValueError if one of them holds no training data.
+    """
     training = model.require_training("Verifying a receipt")
     submodels = {name: _refit_all(submodel) for name, submodel in model.submodels.items()}
     return replace(refit(model, training), submodels=submodels)

@@ -62,7 +62,12 @@ class BioCXML(AnnotatedFile):
     """
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
-        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
+        """Iterate over the documents in file order, analysed by ``nlp``.
+
+        ``item_filter`` selects documents by number and takes the errors of malformed ones; None
+        reads all. Raises ValueError if the file cannot be read and, without a filter, if it has no
+        document or (unless ``skip_bad``) a malformed one.
+        """
         nodes = (
             _element_to_node(element)
             for element in iter_elements(self.path, "document", self.limit)
@@ -79,7 +84,12 @@ class BioCJSON(AnnotatedFile):
     """
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
-        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
+        """Iterate over the documents in file order, analysed by ``nlp``.
+
+        ``item_filter`` selects documents by number and takes the errors of malformed ones; None
+        reads all. Raises ValueError if the file cannot be read and, without a filter, if it has no
+        document or (unless ``skip_bad``) a malformed one.
+        """
         return _build_bioc_docs(self, self._trees(), nlp, item_filter)
 
     def _trees(self) -> Iterator[Node]:
@@ -142,7 +152,7 @@ def _build_bioc_docs(
     """
 
     def record(tree: Node) -> Record:
-        """Parse a document; without mentions they are unknown unless ``reader.annotated``."""
+        """Parse a document; without mentions, they and gold are None unless ``annotated``."""
         parsed = _build_record(tree, reader.path)
         if parsed.mentions or reader.annotated:
             return parsed
@@ -615,7 +625,12 @@ class PubTator(AnnotatedFile):
     """
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
-        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
+        """Iterate over the documents in file order, analysed by ``nlp``.
+
+        ``item_filter`` selects documents by number and takes the errors of malformed ones; None
+        reads all. Raises ValueError if the file cannot be read and, without a filter, if it has no
+        document or (unless ``skip_bad``) a malformed one.
+        """
         blocks = _iter_blocks(self.path, self.limit)
         return build_docs(
             blocks,

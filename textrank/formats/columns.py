@@ -66,7 +66,12 @@ class PlainText(FileReader):
     encoding: str = DEFAULT_ENCODING
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
-        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
+        """Iterate over the documents sorted by file name, analysed by ``nlp``.
+
+        ``item_filter`` selects documents by number and takes the errors of malformed ones; None
+        reads all. Raises ValueError if the file cannot be read and, without a filter, if it has no
+        document or (unless ``skip_bad``) a malformed one.
+        """
         files = list_files(self.path, ".txt")
         return build_docs(
             files,
@@ -149,7 +154,12 @@ class JsonLines(FileReader):
     limit: int = MAX_ITEM_BYTES
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
-        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
+        """Iterate over the documents in file order, analysed by ``nlp``.
+
+        ``item_filter`` selects documents by number and takes the errors of malformed ones; None
+        reads all. Raises ValueError if the file cannot be read and, without a filter, if it has no
+        document or (unless ``skip_bad``) a malformed one.
+        """
         rows = ((n, line) for n, line in iter_lines(self.path, self.limit) if line.strip())
         return build_docs(
             rows,
@@ -275,7 +285,10 @@ def _parse_entity(row: Any, number: int, location: str) -> Mention:
 
 
 def _parse_ranges(rows: Sequence[Any], location: str) -> tuple[tuple[int, int], ...]:
-    """Return ``[[start, end], …]`` as tuples; raise ValueError unless all are pairs of integers."""
+    """Return ``[[start, end], …]`` as tuples; raise ValueError unless all are pairs of integers.
+
+    Order and bounds are not checked here. ``location`` begins the message.
+    """
     for row in rows:
         if not (isinstance(row, list) and len(row) == 2 and all(map(is_json_integer, row))):
             raise ValueError(
@@ -348,7 +361,12 @@ class Columns(FileReader):
         object.__setattr__(self, "text", tuple(self.text))
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
-        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
+        """Iterate over the documents in file order, analysed by ``nlp``.
+
+        ``item_filter`` selects documents by number and takes the errors of malformed ones; None
+        reads all. Raises ValueError if the file cannot be read and, without a filter, if it has no
+        document or (unless ``skip_bad``) a malformed one.
+        """
         rows = self._rows()
         return build_docs(
             rows,
@@ -489,7 +507,10 @@ def _write_rows(path: str, columns: tuple[str, ...], rows: Iterable[Mapping[str,
 
 
 def _iter_name_rows(doc: Doc) -> Iterator[dict[str, Any]]:
-    """Iterate over the entities of a Doc as rows with the keys ``NAME_COLUMNS``."""
+    """Iterate over ``doc.spans["entities"]`` as rows with the keys ``NAME_COLUMNS``.
+
+    ``id`` is the span's ``kb_id_``, "" if it has none. No rows without the span group.
+    """
     for span in doc.spans.get("entities", ()):
         yield {
             "document": document_id(doc),

@@ -285,7 +285,10 @@ def _add_word(
 
 
 def _check_tree(tree: _Tree, location: str) -> None:
-    """Raise ValueError unless the words form one tree with a single root; also without words."""
+    """Raise ValueError unless the words form one tree with a single root; also without words.
+
+    Heads beyond the last word are refused too. ``location`` begins the message.
+    """
     size = len(tree.words)
     if not size:
         raise ValueError(f"{location}: sentence {tree.sentence!r} has no words. Remove it.")

@@ -70,7 +70,12 @@ class PPIXML(FileReader):
     limit: int = MAX_ITEM_BYTES
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
-        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
+        """Iterate over the documents in file order, analysed by ``nlp``.
+
+        ``item_filter`` selects documents by number and takes the errors of malformed ones; None
+        reads all. Raises ValueError if the file cannot be read and, without a filter, if it has no
+        document or (unless ``skip_bad``) a malformed one.
+        """
         docs = self._documents(nlp, item_filter)
         while batch := list(islice(docs, BATCH_DOCS)):
             retokenized_docs = [
@@ -318,7 +323,10 @@ class _DocumentBuilder:
         self.starts.append(False)
 
     def _doc_of_file_tokens(self, nlp: Language) -> Doc:
-        """Return the Doc with the tokens, tags and dependencies of the file."""
+        """Return the Doc with the tokens, tags and sentences of the file.
+
+        Its dependencies go to ``doc.user_data["dependencies"]``, not to the parse of the Doc.
+        """
         doc = Doc(
             nlp.vocab,
             words=self.words,
@@ -334,7 +342,10 @@ class _DocumentBuilder:
         return _set_sentences(nlp.make_doc(self.text), self.bounds)
 
     def _mentions(self) -> list[Mention]:
-        """Return the entities as mentions; entities without a type are proteins."""
+        """Return the entities as mentions, in file order; the default type is "protein".
+
+        Raises ValueError for an entity without an id; ids are not checked to be unique.
+        """
         return [
             Mention(self._attribute(e, "id"), e.get("type") or "protein", tuple(ranges))
             for e, ranges in self.entities

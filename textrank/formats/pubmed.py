@@ -244,7 +244,12 @@ class Medline(FileReader):
     limit: int = MAX_ITEM_BYTES
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
-        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
+        """Iterate over the documents in file order, analysed by ``nlp``.
+
+        ``item_filter`` selects documents by number and takes the errors of malformed ones; None
+        reads all. Raises ValueError if the file cannot be read and, without a filter, if it has no
+        document or (unless ``skip_bad``) a malformed one.
+        """
         return build_docs(
             self._blocks(),
             self._record,
@@ -272,7 +277,11 @@ class Medline(FileReader):
             yield block
 
     def _record(self, block: _MedlineFields) -> Record:
-        """Make a Record of the fields of one article; raise ValueError if it has no PMID."""
+        """Make a Record of the fields of one article; raise ValueError if it has no PMID.
+
+        The text is title (TI) and abstract (AB), each a line, dropped if missing. ``data`` has the
+        title, the year (of DP) and the journal (JT, else TA), the last two only if given.
+        """
         pmid = block.get("PMID")
         if not pmid:
             raise ValueError(f"{block.location}: a record without PMID. It begins with 'PMID- '.")
@@ -343,7 +352,12 @@ class JATS(FileReader):
     limit: int = MAX_ITEM_BYTES
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
-        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
+        """Iterate over the documents in file order, analysed by ``nlp``.
+
+        ``item_filter`` selects documents by number and takes the errors of malformed ones; None
+        reads all. Raises ValueError if the file cannot be read and, without a filter, if it has no
+        document or (unless ``skip_bad``) a malformed one.
+        """
         numbered = enumerate(iter_elements(self.path, "article", self.limit), 1)
         return build_docs(
             numbered,
@@ -478,7 +492,12 @@ class HTML(FileReader):
     limit: int = MAX_ITEM_BYTES
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
-        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
+        """Iterate over the documents sorted by file name, analysed by ``nlp``.
+
+        ``item_filter`` selects documents by number and takes the errors of malformed ones; None
+        reads all. Raises ValueError if the file cannot be read and, without a filter, if it has no
+        document or (unless ``skip_bad``) a malformed one.
+        """
         files = list_files(self.path, ".html", ".htm")
         return build_docs(
             files,
@@ -491,7 +510,10 @@ class HTML(FileReader):
         )
 
     def _record(self, path: Path) -> Record:
-        """Make a Record of one file; raise ValueError if it has no text or cannot be parsed."""
+        """Make a Record of one file; raise ValueError if it has no text or cannot be parsed.
+
+        The id is the file name without ``.gz`` and its last suffix. Mentions are left open.
+        """
         page = _PageText()
         try:
             page.feed(replace_long_references(read_text(path, self.limit)))

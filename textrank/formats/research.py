@@ -319,7 +319,11 @@ class PreferenceTable(FileReader):
                 )
 
     def _preferences(self) -> Iterator[_Located]:
-        """Iterate over the preferences in file order, not yet checked."""
+        """Iterate over the preferences in file order, not yet checked.
+
+        They come from the list ``preferences`` of a JSON file, the rows of a table, or the lines of
+        JSON lines. Raises ValueError if the file or a line cannot be parsed.
+        """
         if self._is_json:
             yield from self._json_list("preferences")
         elif _is_table(self.path):
@@ -415,7 +419,10 @@ def _parse_item(value: Any, location: str) -> _Item:
 
 
 def _parse_magnitude(value: Any, location: str) -> float:
-    """Return a magnitude, 1 for None or an empty cell; raise ValueError unless it is positive."""
+    """Return a magnitude, 1 for None or an empty cell; raise ValueError unless it is positive.
+
+    ``value`` is a number or its text, and must be finite.
+    """
     if value is None or value == "":
         return 1.0
     try:
@@ -526,7 +533,11 @@ class Reuters(FileReader):
             raise ValueError(f"split must be all, TRAIN or TEST, got {self.split!r}")
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
-        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
+        """Iterate over the documents in file order, analysed by ``nlp``.
+
+        ``item_filter`` selects articles by number, None reads all. Raises ValueError if the file
+        cannot be read or has no article of the split.
+        """
         wanted = (a for a in iter_reuters_articles(self.path, self.limit) if self._wanted(a))
         return build_docs(
             wanted,
@@ -618,7 +629,10 @@ def _element_text(name: str, body: str) -> str:
 
 
 def _find_element(name: str, body: str) -> str:
-    """Return the content of the first element ``name`` without attributes, "" if there is none."""
+    """Return the content of the first element ``name`` without attributes, "" if there is none.
+
+    Also "" if it has no end tag. The content is not unescaped.
+    """
     _, start, rest = body.partition(f"<{name}>")
     content, end, _ = rest.partition(f"</{name}>")
     return content if start and end else ""
@@ -657,7 +671,11 @@ class Senseval(FileReader):
             )
 
     def _files(self) -> Iterator[tuple[str, bytes]]:
-        """Iterate over the name and the bytes of each ``.pos`` file, sorted by name."""
+        """Iterate over the name and the bytes of each ``.pos`` file, sorted by name.
+
+        A path that is neither a folder nor a ``.zip`` is the only file, whatever its suffix. Raises
+        ValueError if a file cannot be read or has more than ``limit`` bytes.
+        """
         path = Path(self.path)
         if path.is_dir():
             for file in sorted(path.glob("*.pos")):

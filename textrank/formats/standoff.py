@@ -73,7 +73,12 @@ class Brat(FileReader):
     limit: int = MAX_ITEM_BYTES
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
-        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
+        """Iterate over the documents sorted by file name, analysed by ``nlp``.
+
+        ``item_filter`` selects documents by number and takes the errors of malformed ones; None
+        reads all. Raises ValueError if the file cannot be read and, without a filter, if it has no
+        document or (unless ``skip_bad``) a malformed one.
+        """
         return build_docs(
             self._texts(),
             self._record,
@@ -270,7 +275,10 @@ class _Annotations:
 
 
 def _parse_arguments(text: str, location: str) -> list[list[str]]:
-    """Return ``Arg1:T1 Arg2:T3`` as ``[role, id]`` pairs; raise ValueError if one is malformed."""
+    """Return ``Arg1:T1 Arg2:T3`` as ``[role, id]`` pairs; raise ValueError if one is malformed.
+
+    Also if there is none. Ids are not checked to exist. ``location`` begins the message.
+    """
     parts = [part.split(":", 1) for part in text.split()]
     if not parts or any(len(part) != 2 for part in parts):
         raise ValueError(f"{location}: {text!r:.80} are not arguments. Write 'Arg1:T1 Arg2:T2'.")
@@ -428,7 +436,12 @@ class BioNLP(FileReader):
         object.__setattr__(self, "names", tuple(self.names))
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
-        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``."""
+        """Iterate over the documents sorted by id, analysed by ``nlp``.
+
+        ``item_filter`` selects documents by number and takes the errors of malformed ones; None
+        reads all. Raises ValueError if the file cannot be read and, without a filter, if it has no
+        document or (unless ``skip_bad``) a malformed one.
+        """
         documents = self._documents()
         return build_docs(
             sorted(documents.items()),
