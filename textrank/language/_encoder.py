@@ -243,8 +243,9 @@ class _Buffers(NamedTuple):
     def finish(self, layer: Layer, inputs: Floats, outputs: Floats, first: int, end: int) -> None:
         """Apply maxout and layer norm to ``self.pieces``, add ``inputs`` and write ``outputs``.
 
-        ``self.pieces`` has the pre-activations of the words ``first:end``. Row ``i + 1`` of
-        ``inputs`` and ``outputs`` is word ``i``; only the rows of these words are written.
+        ``self.pieces`` has the pre-activations of the words ``first:end``, of at least two pieces.
+        Row ``i + 1`` of ``inputs`` and ``outputs`` is word ``i``; only the rows of these words are
+        written.
         """
         n, width = end - first, inputs.shape[1]
         _, pieces, highest, squares = (buffer[:n] for buffer in self[:4])

@@ -85,6 +85,10 @@ _ASCII_SHAPES = {code: _shape_of_character(chr(code)) for code in range(128)}
 def word_class(word: str) -> str:
     """Return which of a few writing styles a word has.
 
+    In this order: "greek" (the name of a letter), "roman", "number" and its digits (at most 3),
+    "capital" or "letter" for a single one, "MIXED" or "mixed" with a digit, with or without a
+    capital; else that of ``_class_of_letters``.
+
     >>> words = ("beta", "IV", "53", "p53", "MAPK", "cdc", "Ras", "GalT", ".")
     >>> [word_class(word) for word in words]
     ['greek', 'roman', 'number2', 'mixed', 'capitals4', 'lower', 'initial', 'inner', 'other']

@@ -64,9 +64,9 @@ def _find_cuts(text: str) -> Iterator[int]:
 def pipe_long(nlp: Language, docs: Sequence[Doc]) -> Iterator[Doc]:
     """Run all components of a pipeline on Docs, long Docs in chunks; yield the Docs in order.
 
-    From the first component that sets ``doc._`` attributes on, components get the whole Doc,
-    because such attributes of chunks cannot be joined. A Doc that was cut is yielded as a new Doc
-    without a tensor.
+    If no Doc is long, this is ``nlp.pipe``. From the first component that sets ``doc._`` attributes
+    on, components get the whole Doc, because such attributes of chunks cannot be joined. A Doc that
+    was cut is yielded as a new Doc without a tensor.
     """
     if not any(map(is_long, docs)):
         yield from nlp.pipe(docs)
@@ -123,9 +123,10 @@ def _process_chunks(doc: Doc, pipes: Sequence[Any]) -> Doc:
 def split_doc(doc: Doc) -> Iterator[Doc]:
     """Yield the chunks of a Doc, cut at ends of lines or sentences; a short Doc is yielded itself.
 
-    Chunks keep token annotations and spans; user data and tensors are not copied. A span is put
-    into the chunk in which it begins, and cut at the chunk's end. Chunks come in order and have at
-    most ``MAX_CHUNK_CHARACTERS`` and ``MAX_CHUNK_TOKENS``, unless a token is longer.
+    Without such an end in the second half of a chunk, it is cut between other tokens. Chunks keep
+    token annotations and spans; user data and tensors are not copied. A span is put into the chunk
+    in which it begins, and cut at the chunk's end. Chunks come in order and have at most
+    ``MAX_CHUNK_CHARACTERS`` and ``MAX_CHUNK_TOKENS``, unless a token is longer.
     """
     bounds = [0, *_find_chunk_bounds(doc), len(doc)]
     if len(bounds) == 2:

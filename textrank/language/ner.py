@@ -382,7 +382,8 @@ def fix_spans(
     added if that is a name, and removed everywhere if that clearly is not. A name that is predicted
     at least as often as it is missed is added wherever it occurs. ``abbreviations`` are those of
     ``find_abbreviations`` and ``words`` those of the Doc; both are computed if they are None. The
-    Doc is not changed. Linear in the length of the text.
+    Doc is not changed. Time grows with the length of the text, and with the number of spans times
+    that of abbreviations.
     """
     if words is None:
         words = WordSpans(doc)

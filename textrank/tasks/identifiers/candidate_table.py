@@ -571,8 +571,9 @@ def _fill_gene_columns(
 ) -> None:
     """Set the MATCH_COLUMNS of a gene that differ between the genes of a name, in place.
 
-    ``values`` (MATCH_COLUMNS,) is its row, ``case`` and ``implied`` are the writing and the
-    implied species of the name.
+    ``values`` (MATCH_COLUMNS,) is its row, in which "concepts" and the columns "family too" are
+    already set; ``case`` and ``implied`` are the writing and the implied species (0 for none) of
+    the name, ``species`` the statistics of the gene's species.
     """
     gene, kind = match.gene, match.kind
     group = _find_group(gene.taxon)
@@ -924,7 +925,8 @@ def _find_concepts_beside(
 
     Two different names of one sentence usually mean different genes (PCAF and GCN5), unless one
     stands in brackets behind the other. Names with the same key and items of the same mention are
-    not compared.
+    not compared. ``anchors`` has the concepts that each name means with little doubt. Quadratic in
+    the names of a sentence.
     """
     by_sentence: dict[int, list[int]] = {}
     for query, one in enumerate(evidence):

@@ -588,9 +588,11 @@ class GeneLookup:
     def find_matches(self, name: str, taxa: frozenset[int] | None = None) -> tuple[Match, ...]:
         """Return at most ``MAX_MATCHES`` genes and families that a name may mean, best first.
 
-        Variants of the name are tried in order of reliability. Less reliable ones are tried only if
-        no gene was found by its symbol, full name, synonym or earlier symbol. If no variant is
-        known, the longest known part of the name is used, unless the name is a list. Cached.
+        The best are those of the most reliable kind, then those with the highest count in training
+        text. Variants of the name are tried in order of reliability. Less reliable ones are tried
+        only if no gene was found by its symbol, full name, synonym or earlier symbol. If no variant
+        is known, the longest known part of the name is used, unless the name is a list. A gene may
+        also be found by a name of its ortholog. Cached.
 
         Parameters
         ----------

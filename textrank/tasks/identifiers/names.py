@@ -263,8 +263,8 @@ _CHUNK = re.compile(r"[^\s/,;()\[\]]+")
 def generate_variants(name: str) -> Iterator[NameVariant]:
     """Yield the variants of a name with distinct keys, most reliable first; without its parts.
 
-    The name itself comes first. Variants whose key has fewer than two characters are dropped;
-    ``coverage`` is the variant's length divided by the name's, at most 1.
+    The name itself comes first, unless its key is too short: variants whose key has fewer than two
+    characters are dropped. ``coverage`` is the variant's length divided by the name's, at most 1.
 
     >>> [variant.key for variant in generate_variants("human FXII")][:3]
     ['fxii human', 'fxii', 'f12']
