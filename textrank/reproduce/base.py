@@ -96,7 +96,7 @@ class RunSettings:
     def file(self, name: str) -> Path:
         """Return the path of a data file, ``name`` relative to ``data``.
 
-        ValueError if it is missing.
+        Raises ValueError if it is missing.
         """
         path = self.data / name
         if not path.exists():
@@ -162,7 +162,10 @@ class Experiment:
 
     @property
     def text(self) -> TableText:
-        """Texts of the table, read from ``tables.toml``, line breaks replaced by spaces."""
+        """Texts of the table, read from ``tables.toml``, line breaks replaced by spaces.
+
+        Raises KeyError if the file has no entry of this name.
+        """
         tables = tomllib.loads((files("textrank.reproduce") / "tables.toml").read_text("utf-8"))
         return TableText(**{k: _join_lines(v) for k, v in tables[self.name].items()})
 
@@ -269,9 +272,9 @@ def reproduce_table(
 ) -> tuple[Table, bool]:
     """Return the table of an experiment, and whether it was computed now.
 
-    A table stored in ``folder`` with the same settings is returned as it is; otherwise the
-    experiment runs and its result is stored there as ``<name>.json``, replacing an older one.
-    Raises ValueError if a data file is missing or the stored file is not a table.
+    A table stored in ``folder``, which must exist, with the same settings is returned as it is;
+    otherwise the experiment runs and its result is stored there as ``<name>.json``, replacing an
+    older one. Raises ValueError if a data file is missing or the stored file is not a table.
     """
     settings = experiment.settings(run_settings)
     stored = load_table(experiment, folder)
@@ -367,7 +370,10 @@ def format_page(tables: Sequence[Table]) -> str:
 
 
 def format_section(table: Table) -> str:
-    """Return the Markdown section of one table: figures, differences and reasons."""
+    """Return the Markdown section of one table: figures, what differs from the paper, and reasons.
+
+    The reasons are there only if some of our figures are worse (``Table.worse``).
+    """
     experiment, text = table.experiment, table.experiment.text
     source = get_published(experiment.name)
     where = f"{source['where']}. " if source["where"] else ""
@@ -383,7 +389,10 @@ def format_section(table: Table) -> str:
 
 
 def format_markdown(table: Table) -> str:
-    """Return the figures as a Markdown table, one line per entry of ``Table.rows``."""
+    """Return the figures as a Markdown table, one line per entry of ``Table.rows``.
+
+    Columns are those of ``Table.columns``, cells those of ``format_cell``.
+    """
     columns = table.columns
     lines = ["| | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
     for row in table.rows:
@@ -429,7 +438,7 @@ def _partial_note(table: Table) -> str:
 def _worse_note(table: Table) -> list[str]:
     """Return a paragraph about the cells where ours are worse, in a list; [] if there are none.
 
-    The six largest gaps are listed, largest first.
+    The six largest gaps are listed, largest first, with the reason of the table's texts (``why``).
     """
     gaps = sorted(table.worse(), key=lambda cell: -abs(cell[2]))
     if not gaps:
@@ -465,14 +474,17 @@ Sample = tuple[Matrix, Vector]
 
 
 def read_modapte_articles(path: Path) -> list[ReutersArticle]:
-    """Return the judged articles of the ModApte split, training and test, in file order."""
+    """Return the judged articles of the ModApte split, training and test, in file order.
+
+    ``path`` is the tar archive of Reuters-21578.
+    """
     return [a for a in iter_reuters_articles(path) if a.judged and a.split in ("TRAIN", "TEST")]
 
 
 def most_frequent_topics(articles: list[ReutersArticle], number: int) -> list[str]:
     """Return the ``number`` topics with the most articles, sorted by name.
 
-    Fewer if there are fewer.
+    Fewer if there are fewer; of topics with as many articles, those that occur first are taken.
     """
     counts = Counter(topic for article in articles for topic in article.topics)
     return sorted(topic for topic, _ in counts.most_common(number))
@@ -482,7 +494,8 @@ def fit_tfidf(train: list[str], test: list[str]) -> tuple[SparseMatrix, SparseMa
     """Return tf-idf vectors of training and test texts, one row per text, of unit length.
 
     Vocabulary and document frequencies are those of the training texts, without English stop words;
-    other words of test texts are ignored. Term frequencies are logarithmic.
+    other words of test texts are ignored. Term frequencies are logarithmic. A text without known
+    words is a row of zeros.
     """
     vectorizer = TfidfVectorizer(sublinear_tf=True, stop_words="english")
     return sp.csr_array(vectorizer.fit_transform(train)), sp.csr_array(vectorizer.transform(test))
@@ -496,8 +509,9 @@ def topic_labels(articles: list[ReutersArticle], topic: str) -> Vector:
 def read_letor_parts(path: Path) -> list[tuple[Matrix, Vector, Indices]]:
     """Return features, relevance and query numbers of each part of a LETOR collection.
 
-    Parts are in file order. Features have one row per document. Query numbers are consecutive from
-    0 within each part, so two parts use the same ones.
+    ``path`` is a tar archive with one ``.txt`` file per part; parts are in the order of the
+    archive. Features have one row per document. Query numbers are consecutive from 0 within each
+    part, so two parts use the same ones.
     """
     names = [name for name, _ in iter_tar_files(path, ".txt")]
     parts = []
@@ -508,10 +522,11 @@ def read_letor_parts(path: Path) -> list[tuple[Matrix, Vector, Indices]]:
 
 
 def read_small_sets(path: Path) -> dict[str, Sample]:
-    """Return features and labels of the small classification sets by name.
+    """Return features and labels (X, y) of the small classification sets by name.
 
-    The two halves of vowel are joined; iris and wine come from scikit-learn. Labels are as in the
-    files: -1 and 1, or class numbers.
+    ``path`` is a tar archive of svmlight files (``name.svm``). The two halves of vowel are joined;
+    iris and wine come from scikit-learn. Labels are as in the files: -1 and 1, or class numbers.
+    Raises KeyError if a half of vowel is missing.
     """
     sets = {Path(name).stem: _parse_svmlight(data) for name, data in iter_tar_files(path, ".svm")}
     vowel = [sets.pop(f"vowel-{half}") for half in ("train", "test")]
@@ -522,9 +537,9 @@ def read_small_sets(path: Path) -> dict[str, Sample]:
 
 
 def read_jester(path: Path) -> Matrix:
-    """Return the ratings of users (rows) for the hundred jokes (columns).
+    """Return the ratings of users (rows) for the hundred jokes (columns), NaN where there is none.
 
-    NaN where there is none.
+    ``path`` is a CSV file compressed with gzip.
     """
     with gzip.open(path, "rt") as stream:
         return np.genfromtxt(io.StringIO(stream.read()), delimiter=",", filling_values=np.nan)
@@ -551,8 +566,9 @@ def _parse_svmlight(data: bytes) -> Sample:
 def iter_brown_docs(path: Path) -> Iterator[Doc]:
     """Iterate over the files of the Brown corpus as Docs, one sentence per line.
 
-    Tags are removed, quotes are made plain, and empty lines dropped. Sentence starts are set for
-    good; the file name, such as "ca01", becomes the document id.
+    ``path`` is a zip archive; only files named like "ca01" are read, in its order. Tags are
+    removed, quotes are made plain, and empty lines dropped. A sentence begins at each line and
+    nowhere else; the file name becomes the document id.
     """
     nlp = spacy.blank("en")
     quotes = {"``": '"', "''": '"'}
@@ -573,8 +589,9 @@ def iter_brown_docs(path: Path) -> Iterator[Doc]:
 def sample_treebank(path: Path, number: int) -> str:
     """Return CoNLL-U text with at most ``number`` evenly spread sentences of every document.
 
-    Only sentences of 5 to 40 words are taken, in file order. Each begins with its "# newdoc id"
-    line. A document begins with such a line or with another "# pmid" than before.
+    Only sentences of 5 to 40 words are taken, in file order; ``number`` is at least 1. Each begins
+    with its "# newdoc id" line. A document begins with such a line or with another "# pmid" than
+    before; its parts are put together if its id comes again later.
     """
     name, sentences_by_document = "", dict[str, list[str]]()
     for block in read_text(path, MAX_UNPACKED_BYTES).split("\n\n"):

@@ -140,7 +140,8 @@ def make_code_predictor(
     """Return a predictor, with the arguments of ``predict_joint_kernel``, that uses an output code.
 
     ``code(number of classes)`` returns the code matrix, one row per class. Width and alpha are
-    chosen by leave-one-out accuracy; predictions are decoded by loss.
+    chosen by leave-one-out accuracy, ties go to the first width and the largest alpha; predictions
+    are decoded by loss.
     """
 
     def run(K: list[Matrix], new: list[Matrix], classes: Indices) -> Indices:
@@ -179,8 +180,9 @@ def _iter_binary_scores(
     """Iterate over method and scores of the test data ``new``, one score per row.
 
     ``X`` and ``y`` are the training data, with labels 1 and -1. Higher scores speak for the
-    positive class; those of naive Bayes and random forest are probabilities. ``seed`` is for SVM
-    folds and forest.
+    positive class; those of naive Bayes and random forest are probabilities. The width of RLS is
+    chosen by leave-one-out AUC, that of the SVM by inner folds. ``seed`` is for these folds and the
+    forest.
     """
     best, scores = -1.0, np.zeros(len(new))
     for gram, gram_test in zip(*_rbf_grams(X, new), strict=True):
@@ -200,7 +202,7 @@ def _svm_scores(X: Matrix, new: Matrix, y: Vector, seed: int) -> Vector:
     """Return scores of a Gaussian SVM on ``new``, shape (len(new),).
 
     ``X`` and ``y`` are the training data. Width and cost are chosen by mean AUC over five inner
-    folds, which are stratified and shuffled with ``seed``.
+    folds, which are stratified and shuffled with ``seed``; ties go to the first.
     """
     best, scores = -1.0, np.zeros(len(new))
     inner = list(StratifiedKFold(5, shuffle=True, random_state=seed).split(X, y))

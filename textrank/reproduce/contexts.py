@@ -58,7 +58,10 @@ SHARED_TAG = {
 
 
 def _weighted(positions: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a similarity of positions with weights ``1/d + 0.1`` of the distance d."""
+    """Return the cfg block of a similarity of positions with weights ``1/d + 0.1``, d the distance.
+
+    ``positions`` is the cfg block of the similarity without weights.
+    """
     return {"@transformations": "weighting.v1", "decay": 1.0, "base": 0.1, "of": positions}
 
 
@@ -297,7 +300,8 @@ def _score_rls(X: SparseMatrix, y: Vector, train: Indices, test: Indices, alpha:
 def _score_naive_bayes(X: SparseMatrix, y: Vector, train: Indices, test: Indices) -> Vector:
     """Return test log-odds of the positive class by Bernoulli naive Bayes, shape (len(test),).
 
-    Features count as present if they are above 0, labels as positive if they are above 0.
+    Features count as present if they are above 0, labels as positive if they are above 0. ``X`` has
+    one row per candidate; ``train``, which must have both classes, and ``test`` are row numbers.
     """
     model = BernoulliNB().fit(X[train], y[train] > 0)
     log_probabilities = model.predict_log_proba(X[test])
@@ -309,7 +313,8 @@ def _score_additive(X: SparseMatrix, y: Vector, train: Indices, test: Indices) -
 
     A word's score is the share of its training weight that occurs with positives, smoothed by
     ``(positive + 0.5) / (all + 1)``; a candidate's score is the mean of its words' scores, weighted
-    by ``X``, and 0 if it has no words.
+    by ``X``, and 0 if it has no words. ``X`` has one row per candidate and no negative values;
+    ``train`` and ``test`` are row numbers.
     """
     positive, all_ = X[train].T @ (y[train] > 0).astype(float), X[train].sum(axis=0)
     share = (positive + 0.5) / (np.asarray(all_).ravel() + 1.0)

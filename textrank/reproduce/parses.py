@@ -58,10 +58,10 @@ TREEBANKS = {"CRAFT": CRAFT, "GENIA": GENIA}
 def prepare_parses(settings: RunSettings, treebank: str = "CRAFT") -> tuple[Pipeline, Dataset]:
     """Return the pipeline and dataset of noisy parses of a treebank (cached by arguments).
 
-    Candidates are the distinct parses of a parser and of eight noisy copies of it, for at most 30
-    sentences per article of CRAFT, or 150 in the full version, and two or eight per abstract of
-    GENIA, whose labels are not compared because its scheme differs from the parser's. Do not change
-    the result: all tables of a run share it.
+    ``treebank`` is a key of ``TREEBANKS``. Candidates are the distinct parses of a parser and of
+    eight noisy copies of it, for at most 30 sentences per article of CRAFT, or 150 in the full
+    version, and two or eight per abstract of GENIA, whose labels are not compared because its
+    scheme differs from the parser's. Do not change the result: all tables of a run share it.
     """
     overrides: dict[str, Any] = {"task.copies": 8, "task.seed": settings.seed}
     number = {"CRAFT": (30, 150), "GENIA": (2, 8)}[treebank][settings.full]
@@ -210,7 +210,7 @@ def _make_rls() -> RLS:
 
 
 def _gram(settings: RunSettings, kernel: Any, treebank: str = "CRAFT") -> Matrix:
-    """Return the Gram matrix of a kernel on the n parses, shape (n, n), not scaled.
+    """Return the Gram matrix of a kernel on the n parses of a treebank, shape (n, n), not scaled.
 
     The kernel is applied to each view of a parse and summed.
     """
@@ -233,6 +233,7 @@ def _report(
 ) -> Report:
     """Return the report of cross-validation with a Gram matrix of all parses.
 
+    ``K`` (n, n) is that of the parses of ``treebank``, in the order of ``prepare_parses``.
     ``splitter`` None holds out one article of CRAFT at a time, or a seventh of GENIA's abstracts.
     """
     pipeline, dataset = prepare_parses(settings, treebank)
@@ -242,7 +243,10 @@ def _report(
 
 
 def _summarise(report: Report, measure: str) -> Figure:
-    """Return mean and standard deviation of a metric over the folds that define it."""
+    """Return mean and standard deviation of a metric over the folds that define it.
+
+    The mean is NaN if none does.
+    """
     return Figure.from_values([v for f in report.folds if (v := f.measures[measure]) is not None])
 
 

@@ -177,7 +177,10 @@ def _query_agreements(part: Part, W: Matrix) -> Vector:
 
 
 def _concat_parts(parts: list[Part]) -> tuple[Matrix, Vector, Indices]:
-    """Concatenate parts in order; queries are renumbered, so that those of two parts differ."""
+    """Concatenate parts in order; queries are renumbered from 0, so that those of two parts differ.
+
+    At least one part is needed.
+    """
     X, y, _ = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     names = [(number, q) for number, part in enumerate(parts) for q in part[2]]
     return X, y, np.unique(names, axis=0, return_inverse=True)[1].ravel()
@@ -216,8 +219,8 @@ def _joke_grams(reference: Matrix) -> list[Matrix]:
 def _split_ratings(row: Vector, rng: np.random.Generator) -> tuple[Indices, Indices, Vector]:
     """Return two random halves of a person's rated jokes, and all ratings (``row`` itself).
 
-    The halves are joke numbers in random order; unrated jokes (NaN) are in neither. ``rng`` is
-    advanced.
+    The halves are joke numbers in random order; unrated jokes (NaN) are in neither. Of an odd
+    number the second half is larger. ``rng`` is advanced.
     """
     rated = rng.permutation(np.flatnonzero(np.isfinite(row)))
     half = len(rated) // 2
@@ -269,7 +272,10 @@ def _article_text(article: Any) -> str:
 
 
 def _to_figures(values: Mapping[str, Mapping[str, list[float]]]) -> Cells:
-    """Return the mean and standard deviation of the values of each cell."""
+    """Return the mean and standard deviation of the values of each cell, by row and column.
+
+    The spread of a single value is None.
+    """
     return {
         row: {c: Figure.from_values(v) for c, v in columns.items()}
         for row, columns in values.items()
@@ -380,7 +386,7 @@ def _draw_sample(y: Vector, distance: float, rng: np.random.Generator) -> Matrix
     """Return normal features, of which the first separates the classes and the last is constant.
 
     The shape is (len(y), FEATURE_COUNT + 1). ``distance * y`` is added to the first feature, with
-    labels 1 and -1; ``distance`` 0 means no signal.
+    labels 1 and -1; ``distance`` 0 means no signal. ``rng`` is advanced.
     """
     X = rng.standard_normal((len(y), FEATURE_COUNT + 1))
     X[:, 0] += distance * y
@@ -434,8 +440,10 @@ def run_preference_holdout(settings: RunSettings) -> Cells:
 def _holdout_shares(K: Matrix, hidden: Vector, rng: np.random.Generator) -> dict[str, float]:
     """Return the share of preferences in the right order by what was held out.
 
-    ``K`` (2 n, 2 n) is the kernel of n compared items and n new ones, ``hidden`` (2 n,) decides
-    each preference. Alpha is 1.
+    ``K`` (2 n, 2 n) is the kernel of n compared items and n new ones; of two items the one with the
+    larger value in ``hidden`` (2 n,) is preferred. Alpha is 1. Keys: "single preferences", "items",
+    "both items" and "new items". PREFERENCE_COUNT preferences are drawn with ``rng``, which is
+    advanced; ties count as wrong.
     """
     n = len(K) // 2
     pairs = np.array([rng.choice(n, 2, replace=False) for _ in range(PREFERENCE_COUNT)])
@@ -544,7 +552,7 @@ def _holdout_with_full_basis(K: Matrix, y: Vector, basis: Indices, groups: Indic
 
 
 def _measure_seconds(run: Callable[[], Matrix]) -> tuple[Figure, Matrix]:
-    """Return the processor time of a call, in seconds rounded to milliseconds, and its result."""
+    """Return the processor time of one call, in seconds rounded to milliseconds, and its result."""
     start = time.process_time()
     result = run()
     return Figure(round(time.process_time() - start, 3)), result
