@@ -212,13 +212,15 @@ def estimate_error_rate(wrong: Vector, y: Vector, weights: Vector | None = None)
     """Return the estimated share of wrong labels by confident learning.
 
     A candidate is counted as wrongly labelled if the probability of the other label reaches the
-    mean probability of that label among the candidates that have it. The count of each label is
-    scaled to the number of candidates with that label.
+    mean probability of that label among the candidates that have it, and as rightly labelled if
+    that of its own label does; where both do, the likelier one counts (of equals its own), where
+    neither does, the candidate is not counted. The count of each label is scaled to the number of
+    candidates with that label.
 
     Parameters
     ----------
     wrong
-        (n,) probabilities of the other label, see ``doubt_labels``.
+        (n,) probabilities that the label is wrong, as ``doubt_labels`` returns.
     y
         (n,) labels, -1 and 1.
     weights

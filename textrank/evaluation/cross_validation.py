@@ -102,7 +102,7 @@ def cross_validate(
         Annotated documents, analysed as the pipeline's task needs.
     folds
         Number of folds, to which documents are assigned at random, or a table
-        ``{document: fold}``.
+        ``{document: fold}`` of all documents, which allows no repetition.
     seed, splits
         Seed of the assignment, and how often it is repeated with the following seeds.
     splitter
@@ -132,11 +132,13 @@ def cross_validate_dataset(
     title: str = "",
     clock: Clock | None = None,
 ) -> Report:
-    """Evaluate a pipeline on a dataset that was prepared before; see ``cross_validate``.
+    """Evaluate a pipeline on a dataset that ``pipeline.prepare`` returned.
 
-    ``dataset`` is what ``pipeline.prepare`` returned. ``clock`` has the time of earlier steps and
-    is advanced; None starts a new one. A splitter that holds out pairs gives a report with one fold
-    and an AUC only, without intervals and decisions.
+    Each fold of the splitter is tested on a model of the other folds, whose alpha and threshold are
+    chosen by leave-document-out among those. A splitter that holds out pairs gives a report with
+    one fold and an AUC (or share of preferences) only, without intervals and decisions. ``corpus``
+    and ``title`` are names for the report. ``clock`` has the time of earlier steps and is advanced;
+    None starts a new one. Raises ValueError if the labels are all equal or the folds do not fit.
     """
     clock = clock or Clock()
     task = pipeline.task

@@ -122,8 +122,10 @@ def choose_threshold(
 ) -> tuple[float | None, str]:
     """Return the threshold for these scores, and how it was chosen, for the report.
 
-    See ``evaluate`` for ``positives``; the labels are not used. The threshold is None if it is the
-    model's and the model has none, as a ranker.
+    ``positives`` None takes the threshold of the model, which is None for a ranker. A number is the
+    share of scores that are answered with yes. "auto" is the threshold of the best expected F1 if
+    the model's probabilities were calibrated on left-out corpora, else the mean of the scores. No
+    labels are used.
     """
     if positives == "auto" and model.calibration is not None and model.calibration.sources:
         selection = (
@@ -338,8 +340,11 @@ def evaluate_estimator(
         Labels; positive where greater than 0.
     documents
         The document of each candidate.
-    folds, seed, splits
-        As in ``cross_validate``.
+    folds
+        Number of folds, to which documents are assigned at random, or a table
+        ``{document: fold}``, with which ``splits`` is not used.
+    seed, splits
+        Seed of the assignment, and how often it is repeated with the following seeds.
     inner
         Document-level folds of the training part, whose scores determine the threshold.
     queries

@@ -353,7 +353,7 @@ class Shift:
         return any(column.is_shifted for column in self.columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values."""
+        """Return all fields as plain values, and ``is_shifted`` under the key ``shifted``."""
         return {**asdict(self), "shifted": self.is_shifted}
 
     def describe(self) -> str:
@@ -509,9 +509,10 @@ class AnswerSets:
 
     @classmethod
     def from_model(cls, model: Model, *, error: float) -> AnswerSets:
-        """Choose the margin on the held-out scores of a model; see ``fit``.
+        """Choose the margin on the held-out scores of a model, so that sets miss a share ``error``.
 
-        Raises ValueError also if the model does not store the documents of these scores.
+        Raises ValueError if ``error`` is not between 0 and 1, there are too few documents for it,
+        or the model does not store the documents of these scores.
         """
         reference = _require_reference(model)
         return cls.fit(

@@ -141,7 +141,10 @@ def _match_pairs(answer: Annotation, gold: Annotation, *, exact: bool) -> dict[i
 
 
 def _count_pairs(answer: Annotation, gold: Annotation, *, exact: bool) -> Hits:
-    """Count pairs whose names match, in either order; see ``_match_pairs`` for ``exact``."""
+    """Count pairs whose two names match, in either order, each pair at most once.
+
+    Names match by equal boundaries if ``exact``, else by a common character.
+    """
     matches = _match_pairs(answer, gold, exact=exact)
     return Hits(len(answer.pairs), len(gold.pairs), len(matches))
 

@@ -52,6 +52,7 @@ class Fold:
     chosen: Mapping[str, float | None] = field(default_factory=dict)  # alpha, threshold, ...
 
     def __post_init__(self) -> None:
+        """Make metrics and choices Python floats; raise ValueError for NaN and infinity."""
         object.__setattr__(self, "measures", _plain(self.measures, f"fold {self.fold}"))
         object.__setattr__(self, "chosen", _plain(self.chosen, f"fold {self.fold}"))
 
@@ -100,6 +101,7 @@ class Summary:
         return cls(float(np.mean(values)), float(np.std(values)), undefined, between)
 
     def __str__(self) -> str:
+        """Return mean and standard deviation in percent, with the number of undefined folds."""
         if self.mean is None:
             return f"undefined in {self.undefined} folds"
         note = f" ({self.undefined} folds undefined)" if self.undefined else ""
@@ -126,6 +128,7 @@ class Decision:
     path: Sequence[tuple[int, int, int, int, str]] = ()
 
     def __post_init__(self) -> None:
+        """Make ``spans`` and ``path`` tuples, which JSON gives back as lists."""
         object.__setattr__(self, "spans", tuple((a, b) for a, b in self.spans))
         object.__setattr__(self, "path", tuple(tuple(arc) for arc in self.path))
 
@@ -172,6 +175,7 @@ class Report:
     trained_on: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        """Make sequences tuples and pooled metrics floats; raise ValueError without folds."""
         object.__setattr__(self, "folds", tuple(self.folds))
         object.__setattr__(self, "notes", tuple(self.notes))
         object.__setattr__(self, "decisions", tuple(self.decisions))
@@ -256,6 +260,7 @@ class Report:
         )
 
     def __str__(self) -> str:
+        """Return title, notes, counts and a line per metric, in percent."""
         c = self.counts
         lines = [f"{self.title} on {self.corpus}: {self.procedure}", *self.notes]
         lines.append(

@@ -104,6 +104,7 @@ class DocumentFolds:
     splits: int = 1  # repetitions
 
     def __post_init__(self) -> None:
+        """Raise ValueError unless ``splits`` is at least 1; the folds are checked by ``split``."""
         _check_splits(self.splits)
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
@@ -208,6 +209,7 @@ class TrainTest:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        """Raise ValueError unless ``0 < share < 1``."""
         if not 0 < self.share < 1:
             raise ValueError(
                 f"the share of test documents must be between 0 and 1, got {self.share}"
@@ -269,6 +271,7 @@ class SentenceFolds:
     splits: int = 1
 
     def __post_init__(self) -> None:
+        """Raise ValueError unless ``splits`` is at least 1; the folds are checked by ``split``."""
         _check_splits(self.splits)
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
@@ -291,6 +294,7 @@ class LeakyFolds:
     splits: int = 1
 
     def __post_init__(self) -> None:
+        """Raise ValueError unless ``splits`` is at least 1; the folds are checked by ``split``."""
         _check_splits(self.splits)
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:

@@ -458,6 +458,7 @@ class Comparison:
     corrected: Mapping[str, Mapping[str, Sequence[float | None]]] = field(init=False)
 
     def __post_init__(self) -> None:
+        """Compute ``corrected`` for every test that some contrast has."""
         names = dict.fromkeys(t.test for c in self.contrasts for t in c.tests)
         object.__setattr__(self, "corrected", {name: self._corrected(name) for name in names})
 
@@ -713,7 +714,7 @@ def permuted(targets: Targets, permutations: int, within: str, seed: int) -> Mat
     """Return labels (n, 1 + permutations): the true ones first, then permuted ones.
 
     ``within`` is ``"corpus"`` (all labels are exchanged) or ``"document"`` (those inside a group of
-    ``targets``); another value raises ValueError.
+    ``targets``); another value raises ValueError. Columns are permuted independently, by ``seed``.
     """
     if within not in ("corpus", "document"):
         raise ValueError(f"within must be 'corpus' or 'document', got {within!r}")

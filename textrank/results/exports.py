@@ -270,11 +270,12 @@ def _annotate_doc(text: str, row: Mapping[str, Any], nlp: Language) -> Doc:
 
 
 def iter_facts(source: str | Path) -> Iterator[Fact]:
-    """Iterate over the facts of results; see ``export_facts`` for the sources.
+    """Iterate over the facts of a result folder, JSON lines of ``apply``, or a table of facts.
 
-    Facts of a folder come sorted by their ends and one by one, so that large results need little
-    memory; those of JSON lines by decreasing probability, those of a table as in the file. Raises
-    ValueError, at the first fact, if the source is missing or none of these.
+    The sources are those of ``export_facts``. Facts of a folder come sorted by their ends and one
+    by one, so that large results need little memory; those of JSON lines by decreasing probability,
+    those of a table as in the file. Raises ValueError, at the first fact, if the source is missing
+    or none of these.
     """
     path = Path(source)
     if not path.exists():

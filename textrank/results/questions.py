@@ -219,7 +219,8 @@ def _make(
 ) -> Question | None:
     """Return a Question with cleaned names; None if one of them cannot be a name.
 
-    See ``_clean_name`` and ``_is_name``. No names at all are allowed.
+    Quotes and "the protein" around names are removed; a name has few words, none a function word
+    (``_clean_name``, ``_is_name``). No names at all are allowed.
     """
     cleaned = tuple(map(_clean_name, names))
     if not all(map(_is_name, cleaned)):
@@ -561,7 +562,7 @@ def describe_relation(row: Mapping[str, Any]) -> str:
 def _require_known(results: Results, name: str) -> None:
     """Raise UnknownQuestionError, with similar names, if no statement has a name or identifier.
 
-    See ``Results.is_known`` for what a statement must have.
+    Spelling in any case, identifiers, and symbols and synonyms of genes are accepted.
     """
     if results.is_known(name):
         return

@@ -326,9 +326,10 @@ def find_entity_keys(fetch: Fetch, source: str, name: str) -> list[str]:
 
 
 def _look_up_identifiers(name: str) -> tuple[list[str], list[str]]:
-    """Return the identifiers of a name by symbol and by synonym; none without the shipped tables.
+    """Return the identifiers of a name by gene symbol and by synonym, of genes of any species.
 
-    See ``textrank.tasks.identifiers.task.find_identifiers``.
+    The first list also has genes with this HGNC id or UniProt accession. Both are empty for an
+    unknown name, and without the shipped tables.
     """
     from textrank.tasks.identifiers.task import find_identifiers  # loads tables of 10 MB
 
@@ -371,6 +372,7 @@ class Filter:
     document: str | None = None
 
     def __post_init__(self) -> None:
+        """Raise ValueError for an unknown status or a probability outside 0 .. 1."""
         if self.status is not None and self.status not in STATUSES:
             raise ValueError(f"status must be one of {', '.join(STATUSES)}, got {self.status!r}.")
         if self.probability is not None and not 0 <= self.probability <= 1:
@@ -1090,7 +1092,10 @@ def from_rows(
 
 
 def _connect_for_store(size: int = 0) -> duckdb.DuckDBPyConnection:
-    """Return a new DuckDB database in memory that uses two threads; ``size`` as in ``_connect``."""
+    """Return a new DuckDB database in memory that uses two threads.
+
+    ``size`` is the size in bytes of what will be read, which bounds the memory (``_connect``).
+    """
     connection = _connect(size)
     connection.execute("SET threads = 2")
     return connection

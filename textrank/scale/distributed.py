@@ -543,7 +543,8 @@ class _GlobalCentring:
     def from_partitions(cls, partitions: Partitions, folds: int, out: int) -> _GlobalCentring:
         """Compute the sums over the training candidates of all partitions.
 
-        These are the candidates outside fold ``out`` of ``folds``; see ``_training_mask``.
+        These are the candidates of documents whose number modulo ``folds`` is not ``out``; all with
+        ``NO_FOLD``.
         """
         parts = partitions.map(_column_sums, folds, out)
         count, answers = sum(part[0] for part in parts), sum(part[2] for part in parts)

@@ -63,6 +63,7 @@ class Job:
     whole: bool = False
 
     def __post_init__(self) -> None:
+        """Make ``settings`` a tuple; raise ValueError for an unknown format."""
         object.__setattr__(self, "settings", tuple(self.settings))
         if self.format not in FORMATS:
             raise ValueError(f"--format must be one of {', '.join(FORMATS)}, got {self.format!r}.")
@@ -218,7 +219,7 @@ class Slice:
     def _only(self, suspects: Sequence[tuple[int, int]]) -> Slice:
         """Return a slice of just these documents; pieces without one are left out.
 
-        ``suspects`` are pairs as in ``split_off``.
+        ``suspects`` are pairs of the index of a piece and the number of a document in its file.
         """
         numbers_by_piece: dict[int, list[int]] = {}
         for piece, number in suspects:
@@ -232,8 +233,8 @@ class Slice:
     def _rest(self, suspects: Sequence[tuple[int, int]]) -> Slice:
         """Return the slice without these documents; it has no pieces if nothing is left.
 
-        ``suspects`` are pairs as in ``split_off``. A piece without ``only`` stays, even if it has
-        no other documents: their number is not known.
+        ``suspects`` are pairs of the index of a piece and the number of a document in its file. A
+        piece without ``only`` stays, even if it has no other documents: their number is not known.
         """
         rest = []
         for index, piece in enumerate(self.pieces):
@@ -487,8 +488,9 @@ class Manifest:
         """Return the manifest with further inputs, planned as slices of their own.
 
         ``sources`` are files and folders; unchanged known files and repeated ones are skipped.
-        ``size`` is as in ``plan_slices``. This manifest is not changed, and nothing is written.
-        Raises ValueError if a known file has changed, or as ``iter_input_files``.
+        ``size`` is the text of a slice in bytes, about. This manifest is not changed, and nothing
+        is written. Raises ValueError if a known file has changed, a path is missing or a folder has
+        no files.
         """
         inputs_by_path = {file.path: file for file in self.inputs}
         new: dict[int, Input] = {}

@@ -319,6 +319,7 @@ class ProcessPool:
     _supervisors: list[WorkerSupervisor] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        """Start a supervising thread per process; processes start with their first slice."""
         for _ in range(self.workers):
             supervisor = WorkerSupervisor(
                 self.job, self.timeout, self.max_tasks, self.start_timeout
@@ -331,7 +332,11 @@ class ProcessPool:
         return 2 * self.workers
 
     def submit(self, id: str, slice: Mapping[str, Any], paths: Mapping[int, str]) -> None:
-        """Have a slice processed by the next free process, without waiting; see ``Pool.submit``."""
+        """Have a slice processed by the next free process, without waiting.
+
+        ``(id, Outcome)`` follows on ``reports``. ``slice`` holds the values of ``Slice.to_dict``,
+        ``paths`` its input files by number.
+        """
         self._orders.put((id, (slice, paths)))
 
     def check(self) -> None:
