@@ -177,7 +177,7 @@ def normalize_words(doc: Doc, *, transliterate: bool = False) -> NormalizedWords
 def get_word_texts(doc: Doc, normalized: NormalizedWords | None) -> list[str]:
     """Return the words of a Doc as strings, given the result of ``normalize_words``.
 
-    If ``normalized`` is None, these are all tokens.
+    If ``normalized`` is None, these are all tokens. Do not change the list: it may be cached.
     """
     if normalized is not None:
         return normalized.words
@@ -370,7 +370,8 @@ def spaces_after(doc: Doc, normalized: NormalizedWords | None) -> NDArray[np.boo
     """Return for each word, (words,), whether white space separates it from the next word.
 
     ``normalized`` is the result of ``normalize_words``. Tokens that are not words count with the
-    word before them.
+    word before them, those before the first word not at all. The value of the last word says
+    whether white space follows it.
     """
     if normalized is None:
         return cast(NDArray[np.bool_], doc.to_array([SPACY]) == 1)
@@ -500,7 +501,8 @@ def _map_spans(spans: Sequence[Span], copy: Doc, token_indices: Indices) -> list
 def original_offsets(span: Span) -> tuple[int, int]:
     """Return the character offsets (start, end) of a span in the user's text.
 
-    For a span of a ``word_doc`` copy these are the offsets in the original; else the span's own.
+    For a span of a ``word_doc`` copy these are the offsets in the original; else, and for an empty
+    span, the span's own.
     """
     offsets: Sequence[Sequence[int]] | None = span.doc.user_data.get(OFFSETS_KEY)
     if offsets is None or not len(span):

@@ -297,7 +297,7 @@ def _find_new_lines(lines: Sequence[str]) -> Iterator[int]:
     """Yield the numbers (from 0) of the lines that do not continue the sentence of the line before.
 
     ``lines`` are all lines of a text. Blank lines separate blocks; the first line of a block is not
-    reported.
+    reported, since a blank line ends a sentence anyway.
     """
     block_start = 0
     while block_start < len(lines):

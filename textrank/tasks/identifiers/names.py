@@ -544,8 +544,8 @@ def find_implied_species(name: str) -> int:
 def _trie_pattern(words: Collection[str]) -> str:
     """Return a regular expression of the longest of some words, as a trie, which is faster.
 
-    Words are matched literally. An empty word makes the rest optional; without other words the
-    pattern is empty.
+    Words are matched literally, without anchors at their ends. An empty word makes the rest
+    optional; without other words the pattern is empty.
     """
     tails: dict[str, list[str]] = {}
     for word in filter(None, words):

@@ -178,7 +178,8 @@ class Identifiers(Task):
     ) -> CandidateTable:
         """Return the candidates of the names ``spans`` of a Doc, before the first stage.
 
-        ``own_usage`` is that of ``build_candidate_table``.
+        The number of a name is its index in ``spans``; labels are not checked. ``own_usage`` is
+        what this document added to the usage counts, see ``build_candidate_table``.
         """
         text = doc.text
         mentions = [Mention(span.start_char, span.end_char, span.label_) for span in spans]
