@@ -65,7 +65,10 @@ class Features(Sequence["Features"]):
     names: FeatureNames  # (d,)
 
     def __post_init__(self) -> None:
-        """Raise ValueError unless there is a name per column; convert indices to 32 bits."""
+        """Raise ValueError unless there is a name per column; convert indices to 32 bits.
+
+        64-bit indices stay if the matrix is too large; a ``RawCSR`` is stored as it is.
+        """
         if self.cells.shape[1] != len(self.names):
             raise ValueError(f"{self.cells.shape[1]} columns but {len(self.names)} names")
         if not isinstance(self.cells, RawCSR):
@@ -240,7 +243,10 @@ class FeatureNames(Sequence[tuple[str, ...]]):
     @overload
     def __getitem__(self, index: slice) -> FeatureNames: ...
     def __getitem__(self, index: int | slice) -> tuple[str, ...] | FeatureNames:
-        """Return a name as a tuple of words, or the FeatureNames of a slice."""
+        """Return a name as a tuple of words, or the FeatureNames of a slice.
+
+        Padding is not part of the tuple. Raises IndexError if there is no such name.
+        """
         if isinstance(index, slice):
             return FeatureNames(self.vocabulary, self.parts[index])
         return tuple(self.vocabulary[p] for p in self.parts[index] if p >= 0)
@@ -276,7 +282,10 @@ class FeatureNames(Sequence[tuple[str, ...]]):
         return FeatureNames.concat([self]) if has_duplicates else self
 
     def with_prefix(self, prefix: str) -> FeatureNames:
-        """Return the names with the word ``prefix`` before each."""
+        """Return the names with the word ``prefix`` before each, which may be a new word.
+
+        The vocabulary is extended if it lacks the word.
+        """
         words = self.vocabulary if prefix in self.vocabulary else (*self.vocabulary, prefix)
         first = np.full((len(self), 1), words.index(prefix), dtype=np.int32)
         return FeatureNames(words, np.hstack([first, self.parts]))
@@ -614,7 +623,7 @@ class RawCSR(NamedTuple):
         return sp.csr_array((self.data, self.indices, self.indptr), shape=self.shape)
 
     def to_dense(self) -> NDArray[np.float64]:
-        """Return a new dense matrix of ``shape``."""
+        """Return a new dense matrix of ``shape``; cells without an entry are 0."""
         values = np.zeros(self.shape)
         row = np.arange(len(values)).repeat(self.indptr[1:] - self.indptr[:-1])
         values[row, self.indices] = self.data
@@ -767,7 +776,10 @@ class SharedRows(Sequence[Any]):
         return len(self.row_index)
 
     def __getitem__(self, index: int | slice) -> Any:
-        """Return the representation of one candidate, or the SharedRows of a slice."""
+        """Return the representation of one candidate, or the SharedRows of a slice.
+
+        The slice shares ``distinct`` as a whole.
+        """
         if isinstance(index, slice):
             return self.rows(index)
         return self.distinct[int(self.row_index[index])]
@@ -816,7 +828,10 @@ class MultiView(Sequence[Mapping[str, Any]]):
         return cls(_LazyViews(joint, (*names, *others), dict(others)), joint)
 
     def __post_init__(self) -> None:
-        """Raise ValueError unless all views have the same length and there is at least one."""
+        """Raise ValueError unless all views have the same length and there is at least one.
+
+        The views of ``joint`` are not extracted for this: they have its size.
+        """
         joined = self.joint
         sizes = {} if joined is None else {"joint": joined.size}
         others = (name for name in self.views if joined is None or name not in joined.view_names)
@@ -876,7 +891,10 @@ class _LazyViews(Mapping[str, Sequence[Any]]):
     cache: dict[str, Sequence[Any]]
 
     def __getitem__(self, name: str) -> Sequence[Any]:
-        """Return one view; raise KeyError for an unknown one."""
+        """Return one view, extracting and caching it if it comes from ``joint``.
+
+        Raises KeyError for an unknown one.
+        """
         if name not in self.names:
             raise KeyError(name)
         if name not in self.cache:
@@ -926,7 +944,10 @@ class JointFeatures:
 
     @cached_property
     def candidate_features(self) -> Features:
-        """Rows of the candidates, shape ``(size, d)``, without the shared rows after them."""
+        """Rows of the candidates, shape ``(size, d)``, without the shared rows after them.
+
+        The arrays are views of those of ``features``, not copies.
+        """
         source, ends = self.features.cells, self.features.cells.indptr[: self.size + 1]
         cells = source.data[: ends[-1]], source.indices[: ends[-1]], ends
         return Features(RawCSR(*cells, (self.size, source.shape[1])), self.features.names)

@@ -152,7 +152,7 @@ class GraphBatch(Sequence[LabelledGraph]):
         return self._graph([(family, int(row)) for family, rows in parts for row in rows])
 
     def __iter__(self) -> Iterator[LabelledGraph]:
-        """Yield each graph as a LabelledGraph."""
+        """Yield each graph as a LabelledGraph, in order; one without parts is empty."""
         parts: list[list[tuple[GraphFamily, int]]] = [[] for _ in range(self.size)]
         for family in self.families:
             for row, member in enumerate(family.members):
@@ -382,7 +382,10 @@ class Contexts(Sequence["Contexts"]):
     starts: Indices  # (n + 1,) offsets of the contexts
 
     def __post_init__(self) -> None:
-        """Raise ValueError unless the lengths of the arrays agree."""
+        """Raise ValueError unless there is a position per word and ``starts`` ends after them.
+
+        Indices into the vocabulary and the order of ``starts`` are not checked.
+        """
         if len(self.words) != len(self.positions) or int(self.starts[-1]) != len(self.words):
             raise ValueError(
                 f"{len(self.words)} words, {len(self.positions)} positions and contexts up to "
@@ -479,7 +482,11 @@ class Contexts(Sequence["Contexts"]):
         )
 
     def to_arrays(self) -> Arrays:
-        """Return arrays that ``from_arrays`` reads, by key."""
+        """Return arrays that ``from_arrays`` reads, by key.
+
+        Keys are ``words``, ``positions``, ``starts`` and those of the vocabulary, which begin with
+        ``vocabulary_``.
+        """
         arrays = _add_prefix("vocabulary", FeatureNames.from_iterable(self.vocabulary).to_arrays())
         content: Arrays = {"words": self.words, "positions": self.positions, "starts": self.starts}
         return {**arrays, **content}
@@ -516,7 +523,10 @@ class Sequences(Sequence["Sequences"]):
 
     @classmethod
     def from_lists(cls, sequences: Sequence[Sequence[str]]) -> Sequences:
-        """Build sequences from lists of symbols; the alphabet is in order of first occurrence."""
+        """Build sequences from lists of symbols, in order; lists may be empty.
+
+        The alphabet is in order of first occurrence.
+        """
         ids: dict[str, int] = {}
         codes = [ids.setdefault(symbol, len(ids)) for sequence in sequences for symbol in sequence]
         starts = np.cumsum([0, *map(len, sequences)]).astype(np.intp)
@@ -560,7 +570,10 @@ class Sequences(Sequence["Sequences"]):
         )
 
     def to_arrays(self) -> Arrays:
-        """Return arrays that ``from_arrays`` reads, by key."""
+        """Return arrays that ``from_arrays`` reads, by key.
+
+        Keys are ``codes``, ``starts`` and those of the alphabet, which begin with ``alphabet_``.
+        """
         arrays = _add_prefix("alphabet", FeatureNames.from_iterable(self.alphabet).to_arrays())
         return {**arrays, "codes": self.codes, "starts": self.starts}
 

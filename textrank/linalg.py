@@ -161,14 +161,17 @@ class ChunkedKernel:
     dtype: str = "float64"
 
     def __post_init__(self) -> None:
-        """Raise ValueError for settings outside their range."""
+        """Raise ValueError unless ``rows`` is at least 1 and ``dtype`` "float32" or "float64"."""
         if self.rows < 1:
             raise ValueError(f"rows must be at least 1, got {self.rows}")
         if self.dtype not in ("float32", "float64"):
             raise ValueError(f"dtype must be 'float32' or 'float64', got {self.dtype!r}")
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        """Return the Gram matrix (x, y) of type ``dtype``; of X with itself if Y is None."""
+        """Return the Gram matrix (x, y) of type ``dtype``; of X with itself if Y is None.
+
+        X with itself is exactly symmetric outside the diagonal blocks.
+        """
         across = X if Y is None else Y
         K = np.empty((count_rows(X), count_rows(across)), dtype=self.dtype)
         pairs = [
@@ -728,7 +731,10 @@ class _ConjugateGradient:
         tolerance: float,
         max_iterations: int,
     ) -> None:
-        """Store the system; ``base`` is the smallest alpha."""
+        """Store the system ``(A + base I) x = right_side``; ``base`` is the smallest alpha.
+
+        ``product`` returns ``A q``; ``tolerance`` is relative to the norm of the right side.
+        """
         self.product, self.right, self.base = product, right_side, base
         self.tolerance, self.max_iterations = tolerance, max_iterations
         self.lengths: list[float] = []

@@ -201,7 +201,11 @@ class FeatureWeights:
 
     @cached_property
     def _codes(self) -> HashIndex:
-        """Hash index of the (feature, question) pairs, encoded as in ``find``; value: weight."""
+        """Hash index of the (feature, question) pairs, encoded as in ``find``; finds the weight.
+
+        The code of a pair is ``feature * num_questions + question``, its position that of the
+        weight.
+        """
         return HashIndex(
             (self._distinct[1] * self.num_questions + self.question_ids).astype(np.uint64)
         )
@@ -305,7 +309,10 @@ class TemplateFeatures(Sequence[Features]):
         return np.hstack([self.titles[features][:, None], self.padded.take(cells)])
 
     def keep_only(self, names: FeatureNames) -> TemplateFeatures:
-        """Return a copy in which only features with one of these names are present."""
+        """Return a copy in which only features with one of these names are present.
+
+        Features that were absent stay absent. Builds all names.
+        """
         present = self.presence.copy()
         present[present] = names.find(self.features().names) >= 0
         return replace(self, present=present)

@@ -638,7 +638,10 @@ def _compare_pairs(labels: Vector, scores: Vector) -> _PairCounts:
 
 
 def _find_classes(labels: Vector) -> Vector | None:
-    """Return the distinct labels in ascending order; None if above ``MAX_COUNTED_CLASSES``."""
+    """Return the distinct labels in ascending order; None if above ``MAX_COUNTED_CLASSES``.
+
+    Many labels are mostly noticed from the first few, without sorting all.
+    """
     if len(set(labels[: 2 * MAX_COUNTED_CLASSES].tolist())) > MAX_COUNTED_CLASSES:
         return None
     classes = np.unique(labels)

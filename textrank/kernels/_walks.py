@@ -296,7 +296,11 @@ def _drop_small(threshold: float, source: Indices, target: Indices, values: Matr
 
 
 def _scatter_dense(v: int, rows: Indices, columns: Indices, values: Matrix) -> Matrix:
-    """Return square matrices (g, v, v) with ``values`` (g, e) added at their rows and columns."""
+    """Return square matrices (g, v, v) with ``values`` (g, e) added at their rows and columns.
+
+    ``rows`` and ``columns`` (e,) are the same for all g matrices. Values of one cell are summed,
+    cells without a value are 0.
+    """
     cells = np.arange(len(values))[:, None] * v * v + rows * v + columns
     flat = np.bincount(cells.ravel(), values.ravel(), minlength=len(values) * v * v)
     return flat.astype(np.float64, copy=False).reshape(-1, v, v)
@@ -614,7 +618,11 @@ class _VertexPairs:
 
     @classmethod
     def build(cls, shapes: _JoinedFamilies, steps: _Steps) -> _VertexPairs:
-        """Find all connected pairs, each once, level by level."""
+        """Find all connected pairs of kept vertices, each once, level by level.
+
+        ``steps`` must be those of ``shapes``. Every family's vertices are connected among
+        themselves only.
+        """
         local_index = np.arange(len(shapes.ends)) - shapes.starts[shapes.family]
         width = int(local_index.max()) + 1
         pair_starts = np.ones(len(steps.vertex) + 1, dtype=np.intp)  # the pairs to each vertex
@@ -803,7 +811,11 @@ def _fit_together(size: int, rows: int, fewest: int) -> bool:
 
 
 def _graphs_per_piece(family: GraphFamily) -> int:
-    """Return how many graphs of a family, at least 1, have tables that fit into the cache."""
+    """Return how many graphs of a family, at least 1, have tables that fit into the cache.
+
+    Limits are ``MAX_FAMILY_VALUES`` numbers in their label-pair tables and ``MAX_TABLE_VALUES`` in
+    their walks, which are estimated from the edges.
+    """
     g, v, k = family.labels.shape
     if (
         g * (v * k + 1) ** 2 <= MAX_FAMILY_VALUES
@@ -855,7 +867,11 @@ class ManyWalks:
     def from_walks(
         cls, families: Sequence[GraphFamily], walks_by_family: Sequence[Walks]
     ) -> ManyWalks:
-        """Build from the walks of each family, whose places must be all its vertices in order."""
+        """Build from the walks of each family, whose places must be all its vertices in order.
+
+        Families, at least one, must be sorted by their number of graphs. Weights of families with
+        fewer graphs are padded with 0.
+        """
         none = np.zeros(0, dtype=np.intp)
         return cls(
             families,
@@ -892,7 +908,10 @@ class ManyWalks:
             yield from part._label_pairs(rank, combine, threshold)
 
     def _split_by_size(self) -> Iterator[ManyWalks]:
-        """Yield parts, in order, whose families have a similar number of graphs."""
+        """Yield parts, in order, whose families have a similar number of graphs.
+
+        Small families may differ more, see ``_fit_together``. Every family is in one part.
+        """
         low = size = 0
         for high, family in enumerate(self.families):
             g, v, _ = family.labels.shape
@@ -903,13 +922,20 @@ class ManyWalks:
         yield self._slice(low, len(self.families))
 
     def _slice(self, low: int, high: int) -> ManyWalks:
-        """Return the walks of the families ``low ... high - 1``."""
+        """Return the walks of the families ``low ... high - 1``.
+
+        ``source``, ``target`` and ``values`` stay those of all; only ``first`` selects the pairs.
+        """
         return replace(self, families=self.families[low:high], first=self.first[low : high + 1])
 
     def _label_pairs(
         self, rank: Indices, combine: Literal["max", "sum"], threshold: float
     ) -> Iterator[LabelPairs]:
-        """Yield the label pairs of as many families at a time as fit into the cache."""
+        """Yield the label pairs of as many families at a time as fit into the cache.
+
+        That is ``MAX_TABLE_VALUES`` numbers, but at least one family. Families without walks may be
+        missing.
+        """
         tables = _Tables.build(self.families, rank)
         table_offsets = offsets(tables.graphs * tables.size**2)
         scratch_size = min(
@@ -951,7 +977,10 @@ class _Tables:
 
     @classmethod
     def build(cls, families: Sequence[GraphFamily], rank: Indices) -> _Tables:
-        """Number the labels of families, at least one, sorted by number of graphs."""
+        """Number the labels of families, at least one, sorted by number of graphs.
+
+        ``rank`` is as in the module. Families with fewer graphs or labels are padded with no label.
+        """
         graphs, vertices, widths = np.array([f.labels.shape for f in families], dtype=np.intp).T
         width = int(widths.max())
         labels = stack_columns([_pad_labels(f.labels, width) for f in families], -1).transpose(
@@ -1039,7 +1068,11 @@ class _Tables:
             self._clear_unlabelled(table, starts, low, high)
 
     def _clear_unlabelled(self, table: Vector, starts: Indices, low: int, high: int) -> None:
-        """Set the cells of the label "none" to 0 in place; ``starts`` are the families' offsets."""
+        """Set the cells of the label "none" to 0 in place; ``starts`` are the families' offsets.
+
+        These are the first row and column of each graph's table, for the families ``low ... high -
+        1``.
+        """
         sizes = self.size[low:high].tolist()
         for begin, num_labels, g in zip(
             starts.tolist(), sizes, self.graphs[low:high].tolist(), strict=True
@@ -1243,7 +1276,10 @@ def _number_columns(
 
 
 def _compact_names(words: list[str], parts: Indices) -> FeatureNames:
-    """Return names without the words that no column has; ``parts`` (d, k) indexes ``words``."""
+    """Return names without the words that no column has; ``parts`` (d, k) indexes ``words``.
+
+    The order of names and of the remaining words stays. No part may be -1.
+    """
     is_used = np.zeros(len(words), dtype=bool)
     is_used[parts] = True
     number = np.cumsum(is_used, dtype=np.int32) - 1

@@ -195,7 +195,10 @@ class Sum:
         object.__setattr__(self, "weights", resolve_weights(self.weights, list(kernels)))
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        """Return the weighted sum of the Gram matrices (x, y); of X with itself if Y is None."""
+        """Return the weighted sum of the Gram matrices (x, y); of X with itself if Y is None.
+
+        Parts of weight 0 are computed too.
+        """
         (_, weight, first), *rest = self._parts
         total = weight * first(X, Y)
         for _, weight, kernel in rest:
@@ -292,7 +295,7 @@ class Choice:
         raise self._open_error()
 
     def _open_error(self) -> ValueError:
-        """Return the error of a use before the choice."""
+        """Return, not raise, the error for using the kernel before training has chosen."""
         return ValueError(
             f"a choice among {', '.join(self.choices)} is not one kernel. Use one of them, or let "
             "training choose."
@@ -600,7 +603,10 @@ class OnView:
         return features_of(self.kernel, self.view(X))
 
     def compile_scorer(self, weights: FeatureWeights) -> Scorer:
-        """Return ``score(X, question_ids)`` for this view; shared rows stay shared."""
+        """Return ``score(X, question_ids)`` for this view; shared rows stay shared.
+
+        Raises TypeError if the kernel has no explicit features.
+        """
         inner_scorer = compile_scorer(self.kernel, weights)
 
         def score(X: Sequence[Any], question_ids: Indices) -> LinearScores:
@@ -694,7 +700,10 @@ def _kernel_names(kernels: Sequence[Kernel[Any]]) -> list[str]:
 
 
 def _single_view(kernel: Kernel[Any]) -> str:
-    """Return the view that a kernel looks at, however wrapped; "" if there is none or several."""
+    """Return the view that a kernel looks at, however wrapped; "" if there is none or several.
+
+    A kernel with several inner kernels has none here, even if all look at one view.
+    """
     if isinstance(kernel, OnView):
         return kernel.name
     parts = subkernels(kernel)

@@ -76,7 +76,7 @@ class Positional:
         return gram_of_features(self.features, X, Y)
 
     def diag(self, X: Sequence[Contexts]) -> Vector:
-        """Return the similarity of each context with itself, (x,)."""
+        """Return the similarity of each context with itself, (x,); 0 for one without words."""
         batch = as_contexts(X)
         if self.words is not None:
             return squared_norms(self.features(batch).values)
@@ -259,7 +259,10 @@ def _transform_contexts(
 
 
 def _keep_columns(values: SparseMatrix, used: Indices) -> SparseMatrix:
-    """Return only the columns ``used``, which must hold all entries, renumbered in order."""
+    """Return only the columns ``used``, which must hold all entries, renumbered in order.
+
+    ``used`` is ascending; an entry in another column would silently move to column 0.
+    """
     number = np.zeros(values.shape[1], dtype=np.int32)
     number[used] = np.arange(len(used))
     parts = (values.data, number[values.indices], values.indptr)

@@ -87,7 +87,11 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
     max_radius: float = 0.95
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a setting outside the range that the class describes."""
+        """Raise ValueError for settings outside their range.
+
+        ``combine`` is "max" or "sum", ``max_length`` None or at least 1, ``threshold`` at least 0,
+        and ``max_radius`` between 0 and 1, both excluded.
+        """
         if self.combine not in ("max", "sum"):
             raise ValueError(f"combine must be 'max' or 'sum', got {self.combine!r}")
         if self.max_length is not None and self.max_length < 1:
@@ -292,7 +296,10 @@ class ShortestPathGraph(ExplicitKernel[LabelledGraph]):
         return merge_label_pairs(batch, self._label_pairs(batch))
 
     def _label_pairs(self, batch: GraphBatch) -> Iterator[LabelPairs]:
-        """Yield the counts of each family and distance; families without labels are skipped."""
+        """Yield the counts of each family and distance; families without labels are skipped.
+
+        Distances of a family come in ascending order, as ``LabelPairs.steps``.
+        """
         rank = batch.label_ranks()
         for family in track(batch.families, "shortest paths", len(batch.families)):
             places = LabelledVertices.from_family(family, rank)

@@ -129,7 +129,7 @@ class LocalityImproved(ExplicitKernel[Sequences]):
     degree: int = 2
 
     def __post_init__(self) -> None:
-        """Raise ValueError for settings outside their range."""
+        """Raise ValueError unless the window is at least 0 and the degree at least 1."""
         if self.window < 0 or self.degree < 1:
             raise ValueError(
                 f"window must be at least 0 and degree at least 1, got {self.window} and "
@@ -209,7 +209,11 @@ class GapWeighted(ExplicitKernel[Sequences]):
     stretch: int = 0
 
     def __post_init__(self) -> None:
-        """Raise ValueError for settings outside their range."""
+        """Raise ValueError for settings outside their range.
+
+        ``length`` is at least 1, ``decay`` above 0 and at most 1, ``stretch`` 0 or at least
+        ``length``.
+        """
         if self.length < 1 or not 0 < self.decay <= 1:
             raise ValueError(
                 f"length must be at least 1 and decay between 0 and 1, got {self.length} and "
@@ -360,7 +364,10 @@ def pattern_features(X: Sequences, patterns: Sequence[Pattern]) -> Features:
 
 
 def _unique_rows(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], Indices]:
-    """Return the distinct rows in sorted order, and the index of each row among them."""
+    """Return the distinct rows in sorted order, and the index of each row among them.
+
+    Values must be at least -1, and there must be at least one column.
+    """
     code = encode_rows(list(keys.T))
     _, first, number = np.unique(code, return_index=True, return_inverse=True)
     return keys[first], number
@@ -491,7 +498,10 @@ class WindowPairs:
         return self.symbols[:, self.symbols.shape[1] // 2]
 
     def _compare_pairs(self, i: Indices, j: Indices) -> Vector:
-        """Return M for windows ``i[n]`` and ``j[n]``, which must have equal centres, (n,)."""
+        """Return M for windows ``i[n]`` and ``j[n]``, which must have equal centres, (n,).
+
+        Symbols outside a sequence match nothing. That the centres are equal is not checked.
+        """
         w = self.symbols.shape[1] // 2
         product = np.full(len(i), 1.0 + self.P[w, w])
         left = [self.symbols[i, m] for m in range(2 * w + 1)]
@@ -544,7 +554,10 @@ class WindowPairs:
             K[np.ix_(rows, columns)] += (block_F @ M) @ block_G.T.toarray()
 
     def _compare_all(self, i: Indices, j: Indices) -> Matrix:
-        """Return M for all windows ``i`` with all windows ``j``, all of one centre, (i, j)."""
+        """Return M for all windows ``i`` with all windows ``j``, all of one centre, (i, j).
+
+        Symbols outside a sequence match nothing. That the centres are equal is not checked.
+        """
         w = self.symbols.shape[1] // 2
         left, right = self.symbols[i], self.symbols[j]
         product = np.full((len(i), len(j)), 1.0 + self.P[w, w])

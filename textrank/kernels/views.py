@@ -218,7 +218,10 @@ class RaggedRows(NamedTuple):
     value: Vector
 
     def take_rows(self, rows: slice) -> RaggedRows:
-        """Return some consecutive candidates; ``rows`` has a start and a stop, and no step."""
+        """Return some consecutive candidates; ``rows`` has a start and a stop, and no step.
+
+        A stop beyond the last candidate means all that follow.
+        """
         ends = self.ends[rows.start : rows.stop + 1]
         cells = slice(int(ends[0]), int(ends[-1]))
         return RaggedRows(ends - ends[0], self.feature[cells], self.value[cells])
@@ -244,7 +247,10 @@ class SharedFeatures(NamedTuple):
     size: int  # number of features in the table
 
     def take_rows(self, rows: slice) -> SharedFeatures:
-        """Return some consecutive candidates; ``rows`` has a start and a stop, and no step."""
+        """Return some consecutive candidates; ``rows`` has a start and a stop, and no step.
+
+        A stop beyond the last candidate means all that follow.
+        """
         return self._replace(matches=[lookup.take_rows(rows) for lookup in self.matches])
 
     def keep(self, mask: NDArray[np.bool_]) -> SharedFeatures:
@@ -350,7 +356,12 @@ class IndexedViews:
         )
 
     def __call__(self, X: Sequence[Any]) -> Matrix:
-        """Return the kernel of each of X with each fixed candidate Y, (x, n): ``kernel(X, Y)``."""
+        """Return the kernel of each of X with each fixed candidate Y, (x, n): ``kernel(X, Y)``.
+
+        Values are equal up to rounding. Features that no fixed candidate has still count in the
+        norms. Unlike the kernel, candidates without any feature or Gaussian are not refused: they
+        give NaN.
+        """
         joint = X.joint if isinstance(X, MultiView) else None
         joint_names = () if joint is None else joint.view_names
         views = {
@@ -404,7 +415,11 @@ class IndexedViews:
         return exponents_by_view
 
     def _linear_products(self, shared: SharedFeatures, K: Matrix) -> None:
-        """Write the weighted inner products of all linear views to K, overwriting what it holds."""
+        """Write the weighted inner products of all linear views to K, overwriting what it holds.
+
+        Few candidates take one sparse product; from ``MIN_DENSE_CANDIDATES`` on, common features
+        are multiplied as dense ones and rare ones added.
+        """
         if len(K) < MIN_DENSE_CANDIDATES:
             K[:] = 0.0
             _add_products(K, shared, self.table)
@@ -767,7 +782,11 @@ class EachView:
         resolve_weights(self.weights, list(self.weights or {}))
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        """Return the Gram matrix (x, y); of X with itself if Y is None."""
+        """Return the Gram matrix (x, y); of X with itself if Y is None.
+
+        The views are those of X, which Y must have too. Without rows in X or Y the result is empty.
+        Raises ValueError for a weight of a view that X lacks.
+        """
         if not len(X) or (Y is not None and not len(Y)):
             return np.zeros((len(X), len(X if Y is None else Y)))
         return self._sum(X)(X, Y)
@@ -828,7 +847,10 @@ class PerQuestionKernel:
             raise ValueError(f"constant must be positive, got {self.constant}")
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        """Return the Gram matrix (x, y); of X with itself if Y is None."""
+        """Return the Gram matrix (x, y); of X with itself if Y is None.
+
+        The inner kernel is computed for all pairs, also those of different questions.
+        """
         left = np.array(self._questions(X))
         right = left if Y is None else np.array(self._questions(Y))
         K = self.kernel(X, Y) + self.constant**2
@@ -980,7 +1002,11 @@ def _factorize_bounded(codes: NDArray[np.int64], bound: int) -> tuple[Indices, I
 def _question_names(
     names: FeatureNames, questions: tuple[str, ...], codes: Indices
 ) -> FeatureNames:
-    """Return the names of the columns ``question * len(names) + column``, the question first."""
+    """Return the names of the columns ``question * len(names) + column``, the question first.
+
+    ``codes`` (d,) are these numbers; ``question`` is an index into ``questions``, ``column`` into
+    ``names``.
+    """
     question, column = np.divmod(codes, max(len(names), 1))
     first = (question + len(names.vocabulary)).astype(np.int32)[:, None]
     return FeatureNames((*names.vocabulary, *questions), np.hstack([first, names.parts[column]]))

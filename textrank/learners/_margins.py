@@ -34,7 +34,7 @@ class _DigitTable:
 
     @classmethod
     def from_digits(cls, digits: Indices | Counts, bits: int) -> _DigitTable:
-        """Build the table of a sequence of digits below ``2**bits``."""
+        """Build the table of a sequence (n,) of digits from 0 to ``2**bits - 1``, unchecked."""
         n, size = len(digits), 1 << bits
         words = (n >> WORD_BITS) + 1
         cell = np.arange(n, dtype=np.intp)

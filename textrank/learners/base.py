@@ -288,7 +288,10 @@ def check_alphas(alphas: Sequence[float]) -> tuple[float, ...]:
 
 
 def check_metric(select: str) -> None:
-    """Raise ValueError unless ``select`` is one of ``SelectionMetric``."""
+    """Raise ValueError unless ``select`` is a ``SelectionMetric``.
+
+    These are "auc", "f", "squared_error" and "disagreement".
+    """
     if select not in get_args(SelectionMetric):
         raise ValueError(
             f"select must be one of {', '.join(get_args(SelectionMetric))}, got {select!r}"
@@ -408,7 +411,10 @@ def check_weights(weights: Any, n: int) -> Vector | None:
 
 
 def check_unweighted(targets: Targets, learner: str) -> None:
-    """Raise ValueError if ``targets`` have weights, which ``learner`` would ignore."""
+    """Raise ValueError if ``targets`` have weights, which ``learner`` would ignore.
+
+    ``learner`` is its registered name, for the message. Weights that are all 1 are refused too.
+    """
     if targets.weights is not None:
         raise ValueError(
             f"{learner} cannot use sample weights. Use rls.v1 or reduced_rls.v1, or train without."

@@ -124,6 +124,10 @@ class NaiveBayes(_Statistics):
     folds: int = 5
 
     def __post_init__(self) -> None:
+        """Store the alphas as a tuple; raise ValueError for settings outside their range.
+
+        Alphas are positive and distinct, ``select`` is a metric and ``folds`` at least 2.
+        """
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
         check_metric(self.select)
         _check_folds(self.folds)
@@ -150,6 +154,10 @@ class AdditiveClassifier(_Statistics):
     folds: int = 5
 
     def __post_init__(self) -> None:
+        """Store the alphas as a tuple; raise ValueError for settings outside their range.
+
+        Alphas are positive and distinct, ``select`` is a metric and ``folds`` at least 2.
+        """
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
         check_metric(self.select)
         _check_folds(self.folds)
@@ -184,6 +192,11 @@ class SVM(_Baseline):
     seed: int = 0
 
     def __post_init__(self) -> None:
+        """Store the alphas as a tuple; raise ValueError for settings outside their range.
+
+        Alphas are positive and distinct, ``select`` is a metric, ``folds`` at least 2 and ``size``
+        None or at least 1.
+        """
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
         check_metric(self.select)
         _check_folds(self.folds)
@@ -248,6 +261,10 @@ class Cooccurrence(_Baseline):
     select: SelectionMetric = "auc"
 
     def __post_init__(self) -> None:
+        """Store the alphas as a tuple; raise ValueError for settings outside their range.
+
+        Alphas are positive and distinct, ``select`` is a metric.
+        """
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
         check_metric(self.select)
 

@@ -80,7 +80,10 @@ class DocumentContextLearner(MetaLearner):
     select: SelectionMetric = "auc"
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a learner without a path and for settings outside their range."""
+        """Raise ValueError for a learner without a path and for settings outside their range.
+
+        ``penalty`` is positive and ``folds`` at least 2.
+        """
         if not isinstance(self.learner, PathLearner):
             raise ValueError(
                 f"learner must have a path over alphas, {type(self.learner).__name__} has none. "

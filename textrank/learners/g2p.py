@@ -60,7 +60,11 @@ class G2P:
     share: float = 0.9
 
     def __post_init__(self) -> None:
-        """Raise ValueError for settings outside their range."""
+        """Raise ValueError for settings outside their range.
+
+        ``alpha`` is positive and finite, ``neighbours`` and ``size`` are None or at least 1,
+        ``share`` is above 0 and at most 1.
+        """
         if not (np.isfinite(self.alpha) and self.alpha > 0):
             raise ValueError(f"alpha must be positive and finite, got {self.alpha}")
         for name in ("neighbours", "size"):
@@ -157,7 +161,11 @@ class EmbeddingRLS:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Raise ValueError for settings outside their range."""
+        """Store the alphas as a tuple; raise ValueError for settings outside their range.
+
+        ``neighbours`` is None or positive, ``folds`` at least 2, ``ridge`` positive, ``prototypes``
+        None or at least 1; the others are as in ``G2P``.
+        """
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
         check_metric(self.select)
         if self.neighbours is not None and not self.neighbours > 0:

@@ -192,7 +192,11 @@ def scatter_scores(parts: Iterator[tuple[Indices, Matrix]], into: Matrix) -> Mat
 
 
 def _diagonals(spectrum: Spectrum, alphas: Vector, rows: Indices) -> Matrix:  # (b, a, 1, 1)
-    """Return diagonal entries of ``(K + alpha I)^-1`` at ``rows`` (b,), as (b, a, 1, 1)."""
+    """Return diagonal entries of ``(K + alpha I)^-1`` at ``rows`` (b,), as (b, a, 1, 1).
+
+    ``spectrum`` is that of ``K``: the result is what ``Spectrum.blocks`` gives for groups of one
+    row, faster.
+    """
     inverse, offset = spectrum.filters(alphas)
     Q = spectrum.Q[rows]
     return ((Q * Q) @ inverse + offset)[:, :, None, None]

@@ -168,7 +168,7 @@ class OnlineRLS:
     def relabel(self, row: int, y: float) -> OnlineRLS:
         """Return the model with another label ``y`` of the candidate ``row``; O(n^2).
 
-        Raises IndexError if there is no such row.
+        Raises IndexError if there is no such row; negative rows count from the end.
         """
         unit = np.zeros(len(self))
         unit[row] = y - self.y[row]
@@ -237,7 +237,11 @@ class DocumentBlocks:
 
     @classmethod
     def from_inverse(cls, G: Matrix, documents: Indices) -> DocumentBlocks:
-        """Cut the blocks of the documents (n,) out of an inverse (n, n)."""
+        """Cut the blocks of the documents (n,) out of an inverse (n, n).
+
+        ``documents`` is the document of each row; rows of a document need not be adjacent and are
+        kept in ascending order.
+        """
         groups = rows_by_group(documents, len(G), name="documents")
         blocks = cls({})
         for size in sorted({len(group) for group in groups}):
@@ -280,7 +284,10 @@ class DocumentBlocks:
         return blocks._moved(row)
 
     def _outer(self, v: Vector, factor: float) -> DocumentBlocks:
-        """Return the blocks after ``factor v v'`` was added to the inverse; ``v`` has all rows."""
+        """Return the blocks after ``factor v v'`` was added to the inverse; ``v`` has all rows.
+
+        Entries of the inverse outside the blocks do not matter.
+        """
         stacks = {}
         for size, (index, values) in self.stacks.items():
             u = v[index]
@@ -364,7 +371,10 @@ class UpdatableRLS:
 
     @property
     def coef(self) -> Vector:
-        """Coefficients (n,) of the present candidates, in their order."""
+        """Coefficients (n,) of the present candidates, in their order; computed anew, O(n^2).
+
+        Iterative refinement removes the round-off that updates of ``G`` gather.
+        """
         a = self.G @ self.y
         for _ in range(REFINEMENT_STEPS):
             a = a + self.G @ (self.y - self.K @ a - self.alpha * a)
@@ -487,7 +497,10 @@ class UpdatableRankRLS:
 
     @property
     def heldout(self) -> Vector:
-        """Score (n,) of each candidate by the model without its query."""
+        """Score (n,) of each candidate by the model without its query.
+
+        One small solve and O(n h) per query of h candidates, from the stored inverse.
+        """
         root = _root(self.queries, self.normalised)
         G, b = self.rooted.G, self.rooted.coef
         scores = np.empty(len(self.y))

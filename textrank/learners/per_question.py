@@ -83,7 +83,10 @@ class PerQuestionLearner(MetaLearner):
     together: bool = False
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a learner without a path and for settings outside their range."""
+        """Raise ValueError for a learner without a path and for settings outside their range.
+
+        ``minimum`` is at least 1 and ``bits`` between 0 and 52.
+        """
         if not isinstance(self.learner, PathLearner):
             raise ValueError(
                 f"learner must have a path over alphas, {type(self.learner).__name__} has none. "

@@ -97,7 +97,10 @@ class WeightedGraph:
 
     @cached_property
     def _edges_by_row(self) -> tuple[Indices, Indices]:
-        """Edges sorted by the rows they touch (2 e,), and where each row begins (n + 1,)."""
+        """Edges sorted by the rows they touch (2 e,), and where each row begins (n + 1,).
+
+        Edges are given by number, and each occurs twice, once for either end.
+        """
         order = np.argsort(self.pairs.ravel(), kind="stable")
         counts = np.bincount(self.pairs.ravel(), minlength=self.n)
         return order // 2, np.concatenate([[0], np.cumsum(counts)])

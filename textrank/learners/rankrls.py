@@ -274,7 +274,10 @@ class PreferenceLaplacian:
         return np.concatenate([np.empty((0, X.shape[1])), *parts])
 
     def expand(self, U: Matrix) -> Matrix:
-        """Return ``B' U`` (n, m), query by query, for ``U`` with the rows of ``reduce``."""
+        """Return ``B' U`` (n, m), query by query, for ``U`` (r, m) with the rows of ``reduce``.
+
+        Candidates of a query without preferences get zeros.
+        """
         result, start = np.zeros((len(self.query), U.shape[1])), 0
         for rows, w, V in self._blocks():
             end = start + int((w > 0).sum())
@@ -539,7 +542,10 @@ class RankRLS:
     normalised: bool = False
 
     def __post_init__(self) -> None:
-        """Store the alphas as a tuple; raise ValueError for settings outside their range."""
+        """Store the alphas as a tuple; raise ValueError for settings outside their range.
+
+        Alphas are positive and distinct; ``select``, ``cost`` and ``scope`` are among their names.
+        """
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
         check_metric(self.select)
         if self.cost not in get_args(Cost):
@@ -725,7 +731,10 @@ class RankRLS:
         return PreferenceLaplacian.from_labels(y, query, self.cost, normalised=self.normalised)
 
     def _scoped(self, targets: Targets) -> Targets:
-        """Return the targets, with one query for all candidates if the scope is global."""
+        """Return the targets, with one query for all candidates if the scope is global.
+
+        For the scope "query" they are returned as they are.
+        """
         if self.scope == "query":
             return targets
         return replace(targets, queries=np.zeros(len(targets), dtype=np.intp))
@@ -851,7 +860,10 @@ def _decompose(matrix: Matrix | SparseMatrix, dual: bool, alpha: float) -> Spect
 
 
 def _feature_weights(F: Matrix | SparseMatrix, A: Matrix) -> Matrix:  # (a, n, p) -> (a, d, p)
-    """Return ``F' A``: feature weights from coefficients of candidates, at every alpha."""
+    """Return ``F' A`` (a, d, p): feature weights from coefficients of candidates.
+
+    ``F`` is (n, d) and ``A`` (a, n, p); the alphas are independent.
+    """
     a, n, p = A.shape
     W = F.T @ A.transpose(1, 0, 2).reshape(n, a * p)
     return np.asarray(W).reshape(-1, a, p).transpose(1, 0, 2)

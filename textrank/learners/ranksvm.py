@@ -102,7 +102,11 @@ class RankSVM:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Store the alphas as a tuple; raise ValueError for settings outside their range."""
+        """Store the alphas as a tuple; raise ValueError for settings outside their range.
+
+        ``folds`` is at least 2, ``iterations`` at least 1, ``size`` None or at least 1;
+        ``tolerance`` must not be negative.
+        """
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
         check_metric(self.select)
         if self.loss not in get_args(Loss):
@@ -250,7 +254,10 @@ class EdgePairs:
         return np.maximum(1.0 - scores[better] + scores[worse], 0.0)
 
     def _gradient(self, slopes: Vector) -> Vector:
-        """Return the gradient (n,) for slopes (l,) in the difference of each preference."""
+        """Return the gradient (n,) for slopes (l,) in the difference of each preference.
+
+        The slope is added to the better candidate and subtracted from the worse one.
+        """
         better, worse = self.graph.pairs.T
         up = np.bincount(better, slopes, minlength=self.n)
         return np.asarray(up - np.bincount(worse, slopes, minlength=self.n))
@@ -305,7 +312,10 @@ class LabelPairs:
         return MarginCounts.from_levels(np.unique(self.level, return_inverse=True)[1])
 
     def squared_hinge(self, scores: Vector) -> tuple[float, Vector]:
-        """Return the sum of ``max(0, 1 - s_h + s_j)^2`` at scores (n,), and its gradient (n,)."""
+        """Return the sum of ``max(0, 1 - s_h + s_j)^2`` at scores (n,), and its gradient (n,).
+
+        From count, sum and sum of squares of the scores in each margin, see ``margins``.
+        """
         below, above = self.margins(scores)
         count, total, squares = below
         u = 1.0 - scores

@@ -95,7 +95,11 @@ class ReducedRLS:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Store the alphas as a tuple; raise ValueError for settings outside their range."""
+        """Store the alphas as a tuple; raise ValueError for settings outside their range.
+
+        Alphas are positive and distinct, ``size`` is at least 1; ``select`` and ``sampling`` are
+        among their names.
+        """
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
         check_metric(self.select)
         if self.size < 1:
@@ -190,7 +194,11 @@ class ReducedRLS:
     def _solve_on_basis(
         self, columns: Matrix, basis: Indices, targets: Targets, Y: Matrix
     ) -> tuple[Matrix, Matrix]:
-        """Return ``path_on_basis`` for right-hand sides ``Y`` (n, p): (a, b, p) and (a, n, p)."""
+        """Return ``path_on_basis`` for right-hand sides ``Y`` (n, p): (a, b, p) and (a, n, p).
+
+        ``targets`` give groups, queries and weights; their labels are not used. Raises ValueError
+        as ``path_on_basis`` does.
+        """
         coordinates = ReducedCoordinates.from_columns(columns, basis)
         problem = self._problem(coordinates, targets, Y)
         groups = rows_by_group(targets.groups, len(columns), name="groups")
@@ -442,7 +450,10 @@ class ReducedCoordinates:
         return np.asarray(np.einsum("rb,arp->abp", self.pinv, solutions, optimize=True))
 
     def to_full_coefs(self, W: Matrix) -> Matrix:  # (a, r) -> (a, n)
-        """Return coefficients of all candidates, zero off the basis, for solutions (a, r)."""
+        """Return coefficients (a, n) of all candidates, zero off the basis.
+
+        ``W`` (a, r) are solutions in these coordinates.
+        """
         coefs = np.zeros((len(W), len(self.H)))
         coefs[:, self.basis] = W @ self.pinv
         return coefs
@@ -648,7 +659,11 @@ class SparseRLS:
     normalised: bool = False
 
     def __post_init__(self) -> None:
-        """Store the alphas as a tuple; raise ValueError for settings out of range or unused."""
+        """Store the alphas as a tuple; raise ValueError for settings out of range or unused.
+
+        ``folds`` is at least 2, ``iterations`` at least 1 and ``tolerance`` between 0 and 1;
+        ``cost``, ``ties`` and ``normalised`` are refused without a ``rank``.
+        """
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
         check_metric(self.select)
         if self.rank not in ("none", "query", "global"):

@@ -95,7 +95,10 @@ class RLS:
     positive_weight: float = 1.0
 
     def __post_init__(self) -> None:
-        """Store the alphas as a tuple; raise ValueError for settings outside their range."""
+        """Store the alphas as a tuple; raise ValueError for settings outside their range.
+
+        Alphas are positive and distinct, ``select`` is a metric and ``positive_weight`` positive.
+        """
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
         check_metric(self.select)
         if not (np.isfinite(self.positive_weight) and self.positive_weight > 0):
@@ -596,6 +599,11 @@ class _ByInverse:
         weights: Vector | None,
         fit_intercept: bool,
     ) -> None:
+        """Store the problem; nothing is inverted before ``hold_out``.
+
+        ``Y`` (n, p) are labels, ``alphas`` (a,), ``weights`` (n,) or None for 1. With an intercept
+        the weighted mean of the labels is subtracted.
+        """
         self.rows, self.alphas, self.weights = rows, alphas, weights
         self.fit_intercept = fit_intercept
         self.mean = _mean(Y, weights, fit_intercept)
@@ -665,7 +673,11 @@ class _BySpectrum:
         )
 
     def _score(self, groups: Sequence[Indices]) -> Scores:
-        """Yield row numbers (b, h) and held-out scores (b, a, h, p) of the scaled labels ``Y``."""
+        """Yield row numbers (b, h) and held-out scores (b, a, h, p) of the scaled labels ``Y``.
+
+        They are not yet divided by the roots of the weights, and lack the mean. Where alpha is
+        round-off of the largest eigenvalue, a slower method that keeps its digits is used.
+        """
         spectrum, Y, alphas = self.spectrum, self.Y, self.alphas
         largest = float(spectrum.w.max(initial=0.0))
         if not spectrum.complete and EPSILON * largest > MAX_GRAM_ERROR * float(alphas.min()):
