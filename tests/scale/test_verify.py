@@ -67,6 +67,14 @@ def test_changed_and_missing_inputs_are_told(folder: Path, inputs: list[str]) ->
     ]
 
 
+def test_a_stray_folder_is_told_and_not_said_to_be_removed(folder: Path) -> None:
+    stray = folder / "names" / "backup"
+    stray.mkdir()
+    problems = verify_folder(folder, repair=True)
+    assert [(p.kind, p.place, p.repaired) for p in problems] == [("stray", str(stray), False)]
+    assert stray.is_dir()
+
+
 def test_a_result_in_use_is_left_alone(folder: Path) -> None:
     with lock_folder(folder), pytest.raises(ValueError, match="another run"):
         verify_folder(folder, repair=True)

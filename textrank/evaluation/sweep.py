@@ -197,7 +197,10 @@ class Sweep:
     seconds: Mapping[str, float] = field(default_factory=dict)
 
     def axis(self, index: int) -> list[Any]:
-        """Return the distinct values of ``keys[index]``, in order of appearance."""
+        """Return the distinct values of ``keys[index]``, in order of appearance.
+
+        Values that read the same as text are one.
+        """
         return list({str(p.values[index]): p.values[index] for p in self.points}.values())
 
     def to_dict(self) -> dict[str, Any]:

@@ -1282,7 +1282,7 @@ class _PairReader:
         self.pair = pair
 
     def error(self, reason: str) -> ValueError:
-        """Return the error to raise."""
+        """Return the error to raise: ``reason`` after the location, and the remedy."""
         return ValueError(f"{self.location}: {reason}. Apply the model again.")
 
     def text(self, key: str) -> str | None:

@@ -516,7 +516,8 @@ def verify_folder(folder: Path, *, repair: bool = False) -> list[Problem]:
 
     Every file of every part is read completely. With ``repair``, damaged parts and stray files are
     removed, so that the next run with the same command computes them again; inputs are left alone.
-    Raises ValueError if the folder is not a result, has a damaged manifest, or is in use by a run.
+    Raises ValueError if the folder is not a result, has a damaged manifest or record of a split, or
+    is in use by a run.
     """
     manifest = Manifest.read(folder)
     if manifest is None:
@@ -582,17 +583,18 @@ def _check_parts(
 def _check_strays(folder: Path, ids: set[str], format: Format, repair: bool) -> Iterator[Problem]:
     """Yield files of the table folders that belong to no finished part; remove them to repair.
 
-    ``ids`` are those of the planned slices. Sub-folders are yielded too, but not removed, although
-    their problem says so. Hidden files count.
+    ``ids`` are those of the planned slices. Sub-folders are yielded too, but never removed. Hidden
+    files, such as drafts, count.
     """
     finished = list_parts(folder, format) & ids
     for table in TABLES:
         for file in sorted((folder / table).glob("*")):
             if file.suffix == f".{format}" and file.stem in finished:
                 continue
-            if repair and (file.is_file() or file.is_symlink()):
+            is_removed = repair and (file.is_file() or file.is_symlink())
+            if is_removed:
                 file.unlink()
-            yield Problem("stray", str(file), "belongs to no finished part.", repair)
+            yield Problem("stray", str(file), "belongs to no finished part.", is_removed)
 
 
 def _check_input(file: Input) -> Problem | None:
