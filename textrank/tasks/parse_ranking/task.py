@@ -252,7 +252,7 @@ class ParseRanking(Task):
         return doc
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
-        """Return the metrics of one test fold.
+        """Return the metrics of one test fold; every candidate must have a gold tree.
 
         Besides the ranking metrics per sentence these are attachment scores over all words
         (labelled if ``labelled``; None without words): ``las`` of the chosen parse, ``las_parser``
@@ -278,7 +278,8 @@ class ParseRanking(Task):
     def _uses_document_parses(self, doc: Doc) -> bool:
         """Return whether to use the parses in ``doc.user_data["parses"]``.
 
-        Raises ValueError if ``source`` is "given" and there are none.
+        True if there are any and ``source`` is "auto" or "given". Raises ValueError if ``source``
+        is "given" and there are none.
         """
         has_parses = bool(doc.user_data.get("parses"))
         if self.source == "given" and not has_parses:
@@ -306,7 +307,8 @@ class ParseRanking(Task):
     def _collect_parses(self, docs: Sequence[Doc]) -> list[SentenceParses]:
         """Return the sentences of each Doc with their parses, given or generated.
 
-        All sentences are listed, also those with no parse.
+        All sentences but those of white space are listed, also those with no parse. Sentences of
+        all Docs are parsed together.
         """
         sentences = [list(_sentences(doc)) for doc in docs]
         has_parses = [self._uses_document_parses(doc) for doc in docs]
@@ -471,11 +473,11 @@ def _read_document_parses(
 
 
 def _read_parse(row: Mapping[str, Any], sentence: Span) -> CandidateParse:
-    """Return the parse of a row; raise ValueError if it does not fit the sentence.
+    """Return the parse of a row; raise ValueError if heads or links do not fit the sentence.
 
     A row has ``parse`` (its name), ``heads`` (token indices of the Doc), ``labels`` and optionally
     ``tags``, by default those of the sentence, and ``links``, lists of two token indices and a
-    type, for a linkage.
+    type, for a linkage. The numbers of labels and tags are not checked, nor whether it is a tree.
     """
     heads = [int(head) - sentence.start for head in row["heads"]]
     size = len(sentence)

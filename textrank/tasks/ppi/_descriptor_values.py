@@ -424,6 +424,7 @@ def _relation_flags(type_: str) -> tuple[bool, ...]:
 def _bracket_depths(texts: Sequence[str]) -> list[int]:
     """Return the number of open brackets at each token; a bracket itself counts as outside.
 
+    Brackets are round, square, or written as -LRB- and -RRB-; which one closes does not matter.
     Closing brackets without an opening one are ignored.
     """
     depth, depths = 0, []

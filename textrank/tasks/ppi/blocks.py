@@ -318,9 +318,10 @@ def _add_walks(arrays: PairArrays, counter: FeatureCounter) -> None:
 def _add_path_children(arrays: PairArrays, counter: FeatureCounter) -> None:
     """Add the dependencies by which a word off the path depends on a word of the path.
 
-    Each gives two features ``beside``: (word of the path, dependency, child) and (dependency,
-    child). Only children count, not governors. Tokens of the entities at the ends of the path are
-    words of it. Pairs without a path get none.
+    Adds to ``counter``, in place. Each gives two features ``beside``: (word of the path,
+    dependency, child) and (dependency, child). Only children count, not governors. Tokens of the
+    entities at the ends of the path are words of it; other tokens of the entities are not. Pairs
+    without a path get none.
     """
     pair, _, token = arrays.path_tokens()
     on_path = np.zeros(int(arrays.pair_token_starts[-1]), dtype=bool)
@@ -421,11 +422,11 @@ def _add_triggers(arrays: PairArrays, counter: FeatureCounter) -> None:
 def _add_path(arrays: PairArrays, counter: FeatureCounter) -> None:
     """Add top, ends, words and verbs of the path, and the path as coarse dependencies.
 
-    The top is the token at which the path turns from climbing to descending (the last if it only
-    climbs), with its word and coarse tag. The ends are the labels of the first and the last step of
-    the path, equal for a path of one step; they are added with the top's word ("top between") and
-    alone ("ends of path"). Words and verbs are those strictly inside the path. Pairs without a
-    path, or with a path of no step, are skipped.
+    Adds to ``counter``, in place. The top is the token at which the path turns from climbing to
+    descending (the last if it only climbs), with its word and coarse tag. The ends are the labels
+    of the first and the last step of the path, equal for a path of one step; they are added with
+    the top's word ("top between") and alone ("ends of path"). Words and verbs are those strictly
+    inside the path. Pairs without a path, or with a path of no step, are skipped.
     """
     paths = arrays.paths
     rows = (paths.length > 0).nonzero()[0]

@@ -475,10 +475,11 @@ class DescriptorContext:
 
     @cached_property
     def word_groups(self) -> Matrix:
-        """Return the groups of each token's word, (tokens, groups), 0/1; entities are blinded.
+        """Return the groups of each token's word, (tokens, groups), 0/1.
 
         Columns are those of GROUP_COLUMN; the last four are brackets, verbs, numbers and trigger
-        verbs.
+        verbs. Words of entities are blinded to ``PROT``, which is in the groups "other" and
+        "separator"; verbs and numbers go by the tag, also in entities.
         """
         arrays = self.arrays
         groups = np.zeros((len(arrays.token_words), len(GROUP_COLUMN)))

@@ -182,8 +182,9 @@ def aggregate_rows(
 def entity_key(name: str, identifier: str | None) -> str:
     """Return the key of the entity that a name stands for: its identifier or normalised text.
 
-    The text is lower-cased character by character, as DuckDB does, and loses hyphens, slashes and
-    spaces; "?" if nothing is left.
+    An identifier is returned unchanged; an empty one counts as None. The text is lower-cased
+    character by character, as DuckDB does, and loses hyphens, slashes and spaces; "?" if nothing is
+    left.
 
     >>> entity_key("Cyclin-D1", None), entity_key("p53", "NCBIGene:7157")
     ('cyclind1', 'NCBIGene:7157')
@@ -239,17 +240,19 @@ def pool_evidence(
     It is logistic in ``FACT_FEATURES``: ``best``, the log-odds of the most probable asserted
     statement about the two; ``mentions``, the logarithm of how often the more frequent of the two
     is mentioned; ``share``, the share of sentences that mention either; ``title``, whether the more
-    frequent one is in the first sentence. A document is about what it names often, and states facts
-    about that. Pairs without an asserted statement have the probability 0. In texts with fewer
-    than ``MIN_POOLED_SENTENCES`` or more than ``MAX_POOLED_SENTENCES`` sentences the probability is
-    that of the best statement.
+    frequent one is in the first sentence; and ``constant``. A document is about what it names
+    often, and states facts about that. Rows about the same two entities, in either order, get the
+    same value. Pairs without an asserted statement have the probability 0. In texts with fewer than
+    ``MIN_POOLED_SENTENCES`` or more than ``MAX_POOLED_SENTENCES`` sentences the probability is that
+    of the best statement.
 
     Parameters
     ----------
     rows
         Rows of ``doc._.textrank_ppi`` with probabilities.
     mentions
-        Name, identifier (None if unknown) and number of the sentence of all names of the document.
+        Name, identifier (None if unknown) and number of the sentence, from 0, of all names of the
+        document.
     n_sentences
         Number of sentences of the document.
     weights
@@ -336,10 +339,11 @@ def _to_evidence(row: Mapping[str, Any], document: str, *, is_reversed: bool) ->
 
 
 def _is_evidence(statement: Evidence, min_probability: float | None, *, interacts: bool) -> bool:
-    """Return whether a statement is evidence, as defined in the module docstring.
+    """Return whether a statement counts as evidence.
 
-    ``interacts`` is the decision of the model. If ``min_probability`` is not None, it alone
-    decides.
+    If ``min_probability`` is not None, it alone decides (inclusive). Otherwise an asserted
+    statement counts if the model decided that the pair interacts (``interacts``), a negated or
+    speculated one from the probability MIN_PROBABILITY on.
     """
     if min_probability is not None:
         return statement["probability"] >= min_probability

@@ -118,14 +118,14 @@ class DependencyGraph:
     def represent_sentences(
         self, sentences: Iterable[Sentence], candidates: Sequence[Candidate]
     ) -> GraphBatch:
-        """Return the graphs of candidates whose sentences are already analysed.
+        """Return the graphs of candidates whose sentences are already analysed, one each, in order.
 
         Parameters
         ----------
         sentences
             Sentences that together hold every candidate, as ``analyze_sentences`` yields them.
         candidates
-            Candidates that ``candidate_indices`` of the sentences refer to.
+            Candidates that ``candidate_indices`` of the sentences refer to, all with two spans.
         """
         families: list[GraphFamily] = []
         labels = LabelIndex()

@@ -739,10 +739,11 @@ class PairArrays:
 
     @cached_property
     def words(self) -> Indices:
-        """Return the word of each pair token: its stem, or a placeholder in entities; word numbers.
+        """Return the word of each pair token, as word numbers (pair tokens,).
 
-        ``PROT1`` and ``PROT2`` are the first and second entity, ``PROT`` any other. A token of both
-        entities counts as the first.
+        A pair token is a combination of a pair and a token of its sentence. The word is the stem,
+        or in entities a placeholder: ``PROT1`` and ``PROT2`` for the first and second of the pair,
+        ``PROT`` for any other. A token of both entities counts as the first.
         """
         word = self.token_words[self.token_index]
         for (pair, token), name in zip(
@@ -782,7 +783,8 @@ class PairArrays:
     def side(self) -> NDArray[np.int8]:
         """Return the side of each pair token, an index into SIDES; -1 in an entity of the pair.
 
-        Before the pair's first token, after its last, or between (also inside a gap of an entity).
+        A pair token is a combination of a pair and a token of its sentence. It is before the pair's
+        first token (0), after its last (2), or between (1), also inside a gap of an entity.
         """
         side = (self.token_index >= self.first_token[self.pair_index]).astype(np.int8)
         side += self.token_index > self.last_token[self.pair_index]
@@ -803,8 +805,8 @@ class PairArrays:
     def short_middles(self) -> tuple[Indices, Indices]:
         """Return the tokens between the entities where there are at most MAX_SHORT_MIDDLE.
 
-        Returns the pairs with a short middle, (short,), and their pair tokens in text order, padded
-        with -1, (short, MAX_SHORT_MIDDLE).
+        Returns the pairs with a short middle, (short,), those with an empty one included, and their
+        pair tokens in text order, padded with -1, (short, MAX_SHORT_MIDDLE).
         """
         short = self.side_sizes[:, 1] <= MAX_SHORT_MIDDLE
         rows = np.flatnonzero(short)

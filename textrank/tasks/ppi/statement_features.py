@@ -713,6 +713,7 @@ def _add_governors(trees: PairTrees, counter: FeatureCounter, rows: Indices) -> 
 def _add_event_children(trees: PairTrees, counter: FeatureCounter, rows: Indices) -> None:
     """Add event words that depend on a word of an ancestor path below the top and are off the path.
 
+    Adds to ``counter``, in place, each class of such a word with its relation and with its suffix.
     ``rows`` (paths,) has the row of each ancestor path.
     """
     nodes, paths = trees.nodes, trees.ancestor_paths.tokens

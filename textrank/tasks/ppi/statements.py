@@ -104,8 +104,9 @@ class PPIStatement(ChoiceTask):
     def candidates(self, doc: Doc) -> list[Candidate]:
         """Return one candidate per answer for every pair that is asked about, pair by pair.
 
-        Pairs are in text order, answers in the order of ``answers``. Without gold annotation all
-        pairs of ``PPI`` are asked about, and labels are None.
+        Pairs are in text order, answers in the order of ``answers``. With gold annotation, pairs
+        are asked about that have a gold row with the aspect. Without it all pairs of ``PPI`` are,
+        and labels are None.
         """
         gold = self._gold(doc)
         candidates = []
@@ -174,7 +175,7 @@ class PPIStatement(ChoiceTask):
         """Return the character offsets of both entities and the probability of each answer.
 
         Keys: ``spans``, [[start, end], [start, end]] in the original text, and ``probabilities``,
-        by answer.
+        by answer. ``text`` is not used.
         """
         spans = [list(original_offsets(span)) for span in question.candidates[0].spans]
         return {"spans": spans, "probabilities": question.probabilities(self.answers)}

@@ -277,16 +277,17 @@ class PPI(Task):
     ) -> dict[str, float | None]:
         """Return F1 at the level, F1 of asserted pairs at the level, and the calibration error.
 
-        Other metrics are at the threshold of training, since corpora differ in whether negated and
-        speculated interactions count.
+        Keys: ``f_at_level``, ``calibration_error``, ``calibration_error_of_chance`` and, with
+        attributes, ``f_asserted_at_level``. Other metrics are at the threshold of training, since
+        corpora differ in whether negated and speculated interactions count.
 
         Parameters
         ----------
         y, probabilities
             Label (1 or -1) and held-out probability of each pair.
         attributes
-            Row of attributes of each pair, of which ``status`` is read. Empty without submodels;
-            then F1 of asserted pairs is left out.
+            Row of attributes of each pair, of which ``status`` is read, by default "asserted".
+            Empty without submodels; then F1 of asserted pairs is left out.
         unreachable
             Number of gold interactions without a candidate; they count against recall.
         """
@@ -344,7 +345,9 @@ class PPI(Task):
     def export(self, kind: str, docs: Sequence[Doc], path: Path) -> None:
         """Write the network of the judged pairs (kind "network") or their facts as JSON ("facts").
 
-        Other kinds are left to ``Task.export``. The Docs must be annotated.
+        The format of a network follows from the suffix of ``path``; ValueError if it is unknown.
+        Files are replaced. Other kinds are left to ``Task.export``. Docs that are not annotated
+        have no facts.
         """
         from textrank.tasks.ppi.exports import write_facts
         from textrank.tasks.ppi.facts import aggregate_facts
@@ -359,11 +362,11 @@ class PPI(Task):
             super().export(kind, docs, path)
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
-        """Return the usual metrics, and F with one answer per relation and document.
+        """Return ``Scored.measures`` and the F1 with one answer per relation and document.
 
         ``relation_f``: pairs with the same two names (ignoring case) in a document are one
         relation, gold if one of its pairs is, and answered with yes if one of them is. None without
-        a threshold. Gold pairs without a candidate count as missed relations.
+        a threshold or candidates. Each gold pair without a candidate counts as a missed relation.
         """
         values = scored.measures()
         values["relation_f"] = _relation_f(scored)
