@@ -156,7 +156,10 @@ def _print_rows(kind: str, rows: Sequence[Row], form: str) -> None:
 
 
 def _format_cell(value: Any) -> str:
-    """Return a value as text for a table: floats with three digits, None empty, lists joined."""
+    """Return a value as text for a table: floats with three decimals, None as "".
+
+    Items of a list are joined by commas, without None.
+    """
     if isinstance(value, float):
         return f"{value:.3f}"
     if isinstance(value, list):

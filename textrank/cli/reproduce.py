@@ -47,7 +47,10 @@ def command(
 
 
 def list_tables() -> str:
-    """Return the list of tables as text: each paper's citation, then its tables, one per line."""
+    """Return the list of tables as text: each paper's citation, then its tables, one per line.
+
+    A table has its name and title. Papers without a table are listed too.
+    """
     from textrank.reproduce import EXPERIMENTS
     from textrank.reproduce.base import get_published, get_sources
 

@@ -538,7 +538,7 @@ class ActiveLearner:
 
     @property
     def scores(self) -> Vector:
-        """Scores (n,) of all candidates."""
+        """Scores (n,) of all candidates by the present model, that of the prior included."""
         return self.cached(
             "scores", lambda: self.prior_scores + self.rows.scores(self.index, self.online.coef)
         )
@@ -799,7 +799,10 @@ class ActiveLearner:
         return 4 * p * (1 - p)
 
     def _similarity_to_recent(self) -> Vector:
-        """Return the largest cosine (n,) of each candidate with a recent answer, at least 0."""
+        """Return the largest cosine (n,) of each candidate with a recent answer, at least 0.
+
+        Recent are the last ``MAX_RECENT_ANSWERS`` labelled rows; zeros without any.
+        """
         similarity = np.zeros(len(self.candidates))
         for _, cosines in self._recent:
             np.maximum(similarity, cosines, out=similarity)

@@ -509,6 +509,7 @@ class Curation:
         learner = self.learner
 
         def group(one: Question) -> object:
+            """Return what questions in a row have in common: the document or the two entities."""
             if queue == "paper":
                 return one.document
             spans = learner.candidates[one.rows[0]].spans
@@ -1264,6 +1265,7 @@ class CurationApp:
         """
 
         def change(body: dict[str, Any]) -> dict[str, Any]:
+            """Check the fields of the body and take the answer."""
             question, value = get_text(body, "question"), get_text(body, "value")
             details = body.get("details") or {}
             if not isinstance(details, dict):
@@ -1286,6 +1288,7 @@ class CurationApp:
         """
 
         def change(body: dict[str, Any]) -> dict[str, Any]:
+            r"""Choose the queue that the body names."""
             return self.curation.set_queue(get_text(body, "queue"), self._person(request))
 
         return await apply_change(request, change)
@@ -1307,6 +1310,7 @@ class CurationApp:
         """
 
         def change(body: dict[str, Any]) -> dict[str, Any]:
+            """Check the fields of the body and mark the characters."""
             start, end = (_get_integer(body, key) for key in ("start", "end"))
             remove = body.get("remove") is True
             document, person = get_text(body, "document"), self._person(request)
@@ -1334,6 +1338,7 @@ class CurationApp:
             return not_found(f"Unknown format; available: {', '.join(WRITERS)}.")
 
         def make() -> tuple[bytes, str]:
+            """Return content and name of the file."""
             content, suffix = export_corpus(self.curation, format)
             return content, f"corpus{suffix}"
 

@@ -406,7 +406,7 @@ class ServiceApp:
             raise _busy()
 
         async def lines() -> AsyncIterator[str]:
-            """Yield the lines."""
+            """Yield the JSON line of each document, or of the error that ends the response."""
             try:
                 async with self.admit():
                     rows = self.service.annotate(documents, deadline=deadline)

@@ -179,6 +179,7 @@ class GuardMiddleware:
         messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def replay() -> Message:
+            r"""Return the body that was read as one message, and then what the client sends."""
             return messages.pop() if messages else await receive()
 
         await self.app(scope, replay, send)
@@ -196,7 +197,10 @@ class _HeaderSender:
     credentials: Credentials | None
 
     async def __call__(self, message: Message) -> None:
-        """Send a message, with the headers added if it starts a response."""
+        """Send a message; one that starts a response gets the headers that it does not have.
+
+        With credentials, the cookie is added too.
+        """
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             for name, value in SECURITY_HEADERS.items():
@@ -501,6 +505,7 @@ def serve(
         address = f"http://{HOST}:{credentials.port}/?token={credentials.token}"
 
         def on_ready() -> None:
+            """Tell the address and, if wanted, open it in a browser."""
             tell(address)
             if browser:  # in a thread: some browsers only return when they are closed
                 Thread(target=webbrowser.open, args=(address,), daemon=True).start()
@@ -591,6 +596,7 @@ async def _run_server(app: ASGIApp, listener: socket.socket, on_ready: Callable[
     to_thread.current_default_thread_limiter().total_tokens = MAX_THREADS
 
     def stop() -> None:
+        """Ask the server to end."""
         server.should_exit = True
 
     loop = asyncio.get_running_loop()

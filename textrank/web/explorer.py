@@ -505,7 +505,11 @@ def _csv_line(cells: Iterable[Any]) -> str:
 
 
 def to_graphml(graph: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a network (``queries.select_network``) as GraphML with ``GRAPHML_ATTRIBUTES``."""
+    """Yield a network (``queries.select_network``) as GraphML with ``GRAPHML_ATTRIBUTES``.
+
+    Edges are undirected in the graph; their direction is an attribute, relative to source and
+    target.
+    """
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
     for domain, name, type in GRAPHML_ATTRIBUTES:
@@ -762,13 +766,17 @@ class Explorer:
         """Return an endpoint whose pages are kept in the cache by path and query."""
 
         def serve(request: Request) -> Response:
+            """Serve the page from the cache, or from the endpoint the first time."""
             address = f"{request.url.path}?{request.url.query}"
             return self.cache.get(address, lambda: endpoint(request))
 
         return serve
 
     def index(self, request: Request) -> Response:
-        """Serve a page of the table of facts with its facets; the query is a ``Selection``."""
+        """Serve a page of the table of facts with its facets; the query is a ``Selection``.
+
+        Unknown parameters are ignored; a page has ``FACTS_PER_PAGE`` facts.
+        """
         selection = Selection.from_query(request.query_params.multi_items())
         counts, facets = self._count(selection)
         shown = counts["pairs"] if selection.show == ALL_STANDINGS else counts[selection.show]
@@ -810,6 +818,7 @@ class Explorer:
         key = f"facets of {selection.to_query(sort='probability')}"
 
         def compute() -> Response:
+            """Return counts and facets as JSON, since the cache holds responses."""
             counts = queries.count_matches(self.store, selection)
             return JSONResponse([counts, queries.count_facets(self.store, selection)])
 

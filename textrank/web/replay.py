@@ -99,7 +99,10 @@ class Replay:
 
     @property
     def random_means(self) -> dict[int, float]:
-        """Mean value of the random orders by number of answers, in the order of the first curve."""
+        """Mean value of the random orders by number of answers.
+
+        Each mean is over the curves that have a point there; {} without random orders.
+        """
         values: dict[int, list[float]] = {}
         for name, points in self.curves.items():
             for point in points if name != CHOSEN else ():
@@ -151,7 +154,10 @@ class Replay:
         return checks
 
     def forecast_errors(self, *, shown: bool = False) -> list[ForecastErrors]:
-        """Return the errors of ``check_forecasts`` by distance; distances without any left out."""
+        """Return the errors of ``check_forecasts``, one entry per distance of ``AHEAD``.
+
+        Distances without any forecast are left out. ``shown`` is as in ``check_forecasts``.
+        """
         checks = self.check_forecasts(shown=shown)
         errors = []
         for ahead in AHEAD:
@@ -486,7 +492,11 @@ class _RankingSimulation:
         return int(shortlist[argmax_first(np.array([self._variance(n) for n in shortlist]))])
 
     def _variance(self, number: int) -> float:
-        """Return the mean variance of the differences within a query, given the answers."""
+        """Return the mean variance of a query's candidates around their mean, given the answers.
+
+        That is ``(trace(C) - sum(C) / m) / m`` with C the (m, m) covariance of its scores in the
+        Gaussian process of the model; without answers C is the Gram matrix.
+        """
         rows = self._queries[number]
         covariance = self._K[np.ix_(rows, rows)]
         if self._model is not None:

@@ -407,7 +407,13 @@ class LabelReview:
             }
 
     def _describe(self, item: ReviewItem) -> dict[str, Any]:
-        """Return an item with the sentence of its most doubtful candidate, as plain values."""
+        """Return an item as plain values, with the sentence of its most doubtful candidate.
+
+        Keys: ``key``, ``rank``, ``probability``, ``document``, ``annotator``, ``kind``, ``gold``
+        and ``choices`` of the item, ``title`` (the question, or the names), ``words`` and
+        ``around`` (``words_of_candidate``, ``surrounding_text``), ``about``
+        (``Task.describe_candidate``, "" if the document is not known) and ``is_ranking``.
+        """
         candidate = self.dataset.candidates[item.row]
         index = item.row - self._first_rows[item.document]
         texts = [span.text for span in candidate.spans]
@@ -584,6 +590,7 @@ class ReviewApp:
         """
 
         def change(body: dict[str, Any]) -> dict[str, Any]:
+            """Check the fields of the body, take the decision and return the new state."""
             key, value = get_text(body, "item"), get_text(body, "value")
             self.review.decide(key, value, self._person(request))
             return self._state(request)
@@ -594,6 +601,7 @@ class ReviewApp:
         """Undo the last decision of the person and serve the new state; status 422 without one."""
 
         def change(_: dict[str, Any]) -> dict[str, Any]:
+            """Undo the decision and return the new state; the body is not used."""
             self.review.undo(self._person(request))
             return self._state(request)
 
@@ -618,6 +626,7 @@ class ReviewApp:
             return not_found(f"Unknown format; available: {', '.join(WRITERS)}.")
 
         def make() -> tuple[bytes, str]:
+            """Return content and name of the file."""
             content, suffix = export_corrected(self.review, format)
             return content, f"corrected{suffix}"
 
