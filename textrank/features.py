@@ -291,7 +291,10 @@ class FeatureNames(Sequence[tuple[str, ...]]):
         return FeatureNames(words, np.hstack([first, self.parts]))
 
     def drop_first_word(self) -> FeatureNames:
-        """Return the names without their first word; a name of one word becomes the empty tuple."""
+        """Return the names without their first word; a name of one word becomes the empty tuple.
+
+        The vocabulary is shared and not reduced; names may become equal.
+        """
         return FeatureNames(self.vocabulary, self.parts[:, 1:])
 
     def prepend(self, name: str) -> FeatureNames:
@@ -400,7 +403,10 @@ def _escape(word: str) -> str:
 
 
 def _unescape(word: str) -> str:
-    """Return the word that ``_escape`` turned into this line; its line ends are ``\\n``."""
+    """Return the word that ``_escape`` turned into this line.
+
+    Text that ``_escape`` did not write is not refused.
+    """
     return "\\".join(part.replace("\\n", "\n") for part in word.split("\\\\"))
 
 
@@ -492,7 +498,11 @@ class NameIndex:
 
     @cached_property
     def _is_exact(self) -> bool:
-        """Whether different names always have different codes."""
+        """Whether different names always have different codes.
+
+        True if ``(words + 2) ** width`` is at most 2^64; else codes are hashes that must be
+        compared.
+        """
         return (len(self.names.vocabulary) + 2) ** self.names.parts.shape[1] <= 1 << 64
 
     @cached_property
@@ -619,7 +629,7 @@ class RawCSR(NamedTuple):
         return cls(values[row, column], column.astype(np.int32), ends, shape)
 
     def to_scipy(self) -> sp.csr_array:
-        """Return a SciPy array that shares the data."""
+        """Return a SciPy array that shares the data: do not change it."""
         return sp.csr_array((self.data, self.indices, self.indptr), shape=self.shape)
 
     def to_dense(self) -> NDArray[np.float64]:

@@ -98,7 +98,10 @@ class GraphFamily:
         return GraphFamily(members, self.edges, weights, self.labels[rows])
 
     def rows(self, rows: slice) -> GraphFamily:
-        """Return a slice of the graphs; their indices in the batch stay."""
+        """Return a slice of the graphs; their indices in the batch stay.
+
+        Arrays are views, not copies; weights that all graphs share stay one row.
+        """
         return self.take(rows, self.members[rows])
 
 
@@ -301,7 +304,10 @@ def _concat_flat(
 
 @runtime_checkable
 class PositionTransformation(Protocol):
-    """Similarity ``P̂ = R R'`` of positions, given by its factor R."""
+    """Similarity ``P̂ = R R'`` of positions in a context, given by its factor R.
+
+    A position is the signed distance in words from the target.
+    """
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
         """Return R, with one row per position in this order and a named column per component."""

@@ -89,7 +89,10 @@ class ExplicitKernel(Generic[T]):
     """Base class of a kernel that is defined by its feature map: subclasses write ``features``."""
 
     def features(self, X: Sequence[T]) -> Features:
-        """Return named features, one row per input."""
+        """Return named features, one row per input; to be written by subclasses.
+
+        This one raises NotImplementedError.
+        """
         raise NotImplementedError
 
     def __call__(self, X: Sequence[T], Y: Sequence[T] | None = None) -> Matrix:
@@ -345,7 +348,10 @@ class Spectrum:
 
     @property
     def complete(self) -> bool:
-        """Whether every eigenvalue that matters, zero or not, has its eigenvector in Q."""
+        """Whether every eigenvalue that matters, zero or not, has its eigenvector in Q.
+
+        Then the offset of the inverse is 0: Q is square, or ``spanning``.
+        """
         return self.spanning or len(self.w) == len(self.Q)
 
     def filters(self, alphas: Vector) -> tuple[Matrix, Vector]:  # (r, a), (a,)

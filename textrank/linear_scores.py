@@ -145,7 +145,10 @@ class FeatureWeights:
         return FeatureWeights(names, self.question_ids[rows], self.coef[rows], self.columns[rows])
 
     def relabel(self, names: FeatureNames, question_ids: Indices) -> FeatureWeights:
-        """Return the same weights under other feature names and question ids, in the same order."""
+        """Return the same weights under other feature names and question ids, in the same order.
+
+        Both have one entry per weight; no (name, question) pair may repeat, which is not checked.
+        """
         return replace(self, names=names, question_ids=question_ids)
 
     def find(self, features: Indices, question_ids: Indices) -> Indices:
@@ -425,6 +428,9 @@ def _mix_bits(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 @cache
 def _hash_factor(position: int) -> np.uint64:
-    """Return the odd random factor of a position; the same in every process."""
+    """Return the odd random factor of a position; the same in every process.
+
+    Positions are those of ``_hash_words``, from -1 (the question) on.
+    """
     odd = np.random.default_rng(position + 1).integers(1 << 62, dtype=np.uint64)
     return np.uint64(odd * np.uint64(2) + np.uint64(1))

@@ -218,7 +218,10 @@ class PRF(NamedTuple):
 
 @dataclass(frozen=True)
 class QueryMean:
-    """Metric averaged over queries, with the numbers of queries where it is (un)defined."""
+    """Metric averaged over queries, with the numbers of queries where it is (un)defined.
+
+    ``mean`` is over the defined ones, and None if there is none.
+    """
 
     mean: float | None
     defined: int
@@ -712,7 +715,10 @@ def _ratio(part: float, whole: float) -> float | None:
 
 
 def _count_untied_pairs(sizes: Indices) -> int:
-    """Return the number of unordered pairs of things in different groups, given their sizes."""
+    """Return the number of unordered pairs of things in different groups.
+
+    ``sizes`` are the numbers of things in each group; 0 without groups.
+    """
     n = int(sizes.sum())
     return (n * n - int(sizes @ sizes)) // 2
 

@@ -453,7 +453,10 @@ class _JoinedFamilies:
 
 @dataclass(frozen=True, eq=False)
 class _PassThroughVertices:
-    """Vertices that are only passed through, no two of them adjacent; all others are *kept*."""
+    """Vertices that are only passed through, no two of them adjacent; all others are *kept*.
+
+    Such a vertex has one edge in and one edge out, which are joined to one step.
+    """
 
     vertices: Indices
     first: Indices  # (v,) edge into such a vertex, -1 for all others
@@ -798,7 +801,10 @@ def group_families(families: Mapping[int, GraphFamily]) -> Iterator[tuple[list[i
 
 
 def _sort_key(family: GraphFamily) -> tuple[bool, int]:
-    """Return whether the graphs of a family share their weights, and how many graphs there are."""
+    """Return whether the graphs of a family share their weights, and how many graphs there are.
+
+    A family of one graph does not count as sharing.
+    """
     return len(family.weights) < len(family.members), len(family.members)
 
 
@@ -1137,9 +1143,11 @@ class LabelledVertices:
 
     @classmethod
     def from_family(cls, family: GraphFamily, rank: Indices) -> LabelledVertices:
-        """List the labelled vertices of a family, ordered by vertex; see the module for ``rank``.
+        """List the labelled vertices of a family, ordered by vertex.
 
-        A place where no graph has a label is left out, unless all graphs share their weights.
+        ``rank`` (labels + 1,) maps label numbers to their rank in sorted order, and -1, no label,
+        to -1. A place where no graph has a label is left out, unless all graphs share their
+        weights.
         """
         g, v, k = family.labels.shape
         label_ranks = rank[family.labels].reshape(g, v * k)

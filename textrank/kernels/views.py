@@ -203,7 +203,10 @@ class Exponents(NamedTuple):
 
 
 def _count_shared_columns(previous: NDArray[np.floating], values: Matrix) -> int:
-    """Return the number of columns of ``previous`` if ``values`` begins with them, else 0."""
+    """Return the number of columns of ``previous`` if ``values`` begins with them, else 0.
+
+    Values must be equal exactly; both have one row per candidate.
+    """
     return previous.shape[1] if np.array_equal(previous, values[:, : previous.shape[1]]) else 0
 
 
@@ -298,7 +301,10 @@ class FeatureRows:
     rows: Indices  # (d + 1,) row in the table; the last is -1, for a name that is missing
 
     def matches(self, F: Features) -> RaggedRows:
-        """Return the entries of F whose feature the table has, with its row there."""
+        """Return the entries of F whose feature the table has, with its row there.
+
+        There is one row per candidate, which may be empty; other entries are dropped.
+        """
         row = self.rows[self.index.find(F.names)][F.cells.indices]
         return RaggedRows(F.cells.indptr, row, F.cells.data).keep(row >= 0)
 
@@ -637,7 +643,7 @@ class CombinedViews:
 
     @property
     def alternatives(self) -> list[CombinedViews]:
-        """One kernel per value of ``gaussian_weights``."""
+        """One kernel per value of ``gaussian_weights``, in order; never empty."""
         return [replace(self, gaussian_weights=[weight]) for weight in self.gaussian_weights]
 
     def gram_alternatives(self, X: Sequence[Any]) -> GramAlternatives:

@@ -88,7 +88,11 @@ class _Pass:
 
 @dataclass(frozen=True, eq=False)
 class MarginCounts:
-    """Levels of n candidates, prepared to count margins for any scores; see the module."""
+    """Levels of n candidates, prepared to count margins for any scores.
+
+    The margin of a candidate holds the better ones that score less than 1 above it, and the worse
+    ones less than 1 below it. Levels are read digit by digit, one pass over the data each.
+    """
 
     level: Counts  # (n,) numbers 0 .., higher is better
     bits: int  # of a digit

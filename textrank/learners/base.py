@@ -43,7 +43,11 @@ class SecondStage(Protocol):
     """Correction of first-stage scores that looks at all candidates of a text together."""
 
     def __call__(self, context: DocumentContext, scores: Vector) -> Vector:
-        """Return the corrected scores (n,) of candidates with these first-stage scores."""
+        """Return the corrected scores (n,) of candidates with these first-stage scores (n,).
+
+        ``context`` has their texts and positions, in the same order; all candidates of a text must
+        be given together.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +101,10 @@ class RegularizationPath:
     stages: Sequence[SecondStage] = ()  # one per alpha, or none
 
     def select(self, index: int) -> Fit:
-        """Return the fit with the alpha at ``index``."""
+        """Return the fit with the alpha at ``index``, its coefficients and its second stage.
+
+        Held-out scores of all alphas are kept.
+        """
         stage = self.stages[index] if self.stages else None
         return Fit(self.alphas, self.alphas[index], self.coefs[index], self.heldout, stage)
 

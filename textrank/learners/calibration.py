@@ -165,7 +165,10 @@ class Heads:
         return np.stack(columns, axis=1)
 
     def _corrections(self, scores: Matrix) -> Vector:
-        """Return the column of corrections (m,), zeros if there is none."""
+        """Return the column of corrections (m,), zeros if there is none.
+
+        It is the column of ``scores`` after those of the heads.
+        """
         return np.asarray(scores[:, len(self.names) :].sum(axis=1))
 
     def combine(self, scores: Matrix, chosen: Sequence[str]) -> Vector:

@@ -146,7 +146,11 @@ def weigh_edges(
 
 @dataclass(frozen=True, eq=False)
 class PreferenceProblem:
-    """Least squares on a preference graph, rotated so that every alpha is a diagonal."""
+    """Least squares on a preference graph, rotated so that every alpha is a diagonal.
+
+    With ``L`` the Laplacian of the graph and ``K = C C'``, ``C'L C = E diag(d) E'``. In the
+    coordinates ``G = C E`` the model at alpha is ``Z / (d + alpha)`` and scores are ``G`` times it.
+    """
 
     graph: WeightedGraph
     d: Vector  # (r,) eigenvalues of C'L C
@@ -211,7 +215,10 @@ class PreferenceProblem:
         return cls(graph, d.clip(min=0), C, E, E.T @ (C.T @ graph.pull), is_dual)
 
     def resolves(self, alpha: float) -> bool:
-        """Return whether the round-off of the eigenvalues is small against ``alpha``."""
+        """Return whether the round-off of the eigenvalues is small against ``alpha``.
+
+        That is, at most ``MAX_GRAM_ERROR`` of it.
+        """
         return bool(EPSILON * self.d.max(initial=0.0) <= MAX_GRAM_ERROR * alpha)
 
     def solutions(self, alphas: Vector) -> Matrix:  # (a, r)

@@ -119,7 +119,7 @@ class QueryCentring:
 
     @cached_property
     def size(self) -> Indices:  # (n,) of its query
-        """Number of candidates in the query of each candidate."""
+        """Number of candidates in the query of each candidate, (n,)."""
         return np.bincount(self.query)[self.query]
 
     @cached_property
@@ -130,7 +130,7 @@ class QueryCentring:
 
     @cached_property
     def _means(self) -> SparseMatrix:
-        """Matrix (q, n) that takes the mean of each query."""
+        """Matrix (q, n) that takes the mean of each query; queries are numbered without gaps."""
         n = len(self.query)
         cells = (1.0 / self.size, (self.query, np.arange(n)))
         return sp.csr_array(cells, shape=(int(self.query.max()) + 1, n))
@@ -177,7 +177,7 @@ class QueryCentring:
 
     @cached_property
     def _rest(self) -> Indices:  # (n - q,)
-        """All candidates but the first of each query."""
+        """All candidates but the first of each query, (n - q,), ascending."""
         return np.delete(np.arange(len(self.query)), self._first)
 
     @cached_property
@@ -286,7 +286,7 @@ class PreferenceLaplacian:
         return result
 
     def _blocks(self) -> Iterator[tuple[Indices, Vector, Matrix]]:
-        """Yield rows, eigenvalues and eigenvectors of each query."""
+        """Yield rows (h,), eigenvalues (h,) and eigenvectors (h, h) of each query, by number."""
         return zip(self.queries, self.values, self.vectors, strict=True)
 
     def target(self, Y: Matrix) -> Matrix:

@@ -265,7 +265,11 @@ class EdgePairs:
 
 @dataclass(frozen=True, eq=False)
 class LabelPairs:
-    """All pairs of a query with different labels, never listed: labels are numbered as levels."""
+    """All pairs of a query with different labels, never listed: labels are numbered as levels.
+
+    The better candidate of a pair has the higher label. Sums over pairs cost O(n log n) or a little
+    more.
+    """
 
     level: Indices  # (n,) query times span, plus the rank of the label in its query
     query: Indices  # (n,)
@@ -308,7 +312,10 @@ class LabelPairs:
 
     @cached_property
     def _counts(self) -> MarginCounts:
-        """Counter of margins; levels of a higher query are above all those of a lower one."""
+        """Counter of margins; levels of a higher query are above all those of a lower one.
+
+        So scores must be moved apart by query before they are counted, as ``hinge`` does.
+        """
         return MarginCounts.from_levels(np.unique(self.level, return_inverse=True)[1])
 
     def squared_hinge(self, scores: Vector) -> tuple[float, Vector]:
@@ -523,7 +530,10 @@ def minimise_bundle(
 
 @dataclass(frozen=True, eq=False)
 class _Planes:
-    """Lower bounds ``normals w + offsets`` of the loss, and the mixture of them in use."""
+    """Lower bounds ``normals w + offsets`` of the loss, and the mixture of them in use.
+
+    Objects are not changed: ``add`` and ``minimise`` return new ones.
+    """
 
     normals: Matrix  # (t, d)
     offsets: Vector  # (t,)

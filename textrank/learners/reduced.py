@@ -306,7 +306,10 @@ class BasisMoments:
 
     @classmethod
     def from_columns(cls, columns: Matrix, Y: Matrix) -> BasisMoments:
-        """Sum over candidates with kernel values ``columns`` (n, b) and labels ``Y`` (n, p)."""
+        """Sum over candidates with kernel values ``columns`` (n, b) and labels ``Y`` (n, p).
+
+        All weigh 1; multiply the result by their common weight.
+        """
         K = np.asarray(columns, dtype=np.float64)
         return cls(K.T @ K, K.T @ Y)
 

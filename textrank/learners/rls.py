@@ -153,7 +153,11 @@ class RLS:
     def group_changes(
         self, data: Matrix | Features, targets: Targets, alpha: float
     ) -> GroupChanges:
-        """Return the changes of the model at ``alpha`` without each group; see ``rls_changes``."""
+        """Return the changes of the model at ``alpha`` without each group of candidates.
+
+        Groups are in the order of their sorted numbers; a Gram matrix gives changes of coefficients
+        (n, g), features those of feature weights. See ``rls_changes``.
+        """
         return rls_changes(data, targets, alpha, self._weights(targets))
 
     def _is_gram_accurate(self, F: Matrix | SparseMatrix, targets: Targets) -> bool:
@@ -555,12 +559,19 @@ class _Linear:
 
 @dataclass(frozen=True, eq=False)
 class _SparseLinear(_Kernel):
-    """Training rows with sparse features, centred in their Gram matrix only."""
+    """Training rows with sparse features, centred in their Gram matrix only.
+
+    So the features ``F`` stay sparse. Spectra are those of the Gram matrix; ``finish_weights`` is
+    not available.
+    """
 
     F: Matrix | SparseMatrix = field(kw_only=True)
 
     def finish(self, A: Matrix, intercepts: Matrix) -> tuple[Matrix, Matrix]:
-        """Return weights of the sparse features and intercepts for coefficients ``A``."""
+        """Return feature weights (a, d, p) and intercepts (a, p) for coefficients ``A`` (a, n, p).
+
+        ``intercepts`` (a, p) are those of centred rows; the results are those of uncentred ones.
+        """
         W, _ = _Linear(self.F).finish(A, intercepts)
         return W, super().finish(A, intercepts)[1]
 
@@ -708,7 +719,10 @@ class _BySpectrum:
 
 
 def _mean(Y: Matrix, weights: Vector | None, fit_intercept: bool) -> Vector:
-    """Return the weighted mean (p,) of the labels, zeros without an intercept."""
+    """Return the weighted mean (p,) of the labels (n, p), zeros without an intercept.
+
+    Weights None are 1 for all.
+    """
     return np.average(Y, axis=0, weights=weights) if fit_intercept else np.zeros(Y.shape[1])
 
 

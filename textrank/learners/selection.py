@@ -164,7 +164,10 @@ class KernelWeights:
 
 @dataclass(frozen=True, eq=False)
 class FeatureSelection:
-    """Selected features in the order of selection, with held-out errors and final weights."""
+    """Selected features in the order of selection, with held-out errors and final weights.
+
+    ``columns`` are indices of features; ``weights`` are those of the model with all of them.
+    """
 
     columns: Indices  # (k,)
     errors: Vector  # (k,) mean squared held-out error after each choice
@@ -240,7 +243,10 @@ def _select_greedily(
 
 @dataclass(frozen=True, eq=False)
 class _GreedyState:
-    """RLS model with the columns selected so far."""
+    """RLS model with the columns selected so far, of inverse ``G``; never changed in place.
+
+    ``C``, ``a`` and ``B`` are what is needed to judge every further column.
+    """
 
     V: Matrix  # (n, d) all features
     C: Matrix  # (n, d) G V
