@@ -470,8 +470,8 @@ def gold_identifiers(doc: Doc) -> Mapping[str, Sequence[str]] | None:
 def entity_spans(doc: Doc, key: str) -> list[Span]:
     """Return the spans of ``doc.spans[key]`` in text order: by start, then end, then span id.
 
-    A missing group is first filled with ``doc.ents``, which changes the Doc and can raise
-    ValueError, see ``ensure_span_group``.
+    A missing group is first filled with ``doc.ents``, which changes the Doc; ValueError is raised
+    if no entity recogniser has run on it either.
 
     >>> import spacy
     >>> doc = spacy.blank("en")("SHC binds GRB2.")
@@ -766,7 +766,9 @@ def dedup_groups(docs: Sequence[Doc]) -> list[str]:
     Sharing is transitive: if A shares with B and B with C, all three are one group. The origin is
     ``doc.user_data["origin"]``, the id of the original document. Corpora contain the same abstract
     twice under two ids; hold-out by id alone would train on a copy of the test text. Sentences are
-    compared as in ``text_keys``. A group has the id of its first Doc as name.
+    compared in lower case by letters and digits only; those of fewer than ``MIN_SENTENCE_WORDS``
+    words do not count. A group has the id of its first Doc as name, or the number of that Doc if it
+    has none.
     """
     from scipy.cluster.hierarchy import DisjointSet  # slow to import, and only needed here
 

@@ -71,10 +71,11 @@ class TaskComponent:
         return raise_error if self._handler is None else self._handler
 
     def explain(self, doc: Doc) -> list[Explanation]:
-        """Explain the score of each candidate of a Doc, in order; see ``Model.explain``.
+        """Explain the score of each candidate of a Doc, in order.
 
-        The Doc need not be annotated. Raises ValueError if there is no model yet, or its kernel
-        cannot explain scores.
+        An explanation lists ``(feature name, contribution)``, largest magnitude first; the
+        contributions sum to the score. The Doc need not be annotated. Raises ValueError if there is
+        no model yet, or its kernel cannot explain scores.
         """
         model = self._model()
         return [model.explain(candidate) for candidate in model.pipeline.task.candidates(doc)]
@@ -142,8 +143,9 @@ class TaskComponent:
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> TaskComponent:
         """Load the model of a folder, and return the component; ``exclude`` is ignored.
 
-        The model is not trusted, see ``Model.from_disk``, which also says what is raised. Training
-        examples of before are forgotten.
+        The model is not trusted: it may only name shipped files and its own. Raises ValueError if
+        a file is missing or damaged, or names what it may not. Training examples of before are
+        forgotten.
         """
         self.model = Model.from_disk(path)
         self._docs = {}
@@ -168,7 +170,7 @@ class TaskComponent:
         """Load what ``to_bytes`` returned, and return the component; ``exclude`` is ignored.
 
         The files are written to a temporary folder, and nowhere else whatever their names are.
-        Raises as ``from_disk``.
+        Raises ValueError if they are not a complete, undamaged model.
         """
         with tempfile.TemporaryDirectory() as folder:
             for name, content in srsly.msgpack_loads(data).items():

@@ -704,7 +704,8 @@ def _resolve_paths(reader: Any, cfg: Path) -> Any:
     """Return a reader with its paths, which are relative to the cfg, resolved against its folder.
 
     Also those of the parts of a ``ConcatCorpus``. A reader without a field ``path`` is returned
-    unchanged. Raises ValueError as ``_check_reader``.
+    unchanged. Raises ValueError if a path is not text or has a NUL character, or a limit is not a
+    positive number; the files need not exist.
     """
     from textrank.formats.base import ConcatCorpus
 

@@ -400,8 +400,9 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
     ) -> RLSSolution:
         """Solve the joint kernel of inputs and classes; sets ``code_`` to one bit per class.
 
-        Arguments are those of ``_solve_partial``. Raises ValueError for weights and an intercept,
-        which the joint kernel does not have.
+        ``data`` is a Gram matrix (n, n) if ``dual``, else features; ``classes`` (n,) has the index
+        of each sample's class, ``rows`` the samples of each held-out group. Raises ValueError for
+        weights and an intercept, which the joint kernel does not have.
         """
         if weights is not None or self.fit_intercept:
             raise ValueError(
@@ -670,7 +671,7 @@ class RankRLS(_Ranker):
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
-        """Set the parameters, see ``textrank.learners.rankrls.RankRLS``; nothing is computed."""
+        """Set the parameters, described in the class; nothing is computed or checked."""
         self.alphas = alphas
         self.kernel = kernel
         self.cost = cost
@@ -753,7 +754,7 @@ class RankSVM(_Ranker):
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
-        """Set the parameters, see ``textrank.learners.ranksvm.RankSVM``; nothing is computed."""
+        """Set the parameters, described in the class; nothing is computed or checked."""
         self.alphas = alphas
         self.kernel = kernel
         self.loss = loss
@@ -920,9 +921,10 @@ class ReducedKernelMap(TransformerMixin, KernelMachine):
         """Return the predictions of every sample by a clone of a linear ``estimator``.
 
         Each fold is predicted by training on the others, on features without the fold's basis
-        samples. Arguments are those of ``iter_folds``, and ``cv`` must test every sample;
-        ``method`` is the name of the estimator's method to call. The estimator's penalty must not
-        depend on the directions of the features; a squared norm does not.
+        samples. ``cv`` is a number of folds or a scikit-learn splitter, which gets ``y`` and
+        ``groups`` and must test every sample; ``method`` is the name of the estimator's method to
+        call. The estimator's penalty must not depend on the directions of the features; a squared
+        norm does not. The map is fitted too, and the estimator is not changed.
         """
         y = np.asarray(y)
         parts = []
@@ -993,7 +995,7 @@ class G2P(TransformerMixin, KernelMachine):
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
-        """Set the parameters, see ``textrank.learners.g2p.G2P``; nothing is computed."""
+        """Set the parameters, described in the class; nothing is computed or checked."""
         self.kernel = kernel
         self.alpha = alpha
         self.neighbours = neighbours

@@ -350,7 +350,8 @@ class Model:
     ) -> Iterator[Doc]:
         """Annotate the Docs of a batch that raised, so that only the bad ones are left out.
 
-        ``failed`` and ``observe`` are as in ``pipe``.
+        ``failed`` is called with a Doc and its error, which has a note that names the document;
+        None raises it. ``observe`` is called with each annotated Doc and its scored candidates.
         """
         for doc in docs:
             try:
@@ -434,8 +435,9 @@ class Model:
         so the parts of ``s`` add to them in proportion; ``shift`` is the entry
         ``("average candidate",)``. With ``head`` None the score of the model is explained: the
         parts are those of the leading head, and what other heads add is the entry
-        ``("other relations",)``. ``relative`` is as in ``explain_relative``. Values sum to the
-        log-odds that are explained. Raises ValueError if the model has no such head.
+        ``("other relations",)``. ``relative`` explains the difference from the average candidate
+        instead (``explain_relative``). Values sum to the log-odds that are explained. Raises
+        ValueError if the model has no such head.
         """
         if self.heads is None:
             raise ValueError("this model has no heads. Use explain.")

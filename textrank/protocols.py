@@ -206,9 +206,11 @@ def _kernel_fields(kernel: Kernel[Any]) -> dict[str, dict[Any, Kernel[Any]]]:
 
 
 def _with_kernels(kernel: Any, parts: Mapping[str, Mapping[Any, Kernel[Any]]]) -> Any:
-    """Return a copy of a kernel with other kernels in its fields; ``parts`` as ``_kernel_fields``.
+    """Return a copy of a kernel with other kernels in its fields.
 
-    The kernel itself if all parts are those that it has.
+    ``parts`` has the new kernels by field, then by key or index, None for a field that is a kernel
+    (the form of ``_kernel_fields``). A field of several must be given completely. The kernel itself
+    is returned if all parts are those that it has.
     """
     changes: dict[str, Any] = {}
     for name, items in parts.items():

@@ -60,8 +60,8 @@ def train_submodels(
 
     Submodels are left out if no two Docs have labelled candidates, or all have the same label.
     ``settings`` are overrides by dotted key (``task.labels``); only ``task.entities`` and
-    ``task.labels`` hold for submodels. None means no overrides. ``updatable`` is as in
-    ``Pipeline.fit``.
+    ``task.labels`` hold for submodels. None means no overrides. With ``updatable`` the submodels
+    keep their training data, so that documents can be added and forgotten.
     """
     inherited = {k: v for k, v in (settings or {}).items() if k in INHERITED_SETTINGS}
     models = {}
@@ -100,8 +100,10 @@ def train_model(
     """Train ``pipeline`` on annotated Docs, with the submodels of ``plan`` if there is one.
 
     ``plan.pipeline`` is ignored: load it into ``pipeline`` first. ``settings`` are the overrides
-    that ``pipeline`` was loaded with, of which submodels inherit some (see ``train_submodels``).
-    With ``updatable`` model and submodels keep their training data (see ``Pipeline.fit``).
+    that ``pipeline`` was loaded with, of which submodels inherit ``INHERITED_SETTINGS``. With
+    ``updatable`` model and submodels keep their training data, so that documents can be added and
+    forgotten. Raises ValueError if there is nothing to learn from: no candidates, one without a
+    label, or equal labels only.
     """
     model = pipeline.fit(docs, updatable=updatable)
     submodels = {}

@@ -403,8 +403,8 @@ def _analyse_batch(
 
     If a component fails, the documents are processed again one by one, with new Docs: with
     ``skip_bad`` a failing one is left out with a warning, otherwise the error is raised with a note
-    that names it (without a note if the batch has one document only). ``cut`` is as in
-    ``build_docs``.
+    that names it (without a note if the batch has one document only). ``cut`` says whether tokens
+    of new Docs are split at the edges of mentions.
     """
     try:
         return list(pipe_long(nlp, [doc for _, doc in batch]))

@@ -436,9 +436,9 @@ def _build_record(tree: Node, path: str) -> Record:
 def write_bioc_json(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
     """Write a BioC JSON collection to ``path``, replaced atomically.
 
-    ``source`` selects the relations, see ``get_relations``. Events become relations with more
-    nodes; equivalences and attributes of brat are lost. Raises ValueError for a Doc without an id
-    or without sentence boundaries.
+    ``source`` selects the relations: "gold", or the name of a task whose results the Docs carry.
+    Events become relations with more nodes; equivalences and attributes of brat are lost. Raises
+    ValueError for a Doc without an id or without sentence boundaries.
     """
     with open_atomic(path) as out:
         header = {"source": "textrank", "date": "", "key": "", "infons": {}}
@@ -452,8 +452,9 @@ def write_bioc_json(docs: Iterable[Doc], path: str, *, source: str = "gold") -> 
 def write_bioc_xml(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
     """Write a BioC XML collection to ``path``, replaced atomically.
 
-    Content, ``source`` and errors are those of ``write_bioc_json``; also raises ValueError for a
-    character that XML cannot hold.
+    ``source`` selects the relations: "gold", or the name of a task whose results the Docs carry.
+    The content is that of ``write_bioc_json``. Raises ValueError for a Doc without an id or without
+    sentence boundaries, and for a character that XML cannot hold.
     """
     with open_atomic(path) as out:
         out.write(
@@ -762,7 +763,9 @@ def write_pubtator(docs: Iterable[Doc], path: str, *, source: str = "gold") -> N
 def _iter_pubtator_lines(doc: Doc, source: str) -> Iterator[str]:
     """Iterate over the lines of one document, without line ends; the last one is blank.
 
-    ``source`` is as in ``write_pubtator``, which says when ValueError is raised.
+    ``source`` is "gold", which writes the concept relations of the file, or a task, whose positive
+    results are written instead. Raises ValueError if the id is missing or has blanks or ``|``, a
+    name is in several pieces, or the task has not run.
     """
     name = require_document_id(doc)
     if re.search(r"[|\s]", name):

@@ -216,7 +216,8 @@ class JsonLines(FileReader):
 def write_json_lines(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
     """Write one JSON object per document to ``path``, as ``JsonLines`` reads it.
 
-    ``source`` selects the relations, see ``get_relations``. Tokens, tags and parses are lost;
+    ``source`` selects the relations: "gold", or the name of a task whose results the Docs carry
+    (ValueError if they do not). Tokens, tags and parses are lost;
     everything else that an annotation format puts on a Doc is kept. ``entities`` and ``relations``
     are left out if the Doc has no such span group or no gold; entries of ``user_data["meta"]``
     become keys and replace others of that name. The file is replaced atomically. Raises ValueError
@@ -567,10 +568,11 @@ class DocBinFile(FileReader):
     limit: int = MAX_UNPACKED_BYTES
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
-        """Iterate over the Docs in file order; see ``FileReader.read``.
+        """Iterate over the Docs in file order.
 
         ``nlp`` runs only on Docs without sentence starts; if it sets none either, they are split at
-        punctuation, also with ``item_filter``.
+        punctuation, also with ``item_filter``, which selects Docs by number (None: all). Raises
+        ValueError if the file is missing, damaged, too large or, without a filter, empty.
         """
         sentencizer = Sentencizer()
         docs = parse_items(

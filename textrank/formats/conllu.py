@@ -57,8 +57,9 @@ class ConllU(FileReader):
         """Iterate over the documents in file order, with the analysis of the file.
 
         ``nlp`` gives the vocabulary only; its components do not run. ``item_filter`` selects
-        documents, see ``FileReader.read``. Raises ValueError for a malformed document unless
-        ``skip_bad``.
+        documents by number and takes the errors of malformed ones; None reads all. Raises
+        ValueError if the file cannot be read and, without a filter, if it has no document or
+        (unless ``skip_bad``) a malformed one.
         """
         name = Path(self.path).name.split(".")[0]
         documents = _documents(_blocks(self.path, self.limit), name, self.path, self.limit)

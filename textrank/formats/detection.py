@@ -168,7 +168,9 @@ def check_output_path(
 ) -> None:
     """Raise ValueError if ``write_docs`` could not write here; call it before long work.
 
-    Arguments are as in ``write_docs``. None (no output requested) is accepted.
+    ``format`` is a key of ``WRITERS``, None takes that of the suffix; ``source`` is "gold" or the
+    name of a task whose results are to be written. Nothing is written. A ``path`` of None (no
+    output requested) is accepted.
     """
     if path is None:
         return

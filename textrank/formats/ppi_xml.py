@@ -423,7 +423,7 @@ def write_ppi_xml(
     analysis
         Name of the tokenization that is written.
     source
-        Relations to write, see ``get_relations``.
+        Relations to write: "gold", or the name of a task whose results the Docs carry.
 
     Raises
     ------

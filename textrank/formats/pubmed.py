@@ -115,11 +115,13 @@ class PubMedXML(FileReader):
     limit: int = MAX_ITEM_BYTES
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
-        """Iterate over the documents, analysed by ``nlp``; see ``FileReader.read``.
+        """Iterate over the documents in file order, analysed by ``nlp``.
 
-        With ``item_filter`` each deleted article gives an empty Doc with its PMID as id and
+        ``item_filter`` selects documents by number and takes the errors of malformed ones; None
+        reads all. With it each deleted article gives an empty Doc with its PMID as id and
         ``user_data["deleted"]``: whoever reads many files in parts needs them to drop articles of
-        earlier files.
+        earlier files. Raises ValueError if the file cannot be read and, without a filter, if it has
+        no document or (unless ``skip_bad``) a malformed one.
         """
         return build_docs(
             self._articles(with_deletions=item_filter is not None),

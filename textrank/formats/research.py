@@ -262,8 +262,8 @@ class PreferenceTable(FileReader):
         """Return all items by id in order of appearance, with their comparisons.
 
         If items are listed, preferences may only name these. The query of an item is its own, else
-        that of its first preference with one. Raises ValueError as ``read`` says, and if an item is
-        listed twice or there is none.
+        that of its first preference with one. Raises ValueError for a malformed preference or item,
+        an item that is not listed, is listed twice or is compared with itself, or if there is none.
         """
         items: dict[str, _Item] = {}
         is_closed = False  # whether preferences may only name listed items

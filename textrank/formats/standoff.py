@@ -288,11 +288,11 @@ def _parse_arguments(text: str, location: str) -> list[list[str]]:
 def write_brat(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
     """Write a ``.txt`` and an ``.ann`` file per document into the folder ``path``.
 
-    Only relations with a true label are written, since brat cannot express others; ``source``
-    selects them, see ``get_relations``. Mention ids become T1, T2, … unless they have that form
-    already; in that case events, equivalences and attributes, which refer to ids, are written too.
-    File names are percent-encoded ids. The folder is created if needed and changes in one step at
-    the end; other files in it stay.
+    Only relations with a true label are written, since brat cannot express others; ``source`` is
+    "gold", or the name of a task whose results the Docs carry. Mention ids become T1, T2, … unless
+    they have that form already; in that case events, equivalences and attributes, which refer to
+    ids, are written too. File names are percent-encoded ids. The folder is created if needed and
+    changes in one step at the end; other files in it stay.
 
     Raises ValueError if a Doc has no id or two have the same.
     """

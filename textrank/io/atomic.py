@@ -117,7 +117,10 @@ def open_atomic_bytes(path: str | Path) -> Iterator[IO[bytes]]:
 
 
 def write_text(text: str, path: str | Path) -> None:
-    """Write ``text`` to ``path`` as UTF-8, atomically, as ``open_atomic`` does."""
+    """Write ``text`` to ``path`` as UTF-8, atomically; newlines are written as given.
+
+    A name that ends in ``.gz`` is compressed. Raises ValueError if ``path`` is not writable.
+    """
     with open_atomic(path) as out:
         out.write(text)
 
@@ -211,7 +214,8 @@ def _open_draft_folder(
     """Yield ``(draft, target)``: a locked empty folder and the resolved path it will move to.
 
     The draft is renamed when the block ends normally and removed when it raises. ``parents``
-    creates missing parent folders; ``check`` is as in ``atomic_folder``.
+    creates missing parent folders. ``check(path)`` is called before and may raise to protect an
+    existing folder; None allows any.
     """
     target = resolve_links(path)
     if parents:

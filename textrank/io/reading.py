@@ -594,14 +594,16 @@ def iter_elements(
 def format_xml_attributes(**values: str) -> str:
     """Return XML attributes as text, each preceded by a blank, in the order given.
 
-    Values are quoted and escaped, names are not. Raises as ``check_xml_text``.
+    Values are quoted and escaped, names are not. "" without attributes. Raises ValueError if a
+    value has a character that XML cannot hold.
     """
     return "".join(f" {name}={quoteattr(check_xml_text(value))}" for name, value in values.items())
 
 
 def escape_xml_text(text: str) -> str:
-    """Return ``text`` escaped for use between XML tags; raise as ``check_xml_text``.
+    """Return ``text`` escaped for use between XML tags.
 
+    Raises ValueError if it has a character that XML cannot hold.
     A carriage return is written as a character reference, because parsers turn a bare one into a
     newline.
     """

@@ -153,8 +153,8 @@ def parse_pmids(text: str) -> list[str]:
 def read_pmids(text_or_file: str) -> list[str]:
     """Return the numbers of ``parse_pmids`` in a text, or in a file if it names one.
 
-    Raises ValueError as ``parse_pmids``, or if the file cannot be read; the message begins with the
-    file or "--pmid".
+    Raises ValueError if there is no number, something else than numbers, or more than
+    ``MAX_PMIDS``, or if the file cannot be read; the message begins with the file or "--pmid".
     """
     path = Path(text_or_file)
     is_file = len(text_or_file) < 4096 and "\n" not in text_or_file and path.is_file()
@@ -240,7 +240,7 @@ class EUtilities:
         """Return the answer of a utility, after the pause that the limit of requests demands.
 
         ``name`` is its file name, such as ``esearch.fcgi``, and ``values`` its parameters, sent by
-        POST. Raises ValueError as ``request_bytes``.
+        POST. Raises ValueError if the server refuses, cannot be reached or sends too much.
         """
         now = self.clock()
         if now < self._next_request:
