@@ -113,7 +113,7 @@ def find_guarantee(model: Model, *, max_error: float = 0.1, confidence: float = 
         raise _no_level_error(answers, max_error, confidence)
     is_given = answers.confidence >= level
     right = 1.0 - answers.is_wrong
-    corpus = str(model.meta.get("corpus") or "the training corpus")
+    corpus = model.meta.get("heldout_corpus") or model.meta.get("corpus") or "the training corpus"
     return Guarantee(
         max_error,
         confidence,

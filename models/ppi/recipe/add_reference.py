@@ -61,6 +61,18 @@ def add_reference(model: Model, candidates: list[Candidate], rows: Indices) -> M
     )
 
 
+def describe_heldout(model: Model, recipe: Recipe, data: Path) -> Model:
+    """Return the model with the documents of its held-out pairs and the names of their sources.
+
+    Raises ValueError if the held-out pairs of the model are not those of the recipe.
+    """
+    candidates, rows, labels = find_heldout_pairs(recipe, data)
+    if model.heads is None or not np.array_equal(model.heads.labels, labels):
+        raise ValueError("the held-out pairs of the model are not those of the recipe.")
+    meta = {**model.meta, "heldout_corpus": ", ".join(recipe.settings["calibrate_on"])}
+    return replace(add_reference(model, candidates, rows), meta=meta)
+
+
 def main() -> None:
     """Read the sources, check the labels, and write the model."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -68,12 +80,8 @@ def main() -> None:
     parser.add_argument("model", type=Path)
     arguments = parser.parse_args()
     model = Model.from_disk(arguments.model)
-    candidates, rows, labels = find_heldout_pairs(
-        load_recipe(Path(__file__).parent), arguments.data
-    )
-    if model.heads is None or not np.array_equal(model.heads.labels, labels):
-        raise ValueError(f"{arguments.model}: its held-out pairs are not those of the recipe.")
-    write_model(replace(add_reference(model, candidates, rows), submodels={}), arguments.model)
+    described = describe_heldout(model, load_recipe(Path(__file__).parent), arguments.data)
+    write_model(replace(described, submodels={}), arguments.model)
 
 
 if __name__ == "__main__":

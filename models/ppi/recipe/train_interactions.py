@@ -253,7 +253,10 @@ def main() -> None:
     recipe = load_recipe(HERE)
     pipeline = textrank.load_pipeline(recipe.pipeline)
     models, support = load_models(recipe, pipeline, arguments.data, arguments.cache)
-    write_model(build_model(pipeline, support, models), arguments.out)
+    model = build_model(pipeline, support, models)
+    from add_reference import describe_heldout  # imports this module
+
+    write_model(describe_heldout(model, recipe, arguments.data), arguments.out)
 
 
 if __name__ == "__main__":
