@@ -821,12 +821,18 @@ class TrainingOverlap:
 
     @property
     def share(self) -> float | None:
-        """Fraction of the evaluated documents, from 0 to 1; None if their number is unknown."""
+        """Fraction of the evaluated documents that the model was trained on, from 0 to 1.
+
+        None if their number is unknown. ``total`` must not be 0.
+        """
         return None if self.documents is None else self.documents / self.total
 
     @property
     def note(self) -> str:
-        """A sentence for reports and warnings, in lower case so that a prefix can precede it."""
+        """Warning for reports that figures are too high, with the numbers where they are known.
+
+        It begins in lower case, so that a prefix can precede it.
+        """
         if self.documents is None:
             return (
                 "the model was trained on a corpus of this name, so these figures may be too high. "
@@ -879,7 +885,10 @@ def find_training_overlap(
 
 
 def _read_hashes(meta: Mapping[str, Any]) -> set[int] | None:
-    """Return the hashes in a model's meta; None if they are missing or damaged."""
+    """Return the hashes of training texts in a model's meta; None if missing or damaged.
+
+    They are under ``TRAINING_TEXTS_KEY``, in the form of ``hash_texts``.
+    """
     text = meta.get(TRAINING_TEXTS_KEY)
     if not isinstance(text, str):
         return None
@@ -891,7 +900,10 @@ def _read_hashes(meta: Mapping[str, Any]) -> set[int] | None:
 
 
 def _text_hashes(doc: Doc) -> set[int]:
-    """Return hashes of ``text_keys`` and of the whole text (lower case, letters and digits)."""
+    """Return hashes of origin, longer sentences (``text_keys``) and the whole text of a Doc.
+
+    Texts are in lower case, letters and digits only; one without these gives no hash.
+    """
     whole = whole_text_key(doc)
     return {hash_key(key) for key in (*text_keys(doc), *([] if whole is None else [whole]))}
 

@@ -39,6 +39,7 @@ class TaskComponent:
     def __init__(
         self, name: str, pipeline: str, model: Model | None, scorer: Scorer | None = None
     ) -> None:
+        """Set the attributes that the class describes; nothing is loaded or trained."""
         self.name = name
         self.pipeline = pipeline
         self.model = model
@@ -63,7 +64,10 @@ class TaskComponent:
         yield from self._model().pipe(stream, batch_size=batch_size, failed=failed)
 
     def set_error_handler(self, handler: ErrorHandler) -> None:
-        """Set the handler of Docs that fail; called by ``nlp.set_error_handler``."""
+        """Set the handler of Docs that fail in ``pipe``; called by ``nlp.set_error_handler``.
+
+        ``__call__`` always raises.
+        """
         self._handler = handler
 
     def get_error_handler(self) -> ErrorHandler:
@@ -137,7 +141,11 @@ class TaskComponent:
             self.model = load_pipeline(self.pipeline).fit(list(self._docs.values()))
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write the model as a folder; ``exclude`` is ignored. ValueError if there is no model."""
+        """Write the model as a folder, atomically; ``exclude`` is ignored.
+
+        An existing model there is replaced. Raises ValueError if there is no model, or ``path`` is
+        something else than a model or an empty folder.
+        """
         self._model().to_disk(path)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> TaskComponent:

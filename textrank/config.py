@@ -126,7 +126,7 @@ def register(role: str, name: str, cls: Callable[..., Any]) -> None:
 
 
 def _roles() -> dict[str, _LazyRegistry]:
-    """Return the registries by role."""
+    """Return the registries by role, such as "tasks", in the order of the class ``registry``."""
     return {
         role: entries
         for role, entries in vars(registry).items()
@@ -157,7 +157,10 @@ def to_config(value: Any) -> Any:
 
 
 def _registered_name(cls: type) -> tuple[str, str]:
-    """Return role and name of a registered class; ValueError if it is not registered."""
+    """Return role and name of a registered class; ValueError if it is not registered.
+
+    Of several roles or names the first counts. Built-in classes are not imported.
+    """
     for role, entries in _roles().items():
         if (name := entries.find_name(cls)) is not None:
             return role, name
@@ -696,7 +699,7 @@ def pipeline_names() -> list[str]:
 
 
 def model_names() -> list[str]:
-    """Return the names of the shipped models, sorted."""
+    """Return the names of the shipped models, sorted; those that were not built are left out."""
     return sorted(p.parent.name for p in shipped_folder("models").glob("*/arrays.npz"))
 
 

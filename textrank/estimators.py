@@ -92,7 +92,7 @@ class KernelMachine(BaseEstimator):
     coef0: float
 
     def __sklearn_tags__(self) -> Any:
-        """Return scikit-learn's tags; input is pairwise if the kernel is precomputed."""
+        """Return scikit-learn's tags: pairwise if the kernel is precomputed, else also sparse."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.sparse = self.kernel != "precomputed"
@@ -168,10 +168,10 @@ class KernelMachine(BaseEstimator):
             self.coef_ = np.ascontiguousarray(coef.T)
 
     def _scores(self, X: Any) -> Matrix:
-        """Return the scores of new samples, (m, p).
+        """Return the scores of new samples, (m, p) for p outputs.
 
-        X holds kernel values (m, n) if the kernel is precomputed. Raises NotFittedError before
-        ``fit``.
+        X is validated and holds kernel values (m, n) if the kernel is precomputed. Raises
+        NotFittedError before ``fit``.
         """
         check_is_fitted(self, "heldout_")
         X = self._validate(X, reset=False)
@@ -431,8 +431,9 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         """Solve a code with zeros, each of whose bits is learned from some of the classes.
 
         ``data`` is a Gram matrix if ``dual``, else features; ``classes`` (n,) has the index of each
-        sample's class, ``rows`` the samples of each held-out group. Raises ValueError if the
-        features are too large for the smallest alpha.
+        sample's class, ``rows`` the samples of each held-out group, ``weights`` (n,) those of the
+        squared errors (None: all 1). Raises ValueError if the features are too large for the
+        smallest alpha.
         """
         heaviest = 1.0 if weights is None else float(weights.max())
         if not dual and not is_gram_accurate(data, float(alphas.min()) / heaviest):
@@ -479,7 +480,11 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         return np.asarray(scores @ self.code_.T)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the classes of new samples, (m,), as values of ``classes_``."""
+        """Return the classes of new samples, (m,), as values of ``classes_``.
+
+        Of equally near classes the first counts. X holds kernel values (m, n) if the kernel is
+        precomputed. Raises NotFittedError before ``fit``.
+        """
         scores = self._scores(X)
         return np.asarray(self.classes_[self._decode(scores)])
 
@@ -570,7 +575,11 @@ class _Ranker(KernelMachine):
     _flat: bool  # whether labels were (n,), not (n, outputs)
 
     def predict(self, X: Any) -> Matrix:
-        """Return the scores of new samples, (m,) or (m, outputs); higher is better."""
+        """Return the scores of new samples, (m,) or (m, outputs); higher is better.
+
+        X holds kernel values (m, n) if the kernel is precomputed. Raises NotFittedError before
+        ``fit``.
+        """
         scores = self._scores(X)
         return scores[:, 0] if self._flat else scores
 

@@ -171,7 +171,8 @@ class Model:
     def _raw_scores(self, X: Sequence[Any], context: DocumentContext | None = None) -> Matrix:
         """Return kernel values times coefficients, (m,), or (m, h) for a model with heads.
 
-        Only for a model with ``support``.
+        Only for a model with ``support``. ``context`` is needed if it has a second stage, whose
+        result is then returned.
         """
         if len(X) <= MAX_INDEXED_CANDIDATES and isinstance(self.pipeline.kernel, IndexedKernel):
             return self.fit.predict(self._indexed_kernel(X), context)
@@ -864,7 +865,7 @@ def _add_constants(parts: Explanation, shift: float, others: float) -> Explanati
 
 
 def _heads_to_dict(heads: Heads) -> dict[str, Any]:
-    """Return the curve of each head by its name, in order, for ``meta.json``."""
+    """Return the parameters of each head's calibration by its name, in order, for ``meta.json``."""
     pairs = zip(heads.names, heads.calibrations, strict=True)
     return {name: asdict(curve) for name, curve in pairs}
 

@@ -267,9 +267,9 @@ class Pipeline:
 
 
 def _fit_heads(task: Task, fit: Fit, targets: Targets) -> Heads | None:
-    """Return the heads of a fit, each with the curve of its held-out scores.
+    """Return the heads of a fit, each with a calibration of its held-out scores.
 
-    None if the learner fitted one column of coefficients.
+    None if the learner fitted one column of coefficients or the targets have no heads.
     """
     if fit.coef.ndim == 1 or targets.heads is None:
         return None

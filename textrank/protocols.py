@@ -123,7 +123,7 @@ class NamedChoice(Kernel[T_contra], Protocol[T_contra]):
 
     @property
     def choices(self) -> Mapping[str, Kernel[Any]]:
-        """The kernels to choose from, by name."""
+        """The kernels to choose from, by name; they may contain choices themselves."""
 
 
 @runtime_checkable
@@ -132,10 +132,10 @@ class LearningKernel(Kernel[T_contra], Protocol[T_contra]):
 
     @property
     def learns(self) -> bool:
-        """Whether there is such a part; if so, ``learn`` must come before everything else."""
+        """Whether a part is still to be learnt; if so, call ``learn`` before everything else."""
 
     def learn(self, X: Sequence[T_contra]) -> Kernel[T_contra]:
-        """Return the kernel with all parts learnt from ``X``."""
+        """Return a copy of the kernel with all parts learnt from ``X``; its ``learns`` is False."""
 
 
 @runtime_checkable
@@ -452,7 +452,10 @@ class Task(Protocol):
         return {}
 
     def choose_heads(self, names: Sequence[str]) -> Sequence[str]:
-        """Return which of a model's heads count: the answer is yes if it is for one of them."""
+        """Return which of a model's heads count: the answer is yes if it is for one of them.
+
+        ``names`` are those of the model's heads, () without heads. The default returns all.
+        """
         return names
 
     @abstractmethod
@@ -463,7 +466,10 @@ class Task(Protocol):
         """
 
     def find_candidates(self, docs: Sequence[Doc]) -> list[list[Candidate]]:
-        """Return the candidates of each Doc; override this if several Docs are faster at once."""
+        """Return the candidates of each Doc, in order; one list per Doc, maybe empty.
+
+        Override this if several Docs are faster at once.
+        """
         return [self.candidates(doc) for doc in docs]
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
@@ -523,7 +529,10 @@ class Task(Protocol):
         return doc
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
-        """Return the metrics of a test fold by name; an undefined one is None."""
+        """Return the metrics of a test fold by name; an undefined one is None.
+
+        ``scored`` has the candidates of the fold with labels and scores.
+        """
         return scored.measures()
 
     def operating_metrics(
@@ -590,7 +599,10 @@ class Task(Protocol):
         )
 
     def with_parser(self, language: str) -> Self:
-        """Return the task for another spaCy pipeline, by name or path, if it parses itself."""
+        """Return the task for another spaCy pipeline, by name or path, if it parses itself.
+
+        The default, for tasks that load no pipeline, returns self.
+        """
         return self
 
     def without_trust(self) -> Self:

@@ -55,7 +55,10 @@ class _Close:
         self.tolerance = tolerance
 
     def __call__(self, left: Any, right: Any, broken: str) -> None:
-        """Raise AssertionError with the message ``broken`` if shapes or values differ."""
+        """Raise AssertionError, beginning with ``broken``, if shapes or values differ.
+
+        NaN is not equal to anything.
+        """
         left, right = np.asarray(left, dtype=float), np.asarray(right, dtype=float)
         _check(left.shape == right.shape, f"{broken}: shapes {left.shape} and {right.shape}")
         worst = float(np.abs(left - right).max(initial=0.0))

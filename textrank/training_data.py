@@ -139,7 +139,10 @@ class TrainingData:
         return np.array([groups[number] for number in range(len(self.documents))], dtype=np.intp)
 
     def encode_text_hashes(self) -> str:
-        """Return the hashes of all documents as ``candidates.hash_texts`` returns those of Docs."""
+        """Return the hashes of the texts of all documents as base64 for a model's meta.
+
+        The form is that of ``candidates.hash_texts``: at most ``MAX_HASHES``, the smallest ones.
+        """
         hashes: set[int] = set()
         for document in self.documents:
             hashes |= document.sentences

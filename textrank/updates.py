@@ -199,7 +199,7 @@ def _relative_difference(x: Any, y: Any) -> float:
 
 
 def _finite(threshold: float | None) -> float:
-    """Return a threshold as a number; 0 if there is none or it is infinite."""
+    """Return a threshold as a number; 0 if it is None, infinite or NaN."""
     return threshold if threshold is not None and np.isfinite(threshold) else 0.0
 
 
@@ -266,7 +266,7 @@ class Receipt:
 
 
 def _checksum(content: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of JSON values in a fixed form, hexadecimal."""
+    """Return the SHA-256 of JSON values, written with sorted keys, as a hexadecimal string."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 

@@ -528,7 +528,10 @@ def _passage_to_node(text: str, bounds: list[int]) -> Node:
 
 
 def _passage_end(passage: Node) -> int:
-    """Return the offset in the Doc of the character after the last sentence of a passage."""
+    """Return the offset in the Doc of the character after the last sentence of a passage.
+
+    ``passage`` is from ``_passage_to_node`` and must have a sentence.
+    """
     last = passage["sentences"][-1]
     return int(last["offset"]) + len(last["text"])
 
@@ -813,5 +816,5 @@ def _relate_concepts(
 
 
 def _flatten(text: str) -> str:
-    """Replace tabs and newlines by blanks, keeping the length."""
+    """Replace each tab, newline and carriage return by a blank, keeping the length."""
     return re.sub(r"[\t\n\r]", " ", text)

@@ -84,9 +84,10 @@ class PlainText(FileReader):
         )
 
     def _record(self, path: Path) -> Record:
-        """Read one file as a Record without mentions.
+        """Read one file as a Record whose mentions are left to ``nlp`` (None).
 
-        Raise ValueError if it is too large or not in the encoding.
+        The id is the percent-decoded file name without ``.txt`` and ``.gz``. Raises ValueError if
+        the file is missing, too large or not in the encoding.
         """
         name = path.name.removesuffix(".gz").removesuffix(".txt")
         return Record(unquote(name), read_text(path, self.limit, self.encoding), str(path))

@@ -429,5 +429,5 @@ def _iter_word_lines(sentence: Span, tree: dict[str, Any]) -> Iterator[str]:
 
 
 def _remove_tabs(text: str) -> str:
-    """Replace tabs and newlines, which would end a column or a line, by blanks."""
+    """Replace each tab, newline and carriage return, which end columns and lines, by a blank."""
     return re.sub(r"[\t\n\r]", " ", text)

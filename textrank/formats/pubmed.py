@@ -42,7 +42,8 @@ def tag_name(element: Element) -> str:
 def text_within(element: Element | None, without: frozenset[str] = frozenset()) -> str:
     """Return all text of an element on one line, including that of ``<i>``, ``<sub>`` and formulas.
 
-    Elements with a tag in ``without`` are skipped, their tails are not. None gives "".
+    Runs of white space become one blank. Elements with a tag in ``without`` are skipped, the text
+    after them is not. None gives "".
 
     >>> from xml.etree.ElementTree import fromstring
     >>> text_within(fromstring("<t>p<sub>53</sub> binds <i>MDM2</i>.</t>"))
@@ -374,7 +375,10 @@ class JATS(FileReader):
     def _record(self, item: tuple[int, Element]) -> Record:
         """Make a Record of ``(number in the file, article)``, numbered from 1.
 
-        Raises ValueError if the article has no metadata or no id.
+        Each non-empty line of the text begins a sentence. ``data`` has the title, year and journal
+        where given, and ``sections``, pairs of heading and first character. Citation numbers are
+        removed from the element in place. Raises ValueError if the article has no metadata or no
+        id.
         """
         number, article = item
         location = f"{self.path}, article {number}"

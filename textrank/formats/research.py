@@ -138,8 +138,10 @@ def read_letor_arrays(path: str | Path, member: str = ".txt") -> tuple[Matrix, V
 
     Parameters
     ----------
-    path, member
-        As in ``Letor``.
+    path
+        A file, plain or gzip, or a tar archive of files, which are read in the order of names.
+    member
+        Ending of the file names to read from an archive.
 
     Returns
     -------
@@ -435,7 +437,7 @@ def _parse_magnitude(value: Any, location: str) -> float:
 
 
 def _is_table(path: str) -> bool:
-    """Return whether a preference file is CSV or TSV by its suffix."""
+    """Return whether a preference file is CSV or TSV by its suffix, in any case; .gz is ignored."""
     return Path(path.removesuffix(".gz")).suffix.lower() in (".csv", ".tsv")
 
 
@@ -586,9 +588,10 @@ def iter_reuters_articles(
 
 
 def _iter_article_elements(text: str) -> Iterator[tuple[str, str]]:
-    """Yield attributes and content of each <REUTERS> element; the text after the last is ignored.
+    """Yield attributes and content of each <REUTERS> element, both as unparsed text.
 
-    Takes time linear in the text, also for elements without an end.
+    Text outside of elements is ignored, and everything from an element without an end on. Takes
+    time linear in the text, also for elements without an end.
     """
     position = 0
     while start := ARTICLE_START.search(text, position):

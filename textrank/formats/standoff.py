@@ -353,7 +353,7 @@ def _iter_event_lines(doc: Doc) -> Iterator[str]:
 
 
 def _replace_blanks(text: str) -> str:
-    """Replace white space by ``_``, since types cannot contain blanks in brat."""
+    """Replace each run of white space by one ``_``, since types cannot contain blanks in brat."""
     return re.sub(r"\s+", "_", text)
 
 
@@ -493,7 +493,10 @@ class BioNLP(FileReader):
         return Record(stem, text, location, annotations.mentions, gold, breaks=breaks, data=data)
 
     def _label(self, row: Mapping[str, Any]) -> bool:
-        """Return the label of a gold relation by its ``status`` and the setting ``asserted``."""
+        """Return the label of a gold relation: True if its ``status`` is "asserted".
+
+        Negated and speculated ones are True too unless the setting ``asserted`` is set.
+        """
         return row["status"] == "asserted" or not self.asserted
 
 
