@@ -469,7 +469,9 @@ def _validation_message(error: ConfigValidationError) -> str:
 
 
 def _plain_message(message: str) -> str:
-    """Return a message of the validator without names of Python types.
+    """Return a message of the validator without names of Python types, ended by one full stop.
+
+    Types that are not in ``_TYPE_MESSAGES`` stay as they are.
 
     >>> _plain_message("at 0: 'a' is not <class 'float'>")
     "at position 0: 'a' is not a number."

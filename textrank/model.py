@@ -422,8 +422,9 @@ class Model:
         """Return the named features of a candidate and what each adds, largest magnitude first.
 
         The values sum to the score. A kernel without explicit features divides the score by its
-        own convention (``AdditiveKernel``); raises ValueError if it has none. With heads see
-        ``explain_head``.
+        own convention (``AdditiveKernel``); raises ValueError if it has none. With heads the parts
+        are those of the most probable head; constants and what other heads add are entries of their
+        own (``explain_head``).
         """
         return self.explain_batch([candidate])[0]
 

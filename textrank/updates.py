@@ -87,7 +87,10 @@ def _without_or_none(training: TrainingData, documents: Sequence[str]) -> Traini
 
 
 def _is_trainable(training: TrainingData | None) -> bool:
-    """Return whether a submodel would be trained: two documents and two labels."""
+    """Return whether a submodel would be trained: two or more documents and different labels.
+
+    Documents count even if they have no candidate. None gives False.
+    """
     return training is not None and len(training.documents) > 1 and len(np.unique(training.y)) > 1
 
 
@@ -149,8 +152,8 @@ def refit(model: Model, training: TrainingData) -> Model:
 def largest_difference(one: Model, other: Model) -> float:
     """Return the largest difference of two models of the same training data.
 
-    Compared are coefficients, alpha, threshold, held-out scores, calibration and submodels, each
-    relative to its largest magnitude. Infinite if they have different shapes, features or
+    Compared are coefficients, alpha, threshold, held-out scores, labels, calibration and submodels,
+    each relative to its largest magnitude. Infinite if they have different shapes, features or
     submodels. Features of weight zero, representations of training candidates and curves of heads
     are not compared.
     """

@@ -649,8 +649,10 @@ class PubTator(AnnotatedFile):
     def _record(self, block: Block) -> Record:
         """Make a Record of the numbered lines of one document.
 
-        Raises ValueError if the first line is not a title or a line is malformed. Mentions are None
-        if there are none and ``annotated`` is False.
+        Title and abstract (or further sections) are joined by newlines, and each begins a sentence.
+        They must come before all other lines; the id is that of the title. Raises ValueError if the
+        first line is not a title or a line is malformed. Mentions are None if there are none and
+        ``annotated`` is False.
         """
         location = f"{self.path}, line {block[0][0]}"
         for number, line in block:
@@ -702,9 +704,10 @@ def _read_fields(
 ) -> None:
     """Parse the tab-separated ``fields`` of a mention or relation line.
 
-    A mention is appended to ``mentions`` and its concept stored in ``data["concepts"]``; a relation
-    is appended to ``data["concept_relations"]``, without the document id. Raises ValueError if the
-    line belongs to another document, is malformed, or its words differ from ``text``.
+    A mention is appended to ``mentions`` with the id T<number>, and its concept stored under this
+    id in ``data["concepts"]`` unless it is missing or "-"; a relation is appended to
+    ``data["concept_relations"]``, without the document id. Both keys must exist. Raises ValueError
+    if the line belongs to another document, is malformed, or its words differ from ``text``.
     """
     if fields[0] != document:
         raise ValueError(

@@ -466,8 +466,9 @@ class Columns(FileReader):
 def write_names(docs: Iterable[Doc], path: str) -> None:
     """Write a CSV or TSV table of names: document, position, text, label and identifier per row.
 
-    Rows are the spans of ``doc.spans["entities"]``; ends are exclusive. The suffix ``.csv`` selects
-    commas, any other tabs.
+    Rows are the spans of ``doc.spans["entities"]``; ends are exclusive. A Doc without an id is "0".
+    The suffix ``.csv`` (or ``.csv.gz``) selects commas, any other tabs. The file is replaced
+    atomically.
     """
     _write_rows(path, NAME_COLUMNS, (row for doc in docs for row in _iter_name_rows(doc)))
 

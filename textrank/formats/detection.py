@@ -213,12 +213,13 @@ def detect_format(path: str | Path) -> str:
     """Return the key of ``READERS`` for a file or folder, from its suffix and first bytes.
 
     The content decides for unknown suffixes and those that several formats share; ``.gz`` is
-    ignored. A ``.txt`` file with an ``.ann`` file beside it is brat.
+    ignored. A ``.txt`` file with an ``.ann`` file beside it is brat. A folder is "bionlp", "brat"
+    or "text" by the suffixes of its files (``.a1``, else ``.ann``, else ``.txt``).
 
     Raises
     ------
     ValueError
-        If the file cannot be read or its format is not recognised.
+        If the file cannot be read, its format is not recognised, or a folder has no such file.
     """
     path = Path(path)
     if path.is_dir():

@@ -274,7 +274,7 @@ class ItemBudget:
         self.path, self.limit, self._size = path, limit, 0
 
     def start_item(self) -> None:
-        """Begin a new item."""
+        """Begin a new item: the count is 0 again."""
         self._size = 0
 
     def add(self, line: str, first: int) -> None:
