@@ -593,9 +593,9 @@ def get_mentions(doc: Doc) -> list[Mention]:
     """Return the names in ``doc.spans["entities"]`` with their character ranges, in that order.
 
     Spans without an id are numbered T1, T2, …, skipping ids in use. Ranges are those of the file
-    (``user_data["offsets"]``) where they are known, else those of the tokens. Identifiers are the
-    span's ``kb_id_`` and others of the file (``user_data["identifiers"]``). Without the span group
-    the result is [].
+    (``user_data["offsets"]``) where they are known, else those of the tokens. Identifiers are those
+    of the file (``user_data["identifiers"]``) if the span's ``kb_id_`` is one of them, else the
+    ``kb_id_`` alone, if any. Without the span group the result is [].
     """
     offsets: Mapping[str, list[list[int]]] = doc.user_data.get("offsets", {})
     identifiers: Mapping[str, list[str]] = doc.user_data.get("identifiers", {})
@@ -636,7 +636,8 @@ def get_relations(doc: Doc, source: str = "gold") -> list[dict[str, Any]]:
     Raises
     ------
     ValueError
-        If the task has not run on the Doc, or a result refers to characters that are not an entity.
+        If no extension ``textrank_<source>`` is registered, or a result refers to characters that
+        are not an entity. A Doc on which a registered task has not run gives [].
     """
     if source == "gold":
         rows = doc.user_data.get("gold") or []

@@ -771,7 +771,7 @@ def _iter_pubtator_lines(doc: Doc, source: str) -> Iterator[str]:
 
     ``source`` is "gold", which writes the concept relations of the file, or a task, whose positive
     results are written instead. Raises ValueError if the id is missing or has blanks or ``|``, a
-    name is in several pieces, or the task has not run.
+    name is in several pieces, or the task is not registered.
     """
     name = require_document_id(doc)
     if re.search(r"[|\s]", name):

@@ -218,7 +218,7 @@ def write_json_lines(docs: Iterable[Doc], path: str, *, source: str = "gold") ->
     """Write one JSON object per document to ``path``, as ``JsonLines`` reads it.
 
     ``source`` selects the relations: "gold", or the name of a task whose results the Docs carry
-    (ValueError if they do not). Tokens, tags and parses are lost;
+    (ValueError if it is not registered). Tokens, tags and parses are lost;
     everything else that an annotation format puts on a Doc is kept. ``entities`` and ``relations``
     are left out if the Doc has no such span group or no gold; entries of ``user_data["meta"]``
     become keys and replace others of that name. The file is replaced atomically. Raises ValueError
@@ -476,9 +476,9 @@ def write_names(docs: Iterable[Doc], path: str) -> None:
 def write_pairs(docs: Iterable[Doc], path: str, *, source: str = "ppi") -> None:
     """Write a CSV or TSV table of the pairs that task ``source`` judged, one per row.
 
-    The columns are ``PAIR_COLUMNS``; all judged pairs are written, whatever the answer. The Docs
-    must carry the results (``doc._.textrank_<source>``), and these must be pairs; else ValueError
-    is raised.
+    The columns are ``PAIR_COLUMNS``; all judged pairs are written, whatever the answer. Results are
+    in ``doc._.textrank_<source>``; a Doc without any has no rows. Raises ValueError if there is no
+    such extension or the results are not pairs. The file is replaced atomically.
     """
     _write_rows(path, PAIR_COLUMNS, (row for doc in docs for row in _iter_pair_rows(doc, source)))
 
@@ -528,8 +528,8 @@ def _iter_name_rows(doc: Doc) -> Iterator[dict[str, Any]]:
 def _iter_pair_rows(doc: Doc, source: str) -> Iterator[dict[str, Any]]:
     """Iterate over the results of task ``source`` as rows with the keys ``PAIR_COLUMNS``.
 
-    Values that a result lacks are None. Raises ValueError if the Doc has no such results or they
-    are not pairs.
+    Values that a result lacks are None. No rows if the task has not run on the Doc. Raises
+    ValueError if the extension ``textrank_<source>`` is not registered or results are not pairs.
     """
     if not doc.has_extension(f"textrank_{source}"):
         raise ValueError(f"no results {source!r} on document {document_id(doc)!r}. Run the task.")
