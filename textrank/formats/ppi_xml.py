@@ -265,10 +265,10 @@ class _DocumentBuilder:
         self._read_dependencies(sentence, token_index)
 
     def _read_dependencies(self, sentence: Element, token_index: dict[str, int]) -> None:
-        """Append the dependencies of a sentence from its parses of ``self.analysis``.
+        """Append the dependencies of the parses whose ``tokenizer`` is ``self.analysis``.
 
-        ``token_index`` maps the token ids of the file to token indices; raises ValueError for an
-        unknown id.
+        Each is ``[t1, t2, type]`` with token indices. ``token_index`` maps the token ids of the
+        file to token indices; raises ValueError for an unknown id.
         """
         for parse in sentence.iter("parse"):
             if parse.get("tokenizer") != self.analysis:

@@ -309,8 +309,9 @@ def write_brat(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
 def _iter_annotation_lines(doc: Doc, source: str) -> Iterator[str]:
     """Iterate over the lines of the ``.ann`` file of a Doc, without line ends.
 
-    Mentions come first, then true relations of ``source``, then events, equivalences and attributes
-    (only if all mention ids are T and a number), and concepts. A missing label of a mention becomes
+    Mentions come first, then true relations of ``source``, then events, equivalences and
+    attributes, and concepts. If any mention id is not T and a number, mentions are renumbered from
+    T1, and events, equivalences and attributes are left out. A missing label of a mention becomes
     ``Entity``, a missing type of a relation ``Interaction``.
     """
     mentions = get_mentions(doc)

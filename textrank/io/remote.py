@@ -209,8 +209,8 @@ class EUtilities:
             raise ValueError("--query is empty. Write for example --query 'GRB2 AND SOS1'.")
         if not 1 <= limit <= MAX_QUERY_RESULTS:
             raise ValueError(
-                f"--max-articles must be between 1 and {MAX_QUERY_RESULTS:,}, which is the most that "
-                f"PubMed lists, got {limit}."
+                f"--max-articles must be between 1 and {MAX_QUERY_RESULTS:,}, which is the most "
+                f"that PubMed lists, got {limit}."
             )
         values = {"db": "pubmed", "term": query, "retmax": str(limit), "retmode": "json"}
         content = self._request("esearch.fcgi", values)

@@ -309,7 +309,9 @@ def _scatter_dense(v: int, rows: Indices, columns: Indices, values: Matrix) -> M
 def _find_pass_through(edges: Indices, v: int) -> _PassThrough:
     """Choose the vertices with one edge in and one out that are eliminated, no two adjacent.
 
-    A vertex with a loop is not chosen. Of adjacent ones the one with the higher index is preferred.
+    ``edges`` (m, 2) are source and target of each edge among ``v`` vertices. Vertices are taken
+    greedily from the highest index down, unless a neighbour was taken already. A vertex with a loop
+    is not chosen.
     """
     source, target = edges.T
     is_passed = (np.bincount(source, minlength=v) == 1) & (np.bincount(target, minlength=v) == 1)

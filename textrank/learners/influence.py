@@ -145,7 +145,9 @@ def pack_changes(changes: Matrix, features: Matrix | SparseMatrix | None) -> Gro
     """Return changes (n, g) of candidates' coefficients, or of feature weights.
 
     ``features`` (n, d) are those of the training candidates; None for a model with coefficients of
-    candidates. Feature weights (d, g) are formed only if that takes less memory.
+    candidates. With features, the result has feature weights (d, g) if these are no more numbers
+    than ``changes`` and the non-zeros of ``features`` together; otherwise it has ``changes`` and,
+    beside them, the features as CSR.
     """
     if features is None:
         return GroupChanges(changes)

@@ -322,10 +322,10 @@ def _score_additive(X: SparseMatrix, y: Vector, train: Indices, test: Indices) -
 
 
 def _auc_of_halves(K: Matrix, targets: Targets, partitions: list[Indices]) -> list[float]:
-    """Return the AUC of each half, with alpha chosen by leave-document-out in the other half.
+    """Return the AUC of RLS in each half, alpha chosen by leave-document-out AUC in the other.
 
-    Each entry of ``partitions`` has the fold number of every candidate. The result has one value
-    per partition and fold, in that order; an undefined AUC counts as 0.
+    Each entry of ``partitions`` has the fold number of every candidate, from 0. The result has one
+    value per partition and fold, in that order; an undefined AUC counts as 0.
     """
     values = []
     for nested in RLS(alphas=(0.5, 2.0, 8.0)).nested(K, targets, partitions):

@@ -447,10 +447,12 @@ def _parse_yes_or_no(words: str) -> Question | None:
 
 
 def _parse_pair(words: str) -> Question | None:
-    """Parse "GRB2 and SOS1", "GRB2, SOS1", "evidence for GRB2 and SOS1", "GRB2 SOS1".
+    """Parse a question for the evidence of two names, such as "evidence for GRB2 and SOS1".
 
-    Two words without a separator are a pair only if each has a capital or a digit. None for other
-    forms, and for any other number of names than two.
+    A lead such as "show links between" is removed. Names are separated by a comma, "and", a dash
+    between blanks, "with", "vs" or "--"; the first of these, in this order, that gives two parts is
+    used. Two words without a separator are a pair only if each has a capital or a digit. None
+    otherwise.
     """
     lead = (
         r"(?:(?:is there )?(?:any )?(?:evidence|relations?|relationship|interactions?|link|links|"

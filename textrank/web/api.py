@@ -196,7 +196,7 @@ class AnnotationService:
 
 
 def _to_record(document: InputDocument) -> Record:
-    """Return the record of a text, whose errors name its document."""
+    """Return the record of a text with its mentions; later errors name it ``document 'id'``."""
     return Record(document.id, document.text, f"document {document.id!r}", document.mentions)
 
 
