@@ -120,12 +120,20 @@ def list_settings(versions: list[str]) -> list[Setting]:
             venv=f"build/venv-{version}",
             python=f"python{version}",
             reason_to_skip=None
-            if shutil.which(f"python{version}")
+            if is_installed(f"python{version}")
             else f"python{version} is not installed",
         )
         for version in versions
     ]
     return [*cores, no_simd, *threads, *pythons, Setting("lowest", venv="build/venv-lowest")]
+
+
+def is_installed(python: str) -> bool:
+    """Return whether an interpreter runs; pyenv has commands also for versions not switched on."""
+    try:
+        return subprocess.run([python, "--version"], capture_output=True).returncode == 0
+    except OSError:
+        return False
 
 
 def combine(settings: list[Setting]) -> Setting:
@@ -168,6 +176,9 @@ def run_tests(setting: Setting, tests: list[str], markers: str, workers: str) ->
     report.unlink(missing_ok=True)
     with (RESULTS / f"{setting.name}.txt").open("w") as output:
         python = build_venv(setting, output)
+        if shutil.which(python) is None:
+            reason = "the environment could not be built"
+            return Result(setting, 0, 1, 0, time.perf_counter() - start, (reason,))
         command = [python, "-m", "pytest", "-q", "-n", workers, "-p", "no:cacheprovider",
                    "-m", markers, f"--junitxml={report}", *tests]  # fmt: skip
         environment = {**os.environ, **setting.variables}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import time
 import tracemalloc
 from collections.abc import Callable
 from contextlib import suppress
@@ -135,10 +134,8 @@ def test_a_spoilt_lexicon_is_named(content: str, place: str, tmp_path: Path) -> 
 def test_reuters_attributes_take_linear_time(text: str, tmp_path: Path) -> None:
     file = tmp_path / "a.sgm"
     file.write_text(text)
-    start = time.process_time()
     with suppress(ValueError):  # no article
-        list(iter_reuters_articles(file))
-    assert time.process_time() - start < 5  # quadratic time takes minutes
+        list(iter_reuters_articles(file))  # quadratic rules would not come back
 
 
 # Tracebacks

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import numpy as np
@@ -19,17 +18,10 @@ from textrank.language.long_docs import pipe_long, process_in_chunks, tokenize, 
 SENTENCE = "SHC binds GRB2 in cells.\n"
 
 
-def seconds(text: str) -> float:
-    nlp = spacy.blank("en")
-    start = time.process_time()
-    assert tokenize(nlp, text).text == text
-    return time.process_time() - start
-
-
 @pytest.mark.parametrize("unit", [")", "a-", "(", "x.", "\u0301", "http://"])
 def test_a_run_without_blanks_takes_linear_time(unit: str) -> None:
-    small, large = seconds(unit * 4000), seconds(unit * 40000)
-    assert large < 30 * small + 0.5
+    text = unit * 200_000  # quadratic rules would not come back
+    assert tokenize(spacy.blank("en"), text).text == text
 
 
 def test_ordinary_text_is_cut_as_spacy_cuts_it() -> None:
