@@ -72,6 +72,32 @@ def test_training_and_hold_out_equal_the_formula(cost, normalised, n, l, wide, s
                 np.testing.assert_allclose(heldout[a, out], expected, atol=1e-8)
 
 
+@pytest.mark.parametrize("preferences_per_candidate", [2, 60])
+def test_blocks_of_a_triangle_equal_the_formula(rng, preferences_per_candidate):
+    n = 3 * preferences.TRIANGLE_BLOCK // 2  # two blocks, the second one not full
+    graph = random_graph(rng, n, preferences_per_candidate * n)
+    edges = weigh_edges(graph, n, "magnitude")
+    is_sparse = edges.laplacian.nnz <= preferences.MAX_SPARSE_SHARE * n * n
+    assert is_sparse == (preferences_per_candidate == 2)
+    K = gaussian(rng.standard_normal((n, 20)))
+    for alpha in (0.01, 1.0, 100.0):
+        A, _ = preference_path(K, edges, np.array([alpha]), None, dual=True)
+        expected = formula_17(K, graph, alpha, "magnitude")
+        np.testing.assert_allclose(A[0], expected, atol=1e-8 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("smallest", [1e-4, 1e-10, 1e-14, 0.0])
+def test_coefficients_solve_the_equations_of_ill_conditioned_kernels(rng, smallest):
+    n, alphas = 150, np.array([1e-3, 1.0, 1e3])
+    Q = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    K = (Q * np.geomspace(max(smallest, 1e-300), 1.0, n)) @ Q.T
+    K = (K + K.T) / 2
+    edges = weigh_edges(random_graph(rng, n, 5 * n), n, "magnitude")
+    A, _ = preference_path(K, edges, alphas, None, dual=True)
+    residual = edges.laplacian @ (K @ A.T) + alphas * A.T - edges.pull[:, None]
+    assert np.abs(residual).max() <= 1e-9 * np.abs(edges.pull).max()
+
+
 @pytest.mark.parametrize("cost", COSTS)
 def test_the_learner_equals_retraining_without_a_group(rng, cost):
     X = rng.standard_normal((20, 4))

@@ -21,6 +21,7 @@ from textrank.reproduce.base import (
     format_cell,
     format_page,
     format_section,
+    get_not_reproduced,
     get_published,
     get_sources,
 )
@@ -125,3 +126,18 @@ def test_the_command_lists_and_keeps_a_page(tmp_path, capsys, monkeypatch):
 def test_the_page_in_the_docs_is_the_one_its_figures_make():
     folder = Path(__file__).parents[2] / "docs" / "reproduce"
     assert (folder / "index.md").read_text("utf-8") == format_page(load_tables(folder))
+
+
+@pytest.mark.parametrize("name", list(EXPERIMENTS))
+def test_the_figures_in_the_docs_are_those_of_the_present_set_up(name):
+    folder = Path(__file__).parents[2] / "docs" / "reproduce"
+    settings = json.loads((folder / f"{name}.json").read_text("utf-8"))["settings"]
+    assert settings["revision"] == EXPERIMENTS[name].revision
+
+
+def test_what_is_not_reproduced_is_listed_with_a_reason(letor, tmp_path):
+    table, _ = reproduce_table(letor, RunSettings(tmp_path / "data"), tmp_path)
+    page = format_page([table])
+    for where, reason in get_not_reproduced(get_published("letor")["source"]):
+        assert reason.endswith(".")
+        assert f"- {where}: {reason}" in page

@@ -300,6 +300,17 @@ def get_sources() -> Mapping[str, str]:
     return dict(_load_published_file()["sources"])
 
 
+def get_not_reproduced(source: str) -> Sequence[tuple[str, str]]:
+    """Return the tables and figures of a paper that have no counterpart here, each with a reason.
+
+    ``source`` is a key of ``get_sources``; the result is empty if everything was reproduced.
+    """
+    return [
+        (where, reason)
+        for where, reason in _load_published_file()["not_reproduced"].get(source, [])
+    ]
+
+
 def _load_published_file() -> dict[str, Any]:
     """Return the content of ``published.json``."""
     path = files("textrank.reproduce") / "published.json"
@@ -364,9 +375,18 @@ def format_page(tables: Sequence[Table]) -> str:
         source_tables = [t for t in tables if get_published(t.experiment.name)["source"] == key]
         if source_tables:
             parts += [f"## {citation}\n", *(format_section(table) for table in source_tables)]
+            parts += _format_not_reproduced(get_not_reproduced(key))
     seconds = sum(table.seconds for table in tables)
     parts.append(f"All {len(tables)} tables took {seconds / 60:.0f} minutes of one processor.\n")
     return "\n".join(parts)
+
+
+def _format_not_reproduced(items: Sequence[tuple[str, str]]) -> list[str]:
+    """Return a Markdown section with one item per missing table; [] without items."""
+    if not items:
+        return []
+    lines = [f"- {where}: {reason}" for where, reason in items]
+    return ["### Not reproduced\n", *lines, ""]
 
 
 def format_section(table: Table) -> str:
