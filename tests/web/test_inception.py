@@ -112,6 +112,15 @@ def test_relations_join_annotated_names_in_their_direction(client: TestClient) -
     assert predictions(response, alone, RELATION) == []
 
 
+def test_a_model_without_relations_predicts_none(guarded: Callable[..., TestClient]) -> None:
+    client = guarded(ServiceApp(AnnotationService("spelling")).app())
+    cas = make_cas(entities=("MDM2", "AKT1"))
+    response = client.post(
+        "/inception/relations/predict", json=make_request(cas, RELATION, "label")
+    )
+    assert predictions(response, cas, RELATION) == []
+
+
 def test_training_data_are_accepted_and_not_used(client: TestClient) -> None:
     for kind in ("names", "relations"):
         assert client.post(f"/inception/{kind}/train", json={}).status_code == 204

@@ -101,7 +101,7 @@ def test_only_result_folders_are_accepted(
     assert run(["mcp", "--results", str(tmp_path)]) == 2
     assert "not a result folder" in capsys.readouterr().err
     assert run(["mcp", "--model", "spelling"]) == 2
-    assert "Name one of ppi" in capsys.readouterr().err
+    assert "which states no relations" in capsys.readouterr().err
 
 
 @pytest.mark.slow

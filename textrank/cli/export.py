@@ -54,8 +54,8 @@ def command(
     )
     if summary.left_out:
         typer.echo(
-            f"{summary.left_out} statements have no place in {summary.format}; docs/formats.md "
-            "says which.",
+            f"{summary.left_out} statements left out: {summary.format} cannot express them. "
+            "The page on formats of the documentation says which.",
             err=True,
         )
     if json_ is not None:

@@ -14,7 +14,7 @@ EXAMPLE = "Example: textrank mcp --results results"
 
 def command(
     model: Annotated[
-        str, typer.Option(help="Name of a shipped model of task ppi, or folder of a model.")
+        str, typer.Option(help="Name or folder of a model that states relations.")
     ] = "ppi",
     results: Annotated[
         list[Path],
@@ -37,6 +37,9 @@ def command(
     from textrank.web.mcp_server import create_server
 
     service = AnnotationService(model, nlp, tuple(set_))
-    if service.task != "ppi":
-        raise ValueError(f"--model {model}: a model of task {service.task!r}. Name one of ppi.")
+    if not service.states_facts:
+        raise ValueError(
+            f"--model {model}: a model of task {service.task!r}, which states no relations. "
+            "Name a model that does, such as ppi."
+        )
     create_server(service, results).run("stdio")

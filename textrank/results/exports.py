@@ -61,7 +61,7 @@ class ExportSummary(NamedTuple):
     format: str
     facts: int
     statements: int  # evidence of the facts that was written
-    left_out: int  # statements that have no place in the format
+    left_out: int  # statements that the format cannot express
 
 
 def export_facts(

@@ -98,6 +98,14 @@ class AnnotationService:
         """Name of the model's task, such as "ppi"; loads the model."""
         return self.loaded[0].pipeline.task.name
 
+    @property
+    def states_facts(self) -> bool:
+        """Whether the answers of the model's task are statements that add up to facts.
+
+        Each is about two names, with type, direction and status. Loads the model.
+        """
+        return "facts" in self.loaded[0].pipeline.task.exports
+
     def describe(self) -> dict[str, Any]:
         """Return ``model``, ``task`` and ``versions``, and ``decision`` if the task tells it.
 

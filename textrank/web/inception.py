@@ -115,20 +115,21 @@ class InceptionRecommender:
         """Add the interactions between the names of the CAS to it, as predictions of a layer.
 
         Names are the annotations of ``_list_ends``; fewer than two add nothing, since a relation
-        needs ends. ``feature`` gets the type of the interaction, or "yes". The model must be of
-        task ppi: others add nothing. Raises ApiError 422 if the layer or a feature is missing.
+        needs ends. ``feature`` gets the type of the interaction, or "yes". A model whose task
+        states no facts adds nothing. Raises ApiError 422 if the layer or a feature is missing.
         """
         relation_type = _get_type(cas, layer, (feature, "Governor", "Dependent"))
         ends = _list_ends(cas, relation_type)
         mentions = tuple(
             Mention(str(number), "GENE", ((end.begin, end.end),)) for number, end in enumerate(ends)
         )
-        if len(mentions) < 2:
+        service = self.app.service
+        if len(mentions) < 2 or not service.states_facts:
             return
         document = InputDocument("cas", cas.sofa_string or "", mentions)
         by_span = {(end.begin, end.end): end for end in ends}
-        (rows,) = self.app.service.annotate_docs(
-            [document], lambda doc: get_answers(doc, "ppi") or [], deadline=deadline
+        (rows,) = service.annotate_docs(
+            [document], lambda doc: get_answers(doc, service.task) or [], deadline=deadline
         )
         for row in rows:
             pair = [by_span[start, end] for start, end in row["spans"] if (start, end) in by_span]

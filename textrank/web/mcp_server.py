@@ -44,9 +44,9 @@ INSTRUCTIONS = (
 def create_server(service: AnnotationService, results: Sequence[Path] = ()) -> MCPServer:
     """Return the server with its tools; it is not started.
 
-    ``service`` annotates texts with a model of task ppi. ``results`` are the folders of ``textrank
-    apply --out`` that ``ask_results`` may read, named after their last part; of two with one name
-    the last is used. Without any the tool is left out.
+    ``service`` must annotate texts with a model whose task states facts. ``results`` are the
+    folders of ``textrank apply --out`` that ``ask_results`` may read, named after their last part;
+    of two with one name the last is used. Without any the tool is left out.
     """
     server = MCPServer(
         "textrank",

@@ -84,10 +84,15 @@ def genes_of_names(model: Model, doc: Doc, annotated: Doc) -> dict[str, set[str]
 
 
 def _iter_genes(annotated: Doc) -> Iterator[tuple[int, int, str]]:
-    """Yield first character, end and gene number of each annotated mention."""
+    """Yield first character, end and gene number of each gene of each annotated mention.
+
+    A span has only the first of several identifiers; the others are in ``concepts``.
+    """
+    concepts = annotated.user_data.get("concepts", {})
     for span in annotated.spans["entities"]:
         if span.label_ == GENE_LABEL:
-            for gene in span.kb_id_.replace("ncbigene:", "").replace(";", ",").split(","):
+            identifiers = str(concepts.get(span.id_) or span.kb_id_).replace("ncbigene:", "")
+            for gene in filter(None, identifiers.replace(";", ",").split(",")):
                 yield span.start_char, span.end_char, gene
 
 
