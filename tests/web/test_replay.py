@@ -115,7 +115,10 @@ def test_rankings_are_replayed():
 def test_the_command(tmp_path, capsys):
     file = tmp_path / "curve.json"
     command = ["replay", "ppi-linear", "corpora/sample-ppi", "--answers", "20", "--folds", "2"]
-    assert run([*command, "--orders", "1", "--json", str(file)]) == 0
+    page = tmp_path / "curve.html"
+    arguments = ["--orders", "1", "--json", str(file), "--html", str(page)]
+    assert run([*command, *arguments]) == 0
+    assert "<h1>ppi-linear" in page.read_text()
     assert "Chosen questions" in capsys.readouterr().out
     result = json.loads(file.read_text())
     assert {"curves", "random_mean", "needed", "forecasts", "forecast_errors", "stop"} <= set(
