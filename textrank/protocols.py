@@ -425,6 +425,9 @@ class Task(Protocol):
     row_per_candidate: ClassVar[bool] = False
     """Whether ``annotate`` writes one row per candidate, in order, with key ``score``."""
 
+    has_answer_sets: ClassVar[bool] = False
+    """Whether one of several candidates is right, so that ``mark_answer_sets`` can show sets."""
+
     raw_text_unit: ClassVar[Literal["pairs", "documents"] | None] = None
     """What is counted when a model is evaluated on raw text; None if that is not supported.
 
@@ -567,6 +570,16 @@ class Task(Protocol):
         if not self.row_per_candidate:
             raise ValueError(f"answers of task {self.name!r} have no guarantee.")
         return log_odds, y > 0, np.arange(len(y))
+
+    def mark_answer_sets(self, doc: Doc, scored: Scored, is_in: NDArray[np.bool_]) -> None:
+        """Write to the rows of an annotated Doc, in place, which answers are in their sets.
+
+        ``scored`` has all candidates of the Doc, at least one, and ``is_in`` (n, 2) says of each
+        whether it is in the set of its query, and whether the other answer is, which only a query
+        with a single candidate has. The default raises ValueError: an answer of yes or no, or a
+        score, has no set.
+        """
+        raise ValueError(f"answers of task {self.name!r} have no sets: they are not choices.")
 
     def at_probability(self, probability: float) -> Self:
         """Return the task that answers yes from a probability on; the default returns self."""

@@ -252,6 +252,113 @@ def test_sets_need_enough_documents_and_hold_single_candidates():
     assert sets.sizes(scores, queries).tolist() == [1, 1, 2]
 
 
+def test_profiles_that_only_differ_by_rounding_are_equal():
+    old = np.full((40, len(PROFILE_COLUMNS)), np.log(8.0))
+    assert not compare_profiles(old.astype(np.float32), old[:20]).is_shifted
+
+
+def choices(rng, documents):
+    """Choices of one candidate, for the second of two answers, or of three candidates."""
+    sizes = rng.choice([1, 3], 2 * documents)
+    queries = np.repeat(np.arange(2 * documents), sizes)
+    y = np.concatenate([-np.ones(size) for size in sizes])
+    starts = np.cumsum(sizes) - sizes
+    y[starts + rng.integers(0, sizes)] = 1.0
+    is_single = (sizes == 1)[queries]
+    y[is_single] = rng.choice([-1.0, 1.0], is_single.sum())
+    return y + rng.normal(size=len(y)), y, queries, queries // 2
+
+
+@pytest.mark.parametrize(("make", "has_other"), [(choices, True), (lambda *a: ranked(*a), False)])
+def test_sets_cover_the_right_answer_in_held_out_documents(make, has_other):
+    rng = np.random.default_rng(3)
+    covered = []
+    for _ in range(150):
+        scores, y, queries, groups = make(rng, 100)
+        new = groups >= 90
+        old = ~new
+        sets = AnswerSets.fit(
+            scores[old], y[old], queries[old], groups[old], error=0.1, has_other=has_other
+        )
+        is_in = sets.contains(scores[new], queries[new])
+        other = sets.contains_other(scores[new], queries[new])
+        if not has_other:
+            assert not other.any()
+        by_document: dict[int, list[bool]] = {}
+        for query in np.unique(queries[new]):
+            rows = np.flatnonzero(queries[new] == query)
+            labels = y[new][rows]
+            right = bool(is_in[rows][labels >= labels.max()].any())
+            if has_other and len(rows) == 1 and labels[0] < 0:
+                right = bool(other[rows[0]])
+            by_document.setdefault(int(groups[new][rows[0]]), []).append(right)
+        covered += [np.mean(values) for values in by_document.values()]
+    assert 0.885 <= np.mean(covered) <= 0.94
+
+
+def test_a_single_candidate_of_a_ranking_is_always_in_its_set():
+    scores, queries = np.array([-3.0, 1.0, 0.0]), np.array([0, 1, 1])
+    sets = AnswerSets(0.1, 0.5, 10, 1.0, 1.0, has_other=False)
+    assert sets.contains(scores, queries).tolist() == [True, True, False]
+    assert sets.sizes(scores, queries).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "corpus", "attribute"),
+    [
+        ("gene_protein", "sample-gene-protein", "textrank_gene_protein"),
+        ("retrieve", "sample-retrieve", "textrank_retrieve"),
+        ("parse_ranking-graph", "sample-parses", "textrank_parse_ranking"),
+    ],
+)
+def test_the_command_gives_sets_of_answers(pipeline, corpus, attribute, tmp_path, capsys):
+    model, file, texts = tmp_path / "model", tmp_path / "sets.json", f"corpora/{corpus}"
+    assert run(["train", pipeline, texts, str(model)]) == 0
+    capsys.readouterr()
+    arguments = ["apply", str(model), texts, "--answer-sets"]
+    assert run([*arguments, "0.8", "--json", str(file)]) == 0
+    output = capsys.readouterr()
+    assert "contain a right answer with a probability of 80 %" in output.err
+    sets = json.loads(file.read_text())["answer_sets"]
+    assert sets["error"] == 0.2
+    assert sets["coverage"] >= 0.8
+    for line in output.out.splitlines():
+        row = json.loads(line)
+        assert row["answer_sets"] == sets
+        for answer in row[attribute]:
+            assert_set_fits(answer, sets["margin"])
+    assert run([*arguments, "1.5"]) == 2
+    assert run([*arguments, "0.999"]) == 2
+    assert "documents, but there are" in capsys.readouterr().err
+
+
+def assert_set_fits(answer, margin):
+    """The best answer is in its set, and others are only if they are near."""
+    if "probabilities" in answer:
+        assert answer["answer_set"][0] == answer["label"]
+        probability = answer["probability"]
+        is_near = np.log(probability / (1 - probability)) <= margin
+        assert (len(answer["answer_set"]) == 2) == is_near
+    for parses in [answer["parses"]] if "parses" in answer else []:
+        for parse in parses:
+            is_near = parse["score"] >= parses[0]["score"] - margin
+            assert parse["in_answer_set"] == is_near
+    if "rank" in answer and answer["rank"] == 1:
+        assert answer["in_answer_set"]
+
+
+def test_sets_of_other_tasks_are_refused(tmp_path, capsys):
+    text = tmp_path / "text.txt"
+    text.write_text("SHC binds GRB2.\n")
+    assert run(["apply", "ppi", str(text), "--answer-sets", "0.9"]) == 2
+    assert "needs a choice among classes or a ranking" in capsys.readouterr().err
+    both = ["--answer-sets", "0.9", "--max-error", "0.1"]
+    assert run(["apply", "gene_protein", str(text), *both]) == 2
+    assert "Leave one out" in capsys.readouterr().err
+    assert run(["apply", "ppi", str(text), "--json", str(tmp_path / "x.json")]) == 2
+    assert "without --max-error or --answer-sets" in capsys.readouterr().err
+
+
 def test_the_command_prints_guarantee_and_warning(tmp_path, capsys):
     model, text, file = tmp_path / "model", tmp_path / "text.txt", tmp_path / "g.json"
     text.write_text("SHC binds GRB2.\n")

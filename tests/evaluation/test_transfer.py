@@ -64,7 +64,7 @@ def test_conditioning_equals_weighted_training():
     problem = make_problem()
     rows = np.arange(problem.size)
     weights = {"a": 0.1, "b": 1.0}
-    state = _State.from_problem(problem, rows)
+    state = _State.from_problem(problem, rows, problem.foreign)
     for key, weight in weights.items():
         state = state.condition(key, weight, ALPHA)
     K, mean = state.K[: problem.size, : problem.size], state.mean[: problem.size]
@@ -79,7 +79,7 @@ def test_conditioning_equals_weighted_training():
 
 def test_trying_a_weight_equals_conditioning():
     problem = make_problem()
-    state = _State.from_problem(problem, np.arange(problem.size))
+    state = _State.from_problem(problem, np.arange(problem.size), problem.foreign)
     tried = state.try_weights("b", ALPHA, "squared_error")
     conditioned = state.condition("b", 1.0, ALPHA).quality(ALPHA, "squared_error")
     assert tried[-1] == pytest.approx(conditioned, abs=1e-9)  # the last weight is 1
@@ -166,7 +166,9 @@ def test_the_command(tmp_path, capsys):
     other.write_text("\n".join(lines[7::30]) + "\n")
     file = tmp_path / "effects.json"
     command = ["transfer", str(target), str(other), "--folds", "2", "--max-candidates", "80"]
-    assert run([*command, "--json", str(file)]) == 0
+    page = tmp_path / "effects.html"
+    assert run([*command, "--json", str(file), "--html", str(page)]) == 0
+    assert "<h1>mine" in page.read_text()
     assert "change of AUC" in capsys.readouterr().out
     result = json.loads(file.read_text())
     assert {"target", "alpha", "auc", "f", "combined", "corpora", "harmful"} <= set(result)

@@ -22,12 +22,23 @@ import uvicorn
 from textrank._annotate import load_language
 from textrank.config import load_corpus, load_model, load_pipeline
 from textrank.evaluation.audit import audit_dataset
-from textrank.reports.explanation import document_url, render_influence
+from textrank.evaluation.forecast import forecast_curve
+from textrank.evaluation.league import score_league
+from textrank.evaluation.statistics import Interval
+from textrank.evaluation.transfer import (
+    ForeignCorpus,
+    HarmfulDocument,
+    Transfer,
+    TransferEffect,
+)
+from textrank.reports.explanation import render_influence
+from textrank.reports.html import document_url, render_league, render_replay, render_transfer
 from textrank.results.store import from_rows, open_store
 from textrank.web.active_learner import ActiveLearner, Quality
 from textrank.web.annotation import AnswerLog, Curation, CurationApp, fingerprint_docs
 from textrank.web.app import Credentials, GuardMiddleware
 from textrank.web.explorer import Explorer, StatementExplainer
+from textrank.web.replay import CHOSEN, Replay, ReplayPoint
 from textrank.web.review import LabelReview, ReviewApp
 
 pytestmark = pytest.mark.browser
@@ -491,3 +502,106 @@ def test_review_is_accessible_and_fits_a_phone(browser: Any, tmp_path: Path) -> 
             "width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True})  # fmt: skip
         assert browser.execute_script("return document.documentElement.scrollWidth") <= 391
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def open_page(browser: Any, text: str, file: Path) -> None:
+    """Write a page and open it; messages of earlier pages are dropped."""
+    file.write_text(text, encoding="utf-8")
+    browser.get_log("browser")
+    browser.get(file.as_uri())
+
+
+def assert_good_page(browser: Any, page: str) -> None:
+    """Nothing failed, axe finds no violation, and nothing is wider than a phone."""
+    quiet(browser)
+    assert audited(browser, page) == []
+    for width in (1280, 390):
+        resize(browser, width)
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width + 1
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    quiet(browser)
+
+
+def test_the_league_page_ranks_systems_and_is_accessible(browser: Any, tmp_path: Path) -> None:
+    gold = list(load_corpus(CORPUS)(spacy.blank("en")))[:12]
+    league = score_league(gold, {"all <1>": gold, "some": gold[:8]}, name="sample")
+    open_page(browser, render_league(league), tmp_path / "league.html")
+    sections = css(browser, "main section")
+    assert len(sections) == len(league.scores) + 1  # the last has the tests
+    rows = [row.text.split() for row in sections[0].find_elements("css selector", "tbody tr")]
+    assert [row[:2] for row in rows] == [["all", "<1>"], ["some", rows[0][2]]]
+    assert "100.0" in rows[0]
+    recall = league.scores["names, exact"]["some"].hits.prf.recall
+    assert f"{100 * recall:.1f}" in rows[1]
+    assert "some: 4 documents without answers" in css(browser, ".note")[0].text
+    assert_good_page(browser, "league")
+
+
+def made_replay() -> Replay:
+    """A replay of 20 points whose curve flattens, with two random orders below it."""
+    n = np.arange(10, 210, 10)
+    rng = np.random.default_rng(0)
+
+    def curve(level: float) -> list[ReplayPoint]:
+        values = level - 1.5 * n**-0.6 + rng.normal(scale=0.004, size=len(n))
+        return [
+            ReplayPoint(int(k), float(v), None, float(v)) for k, v in zip(n, values, strict=True)
+        ]
+
+    curves = {CHOSEN: curve(0.8), "random 0": curve(0.76), "random 1": curve(0.75)}
+    points = curves[CHOSEN]
+    forecasts = forecast_curve([p.answers for p in points], [p.value for p in points])
+    return Replay("ppi", "sample <corpus>", "ppi-linear", "F", 3, 400, curves, forecasts)
+
+
+def test_the_replay_page_shows_curve_forecast_and_stop(browser: Any, tmp_path: Path) -> None:
+    replay = made_replay()
+    open_page(browser, render_replay(replay.to_dict()), tmp_path / "replay.html")
+    assert "sample <corpus>" in css(browser, "h1")[0].text
+    assert len(css(browser, "figure svg")) == 2
+    assert len(css(browser, "#points tbody tr")) == 20
+    assert len(css(browser, "#errors tbody tr")) == 2
+    names = [name.text.lower() for name in css(browser, ".card .name")]
+    assert names[1:] == ["answers needed", "20 more answers", "50 more answers", "stop after"]
+    _, first, _ = replay.answers_needed()
+    assert css(browser, ".card .value")[1].text == str(first)
+    assert_good_page(browser, "replay")
+
+
+def test_a_short_replay_has_a_page_without_forecast(browser: Any, tmp_path: Path) -> None:
+    whole = made_replay()
+    curves = {name: points[:1] for name, points in whole.curves.items()}
+    short = Replay("ppi", "c", "p", "F", 3, 400, curves)
+    open_page(browser, render_replay(short.to_dict()), tmp_path / "replay.html")
+    assert len(css(browser, "figure svg")) == 1
+    assert "too few points for a forecast" in css(browser, ".cards")[0].text
+    assert_good_page(browser, "short replay")
+
+
+def test_the_transfer_page_shows_weights_effects_and_harm(browser: Any, tmp_path: Path) -> None:
+    interval = Interval(-0.01, 0.04, 0.95)
+    corpora = {
+        "IEPA": ForeignCorpus(
+            90, 400, 2, 10, TransferEffect(1.0, 0.02, interval, 0.03, interval), 1.0
+        ),
+        "b<1>": ForeignCorpus(50, 300, 0, 0, TransferEffect(0.0, 0.0, interval, None, None), 0.0),
+    }
+    harmful = [
+        HarmfulDocument("IEPA", "10022882", 4, -0.01, 0.002),
+        HarmfulDocument("IEPA", "d<2>", 3, -0.002, None),
+    ]
+    combined = TransferEffect(None, 0.025, interval, 0.03, interval)
+    transfer = Transfer(
+        "mine", "ppi-linear", 0.5, 40, 330, 3, 0.88, 0.75, combined, corpora, harmful
+    )
+    open_page(browser, render_transfer(transfer), tmp_path / "transfer.html")
+    assert len(css(browser, "figure svg")) == 2
+    rows = [row.text for row in css(browser, "#corpora tbody tr")]
+    assert [row.split()[0] for row in rows] == ["IEPA", "b<1>", "all"]
+    assert "+2.0 (-1.0 to +4.0)" in rows[0]
+    links = [link.get_attribute("href") for link in css(browser, "#harmful a")]
+    assert links == [document_url("10022882")]
+    assert "3 target documents were left out" in css(browser, ".note")[0].text
+    assert_good_page(browser, "transfer")
+    nothing = Transfer("mine", "p", 0.5, 40, 330, 0, 0.88, 0.75, combined, corpora, ())
+    assert "None of the foreign documents" in render_transfer(nothing)

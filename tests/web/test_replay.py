@@ -102,11 +102,14 @@ def test_pairs_are_replayed(pair_docs, name):
     assert again.curves["random 0"] == replay.curves["random 0"]
 
 
-def test_rankings_are_replayed():
-    pipeline = textrank.load_pipeline("retrieve")
+@pytest.mark.parametrize(
+    ("name", "corpus"), [("retrieve", "sample-retrieve"), ("parse_ranking-graph", "sample-parses")]
+)
+def test_rankings_are_replayed(name, corpus):
     from textrank._annotate import load_language
 
-    docs = list(textrank.load_corpus("corpora/sample-retrieve")(load_language(None, pipeline.task)))
+    pipeline = textrank.load_pipeline(name)
+    docs = list(textrank.load_corpus(f"corpora/{corpus}")(load_language(None, pipeline.task)))
     replay = replay_corpus(pipeline, docs, answers=4, folds=2, orders=1, step=2)
     assert replay.metric == "concordance"
     assert all(0 <= point.value <= 1 for points in replay.curves.values() for point in points)
@@ -115,7 +118,10 @@ def test_rankings_are_replayed():
 def test_the_command(tmp_path, capsys):
     file = tmp_path / "curve.json"
     command = ["replay", "ppi-linear", "corpora/sample-ppi", "--answers", "20", "--folds", "2"]
-    assert run([*command, "--orders", "1", "--json", str(file)]) == 0
+    page = tmp_path / "curve.html"
+    arguments = ["--orders", "1", "--json", str(file), "--html", str(page)]
+    assert run([*command, *arguments]) == 0
+    assert "<h1>ppi-linear" in page.read_text()
     assert "Chosen questions" in capsys.readouterr().out
     result = json.loads(file.read_text())
     assert {"curves", "random_mean", "needed", "forecasts", "forecast_errors", "stop"} <= set(

@@ -67,10 +67,28 @@ def _check_report_folder(path: Path | None) -> Path | None:
     return path
 
 
+def _check_page(path: Path | None) -> Path | None:
+    """Return ``path`` (callback); raise ValueError unless a page can be written to this file.
+
+    None is returned as it is. Raises ModuleNotFoundError without matplotlib, which draws the plots.
+    """
+    if path is not None:
+        from textrank.reports.plots import require_matplotlib
+
+        require_matplotlib()
+    return check_output_file(path)
+
+
 JsonFile = Annotated[
     Path | None,
     typer.Option(
         "--json", metavar="FILE", help="Write the results as JSON.", callback=check_output_file
+    ),
+]
+PageFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--html", metavar="FILE", help="Write an HTML page with plots.", callback=_check_page
     ),
 ]
 ReportFolder = Annotated[

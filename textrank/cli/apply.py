@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-    from textrank.evaluation.guarantees import ShiftMonitor
+    from textrank.evaluation.guarantees import AnswerObserver, AnswerSetMarker, ShiftMonitor
     from textrank.model import Model
 
 OUT_OPTIONS = (
@@ -79,12 +79,19 @@ def command(
     confidence: Annotated[
         float, typer.Option(metavar="C", help="With --max-error: probability of the guarantee.")
     ] = 0.95,
+    answer_sets: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            help="Give sets of answers, one of which is right with this probability, e.g. 0.9.",
+        ),
+    ] = None,
     json_: Annotated[
         Path | None,
         typer.Option(
             "--json",
             metavar="FILE",
-            help="With --max-error: write the guarantee as JSON.",
+            help="With --max-error or --answer-sets: write the guarantee as JSON.",
             callback=check_output_file,
         ),
     ] = None,
@@ -131,6 +138,9 @@ def command(
 
     Prints one JSON object per document, or writes tables to a folder with --out. --pmid and --query
     fetch articles from PubMed.
+
+    For a choice among classes or a ranking, --answer-sets gives all answers that are possible:
+    textrank apply gene_protein abstract.bioc.xml --answer-sets 0.9
     """
     import json
     from dataclasses import replace
@@ -155,7 +165,12 @@ def command(
         raise ValueError("nothing to annotate. Name files, - for standard input, or --pmid LIST.")
     _check_texts(model, texts)
     if max_error is None:
-        refuse_ignored(context, ("confidence", "json_"), "without --max-error", "add --max-error E")
+        refuse_ignored(context, ("confidence",), "without --max-error", "add --max-error E")
+    elif answer_sets is not None:
+        raise ValueError("--max-error and --answer-sets are different guarantees. Leave one out.")
+    if max_error is None and answer_sets is None:
+        without = "without --max-error or --answer-sets"
+        refuse_ignored(context, ("json_",), without, "add --max-error E or --answer-sets P")
     chosen = {"precision": precision, "recall": recall, "relation": relation}
     set_ = [*set_, *(f"task.{key}={value}" for key, value in chosen.items() if value is not None)]
     if out is not None:
@@ -182,7 +197,10 @@ def command(
     loaded = load_model(model)
     if table and "table" not in loaded.pipeline.task.exports:
         raise ValueError(f"--table shows statements, but {model} is a model of another task.")
-    monitor = None
+    monitor: AnswerObserver | None = None
+    if answer_sets is not None:
+        loaded = with_task_settings(loaded, set_)
+        monitor, set_ = _answer_sets(loaded, answer_sets), []
     if max_error is not None:
         loaded, monitor = _guarantee(with_task_settings(loaded, set_), max_error, confidence)
         set_ = []
@@ -215,19 +233,33 @@ def _guarantee(model: Model, max_error: float, confidence: float) -> tuple[Model
     return guaranteed, ShiftMonitor(guaranteed, guarantee)
 
 
-def _report_guarantee(monitor: ShiftMonitor, file: Path | None) -> None:
+def _answer_sets(model: Model, probability: float) -> AnswerSetMarker:
+    """Return an observer that adds sets of answers, one of which is right with a probability.
+
+    Raises ValueError if the task has no choices, the probability is not between 0 and 1, or the
+    model has too few held-out documents for it.
+    """
+    from textrank.evaluation.guarantees import AnswerSetMarker, AnswerSets, require_answer_sets
+
+    if not 0 < probability < 1:
+        raise ValueError(f"--answer-sets must be between 0 and 1, got {probability:g}.")
+    require_answer_sets(model)
+    return AnswerSetMarker(model, AnswerSets.from_model(model, error=round(1 - probability, 12)))
+
+
+def _report_guarantee(monitor: AnswerObserver, file: Path | None) -> None:
     """Print a guarantee and how new texts compare with training texts on standard error.
 
-    Both are written to ``file`` as JSON, keys "guarantee" and "shift", unless it is None. Call it
-    after all texts were annotated.
+    Both are written to ``file`` as JSON, keys "guarantee" or "answer_sets", and "shift", unless it
+    is None. Call it after all texts were annotated.
     """
     from textrank.reports.table import write_json
 
     shift = monitor.shift()
-    typer.echo(monitor.guarantee.describe(), err=True)
+    typer.echo(monitor.describe(), err=True)
     typer.echo(f"{'Warning: ' if shift.is_shifted else ''}{shift.describe()}", err=True)
     if file is not None:
-        write_json({"guarantee": monitor.guarantee.to_dict(), "shift": shift.to_dict()}, file)
+        write_json({**monitor.promise(), "shift": shift.to_dict()}, file)
 
 
 def _check_options(context: typer.Context, out: Path | None, dask: str | None, diff: bool) -> None:
@@ -239,7 +271,7 @@ def _check_options(context: typer.Context, out: Path | None, dask: str | None, d
     if out is None:
         refuse_ignored(context, OUT_OPTIONS, "without --out", "add --out DIR")
     else:
-        output_options = ("network", "facts", "write", "diff", "table", "max_error")
+        output_options = ("network", "facts", "write", "diff", "table", "max_error", "answer_sets")
         refuse_ignored(
             context, output_options, "with --out", "search the result with textrank query"
         )
@@ -250,7 +282,7 @@ def _check_options(context: typer.Context, out: Path | None, dask: str | None, d
     if dask is not None:
         refuse_ignored(context, ("workers",), "with --dask", "leave out --dask")
     if diff:
-        other_outputs = ("table", "network", "facts", "write", "max_error")
+        other_outputs = ("table", "network", "facts", "write", "max_error", "answer_sets")
         refuse_ignored(context, other_outputs, "with --diff", "leave out --diff")
 
 
@@ -326,7 +358,7 @@ def apply_model(
     *,
     settings: Sequence[str] = (),
     options: CommonOptions = DEFAULT_OPTIONS,
-    monitor: ShiftMonitor | None = None,
+    monitor: AnswerObserver | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Annotate texts; iterate over ``{"document": id, "textrank_<task>": answers}``.
 
@@ -351,7 +383,7 @@ def apply_model(
     options
         Reading options.
     monitor
-        Observer that marks the answers of a guarantee. None: there is none.
+        Observer that marks the answers of a guarantee, or adds sets. None: there is none.
 
     Raises
     ------
@@ -391,7 +423,7 @@ def apply_model(
                 "document": document_id(doc),
                 f"textrank_{task.name}": get_answers(doc, task.name),
                 **({"decision": decision} if decision else {}),
-                **({"guarantee": monitor.guarantee.to_dict()} if monitor is not None else {}),
+                **(monitor.promise() if monitor is not None else {}),
             }
             docs += [doc] if paths else []
     for kind, path in paths.items():
@@ -408,7 +440,7 @@ def iter_annotated(
     *,
     keep: bool,
     options: CommonOptions = DEFAULT_OPTIONS,
-    monitor: ShiftMonitor | None = None,
+    monitor: AnswerObserver | None = None,
 ) -> Iterator[Doc]:
     """Iterate over the annotated Docs of texts, in order.
 

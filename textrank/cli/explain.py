@@ -150,7 +150,7 @@ def explain_influence(
     from textrank.cli.sources import read_corpus, read_texts, set_model_parser
     from textrank.config import load_model
     from textrank.evaluation.cross_validation import make_decisions
-    from textrank.reports.explanation import document_url
+    from textrank.reports.html import document_url
 
     loaded = set_model_parser(load_model(model), nlp)
     task = loaded.pipeline.task

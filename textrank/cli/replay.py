@@ -12,6 +12,7 @@ from textrank.cli.app import (
     CorpusPath,
     JsonFile,
     Nlp,
+    PageFile,
     PipelineName,
     Settings,
     make_console,
@@ -21,7 +22,7 @@ from textrank.cli.app import (
 if TYPE_CHECKING:
     from textrank.web.replay import Replay
 
-EXAMPLE = "Example: textrank replay ppi-linear corpora/sample-ppi --answers 100 --json curve.json"
+EXAMPLE = "Example: textrank replay ppi-linear corpora/sample-ppi --answers 100 --html curve.html"
 
 
 def command(
@@ -39,6 +40,7 @@ def command(
     set_: Settings = [],  # noqa: B006
     nlp: Nlp = None,
     json_: JsonFile = None,
+    html: PageFile = None,
     options: CommonOptions = DEFAULT_OPTIONS,
 ) -> None:
     """Replay the annotation of a corpus as textrank curate would have asked for it.
@@ -55,6 +57,11 @@ def command(
         options=options,
     )  # fmt: skip
     write_json_figures(result, json_)
+    if html is not None:
+        from textrank.io import write_text
+        from textrank.reports.html import render_replay
+
+        write_text(render_replay(result.to_dict()), html)
     make_console().print(replay_table(result.to_dict()))
 
 

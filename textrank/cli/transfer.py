@@ -12,6 +12,7 @@ from textrank.cli.app import (
     CommonOptions,
     JsonFile,
     Nlp,
+    PageFile,
     Settings,
     make_console,
     write_json_figures,
@@ -20,7 +21,7 @@ from textrank.cli.app import (
 if TYPE_CHECKING:
     from textrank.evaluation.transfer import Transfer
 
-EXAMPLE = "Example: textrank transfer mine.bioc.xml AImed.xml.gz IEPA.xml.gz --json effects.json"
+EXAMPLE = "Example: textrank transfer mine.bioc.xml AImed.xml.gz IEPA.xml.gz --html effects.html"
 
 
 def command(
@@ -38,6 +39,7 @@ def command(
     set_: Settings = [],  # noqa: B006
     nlp: Nlp = None,
     json_: JsonFile = None,
+    html: PageFile = None,
     options: CommonOptions = DEFAULT_OPTIONS,
 ) -> None:
     """Find out which other corpora help a target corpus.
@@ -52,6 +54,11 @@ def command(
         folds=folds, max_candidates=max_candidates, seed=seed, options=options,
     )  # fmt: skip
     write_json_figures(result, json_)
+    if html is not None:
+        from textrank.io import write_text
+        from textrank.reports.html import render_transfer
+
+        write_text(render_transfer(result), html)
     make_console().print(transfer_table(result, top))
 
 

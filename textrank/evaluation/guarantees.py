@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -387,8 +387,10 @@ def compare_profiles(reference: Matrix, new: Matrix) -> Shift:
     Columns are ``PROFILE_COLUMNS``; p-values of Mann and Whitney's test are multiplied by their
     number. A shift is reported if this p-value is below ``SHIFT_P_VALUE`` and the AUC differs from
     one half by at least ``MIN_SHIFT``, so that small differences of many documents are not. No
-    columns are compared if either side has fewer than ``MIN_SHIFT_DOCUMENTS``.
+    columns are compared if either side has fewer than ``MIN_SHIFT_DOCUMENTS``. Both sides are
+    rounded to single precision, in which models store profiles, so that equal values stay equal.
     """
+    reference, new = (side.astype(np.float32).astype(np.float64) for side in (reference, new))
     if len(new) < MIN_SHIFT_DOCUMENTS or len(reference) < MIN_SHIFT_DOCUMENTS:
         return Shift(len(new), (), len(reference))
     columns = []
@@ -399,6 +401,22 @@ def compare_profiles(reference: Matrix, new: Matrix) -> Shift:
         is_shifted = p < SHIFT_P_VALUE and abs(area - 0.5) >= MIN_SHIFT
         columns.append(ColumnShift(name, area, p, is_shifted))
     return Shift(len(new), columns, len(reference))
+
+
+class AnswerObserver(Protocol):
+    """Observer of a model's answers that adds a promise to them, as ``Model.pipe`` calls it."""
+
+    def __call__(self, doc: Doc, scored: Scored) -> None:
+        """Mark the answers of an annotated Doc in place; ``scored`` are all its candidates."""
+
+    def promise(self) -> dict[str, Any]:
+        """Return what is promised as plain values: a key that names it, and its fields."""
+
+    def describe(self) -> str:
+        """Return what is promised in words."""
+
+    def shift(self) -> Shift:
+        """Compare the documents seen so far with the held-out documents of the model."""
 
 
 @dataclass
@@ -413,6 +431,14 @@ class ShiftMonitor:
     guarantee: Guarantee
     profiles: list[Matrix] = field(default_factory=list)
 
+    def promise(self) -> dict[str, Any]:
+        """Return ``{"guarantee": fields of the guarantee}``."""
+        return {"guarantee": self.guarantee.to_dict()}
+
+    def describe(self) -> str:
+        """Return the guarantee in words."""
+        return self.guarantee.describe()
+
     def __call__(self, doc: Doc, scored: Scored) -> None:
         """Mark the answers of an annotated Doc in place and keep the Doc's profile for ``shift``.
 
@@ -422,24 +448,36 @@ class ShiftMonitor:
         """
         if not scored.candidates:
             return
-        name = document_id(doc)
-        candidates = [replace(c, document=name, group=name) for c in scored.candidates]
-        queries = number_keys([c.query for c in candidates])
-        unknown = np.full(len(candidates), np.nan)
+        queries = number_keys([c.query for c in scored.candidates])
+        unknown = np.full(len(scored.candidates), np.nan)
         confidence, _, _ = judge_scores(self.model, unknown, scored.scores, queries)
         rows = get_answers(doc, self.model.pipeline.task.name) or []
         for row, value in zip(rows, confidence.tolist(), strict=True):
             row["guaranteed"] = value >= self.guarantee.level
-        reference = _require_reference(self.model)
-        self.profiles.append(reference.profile(candidates, scored.scores))
+        self.profiles.append(_profile(self.model, doc, scored))
 
     def shift(self) -> Shift:
         """Compare the documents seen so far with the held-out documents of the model.
 
         Only documents with candidates count.
         """
-        new = np.vstack(self.profiles) if self.profiles else np.empty((0, len(PROFILE_COLUMNS)))
-        return compare_profiles(_require_reference(self.model).profiles, new)
+        return _compare(self.model, self.profiles)
+
+
+def _profile(model: Model, doc: Doc, scored: Scored) -> Matrix:
+    """Return the profile (1, k) of a Doc with at least one candidate; ``scored`` are all of them.
+
+    Raises ValueError if the model does not store its held-out documents.
+    """
+    name = document_id(doc)
+    candidates = [replace(c, document=name, group=name) for c in scored.candidates]
+    return _require_reference(model).profile(candidates, scored.scores)
+
+
+def _compare(model: Model, profiles: Sequence[Matrix]) -> Shift:
+    """Compare profiles of new documents with those of a model; raises as ``_profile`` does."""
+    new = np.vstack(profiles) if profiles else np.empty((0, len(PROFILE_COLUMNS)))
+    return compare_profiles(_require_reference(model).profiles, new)
 
 
 def find_shift(model: Model, candidates: Sequence[Candidate], scores: Vector) -> Shift:
@@ -459,9 +497,10 @@ def find_shift(model: Model, candidates: Sequence[Candidate], scores: Vector) ->
 class AnswerSets:
     """Sets that contain the right answer to a question of a new document with a stated probability.
 
-    A set has all answers whose score is at most ``margin`` below the highest. Of a question with a
-    single candidate there are two answers: the candidate with its score, and the other one with 0.
-    For a ranking the right answers are the candidates with the highest label.
+    A set has all answers whose score is at most ``margin`` below the highest. Of a choice with a
+    single candidate there are two answers: the candidate with its score, and the other one with 0
+    (``has_other``). For a ranking the right answers are the candidates with the highest label, and
+    a single candidate is always in its set.
 
     >>> queries = np.repeat(np.arange(40), 2)
     >>> y = np.tile([1.0, -1.0], 40)
@@ -475,10 +514,18 @@ class AnswerSets:
     documents: int
     coverage: float  # share of held-out questions whose set has a right answer, mean of documents
     mean_size: float  # mean number of answers of the held-out sets
+    has_other: bool = True  # whether a single candidate has another answer; False for rankings
 
     @classmethod
     def fit(
-        cls, scores: Vector, y: Vector, queries: Indices, groups: Indices, *, error: float
+        cls,
+        scores: Vector,
+        y: Vector,
+        queries: Indices,
+        groups: Indices,
+        *,
+        error: float,
+        has_other: bool = True,
     ) -> AnswerSets:
         """Choose the margin on held-out scores (n,) with labels, queries and documents (n,).
 
@@ -489,7 +536,7 @@ class AnswerSets:
         """
         if not 0 < error < 1:
             raise ValueError(f"error must be between 0 and 1, got {error:g}.")
-        needs, rows = _needed_margins(scores, y, queries)
+        needs, rows = _needed_margins(scores, y, queries, has_other)
         _, document = np.unique(groups[rows], return_inverse=True)
         n_documents = int(document.max(initial=-1)) + 1
         if error * (n_documents + 1) < 1:
@@ -502,7 +549,7 @@ class AnswerSets:
         reached = np.cumsum(weights[order])
         index = int(np.searchsorted(reached, 1 - error - 1e-12))
         margin = float(needs[order][min(index, len(order) - 1)]) + tie_tolerance(scores)
-        sets = cls(error, margin, n_documents, 0.0, 0.0)
+        sets = cls(error, margin, n_documents, 0.0, 0.0, has_other)
         covered = np.bincount(document, needs <= margin) / np.bincount(document)
         sizes = sets.sizes(scores, queries)
         return replace(sets, coverage=float(covered.mean()), mean_size=float(sizes.mean()))
@@ -516,17 +563,41 @@ class AnswerSets:
         """
         reference = _require_reference(model)
         return cls.fit(
-            model.heldout, model.labels, reference.queries, reference.groups, error=error
+            *(model.heldout, model.labels, reference.queries, reference.groups),
+            error=error,
+            has_other=not model.pipeline.task.is_ranking,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as plain values."""
+        return asdict(self)
+
+    def describe(self) -> str:
+        """Return what is promised and the held-out figures in two sentences."""
+        return (
+            f"Answer sets contain a right answer with a probability of {100 * (1 - self.error):g} "
+            f"%, for documents drawn like the {self.documents} held-out documents. On these, "
+            f"{100 * self.coverage:.1f} % of the sets do, with {self.mean_size:.2f} answers each."
         )
 
     def contains(self, scores: Vector, queries: Indices) -> NDArray[np.bool_]:
         """Return whether each candidate (n,) is in the set of its query, (n,).
 
-        The highest score of a query with a single candidate is at least 0, that of its other
-        answer, which is in the set if the score is at most the margin.
+        With ``has_other``, the highest score of a query with a single candidate is at least 0, that
+        of its other answer.
         """
         _, query = np.unique(queries, return_inverse=True)
-        return scores >= _highest(scores, query)[query] - self.margin
+        return scores >= _highest(scores, query, self.has_other)[query] - self.margin
+
+    def contains_other(self, scores: Vector, queries: Indices) -> NDArray[np.bool_]:
+        """Return of each candidate (n,) whether the other answer is in the set of its query.
+
+        Only a query with a single candidate has another answer, and only with ``has_other``.
+        """
+        _, query = np.unique(queries, return_inverse=True)
+        if not self.has_other:
+            return np.zeros(len(scores), dtype=bool)
+        return (np.bincount(query) == 1)[query] & (np.maximum(scores, 0.0) <= self.margin)
 
     def sizes(self, scores: Vector, queries: Indices) -> Indices:
         """Return the number of answers in the set of each query, in ascending order of queries.
@@ -534,29 +605,91 @@ class AnswerSets:
         The other answer of a query with a single candidate counts too.
         """
         _, query = np.unique(queries, return_inverse=True)
-        highest = _highest(scores, query)
-        is_in = scores >= highest[query] - self.margin
-        is_single = np.bincount(query) == 1
-        other = is_single & (highest <= self.margin)
-        return np.bincount(query, is_in).astype(np.intp) + other
+        members = self.contains(scores, queries).astype(np.intp)
+        members += self.contains_other(scores, queries)
+        return np.bincount(query, members).astype(np.intp)
 
 
-def _highest(scores: Vector, query: Indices) -> Vector:
-    """Return the highest score of each query; at least 0 for a query of one candidate.
+@dataclass
+class AnswerSetMarker:
+    """Observer of a model's answers: adds their sets and compares documents.
+
+    Pass it as ``observe`` to ``Model.pipe``. Choices get ``answer_set``, their possible answers,
+    and ranked candidates ``in_answer_set``. Raises ValueError if the task of the model has no
+    choices.
+    """
+
+    model: Model
+    sets: AnswerSets
+    profiles: list[Matrix] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Check that answers of the task have sets."""
+        require_answer_sets(self.model)
+
+    def __call__(self, doc: Doc, scored: Scored) -> None:
+        """Mark the answers of an annotated Doc in place and keep the Doc's profile for ``shift``.
+
+        ``scored`` are its candidates with their scores; without any nothing happens.
+        """
+        if not scored.candidates:
+            return
+        queries = number_keys([c.query for c in scored.candidates])
+        is_in = np.column_stack(
+            [
+                self.sets.contains(scored.scores, queries),
+                self.sets.contains_other(scored.scores, queries),
+            ]
+        )
+        self.model.pipeline.task.mark_answer_sets(doc, scored, is_in)
+        self.profiles.append(_profile(self.model, doc, scored))
+
+    def promise(self) -> dict[str, Any]:
+        """Return ``{"answer_sets": fields of the sets}``."""
+        return {"answer_sets": self.sets.to_dict()}
+
+    def describe(self) -> str:
+        """Return in words what is promised of the sets."""
+        return self.sets.describe()
+
+    def shift(self) -> Shift:
+        """Compare the documents seen so far with the held-out documents of the model.
+
+        Only documents with candidates count.
+        """
+        return _compare(self.model, self.profiles)
+
+
+def require_answer_sets(model: Model) -> None:
+    """Raise ValueError if the task of a model has no choices, so that sets have no meaning."""
+    task = model.pipeline.task
+    if not task.has_answer_sets:
+        raise ValueError(
+            f"--answer-sets needs a choice among classes or a ranking, but this is a model of task "
+            f"{task.name!r}. Use --max-error for answers of yes or no."
+        )
+
+
+def _highest(scores: Vector, query: Indices, has_other: bool) -> Vector:
+    """Return the highest score of each query; of one candidate with another answer at least 0.
 
     ``query`` (n,) has the number of the query of each score, from 0 without gaps.
     """
     highest = np.full(int(query.max(initial=-1)) + 1, -np.inf)
     np.maximum.at(highest, query, scores)
+    if not has_other:
+        return highest
     return np.where(np.bincount(query) == 1, np.maximum(highest, 0.0), highest)
 
 
-def _needed_margins(scores: Vector, y: Vector, queries: Indices) -> tuple[Vector, Indices]:
+def _needed_margins(
+    scores: Vector, y: Vector, queries: Indices, has_other: bool
+) -> tuple[Vector, Indices]:
     """Return the margin that the set of each query needs to have a right answer, at least 0.
 
     Right are the candidates with the highest label; of a single candidate whose label is not above
-    0 it is the other answer, with score 0. Also returns the row of the first candidate of each
-    query. Queries are in ascending order.
+    0 it is the other answer, with score 0, if ``has_other``. Also returns the row of the first
+    candidate of each query. Queries are in ascending order.
     """
     _, first, query = np.unique(queries, return_index=True, return_inverse=True)
     best_label = np.full(len(first), -np.inf)
@@ -565,5 +698,6 @@ def _needed_margins(scores: Vector, y: Vector, queries: Indices) -> tuple[Vector
     is_right = y >= best_label[query]
     np.maximum.at(right, query[is_right], scores[is_right])
     is_single = np.bincount(query) == 1
-    right = np.where(is_single & (best_label <= 0), 0.0, right)  # the other answer has score 0
-    return _highest(scores, query) - right, first.astype(np.intp)
+    if has_other:
+        right = np.where(is_single & (best_label <= 0), 0.0, right)  # score of the other answer
+    return _highest(scores, query, has_other) - right, first.astype(np.intp)

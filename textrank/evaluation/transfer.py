@@ -15,7 +15,7 @@ Letters in shapes: ``n`` target candidates, ``N`` candidates of all corpora, ``g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -263,7 +263,7 @@ class _Problem:
         metric by at least ``MIN_GAIN``, alone or added to those used before; the best one is added
         first, until none does.
         """
-        state = _State.from_problem(self, rows)
+        state = _State.from_problem(self, rows, self.foreign)
         best = state.quality(alpha, select)
         alone: dict[str, float] = {}
         combined: dict[str, float] = {}
@@ -372,11 +372,18 @@ class _State:
     foreign: Mapping[str, Indices]  # rows
 
     @classmethod
-    def from_problem(cls, problem: _Problem, rows: Indices) -> _State:
-        """Begin with target ``rows``, in this order, and all foreign rows; nothing is used yet."""
-        chosen = np.concatenate([rows, np.arange(problem.size, len(problem.y))])
-        shift = len(rows) - problem.size
-        foreign = {key: index + shift for key, index in problem.foreign.items()}
+    def from_problem(cls, problem: _Problem, rows: Indices, keys: Collection[str]) -> _State:
+        """Begin with target ``rows``, in this order, and those of the corpora ``keys``.
+
+        Nothing is used yet; rows of other corpora are left out.
+        """
+        parts = {key: problem.foreign[key] for key in keys}
+        chosen = np.concatenate([rows, *parts.values()])
+        starts = np.cumsum([len(rows), *map(len, parts.values())])
+        foreign = {
+            key: start + np.arange(len(part))
+            for (key, part), start in zip(parts.items(), starts[:-1].tolist(), strict=True)
+        }
         targets = Targets(problem.y[rows], problem.groups[rows], rows)
         K = problem.K[np.ix_(chosen, chosen)]
         return cls(K, np.zeros(len(chosen)), problem.y[chosen], targets, foreign)
@@ -569,7 +576,7 @@ def _score_fold(
     ``weights``, above 0, are by corpus; {} uses the target alone. The threshold is chosen on the
     held-out scores of ``train``.
     """
-    state = _State.from_problem(problem, np.concatenate([train, test]))
+    state = _State.from_problem(problem, np.concatenate([train, test]), weights)
     for key, weight in weights.items():
         state = state.condition(key, weight, alpha)
     n, rows = len(train), np.arange(len(train) + len(test))

@@ -535,20 +535,6 @@ def render_explanations(
     )
 
 
-def document_url(document: str) -> str | None:
-    """Return the address of a PubMed abstract by its id; None for an id of another form.
-
-    An id is a number of 5 to 8 digits, with or without "PMID" in any case.
-
-    >>> document_url("PMID:10022882")
-    'https://pubmed.ncbi.nlm.nih.gov/10022882/'
-    >>> document_url("d12") is None
-    True
-    """
-    match = re.fullmatch(r"(?:PMID[:_-]? ?)?([0-9]{5,8})", document, re.IGNORECASE)
-    return f"https://pubmed.ncbi.nlm.nih.gov/{match[1]}/" if match else None
-
-
 def render_influence(rows: Sequence[Mapping[str, Any]], *, top: int = 5) -> str:
     """Return a self-contained HTML page with the documents that decided each score.
 

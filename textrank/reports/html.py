@@ -1,13 +1,14 @@
 """Self-contained HTML pages of evaluation results, and the worst errors of a report.
 
-``render_report``, ``render_cross_corpus`` and ``render_sweep`` return a page that needs no network
-and no other file; ``write_*`` writes it atomically. ``select_worst_errors`` chooses the wrong
+The functions ``render_*`` return a page that needs no network and no other file; ``write_*`` write
+it atomically. ``select_worst_errors`` chooses the wrong
 answers that a report quotes, with their sentence and dependency path ready to display.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -22,10 +23,26 @@ from textrank.evaluation.evaluate import CrossCorpus
 from textrank.evaluation.league import League
 from textrank.evaluation.report import OPTIMISTIC
 from textrank.evaluation.sweep import Sweep
+from textrank.evaluation.transfer import Transfer
 from textrank.io import write_text
 from textrank.metrics import argmax_first
-from textrank.reports.plots import Figure, draw_figures, plot_heat_map, plot_sweep
-from textrank.reports.table import describe_permutation_test, format_percent, metric_label
+from textrank.reports.plots import (
+    Figure,
+    draw_figures,
+    plot_forecast_checks,
+    plot_heat_map,
+    plot_replay,
+    plot_sweep,
+    plot_transfer,
+)
+from textrank.reports.table import (
+    describe_effect,
+    describe_left_out,
+    describe_permutation_test,
+    describe_replay,
+    format_percent,
+    metric_label,
+)
 
 # Shown large: the first of these groups of which a report has a metric.
 HEADLINE_METRICS = (("auc", "f", "precision", "recall"), ("tau", "disagreement", "ndcg", "ndcg@10"))
@@ -144,6 +161,43 @@ def render_league(league: League) -> str:
     return _render("league.html", league=league)
 
 
+def render_replay(replay: Mapping[str, Any]) -> str:
+    """Return the replay of an annotation as an HTML page: curve, forecasts and when to stop.
+
+    ``replay`` is ``Replay.to_dict()`` with at least one random order. Needs matplotlib.
+    """
+    figures = [plot_replay(replay), plot_forecast_checks(replay)]
+    orders = [points for name, points in replay["curves"].items() if name != "chosen"]
+    rows = []
+    for point in replay["curves"]["chosen"]:
+        answers = point["answers"]
+        values = [p["value"] for points in orders for p in points if p["answers"] == answers]
+        rows.append((point, replay["random_mean"].get(str(answers)), values))
+    return _render(
+        "replay.html",
+        replay=replay,
+        figures=_with_markup(figure for figure in figures if figure is not None),
+        rows=rows,
+        orders=len(orders),
+        sentence=describe_replay(replay)[0],
+    )
+
+
+def render_transfer(transfer: Transfer, *, documents: int = 50) -> str:
+    """Return what foreign corpora bring to a target as an HTML page: weights, effects, harm.
+
+    ``documents`` is the largest number of harmful documents to list. Needs matplotlib.
+    """
+    figures = [plot_transfer(transfer, metric) for metric in ("auc", "f")]
+    return _render(
+        "transfer.html",
+        transfer=transfer,
+        figures=_with_markup(figure for figure in figures if figure is not None),
+        harmful=[(d, document_url(d.document)) for d in transfer.harmful[:documents]],
+        left_out=describe_left_out(transfer),
+    )
+
+
 def write_sweep(sweep: Sweep, path: str | Path) -> None:
     """Write ``render_sweep`` to a file atomically."""
     write_text(render_sweep(sweep), path)
@@ -166,6 +220,20 @@ def flatten_settings(settings: Mapping[str, Any], prefix: str = "") -> Iterator[
             yield name, json.dumps(value, ensure_ascii=False, default=str)
 
 
+def document_url(document: str) -> str | None:
+    """Return the address of a PubMed abstract by its id; None for an id of another form.
+
+    An id is a number of 5 to 8 digits, with or without "PMID" in any case.
+
+    >>> document_url("PMID:10022882")
+    'https://pubmed.ncbi.nlm.nih.gov/10022882/'
+    >>> document_url("d12") is None
+    True
+    """
+    match = re.fullmatch(r"(?:PMID[:_-]? ?)?([0-9]{5,8})", document, re.IGNORECASE)
+    return f"https://pubmed.ncbi.nlm.nih.gov/{match[1]}/" if match else None
+
+
 def template_environment() -> Environment:
     """Return a new environment of the page templates; everything inserted is escaped.
 
@@ -183,6 +251,7 @@ def template_environment() -> Environment:
         "metric": metric_label,
         "permutation_test": describe_permutation_test,
         "cell": _format_cell,
+        "effect": describe_effect,
     }
     environment.globals["optimistic"] = OPTIMISTIC
     return environment

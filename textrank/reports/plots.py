@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from textrank.evaluation import Decision, Report, Summary
 from textrank.evaluation.report import OPTIMISTIC
 from textrank.evaluation.sweep import Sweep
+from textrank.evaluation.transfer import Transfer
 from textrank.metrics import mean_roc, precision_recall_curve, roc_curve, score_calibration
 from textrank.reports.table import metric_label
 
@@ -310,6 +311,122 @@ def _draw_cell(axes: Axes, row: int, column: int, value: float, alpha: float) ->
     )
     axes.add_patch(rectangle)
     axes.text(column, row, f"{100 * value:.1f}", ha="center", va="center", color=INK)
+
+
+def plot_replay(replay: Mapping[str, Any]) -> Figure:
+    """Plot the held-out metric over the number of answers, of chosen and of random questions.
+
+    ``replay`` is ``Replay.to_dict()`` with at least one random order. The band goes from the worst
+    to the best random order; error bars at the end are the forecasts, a vertical line is where the
+    forecast says to stop.
+    """
+    canvas = Canvas("replay")
+    axes = canvas.axes
+    orders = [points for name, points in replay["curves"].items() if name != "chosen"]
+    answers = [int(n) for n in replay["random_mean"]]
+    values = [
+        [100 * p["value"] for points in orders for p in points if p["answers"] == n]
+        for n in answers
+    ]
+    low, high = [min(v) for v in values], [max(v) for v in values]
+    axes.fill_between(answers, low, high, color=MUTED, alpha=0.2, linewidth=0)
+    means = [100 * mean for mean in replay["random_mean"].values()]
+    axes.plot(answers, means, "s--", color=MUTED, linewidth=1.4, markersize=3.5, label="random")
+    chosen = replay["curves"]["chosen"]
+    x, y = [p["answers"] for p in chosen], [100 * p["value"] for p in chosen]
+    axes.plot(x, y, "o-", color=ACCENT, linewidth=2, markersize=4, label="chosen")
+    ends = [x[-1] + forecast["ahead"] for forecast in replay["forecasts"]]
+    if ends:
+        _plot_forecasts(axes, ends, replay["forecasts"])
+    if replay["stop"] is not None:
+        axes.axvline(replay["stop"]["answers"], color=SECOND, linewidth=1, linestyle=(0, (4, 3)))
+    axes.set(xlabel="answers", ylabel=f"held-out {replay['metric']}, per cent")
+    axes.grid(axis="y", color=LINE, linewidth=0.6)
+    axes.legend(frameon=False, loc="lower right", labelcolor=INK)
+    words = (
+        f"On the held-out documents of {replay['folds']} folds. The band goes from the worst to "
+        f"the best of {len(orders)} random orders."
+    )
+    if replay["forecasts"]:
+        words += " Error bars are forecasts with 90 % intervals."
+    if replay["stop"] is not None:
+        words += " The dashed vertical line is where the forecast says to stop."
+    return Figure("replay", "Learning curve", words, canvas.svg())
+
+
+def plot_forecast_checks(replay: Mapping[str, Any]) -> Figure | None:
+    """Plot the forecasts made along a replay with what was measured then; None without any.
+
+    ``replay`` is ``Replay.to_dict()``. Only the forecasts of the smallest distance are drawn.
+    """
+    checks = replay["forecast_checks"]
+    if not checks:
+        return None
+    ahead = min(check["forecast"]["ahead"] for check in checks)
+    shown = [check for check in checks if check["forecast"]["ahead"] == ahead]
+    canvas = Canvas("forecasts")
+    x = [check["answers"] + ahead for check in shown]
+    _plot_forecasts(canvas.axes, x, [check["forecast"] for check in shown])
+    actual = [100 * check["actual"] for check in shown]
+    canvas.axes.plot(x, actual, "o-", color=ACCENT, linewidth=1.6, markersize=4, label="measured")
+    canvas.axes.set(xlabel="answers", ylabel=f"held-out {replay['metric']}, per cent")
+    canvas.axes.grid(axis="y", color=LINE, linewidth=0.6)
+    canvas.axes.legend(frameon=False, loc="lower right", labelcolor=INK)
+    words = (
+        f"Forecasts that could have been made {ahead} answers before, with 90 % intervals, and "
+        "what was measured."
+    )
+    return Figure("forecasts", "Forecasts and outcome", words, canvas.svg())
+
+
+def _plot_forecasts(
+    axes: Axes, answers: Sequence[int], forecasts: Sequence[Mapping[str, Any]]
+) -> None:
+    """Plot forecasts, in percent, at numbers of answers; error bars are their intervals."""
+    value, low, high = (
+        100 * np.array([f[key] for f in forecasts]) for key in ("value", "low", "high")
+    )
+    spread = [np.maximum(value - low, 0.0), np.maximum(high - value, 0.0)]
+    axes.errorbar(
+        answers, value, yerr=spread, fmt="D", color=SECOND, markersize=4, capsize=3, linewidth=1.2,
+        label="forecast",
+    )  # fmt: skip
+
+
+def plot_transfer(transfer: Transfer, metric: str) -> Figure | None:
+    """Plot the change of a metric by each foreign corpus and by all chosen, with intervals.
+
+    ``metric`` is "auc" or "f". Changes that are undefined are left out; None if all are.
+    """
+    effects = {name: corpus.alone for name, corpus in transfer.corpora.items()}
+    effects["all chosen"] = transfer.combined
+    rows = [
+        (name, value, getattr(effect, f"{metric}_interval"))
+        for name, effect in effects.items()
+        if (value := getattr(effect, metric)) is not None
+    ]
+    if not rows:
+        return None
+    name = f"transfer-{metric}"
+    canvas = Canvas(name, 4.6, 1.3 + 0.34 * len(rows))
+    axes = canvas.axes
+    axes.axvline(0, color=MUTED, linewidth=1)
+    for row, (label, value, interval) in enumerate(rows):
+        color = SECOND if label == "all chosen" else ACCENT
+        if interval is not None:
+            ends = [100 * interval.low, 100 * interval.high]
+            axes.plot(ends, [row, row], color=color, linewidth=1.8)
+        axes.plot([100 * value], [row], "o", color=color, markersize=6)
+    axes.set_yticks(range(len(rows)), [label for label, _, _ in rows])
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.set_xlabel("change in percentage points")
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color=LINE, linewidth=0.6)
+    words = (
+        "Change on folds of target documents that did not choose the weights, with 95 % intervals "
+        "over documents. Right of the line is better."
+    )
+    return Figure(name, f"Change of {metric_label(metric)}", words, canvas.svg())
 
 
 def _plot_lines(

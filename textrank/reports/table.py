@@ -682,20 +682,15 @@ def transfer_table(transfer: Transfer, top: int = 5) -> RenderableType:
             name,
             str(corpus.candidates),
             f"{corpus.alone.weight:g}",
-            *_describe_effect(corpus.alone),
+            *describe_effect(corpus.alone),
             f"{corpus.combined_weight:g}",
         )
-    table.add_row("all chosen", "", "", *_describe_effect(transfer.combined), "")
+    table.add_row("all chosen", "", "", *describe_effect(transfer.combined), "")
     lines = [
         "Changes are measured on folds of target documents that did not choose the weights; "
         "intervals: 95 %."
     ]
-    lines += [
-        f"{name}: {corpus.sampled_out} documents left out to stay below the largest number of "
-        "candidates"
-        for name, corpus in transfer.corpora.items()
-        if corpus.sampled_out
-    ]
+    lines += describe_left_out(transfer)
     if transfer.harmful[:top]:
         lines.append("Documents that do most harm (change of squared error without them):")
         lines += [
@@ -705,7 +700,21 @@ def transfer_table(transfer: Transfer, top: int = 5) -> RenderableType:
     return Group(table, *(Text(line) for line in lines))
 
 
-def _describe_effect(effect: TransferEffect) -> tuple[str, str]:
+def describe_left_out(transfer: Transfer) -> list[str]:
+    """Return a line for each foreign corpus of which documents were left out, with the reasons."""
+    lines = []
+    for name, corpus in transfer.corpora.items():
+        reasons = (
+            (corpus.sampled_out, "to stay below the largest number of candidates"),
+            (corpus.overlapping, "because they share text with the target"),
+        )
+        parts = [f"{count} {reason}" for count, reason in reasons if count]
+        if parts:
+            lines.append(f"{name}: documents left out: {', '.join(parts)}")
+    return lines
+
+
+def describe_effect(effect: TransferEffect) -> tuple[str, str]:
     """Return the changes of AUC and F in percentage points, with their intervals.
 
     A cell is "" if the change is undefined.

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 from spacy.tokens import Doc, Span
 
-from textrank.candidates import Candidate, document_id, gold_labels, span_tokens
+from textrank.candidates import Candidate, document_id, get_answers, gold_labels, span_tokens
 from textrank.features import Indices, Vector
 from textrank.language.alignment import SourceText, original_offsets
-from textrank.metrics import argmax_first, classification_metrics
+from textrank.metrics import argmax_first, classification_metrics, merge_ties
 from textrank.protocols import Task
 
 
@@ -153,6 +153,8 @@ class AnsweredQuestion:
 class ChoiceTask(Task):
     """Base of tasks that choose among answers; subclasses define ``candidates`` and ``row``."""
 
+    has_answer_sets: ClassVar[bool] = True
+
     def row(self, text: SourceText, question: AnsweredQuestion) -> dict[str, Any]:
         """Return the answer to a question as plain values, which can be written as JSON.
 
@@ -174,6 +176,25 @@ class ChoiceTask(Task):
         rows = [self.row(text, question) for question in group_by_question(scored)]
         doc._.set(f"textrank_{self.name}", rows)
         return doc
+
+    def mark_answer_sets(self, doc: Doc, scored: Scored, is_in: NDArray[np.bool_]) -> None:
+        """Add ``answer_set`` to each row: the answers in the set, the highest score first.
+
+        Arguments are as in ``Task.mark_answer_sets``. Of equal scores the first answer comes first.
+        """
+        start = 0
+        rows = get_answers(doc, self.name) or []
+        for row, question in zip(rows, group_by_question(scored), strict=True):
+            size = len(question.candidates)
+            inside, scores = is_in[start : start + size], question.scores
+            if size == 1:  # the candidate is the second answer, the first one has score 0
+                inside, scores = inside[0, ::-1], np.append(0.0, scores)
+            else:
+                inside = inside[:, 0]
+            choices = self.choices(question.candidates[0])
+            order = np.argsort(-merge_ties(scores), kind="stable")
+            row["answer_set"] = [choices[i] for i in order.tolist() if inside[i]]
+            start += size
 
     def judge_answers(
         self, y: Vector, scores: Vector, log_odds: Vector, queries: Indices

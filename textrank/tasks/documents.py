@@ -15,6 +15,7 @@ from math import log, log1p
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 from spacy.tokens import Doc
 
@@ -177,6 +178,7 @@ class Retrieve(Task):
     required_pipes: ClassVar[tuple[str, ...]] = ()
     required_pipes_raw: ClassVar[tuple[str, ...]] = ()
     is_ranking: ClassVar[bool] = True
+    has_answer_sets: ClassVar[bool] = True
 
     def candidates(self, doc: Doc) -> list[Candidate]:
         """Return one candidate per listed document, in the order of the list, with its features.
@@ -251,6 +253,15 @@ class Retrieve(Task):
         rows.sort(key=lambda row: -row["score"])
         doc._.textrank_retrieve = [{**row, "rank": rank} for rank, row in enumerate(rows, 1)]
         return doc
+
+    def mark_answer_sets(self, doc: Doc, scored: Scored, is_in: NDArray[np.bool_]) -> None:
+        """Add ``in_answer_set`` to each row: whether the document is in the set of the query.
+
+        Arguments are as in ``Task.mark_answer_sets``.
+        """
+        order = np.argsort(-scored.scores, kind="stable")
+        for row, index in zip(doc._.textrank_retrieve, order.tolist(), strict=True):
+            row["in_answer_set"] = bool(is_in[index, 0])
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
         """Return pairwise accuracy, NDCG, MAP and tau_b, each a mean over queries.

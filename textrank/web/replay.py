@@ -189,7 +189,8 @@ class Replay:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values: fields, curves, answers needed and forecasts.
 
-        Also the errors of the forecasts, and ``stop``, the point of ``stop()`` or None.
+        Also the forecasts along the chosen order with their outcome (``forecast_checks``) and
+        errors, and ``stop``, the point of ``stop()`` or None.
         """
         target, first, stays = self.answers_needed()
         stop = self.stop()
@@ -205,6 +206,7 @@ class Replay:
                 "stays": stays,
             },
             "forecasts": [asdict(forecast) for forecast in self.forecasts],
+            "forecast_checks": [asdict(check) for check in self.check_forecasts()],
             "forecast_errors": [asdict(error) for error in self.forecast_errors()],
             "shown_forecast_errors": [asdict(e) for e in self.forecast_errors(shown=True)],
             "stop": None if stop is None else asdict(stop),

@@ -14,6 +14,7 @@ from itertools import compress
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 from spacy.attrs import DEP, HEAD
 from spacy.tokens import Doc, Span
 
@@ -130,6 +131,7 @@ class ParseRanking(Task):
     required_pipes: ClassVar[tuple[str, ...]] = ()  # tokens and sentences are enough
     required_pipes_raw: ClassVar[tuple[str, ...]] = ("parser",)  # for sentence boundaries
     is_ranking: ClassVar[bool] = True
+    has_answer_sets: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Raise ValueError if a setting is not valid; parsers are not loaded."""
@@ -230,11 +232,9 @@ class ParseRanking(Task):
         the candidates of this Doc alone.
         """
         candidates, scores = scored.candidates, scored.scores
-        ranking_scores = merge_ties(scores)
         rows = []
         heads, labels = _current_parse(doc)
-        for query_rows in _group_by_query(candidates):
-            order = sorted(query_rows, key=lambda i: (-ranking_scores[i], i))
+        for order in _ranked_queries(scored):
             start = get_parse_info(candidates[order[0]])["start"]
             best = candidates[order[0]].doc
             for token in best:
@@ -250,6 +250,16 @@ class ParseRanking(Task):
             _set_arcs(doc, heads, labels)
         doc._.textrank_parse_ranking = rows
         return doc
+
+    def mark_answer_sets(self, doc: Doc, scored: Scored, is_in: NDArray[np.bool_]) -> None:
+        """Add ``in_answer_set`` to each parse: whether it is in the set of its sentence.
+
+        Arguments are as in ``Task.mark_answer_sets``.
+        """
+        rows = doc._.textrank_parse_ranking
+        for row, order in zip(rows, _ranked_queries(scored), strict=True):
+            for parse, index in zip(row["parses"], order, strict=True):
+                parse["in_answer_set"] = bool(is_in[index, 0])
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
         """Return the metrics of one test fold; every candidate must have a gold tree.
@@ -533,6 +543,13 @@ def _attachment_scores(candidates: Sequence[Candidate], scores: Vector) -> dict[
     }
     gain = (n_correct["las"] - n_correct["las_parser"]) / n_words if n_words else None
     return {**scores_by_name, "las_gain": gain}
+
+
+def _ranked_queries(scored: Scored) -> Iterator[list[int]]:
+    """Yield the rows of each sentence's candidates, best first; the first candidate on ties."""
+    scores = merge_ties(scored.scores)
+    for rows in _group_by_query(scored.candidates):
+        yield sorted(rows, key=lambda i: (-scores[i], i))
 
 
 def _parse_row(candidate: Candidate, score: float) -> dict[str, Any]:
