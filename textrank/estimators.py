@@ -101,8 +101,8 @@ class KernelMachine(BaseEstimator):
     def _validate(self, X: Any, y: Any = NO_TARGETS, **checks: Any) -> Any:
         """Validate X and y as scikit-learn does; X is returned as is for a kernel on other objects.
 
-        Returns X, or (X, y) if y is given. Raises ValueError if a number is NaN, infinite, or so
-        large that squares overflow.
+        ``checks`` are further arguments of ``validate_data``. Returns X, or (X, y) if y is given.
+        Raises ValueError if a number is NaN, infinite, or so large that squares overflow.
         """
         if isinstance(self.kernel, Kernel) and not (sp.issparse(X) or isinstance(X, np.ndarray)):
             return X if y is NO_TARGETS else (X, np.asarray(y))
@@ -554,8 +554,8 @@ def _mean_squared_error(heldout: Matrix, Y: Matrix, weights: Vector | None) -> M
 def _check_weights(sample_weight: Any, X: Any) -> Vector | None:
     """Return validated sample weights, (n,); None if there are none.
 
-    Zeros become tiny positive weights, so that such a sample is scored too. Raises ValueError if
-    one is negative or all are zero.
+    Zeros become 1e-14 of the largest weight, so that such a sample is scored too. Raises ValueError
+    if one is negative or all are zero.
     """
     if sample_weight is None:
         return None
@@ -908,8 +908,8 @@ class ReducedKernelMap(TransformerMixin, KernelMachine):
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Matrix]]:
         """Fit the map and yield training rows, test rows and the features (n, r) of each fold.
 
-        Features are on the basis without its test rows. ``cv`` is a number of folds or a
-        scikit-learn splitter, which gets ``y`` and ``groups``.
+        Features are on the basis without its test rows. ``cv`` is a number of folds (stratified by
+        ``y`` if that are classes) or a scikit-learn splitter, which gets ``y`` and ``groups``.
         """
         X = self._validate(X)
         coordinates = self._coordinates(X, groups)

@@ -186,8 +186,8 @@ class Features(Sequence["Features"]):
 def _with_int32_indices(values: SparseMatrix) -> SparseMatrix:
     """Return the matrix with 32-bit indices, as liblinear needs.
 
-    Returns the matrix itself if it has them already or is too large for them; otherwise a new one
-    that shares the data.
+    Returns the matrix itself if it has them already or a size or its number of entries does not fit
+    into them; otherwise a new one that shares the data.
     """
     if values.indices.dtype != np.int64 or max(*values.shape, values.nnz) >= MAX_INT32:
         return values

@@ -436,9 +436,9 @@ class Contexts(Sequence["Contexts"]):
         """Return the summed word-position matrix of all contexts, sparse.
 
         Rows are the vocabulary, columns the positions -span ... -1, 1 ... span; an entry counts how
-        often the word stands there. If any target is kept, that is if any word has position 0,
-        there is a column for it in the middle. Words
-        beyond ``span`` are dropped; None means the distance of the farthest word, at least 1.
+        often the word occurs there. If any target is kept, that is if any word has position 0,
+        there is a column for it in the middle. Words beyond ``span`` are dropped; None means the
+        distance of the farthest word, at least 1.
         """
         distance = int(np.abs(self.positions).max(initial=1)) if span is None else span
         is_near = np.abs(self.positions) <= distance

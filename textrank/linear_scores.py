@@ -189,7 +189,10 @@ class FeatureWeights:
         products = sum_by_owner(values.data * self._padded[index], rows, n)
 
         def contributions() -> Contributions:
-            """Return the features that have a weight."""
+            """Return value, candidate and weight column of every feature that has a weight.
+
+            Values are not multiplied by the weights.
+            """
             weighted = np.flatnonzero(index >= 0)
             return Contributions(
                 rows[weighted], self.columns[index[weighted]], values.data[weighted]

@@ -286,6 +286,8 @@ class Model:
     ) -> Iterator[Doc]:
         """Annotate a stream of Docs in batches and yield the same Docs, in order.
 
+        If a batch raises, its Docs are annotated one by one, so that only bad ones fail.
+
         Parameters
         ----------
         docs

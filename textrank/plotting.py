@@ -63,9 +63,9 @@ def draw_sentence_graph(
     """Draw the graph of one candidate; ``representation`` must have both parts, the default has.
 
     The parts are "dependency" and "linear"; raises ValueError if one is missing. The sentence is
-    that of the candidate's first span.
-    Dependencies are arcs over the words, those on a shortest path between the two entities in
-    red; the word order is below, coloured by where a word stands. Edges carry their weights.
+    the one of the candidate's first span. Dependencies are arcs over the words, those on a shortest
+    path between the two entities in red; the word order is below, coloured by where a word stands.
+    Edges carry their weights.
     """
     represent = representation or DependencyGraph()
     if set(represent.parts) != {"dependency", "linear"}:

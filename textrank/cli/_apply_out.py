@@ -53,6 +53,7 @@ class WorkerOptions:
     start_timeout: float = START_TIMEOUT_SECONDS
 
     def __post_init__(self) -> None:
+        """Raise ValueError unless there is a worker and both timeouts are positive."""
         if self.count < 1:
             raise ValueError(f"--workers must be at least 1, got {self.count}.")
         if not self.timeout > 0:
@@ -160,7 +161,10 @@ class _ProgressPrinter:
     last: float = field(default_factory=time.monotonic)
 
     def __call__(self, progress: Progress) -> None:
-        """Print a line of progress, if one is due; on a terminal it replaces the line before."""
+        """Print a line of progress, if one is due; on a terminal it replaces the line before.
+
+        Without a terminal a line is due every ``PROGRESS_SECONDS``, and for the last part.
+        """
         is_terminal = sys.stderr.isatty()
         now = time.monotonic()
         if (

@@ -220,7 +220,10 @@ def with_common_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def extended(*arguments: Any, **named: Any) -> Any:
-        """Run the command with the common options handled."""
+        """Import the file of ``--code``, then run the command with its ``CommonOptions``.
+
+        They are passed only if the command has a parameter ``options``.
+        """
         common = {key: named.pop(key) for key in COMMON_OPTIONS}
         import_code_file(common["code"])
         options = CommonOptions(parse_size(common["max_bytes"]), common["skip_bad"])

@@ -478,11 +478,11 @@ def set_mentions(doc: Doc, mentions: Sequence[Mention]) -> None:
     """Set ``doc.spans["entities"]`` to the tokens that overlap each mention.
 
     Tokens of white space do not count. A mention that overlaps no token is left out; gold relations
-    may still refer to it. What a Span
-    cannot hold goes to ``doc.user_data``, by mention id: ``pieces`` (tokens of discontinuous
-    names), ``offsets`` (character ranges that are not token boundaries) and ``identifiers``; the
-    first identifier is also the span's ``kb_id_``. An earlier span group and earlier ``pieces`` and
-    ``offsets`` are replaced, earlier ``identifiers`` only if a mention has some.
+    can still refer to it. What a Span cannot hold goes to ``doc.user_data``, by mention id:
+    ``pieces`` (tokens of discontinuous names), ``offsets`` (character ranges that are not token
+    boundaries) and ``identifiers``; the first identifier is also the span's ``kb_id_``. An earlier
+    span group and earlier ``pieces`` and ``offsets`` are replaced, earlier ``identifiers`` only if
+    a mention has some.
     """
     starts = [token.idx for token in doc]
     ends = [token.idx + len(token) for token in doc]

@@ -705,9 +705,10 @@ def _read_fields(
     """Parse the tab-separated ``fields`` of a mention or relation line.
 
     A mention is appended to ``mentions`` with the id T<number>, and its concept stored under this
-    id in ``data["concepts"]`` unless it is missing or "-"; a relation is appended to
-    ``data["concept_relations"]``, without the document id. Both keys must exist. Raises ValueError
-    if the line belongs to another document, is malformed, or its words differ from ``text``.
+    id in ``data["concepts"]`` unless it is missing or "-" (genes also become ``identifiers``, see
+    ``_gene_curies``); a relation is appended to ``data["concept_relations"]``, without the document
+    id. Both keys must exist. Raises ValueError if the line belongs to another document, is
+    malformed, or its words differ from ``text``.
     """
     if fields[0] != document:
         raise ValueError(

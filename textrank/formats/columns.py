@@ -175,8 +175,11 @@ class JsonLines(FileReader):
     def _record(self, row: tuple[int, str]) -> Record:
         """Parse ``(line number, line)`` to a Record.
 
-        Mentions and gold are None if the keys ``entities`` and ``relations`` are missing. Raises
-        ValueError if the line is not an object with a text, or one of its entries has a wrong form.
+        The id is the line number if there is none. Sentences begin at the offsets ``sentences``;
+        without them newlines end a sentence if ``newlines`` is true, or if it is None and there are
+        mentions. Keys that are not known go to ``data["meta"]``. Mentions and gold are None if the
+        keys ``entities`` and ``relations`` are missing. Raises ValueError if the line is not an
+        object with a text, or one of its entries has a wrong form.
         """
         location = f"{self.path}, line {row[0]}"
         value = load_json(check_utf8(row[1], location), location)
@@ -218,11 +221,11 @@ def write_json_lines(docs: Iterable[Doc], path: str, *, source: str = "gold") ->
     """Write one JSON object per document to ``path``, as ``JsonLines`` reads it.
 
     ``source`` selects the relations: "gold", or the name of a task whose results the Docs carry
-    (ValueError if it is not registered). Tokens, tags and parses are lost;
-    everything else that an annotation format puts on a Doc is kept. ``entities`` and ``relations``
-    are left out if the Doc has no such span group or no gold; entries of ``user_data["meta"]``
-    become keys and replace others of that name. The file is replaced atomically. Raises ValueError
-    for a Doc without an id or without sentence boundaries.
+    (ValueError if it is not registered). Tokens, tags and parses are lost; all else that an
+    annotation format puts on a Doc is kept. ``entities`` and ``relations`` are left out if the Doc
+    has no such span group or no gold; entries of ``user_data["meta"]`` become keys and replace
+    others of that name. The file is replaced atomically. Raises ValueError for a Doc without an id
+    or without sentence boundaries.
     """
     with open_atomic(path) as out:
         for doc in docs:
@@ -383,6 +386,7 @@ class Columns(FileReader):
     def _rows(self) -> Iterator[tuple[int, dict[str, str]]]:
         """Iterate over ``(line number, cells by column)`` after the header, with line 1 the header.
 
+        The separator is a tab if the header has one, else the more frequent of comma and semicolon.
         Blank lines are skipped. A row with a wrong number of cells gives an error row (see
         ``_row``). Raises ValueError if a column of the text is missing or the file is not valid
         CSV. The line number is that of the row's last line. Sets the field size limit of the csv

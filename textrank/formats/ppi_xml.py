@@ -72,9 +72,10 @@ class PPIXML(FileReader):
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
         """Iterate over the documents in file order, analysed by ``nlp``.
 
-        ``item_filter`` selects documents by number and takes the errors of malformed ones; None
-        reads all. Raises ValueError if the file cannot be read and, without a filter, if it has no
-        document or (unless ``skip_bad``) a malformed one.
+        Docs with the tokens of the file also carry the analysis of ``nlp`` with its own tokens, if
+        it parses (``store_retokenized``). ``item_filter`` selects documents by number and takes the
+        errors of malformed ones; None reads all. Raises ValueError if the file cannot be read and,
+        without a filter, if it has no document or (unless ``skip_bad``) a malformed one.
         """
         docs = self._documents(nlp, item_filter)
         while batch := list(islice(docs, BATCH_DOCS)):

@@ -474,8 +474,9 @@ class BioNLP(FileReader):
     def _record(self, item: tuple[str, DocumentFiles]) -> Record:
         """Make a Record of ``(document id, texts by suffix)``.
 
-        Without an ``.a1`` file mentions and gold are None. Newlines end sentences. Raises
-        ValueError if the text is missing or a line is malformed.
+        Without an ``.a1`` file mentions and gold are None. Newlines end sentences.
+        ``data["origin"]`` is the article that the document is a part of. Raises ValueError if the
+        text is missing or a line is malformed.
         """
         stem, files = item
         location = f"{self.path}, {stem}"
@@ -673,8 +674,9 @@ class _EventAnnotations:
     def statements(self) -> list[dict[str, Any]]:
         """Return one gold row (without label) per pair of mentions that an event joins.
 
-        Pairs are unordered, in the order of the first event that joins them. Rows are as in
-        ``_row``. Events whose type is not in ``RELATION_TYPES`` join nothing by themselves.
+        Mentions that are equivalent to those of an event are joined too. Pairs are unordered, in
+        the order of the first event that joins them. Rows are as in ``_row``. Events whose type is
+        not in ``RELATION_TYPES`` join nothing by themselves.
         """
         mention_ids = dict.fromkeys(mention.id for mention in self.mentions)
         links_by_pair: dict[frozenset[str], list[EventLink]] = {}

@@ -280,7 +280,8 @@ class ItemBudget:
     def add(self, line: str, first: int) -> None:
         """Count a line; raise ValueError if the item, which began at line ``first``, is too large.
 
-        Call it for each line before more are kept.
+        Call it for each line before more are kept. A line counts as its characters, at least
+        ``LINE_COST``.
         """
         self._size += max(len(line), self.LINE_COST)
         if self._size > self.limit:
@@ -656,8 +657,8 @@ def find_input(path: str | Path) -> Path:
     """Return an input path, or that of the shipped sample that it names.
 
     A path that does not exist names a sample if it is ``sample-ppi``, ``corpora/sample-ppi`` and so
-    on, or a file of it: samples come with the package, so that examples work in every folder.
-    Other paths are returned unchanged, whether they exist or not.
+    on, or a file of it without "..": samples come with the package, so that examples work in every
+    folder. Other paths are returned unchanged, whether they exist or not.
 
     >>> find_input("corpora/sample-ppi").name
     'sample-ppi'

@@ -127,8 +127,9 @@ def _unreachable(url: str, error: Exception) -> str:
 def parse_pmids(text: str) -> list[str]:
     """Return PubMed numbers separated by commas, semicolons or white space, without repetitions.
 
-    "PMID:" before a number is accepted, and lines that begin with # are skipped. Raises ValueError
-    for anything else, without numbers, and for more than ``MAX_PMIDS``.
+    They are in the order of the text. "PMID:" before a number is accepted, and lines that begin
+    with # are skipped. Raises ValueError for anything else, without numbers, and for more than
+    ``MAX_PMIDS``.
 
     >>> parse_pmids("8493578, PMID:7929193\\n8493578")
     ['8493578', '7929193']
@@ -240,7 +241,9 @@ class EUtilities:
         """Return the answer of a utility, after the pause that the limit of requests demands.
 
         ``name`` is its file name, such as ``esearch.fcgi``, and ``values`` its parameters, sent by
-        POST. Raises ValueError if the server refuses, cannot be reached or sends too much.
+        POST. Raises ValueError if the server refuses, cannot be reached or sends too much. The
+        pause is 0.34 s between requests, 0.11 s with an API key. The name of the program, and email
+        and key if given, are added to ``values``.
         """
         now = self.clock()
         if now < self._next_request:

@@ -642,7 +642,7 @@ class _VertexPairs:
             step, count = step_index + first, len(source)
             targets, sources = steps.target[step], np.maximum(source[before], steps.begins[step])
             if shared_targets[low] < shared_targets[high]:
-                chosen, repeated, pair_index = _split_first(
+                chosen, repeated, pair_index = _split_repeated(
                     (targets - low) * width + local_index[sources], (high - low) * width
                 )
                 further = [_LastSteps(count + pair_index, before[repeated], step[repeated])]
@@ -683,7 +683,7 @@ class _VertexPairs:
         return values
 
 
-def _split_first(codes: Indices, size: int) -> tuple[Indices, Indices, Indices]:
+def _split_repeated(codes: Indices, size: int) -> tuple[Indices, Indices, Indices]:
     """Split codes below ``size`` into one occurrence of each (the last) and the other ones.
 
     Returns the indices of the chosen occurrences, the indices of the others, and for each of the
@@ -693,9 +693,9 @@ def _split_first(codes: Indices, size: int) -> tuple[Indices, Indices, Indices]:
     last_index = np.empty(size, dtype=np.intp)
     last_index[codes] = indices
     last_index = last_index[codes]
-    is_first = last_index == indices
-    first, repeated = is_first.nonzero()[0], (~is_first).nonzero()[0]
-    return first, repeated, np.searchsorted(first, last_index[repeated])
+    is_chosen = last_index == indices
+    chosen, repeated = is_chosen.nonzero()[0], (~is_chosen).nonzero()[0]
+    return chosen, repeated, np.searchsorted(chosen, last_index[repeated])
 
 
 @dataclass(frozen=True, eq=False)

@@ -734,7 +734,10 @@ class Centred:
             raise ValueError("reference must hold at least one reference input, got none")
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        """Return the centred Gram matrix (x, y); of X with itself if Y is None."""
+        """Return the centred Gram matrix (x, y); of X with itself if Y is None.
+
+        With reference r it is ``k(x, y) - mean_r k(x, r) - mean_r k(r, y) + mean_rs k(r, s)``.
+        """
         left = self._means(X)
         right = left if Y is None else self._means(Y)
         K = self.kernel(X, Y) - left[:, None]

@@ -267,7 +267,8 @@ class Windows:
     def from_sequences(cls, X: Sequences, w: int) -> Windows:
         """Find the distinct windows of ``w`` symbols on each side, padded with ``OUTSIDE``.
 
-        Every position of every sequence is the centre of one window.
+        Every position of every sequence is the centre of one window. Windows are sorted by the
+        symbol at their centre first, then by the others from left to right.
         """
         columns = [shift_symbols(X, offset) for offset in range(-w, w + 1)]
         centre_first = [columns[w], *columns[:w], *columns[w + 1 :]]
@@ -542,8 +543,9 @@ class WindowPairs:
     ) -> None:
         """Add the products of frequent centres to K in place, one dense block per centre.
 
-        ``left`` and ``right`` are pairs of window counts (x, windows) and the numbers of their
-        windows, which are the columns of the counts.
+        ``groups`` are the common centres of the two lists of windows. ``left`` and ``right`` are
+        pairs of window counts (x, windows) and the numbers of their windows, which are the columns
+        of the counts.
         """
         F, G = sp.csc_array(left[0]), sp.csc_array(right[0])
         for g in np.flatnonzero(groups.is_large).tolist():

@@ -17,7 +17,7 @@ __all__ = ["load_nlp", "model_path"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public function on first use."""
+    """Import a public function on first use and keep it; raise AttributeError for other names."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module("textrank.language.load"), name)

@@ -294,7 +294,10 @@ class GrowingArray:
     """
 
     def __init__(self, initial: NDArray[Any], capacity: int = 0) -> None:
-        """Start with the rows ``initial``, which also give shape and dtype."""
+        """Start with the rows ``initial``, which also give shape and dtype.
+
+        Memory for ``capacity`` rows is allocated at once; it grows if more are added.
+        """
         self._initial_size = self._size = len(initial)
         self._buffer = np.full(
             (max(capacity, len(initial)), *initial.shape[1:]), 1, dtype=initial.dtype

@@ -439,7 +439,10 @@ class WeightTable:
     """
 
     def __init__(self, weights: NDArray[np.int8], scales: Floats) -> None:
-        """Take quantised weights."""
+        """Take quantised weights (rows, columns) and their scales (columns,).
+
+        A weight is its integer times the scale of its column. The number of rows is a power of two.
+        """
         self.weights, self.scales = np.ascontiguousarray(weights), scales
         self._shift = TABLE_BITS - (
             len(weights).bit_length() - 1
@@ -757,7 +760,7 @@ class _WordCache:
         self.unigram_scores = GrowingArray(evidence.score_words(no_views, [""]), MAX_CACHED_WORDS)
 
     def clear(self) -> None:
-        """Drop all words and keep the memory."""
+        """Drop all words but the padding row, and keep the memory."""
         self.rows.clear()
         for array in (
             self.view_ids,

@@ -322,7 +322,12 @@ class ParserStates:
     def _legal_moves(self, second_on_stack: Ints, second_in_buffer: Ints) -> Any:
         """Return a bit set of legal transitions per state, (states,).
 
-        Bits: shift 1, reduce 2, left and right arcs 4, break 8.
+        Bits: shift 1, reduce 2, left and right arcs 4, break 8. A word is shifted onto an empty
+        stack; onto another one if it is not the last, begins no sentence and was not put back by a
+        reduction. Reducing needs a word on the stack, arcs a word on stack and buffer of which the
+        latter begins no sentence. The last word of a stack is not reduced if the next word
+        certainly continues its sentence. A break is legal before the next word of the text if its
+        boundary is undecided.
         """
         stack_top, buffer_front, missing = self.stack_top, self.buffer_front, self.missing
         front_start, next_start = self.sent_start[buffer_front], self.sent_start[second_in_buffer]
@@ -345,7 +350,8 @@ class ParserStates:
         """Apply one transition to each state, in place.
 
         ``moves`` are the transitions, ``NO_MOVE`` for none, and ``chosen`` the classes, which are
-        stored as labels of the arcs; all arguments have one entry per state.
+        stored as labels of the arcs; a word that is reduced without a head returns to the buffer
+        unless it is alone on its stack; all arguments have one entry per state.
         """
         stack_top, buffer_front = self.stack_top, self.buffer_front
         right_arcs, left_arcs = np.flatnonzero(moves == RIGHT), np.flatnonzero(moves == LEFT)

@@ -312,7 +312,8 @@ def _find_new_lines_in_block(lines: Sequence[str]) -> Iterator[int]:
     """Yield the numbers (from 0) of the lines of a block that begin a new sentence.
 
     The first line is never reported. ``lines`` are consecutive lines without blank ones. In a table
-    every line begins one.
+    (``_is_table``) every line begins one, elsewhere those of ``_starts_sentence`` and, in a block
+    of more than two lines narrower than ``_MIN_PROSE_WIDTH``, also those of ``_is_list_entry``.
     """
     if len(lines) < 2:
         return
@@ -433,7 +434,9 @@ class SentenceSplitter:
     def __call__(self, doc: Doc) -> Doc:
         """Set ``is_sent_start`` of each token in place and return the Doc.
 
-        The first token always begins a sentence. A Doc whose boundaries are all set is left
+        Boundaries that are set already are kept, others follow ``decide_boundaries``. The first
+        token always begins a sentence; other tokens up to the first word do not. The rest is set to
+        false if ``final``, else left undecided. A Doc whose boundaries are all set is left
         unchanged.
         """
         if not len(doc) or doc.has_annotation("SENT_START", require_complete=True):

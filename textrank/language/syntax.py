@@ -82,7 +82,7 @@ class WordTok2Vec(Tok2Vec):
     any_length = True  # memory is bounded whatever the length of the Doc
 
     def __init__(self, vocab: Vocab, model: Any, name: str = "tok2vec", *, spelt: bool) -> None:
-        """Take the network and the setting."""
+        """Take the network and the setting ``spelt``, which the class describes."""
         super().__init__(vocab, model, name)
         self.spelt = spelt
         self._cached_model: Any = None
@@ -523,7 +523,10 @@ def make_tagger(
     neg_prefix: str,
     label_smoothing: float,
 ) -> WordTagger:
-    """Build the component of the factory ``textrank_tagger``."""
+    """Build the component of the factory ``textrank_tagger``.
+
+    Arguments are those of spaCy's factory ``tagger``.
+    """
     return WordTagger(
         nlp.vocab,
         model,
@@ -558,7 +561,10 @@ def make_parser(
     min_action_freq: int,
     scorer: Callable[..., Any] | None,
 ) -> WordParser:
-    """Build the component of the factory ``textrank_parser``."""
+    """Build the component of the factory ``textrank_parser``.
+
+    Arguments are those of spaCy's factory ``parser``.
+    """
     return WordParser(
         nlp.vocab,
         model,

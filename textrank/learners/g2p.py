@@ -320,7 +320,8 @@ def neighbour_indicator(S: Matrix, count: int, *, mutual: bool = False) -> Matri
 def check_similarity(S: Any) -> Matrix:
     """Return similarities (n, n) as floats; raise ValueError unless square, finite and not empty.
 
-    They need not be symmetric nor positive semi-definite. Very large values are refused too.
+    They need not be symmetric nor positive semi-definite. Values above
+    ``MAX_MAGNITUDE`` are refused too.
     """
     S = np.asarray(S, dtype=np.float64)
     if S.ndim != 2 or S.shape[0] != S.shape[1] or not S.size:

@@ -36,9 +36,9 @@ def fit_best_kernel(learner: Learner, data: KernelData, targets: Targets) -> tup
     """Return the number of the kernel with the best held-out scores, and its fit.
 
     ``data`` is one Gram matrix or ``Features``, or ``GramAlternatives`` to choose from. Each kernel
-    is judged at its best alpha. Of equally good kernels (to 1e-9) the one with the largest alpha is
-    taken, of several the last one. Data without a choice have the number 0. Raises ValueError if
-    there is no kernel.
+    is judged at its best alpha. Of equally good kernels (``is_tied_with_best``) the one with the
+    largest alpha is taken, of several the last one. Data without a choice have the number 0. Raises
+    ValueError if there is no kernel.
     """
     if not isinstance(data, GramAlternatives):
         return 0, learner.fit(data, targets)

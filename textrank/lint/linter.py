@@ -397,7 +397,7 @@ def _keep_python_prose(text: str) -> str:
 def _blank_delimiters(token: str) -> str:
     """Return a comment with its ``#`` blanked, or a string with quotes and prefix replaced.
 
-    Quotes become BLOCK_BREAK.
+    Quotes become BLOCK_BREAK; of "#!" and "#:" both characters are blanked.
     """
     if token.startswith("#"):
         return _blank_matches(token, re.compile(r"\A#+[!:]?"), " ")

@@ -474,7 +474,10 @@ class ContextNetwork:
         return self.vectors.astype(np.float32) * self.steps
 
     def encode(self, context: IntArray) -> npt.NDArray[np.float32]:
-        """Return the second layer for places, (places, units), given ``Tokens.network_context``."""
+        """Return the second layer for places, (places, units), given ``Tokens.network_context``.
+
+        Both layers are rectified linear.
+        """
         values = self._float_vectors[context].reshape(len(context), -1)
         for layer, bias in zip(self.layers[:2], self.biases[:2], strict=True):
             values = np.maximum(values @ layer + bias, 0)
@@ -652,7 +655,9 @@ class ConfusionModel:
     ) -> npt.NDArray[np.float64]:
         """Return what the network adds to the log-odds of the second word of each pair.
 
-        ``span`` are indices into ``start`` and ``end``, one per entry of ``pair``.
+        It is the difference of the network's scores, clipped to MAX_NETWORK_DIFFERENCE either way,
+        times the weight of the pair; zeros without a network. ``span`` are indices into ``start``
+        and ``end``, one per entry of ``pair``.
         """
         if self.network is None or not len(span):
             return np.zeros(len(span))
@@ -730,7 +735,8 @@ class ConfusionModel:
     def _match_rules(self, tokens: Tokens, precision: float) -> Iterator[tuple[int, Rule]]:
         """Yield the position of each word that a rule flags, with the rule; rule by rule.
 
-        Rules of a lower precision than the wanted one are left out.
+        All conditions of the rule must hold and the word be in prose (``Tokens.is_prose``). Rules
+        of a lower precision than the wanted one are left out.
         """
         present = np.flatnonzero(np.isin(tokens.word_id, self._rule_word_ids))
         word_id = tokens.word_id[present]
@@ -775,7 +781,8 @@ class ConfusionModel:
     ) -> Flag:
         """Return the flag of a rule, with the neighbours that it names as the reason.
 
-        ``position`` is that of the word in the tokens; ``spans`` as for ``_make_flag``.
+        ``position`` is that of the word in the tokens; ``spans`` as for ``_make_flag``. The
+        probability is the precision of the rule, the score its log-odds minus those of ERROR_RATE.
         """
         start, end = spans[position - MAX_OFFSET]
         offsets = sorted({offset for offset, _, _ in rule.conditions})

@@ -284,7 +284,8 @@ def describe_path(steps: Sequence[Step], names: Sequence[str]) -> str:
     """Return how the word at the top of a dependency path joins two names, in one sentence.
 
     ``steps`` lead from the first of the two ``names`` to the second. Words of the text are between
-    stars. "" if one of the names is itself at the top, or without steps.
+    stars. A verb that shares the subject of an earlier one in a list is named instead of it. "" if
+    one of the names is itself at the top, or without steps.
 
     >>> first, last = Step("GRB2", True, "nsubj", False), Step("SOS1", True)
     >>> describe_path([first, Step("binds", False, "dobj"), last], ["GRB2", "SOS1"])
@@ -367,7 +368,9 @@ class ExplainedDecision:
         """One sentence that says what the answer rests on; words of the text are between stars.
 
         It names the word that joins the two names and their roles, or without such a word what
-        stands between them; "" for other decisions than about two names.
+        stands between them or how far apart they are. A sentence for the status "negated" or
+        "speculated", else for a negative answer, follows; "" for other decisions than about two
+        names.
         """
         d = self.decision
         if len(d.spans) != 2:
@@ -437,7 +440,8 @@ class ExplainedDecision:
         """Return lines for the terminal: each group with its ``top`` largest features.
 
         The first lines are the marked sentence, the verdict and the summary. Further features of a
-        group are summed in one line.
+        group, and those below ``MIN_SHOWN_ADDS``, are summed in one line. A group whose only
+        feature reads like its title has no such lines.
         """
         lines = [self._marked_sentence(), f"  {self.title}: {self.verdict}"]
         lines += [f"  {self.summary}"] if self.summary else []

@@ -147,6 +147,7 @@ def plot_precision_recall(folds: Sequence[tuple[Any, Any]], report: Report) -> F
 def plot_score_calibration(decisions: Sequence[Decision]) -> Figure | None:
     """Plot the share of positives over score, with the mean threshold; None without decisions.
 
+    Candidates are in ten bins of equal size by score, with 95 % intervals (``score_calibration``).
     At least one decision must have a threshold.
     """
     bins = score_calibration([d.label for d in decisions], [d.score for d in decisions])

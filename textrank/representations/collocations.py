@@ -305,7 +305,11 @@ class Collocations:
     known: Sequence[Sequence[str]] | None = None
 
     def __post_init__(self) -> None:
-        """Convert lists to tuples and raise ValueError for invalid settings."""
+        """Convert lists to tuples and raise ValueError for invalid settings.
+
+        Those are n-grams without offsets, an offset of 0, weights that are missing or not positive,
+        and other values of ``bounds`` and ``digits`` than the class names.
+        """
         object.__setattr__(self, "ngrams", tuple(tuple(offsets) for offsets in self.ngrams))
         for name in ("weights", "endings"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
@@ -362,7 +366,11 @@ class Collocations:
         return features if self.known is None else features.keep_only(self._known_names)
 
     def _present(self, neighbours: TargetNeighbours) -> NDArray[np.bool_] | None:
-        """Return which candidates have which features, (n, templates); None if all have all."""
+        """Return which candidates have which features, (n, templates); None if all have all.
+
+        Only features of glued neighbours can be missing: the neighbour is then separated by white
+        space.
+        """
         if not self.glued:
             return None
         rows = {"": np.ones(neighbours.tokens.shape[1], dtype=bool)}

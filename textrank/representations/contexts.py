@@ -348,7 +348,11 @@ class WordPositions:
     vocabulary: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
-        """Convert lists to tuples and raise ValueError for invalid settings."""
+        """Convert lists to tuples and raise ValueError for invalid settings.
+
+        Those are a negative span, and values of ``form``, ``bounds``, ``sides``, ``target`` or
+        ``stop_words`` that do not exist.
+        """
         for name in ("stop_words", "vocabulary"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
@@ -382,9 +386,9 @@ class WordPositions:
     def _all_contexts(self, run: DocTokens, words: _Words) -> ContextBatch:
         """Return word numbers, positions and offsets of the contexts of all n targets.
 
-        Context i has the words and positions ``offsets[i] ... offsets[i + 1] - 1``; offsets have
-        shape (n + 1,).
-        The usual settings are computed for all targets at once, others target by target.
+        Context number i has the words and positions ``offsets[i] ... offsets[i + 1] - 1``; offsets
+        have shape (n + 1,). The usual settings are computed for all targets at once, others target
+        by target.
         """
         low, high = run.bounds(self.bounds)
         has_parts = any("pieces" in doc.user_data for doc in run.docs)

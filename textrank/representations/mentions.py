@@ -529,8 +529,10 @@ class _Text:
     def _modifiers(self, index: int, low: int) -> list[Name]:
         """Return the ``before`` and ``hangs on`` features of the words to the left of ``index``.
 
-        "first" and "second" of ``hangs on`` are the noun before the nearest preposition and the one
-        before the next; "more" are the other words of such a noun's phrase.
+        "first" of ``before`` is the nearest word ("" at the start of the sentence), "some" each
+        word of the noun phrase that ends at ``index``. "first" and "second" of ``hangs on`` are the
+        noun before the nearest preposition and the one before the next; "more" are the other words
+        of such a noun's phrase.
         """
         features: list[Name] = [
             ("before", "first", stem(self.words[index - 1]) if index > low else "")
@@ -567,8 +569,9 @@ class _Text:
     def _definition(self, index: int, high: int) -> list[Name]:
         """Return the ``is`` features: of what the name is said to be, after "is a" or ", a".
 
-        Kind "a" are the words after the article, kind "done" up to three words after a copula
-        without one ("is expressed"). Empty if neither follows at ``index``.
+        Kind "a" are the words of the noun phrase after the article, at most six, kind "done" up to
+        three words after a copula without one ("is expressed"). Empty if neither follows at
+        ``index``.
         """
         if index + 1 >= high or self.words[index] not in APPOSITION_MARKS:
             return []

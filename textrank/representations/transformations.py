@@ -130,8 +130,10 @@ class Sided:
     def factor(self, positions: NDArray[np.integer]) -> Features:
         """Return R with one row per position.
 
-        It has the columns of ``of`` once for both sides and once for each side. Position 0 is a
-        side of its own. Columns that are zero for all the positions are dropped.
+        It has the columns of ``of`` once for both sides and once for each side. The similarity of
+        ``of`` is multiplied by ``across`` for positions on different sides, and kept on the same
+        side. Position 0 is a side of its own. Columns that are zero for all the positions are
+        dropped.
         """
         inner = self.of.factor(positions)
         side = np.sign(positions)
@@ -808,8 +810,10 @@ class LearnedWords:
     def learn(self, contexts: Contexts) -> WordVectors:
         """Return vectors of the words of these contexts, each read as a text in order of positions.
 
-        Words are in order of falling frequency, those of equal frequency by first occurrence.
-        Raises ValueError if fewer than three words occur ``minimum`` times.
+        Only the ``limit`` most frequent words count. Vectors have ``rank`` numbers, but fewer than
+        words, rounded to ``digits``. Words are in order of falling frequency, those of equal
+        frequency by first occurrence. Raises ValueError if fewer than three words occur ``minimum``
+        times.
         """
         counts = np.bincount(contexts.words, minlength=len(contexts.vocabulary))
         frequent = np.argsort(-counts, kind="stable")[: self.limit]

@@ -113,8 +113,9 @@ def predict_joint_kernel(
 
     Returns
     -------
-    Class numbers of the test data, shape (m,). The widths of both Gaussians and alpha are chosen by
-    leave-one-out accuracy on the training data; ties go to the first widths and the largest alpha.
+    Class numbers of the test data, shape (m,). The widths of both Gaussians (1 or 3 for the
+    classes) and alpha are chosen by leave-one-out accuracy on the training data; ties go to the
+    first widths and the largest alpha.
     """
     codes = code(int(classes.max()) + 1)
     groups = list(np.arange(len(classes))[:, None])
@@ -201,8 +202,8 @@ def _iter_binary_scores(
 def _svm_scores(X: Matrix, new: Matrix, y: Vector, seed: int) -> Vector:
     """Return scores of a Gaussian SVM on ``new``, shape (len(new),).
 
-    ``X`` and ``y`` are the training data. Width and cost are chosen by mean AUC over five inner
-    folds, which are stratified and shuffled with ``seed``; ties go to the first.
+    ``X`` and ``y`` are the training data. Width and cost (0.25, 1, 4 or 16) are chosen by mean AUC
+    over five inner folds, which are stratified and shuffled with ``seed``; ties go to the first.
     """
     best, scores = -1.0, np.zeros(len(new))
     inner = list(StratifiedKFold(5, shuffle=True, random_state=seed).split(X, y))
@@ -307,7 +308,8 @@ def _iter_embeddings(
     """Iterate over methods with alternatives: each the train, validation and test features.
 
     ``X`` has the tf-idf vectors of the three parts, ``K`` their similarities to the training
-    articles, ``y`` the topic numbers of the training articles. The alternatives are for
+    articles, ``y`` the topic numbers of the training articles. Only G2P has several, of alpha and
+    number of neighbours, scaled to a mean squared length of one. The alternatives are for
     ``_validated_macro_f`` to choose from.
     """
     yield "linear machine", [list(X)]

@@ -92,8 +92,9 @@ class Selection:
         """Read the parameters of a URL; unknown and malformed ones are ignored.
 
         ``query`` are pairs of name and value: ``q`` (search words, cut to
-        ``MAX_QUERY_CHARACTERS``), ``show``, ``sort``, ``page``, and facets, which may be repeated.
-        Of other repeated parameters the last counts. A page beyond ``MAX_PAGE`` becomes this one.
+        ``MAX_QUERY_CHARACTERS``), ``show``, ``sort``, ``page``, and facets, which may be repeated
+        (at most ``MAX_CHOSEN_VALUES`` values each). Of other repeated parameters the last counts. A
+        page beyond ``MAX_PAGE`` becomes this one.
         """
         chosen: dict[str, tuple[str, ...]] = {}
         for name, value in query:

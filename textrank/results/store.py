@@ -451,6 +451,10 @@ class Results:
     """
 
     def __init__(self, folder: Path) -> None:
+        """Open a result folder.
+
+        Raises ValueError if it is not one, has no finished part or is damaged.
+        """
         self.folder = folder
         self.manifest = _read_manifest(folder)
         self._connection = _connect(_count_bytes(folder))
@@ -542,8 +546,9 @@ class Results:
     ) -> list[Row]:
         """Return statements in one of the ``ORDERS``: all, about a name, or about two names.
 
-        ``other`` is used only with ``name``; the order of the two does not matter. Rows have the
-        columns of ``StatementRow``, ``year`` and ``title``. Raises ValueError for an unknown order.
+        ``other`` is used only with ``name``; the order of the two does not matter. ``limit`` None
+        returns all. Rows have the columns of ``StatementRow``, ``year`` and ``title``. Raises
+        ValueError for an unknown order.
         """
         if order not in ORDERS:
             raise ValueError(f"order must be one of {', '.join(ORDERS)}, got {order!r}.")
@@ -1276,6 +1281,10 @@ class _PairReader:
     """
 
     def __init__(self, pair: Any, location: str) -> None:
+        """Take a pair from JSON; raise ValueError if it is not an object.
+
+        ``location`` begins the messages of all errors.
+        """
         self.location = location
         if not isinstance(pair, dict):
             raise self.error(f"a pair must be an object, got {pair!r:.40}")
@@ -1286,14 +1295,20 @@ class _PairReader:
         return ValueError(f"{self.location}: {reason}. Apply the model again.")
 
     def text(self, key: str) -> str | None:
-        """Return a text, or None if it is missing; unpaired surrogates become "?"."""
+        """Return a text, or None if it is missing; raise ValueError for another type.
+
+        Unpaired surrogates become "?".
+        """
         value = self.pair.get(key)
         if not isinstance(value, str | None):
             raise self.error(f"{key} of a pair is not text: {value!r:.40}")
         return None if value is None else valid_unicode(value)
 
     def number(self, key: str) -> float | None:
-        """Return a finite number, or None if it is missing; true and false are not numbers."""
+        """Return a finite number, or None if it is missing; raise ValueError for anything else.
+
+        True and false are not numbers.
+        """
         value = self.pair.get(key)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if value is not None and not (is_number and abs(value) <= sys.float_info.max):
@@ -1301,14 +1316,17 @@ class _PairReader:
         return None if value is None else float(value)
 
     def flag(self, key: str) -> bool | None:
-        """Return true or false, or None if it is missing."""
+        """Return true or false, or None if it is missing; raise ValueError for another type."""
         value = self.pair.get(key)
         if not isinstance(value, bool | None):
             raise self.error(f"{key} of a pair is neither true nor false: {value!r:.40}")
         return value
 
     def two_texts(self, key: str) -> tuple[str, str]:
-        """Return two texts, which must be present."""
+        """Return two texts; raise ValueError if they are missing or of another form.
+
+        Unpaired surrogates become "?".
+        """
         value = self.pair.get(key)
         if not (isinstance(value, list) and len(value) == 2 and _are(value, str)):
             raise self.error(f"{key} of a pair must be two texts, got {value!r:.40}")
@@ -1316,7 +1334,10 @@ class _PairReader:
         return one, other
 
     def ids(self) -> tuple[str | None, str | None]:
-        """Return the two texts of the key "identifiers"; each is None if it is missing."""
+        """Return the two texts of the key "identifiers"; each is None if it is missing.
+
+        Raises ValueError for another form.
+        """
         value = self.pair.get("identifiers") or [None, None]
         if not (isinstance(value, list) and len(value) == 2 and _are(value, str | None)):
             raise self.error(f"identifiers of a pair must be two texts, got {value!r:.40}")

@@ -35,7 +35,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name on first use."""
+    """Import a public name on first use and keep it; raise AttributeError for other names."""
     if name not in _MODULES:
         raise AttributeError(f"module 'textrank.scale' has no attribute {name!r}")
     value = getattr(import_module(f"textrank.scale.{_MODULES[name]}"), name)

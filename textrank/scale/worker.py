@@ -124,6 +124,10 @@ class Worker:
     """
 
     def __init__(self, job: Job) -> None:
+        """Load the model and the language pipeline of a job; raises as ``load_analysis``.
+
+        Components of the pipeline are switched off for readers, which only tokenize.
+        """
         self.job = job
         self.analysis = load_analysis(job)
         self.task = self.analysis.model.pipeline.task.name
@@ -217,8 +221,9 @@ class Worker:
     def _rows(self, slice: Slice, item: Item, doc: Doc) -> dict[str, list[Row]]:
         """Return the rows of one document by table.
 
-        ``doc`` is the annotated Doc of ``item``. Empty and deleted documents have a row in
-        "documents" only; tasks other than PPI have no "statements".
+        ``doc`` is the annotated Doc of ``item``. The row in "documents" has the text only if there
+        are statements. Empty and deleted documents have a row in "documents" only; tasks other than
+        PPI have no "statements".
         """
         piece = slice.pieces[item[0]]
         text = doc.text  # spaCy builds it anew on each access
@@ -374,7 +379,10 @@ class MessageWriter:
         self.out = out
 
     def __call__(self, message: dict[str, Any]) -> None:
-        """Send one message at once; values must be JSON."""
+        """Send one message at once; values must be JSON.
+
+        If nobody reads any more, the process exits at once with code 1.
+        """
         try:
             self.out.write(json.dumps(message) + "\n")
             self.out.flush()
@@ -444,6 +452,13 @@ class Analysis:
         *,
         whole: bool = False,
     ) -> None:
+        """Choose how to analyse: in two passes if the components allow it, unless ``whole``.
+
+        ``names`` and ``parses`` are the components that find names and that parse. The second pass
+        runs those of ``parses`` that are not in ``names``. It needs a task that asks for a number
+        of spans per sentence, a final sentence splitter before it, and in it our parser and only
+        components that work sentence by sentence.
+        """
         self.model = model
         self.nlp = nlp
         self.key = model.pipeline.task.span_group

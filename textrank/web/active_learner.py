@@ -241,6 +241,9 @@ class VarianceReduction:
     ) -> Vector:
         """Return the weighted variance (q,) that answers about q candidates would remove.
 
+        It is ``sum_i w_i c_iq^2 / (v_q + alpha)``, with c the covariance of sampled row i and
+        candidate q given the labelled rows, and v the variance of candidate q.
+
         Parameters
         ----------
         online
@@ -288,9 +291,9 @@ def measure_quality(y: Vector, heldout: Vector, groups: Indices) -> Quality:
     """Return the metrics of held-out scores; its ``answers`` is n.
 
     ``y`` are labels (1 or -1), ``heldout`` scores and ``groups`` the documents, all of shape (n,).
-    With fewer than ``MIN_ANSWERS_PER_CLASS`` of a class nothing is measured. Threshold and
-    calibration are chosen on every second document and measured on the others, both ways; only AUC
-    is measured if one half of the documents has a single class.
+    Labels above 0 are positive. With fewer than ``MIN_ANSWERS_PER_CLASS`` of a class nothing is
+    measured. Threshold and calibration are chosen on every second document and measured on the
+    others, both ways; only AUC is measured if one half of the documents has a single class.
     """
     n = len(y)
     if min((y > 0).sum(), (y <= 0).sum()) < MIN_ANSWERS_PER_CLASS:
@@ -343,10 +346,12 @@ def advise(history: list[Quality], kappas: list[float]) -> tuple[str, str]:
 
     ``history`` and ``kappas`` have one entry per answer, oldest first: the quality of the model
     after it, and the agreement of its decisions with those WINDOW_ANSWERS answers before. Enough is
-    when the decisions on all candidates were stable through three windows and no held-out metric
-    rose by MIN_GAIN in the last (Bloodgood and Vijay-Shanker, 2009); or when they were nearly
-    stable and the forecast of F rises by less than MIN_GAIN in 50 answers, even at the upper end of
-    its interval. "slower" is when only no metric rose. With too few answers it is "go on".
+    when the decisions on all candidates were stable through three windows (a mean kappa of at least
+    ``MIN_STABLE_KAPPA`` in each) and no held-out metric rose by MIN_GAIN in the last (Bloodgood and
+    Vijay-Shanker, 2009); or when they were nearly stable (``MIN_NEARLY_STABLE_KAPPA``), again no
+    metric rose, and the forecast of F rises by less than MIN_GAIN in 50 answers, even at the upper
+    end of its interval. "slower" is when only no metric rose. With fewer than three windows of
+    answers, or before quality can be measured, it is "go on".
     """
     if not history or history[-1].auc is None:
         return "go on", "Too few answers of both classes to measure anything."
@@ -636,7 +641,8 @@ class ActiveLearner:
         """Learn an answer; the model is then the one trained with it.
 
         ``value`` is one of ``question.allowed_answers``; those without a label are only remembered.
-        Raises ValueError if it is not allowed or the question was answered before.
+        Raises ValueError if it is not allowed or the question was answered before. Takes ``lock``;
+        does not record the quality.
         """
         labels = question.labels(value)
         with self.lock:
@@ -666,7 +672,8 @@ class ActiveLearner:
 
         The Doc must be one of those that ``from_docs`` was given (the same object). Candidates are
         built again in new rows. Answers to questions that still exist (by key) are kept. Returns
-        the keys of answered questions that do not exist any more; their answers are forgotten.
+        the keys of answered questions that do not exist any more; their answers are forgotten. Rows
+        of the old candidates stay in ``candidates``, without questions. Takes ``lock``.
         """
         with self.lock:
             old = [q for q in self.questions.values() if self.candidates[q.rows[0]].doc is doc]
@@ -710,9 +717,9 @@ class ActiveLearner:
         self._decisions.clear()
 
     def _add_label(self, row: int, label: float) -> None:
-        """Add a row with a label (1 or -1) to the model, as the last one.
+        """Add a row with a label (1 or -1) to the model and to the recent answers, as the last one.
 
-        It must not be labelled yet.
+        It must not be labelled yet. Does not take the lock.
         """
         kernel_row = self.rows.kernel_row(row)
         target = float(self.targets({row: label})[0])
@@ -728,7 +735,10 @@ class ActiveLearner:
         self._cache.clear()
 
     def _remove_label(self, row: int) -> None:
-        """Remove a row from the model exactly; does nothing if it is not labelled."""
+        """Remove a row from the model exactly; does nothing if it is not labelled.
+
+        Also removes it from the recent answers. Does not take the lock.
+        """
         if row not in self.labels:
             return
         position = self.labelled.index(row)
@@ -760,10 +770,10 @@ class ActiveLearner:
         """Return the open question that is worth most; None if all are answered.
 
         Questions whose keys are in ``exclude`` are returned only if no other is open. A shortlist
-        by the scores of all candidates is valued again: by scores without the answers about their
-        own document, and by the variance that an answer would remove. The value of a question is
-        the largest of its candidates; the first of those that tie is returned. Asking for it
-        changes nothing: it stays open until it is answered.
+        by the scores of all candidates (about ``SHORTLIST_SIZE`` rows, half as many from
+        ``MAX_LABELLED_FOR_VARIANCE`` labels on, but at least 3 questions) is valued again by
+        ``_choose``. The value of a question is the largest of its candidates; the first of those
+        that tie is returned. Asking for it changes nothing: it stays open until it is answered.
         """
         with self.lock:
             open_questions = [q for q in self.questions.values() if q.key not in self.answered]
@@ -811,7 +821,10 @@ class ActiveLearner:
     def _choose(self, shortlist: Sequence[Question]) -> Question:
         """Return the question of a shortlist that is worth most; the first of those that tie.
 
-        The shortlist must not be empty.
+        Candidates are valued by their scores without the answers about their own document. With
+        fewer than ``MAX_LABELLED_FOR_VARIANCE`` labelled rows, the value is multiplied by the
+        variance that an answer would remove, to the power ``strategy.reach``. A question is worth
+        as much as its best candidate. The shortlist must not be empty.
         """
         rows = np.array([row for question in shortlist for row in question.rows], dtype=np.intp)
         K = self.rows.kernel_columns(rows)
@@ -826,7 +839,8 @@ class ActiveLearner:
     def _variance_reductions(self, rows: Indices, K: Matrix) -> Vector:
         """Return the variance (len(rows),) that answers would remove, weighted by uncertainty.
 
-        ``K`` (n, len(rows)) are the kernel values of all candidates with ``rows``.
+        ``K`` (n, len(rows)) are the kernel values of all candidates with ``rows``. The sample is
+        drawn at the first call and kept in ``_variance``.
         """
         if self._variance is None:
             self._variance = VarianceReduction.from_rows(self.rows, self.index, self._first_row)
@@ -916,7 +930,8 @@ def select_alphas(pipeline: Pipeline, prior: Model | None) -> tuple[tuple[float,
     """Return the alphas to choose from and the one to begin with.
 
     Both are those of ``prior``; if it is None, the alphas of the pipeline's learner, or
-    DEFAULT_ALPHAS if it has none, and the one in the middle of that list.
+    DEFAULT_ALPHAS if that is neither ``RLS`` nor ``SparseRLS``, and the one in the middle of that
+    list.
     """
     if prior is not None:
         return tuple(prior.fit.alphas), prior.fit.alpha
@@ -939,11 +954,12 @@ def can_explain(learner: ActiveLearner) -> bool:
 
 
 def explain_row(learner: ActiveLearner, row: int) -> Explanation:
-    """Return what distinguishes a candidate from the average one with the same ``label_key``.
+    """Return what distinguishes a candidate from the average one, by named features.
 
-    ``row`` is its row number. Largest magnitude first; the values sum to the score. The lock is
-    held only to read the answers, so that nobody who answers waits for an explanation. Call it only
-    if ``can_explain``.
+    ``row`` is its row number. The average is over the candidates with the same ``label_key``; for a
+    kernel without explicit features, over a sample of all candidates. Largest magnitude first; the
+    values sum to the score. The lock is held only to read the answers, so that nobody who answers
+    waits for an explanation. Call it only if ``can_explain``.
     """
     with learner.lock:
         rows, index, coef = learner.rows, learner.index, learner.online.coef

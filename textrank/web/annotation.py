@@ -509,7 +509,7 @@ class Curation:
         learner = self.learner
 
         def group(one: Question) -> object:
-            """Return what questions in a row have in common: the document or the two entities."""
+            """Return what questions in a row have in common: document id, or set of entity keys."""
             if queue == "paper":
                 return one.document
             spans = learner.candidates[one.rows[0]].spans
@@ -830,7 +830,7 @@ def list_genes(word: str) -> list[dict[str, str]]:
     """Return genes for a symbol, synonym or identifier, human ones first, by symbol before synonym.
 
     Each has ``identifier``, ``symbol`` and ``species`` (in words); at most ``MAX_LISTED_GENES``,
-    none if the word is unknown.
+    none if the word is unknown. A known identifier gives only itself.
     """
     is_known = bool(describe_identifier(word)["symbol"])
     identifiers = [word] if is_known else [i for part in find_identifiers(word) for i in part]
@@ -951,8 +951,9 @@ def build_model(learner: ActiveLearner) -> Model:
     """Return the model of all answers so far, with the prior included; the learner is not changed.
 
     With fewer than ``MIN_ANSWERS_FOR_THRESHOLD`` labels, threshold and calibration are those of the
-    prior, if there is one. Raises ValueError if the prior has a second stage, or its candidates
-    cannot be joined with those of the answers. Takes ``learner.lock``.
+    prior, if there is one. Otherwise they are chosen on the held-out scores of the answers, and the
+    calibration also on those of the prior. Raises ValueError if the prior has a second stage, or
+    its candidates cannot be joined with those of the answers. Takes ``learner.lock``.
     """
     prior, rows = learner.prior, learner.rows
     with learner.lock:
@@ -1331,7 +1332,7 @@ class CurationApp:
     def corpus(self, request: Request) -> Response:
         """Serve the texts with their answers in one of our formats (path parameter ``format``).
 
-        Status 404 for an unknown format.
+        Status 404 for an unknown format, 422 if the corpus cannot be written in it.
         """
         format = request.path_params["format"]
         if format not in WRITERS:

@@ -388,8 +388,8 @@ class ServiceApp:
     async def annotate(self, request: Request) -> Response:
         """Annotate the documents of the body and answer with all of them, in order.
 
-        Keys: ``model``, ``task`` and ``documents``. Raises ApiError for a wrong body or text, or
-        too many requests, and TimeoutError after ``timeout`` seconds.
+        Keys of the answer: ``model``, ``task`` and ``documents``. Raises ApiError for a wrong body
+        or text, or too many requests, and TimeoutError after ``timeout`` seconds.
         """
         documents = parse_documents(await read_json(request))
         deadline = time.monotonic() + self.timeout

@@ -136,8 +136,9 @@ class GuardMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request and pass it on; web sockets are ignored, lifespan messages passed on.
 
-        A request that is refused never reaches the application. An explicit token sets the cookie,
-        and a page with it in the address is redirected to the address without it.
+        A request that is refused (``_check_request``) gets 421, 403 or, with ``is_api`` and without
+        a token, 401, and never reaches the application. An explicit token sets the cookie, and a
+        page with it in the address is redirected to the address without it.
         """
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
@@ -163,7 +164,8 @@ class GuardMiddleware:
         """Call the application and return None; return a refusal if the body is not accepted.
 
         The body is read before the application is called, except for GET and HEAD. It is refused
-        with status 413 if it has more than ``max_bytes``, and with 408 after ``BODY_SECONDS``.
+        with status 413 if it has more than ``max_bytes`` or ends early, and with 408 after
+        ``BODY_SECONDS``.
         """
         if scope["method"] in SAFE_METHODS:
             await self.app(scope, receive, send)

@@ -98,7 +98,8 @@ def mark_statement(row: Mapping[str, Any]) -> list[Piece]:
 def _sentence_marks(row: Mapping[str, Any]) -> list[Mark]:
     """Return the marks of a statement, counted from the first character of its sentence.
 
-    Empty if ``sentence_start`` is None; marks may reach outside of the sentence.
+    Empty if ``sentence_start`` is None; marks may reach outside of the sentence. Marks are (start,
+    end, class): "e1" and "e2" for the names, "trigger" for the words that state it.
     """
     start = row["sentence_start"]
     if start is None:
@@ -163,6 +164,9 @@ def describe_identifier(identifier: str | None) -> Row:
 
 def find_document_link(document: str) -> tuple[str, str] | None:
     """Return text and address of the page of a document in PubMed or PMC; None for other ids.
+
+    A number of 4 to 9 digits is PubMed's, alone or after "pmid" or "pubmed"; one after "pmc" is
+    PMC's. Case does not matter.
 
     >>> find_document_link("PMID10212000")
     ('PubMed 10212000', 'https://pubmed.ncbi.nlm.nih.gov/10212000/')
@@ -309,8 +313,9 @@ class StatementExplainer:
         """Return candidates that include those of ``rows``, and where their text begins.
 
         ``rows`` are statements of one sentence, at least one. The candidates are those of the whole
-        text (0), or of the sentence alone (its first character in the document). Those of the last
-        whole text are kept.
+        text (0) if ``document`` has one of at most ``MAX_EXPLAINED_CHARACTERS``, else of the
+        sentence alone (its first character in the document). Names are those of the document, or of
+        ``rows`` if it has none. Those of the last whole text are kept.
         """
         text = (document or {}).get("text") or ""
         names = [(row[f"start_{s}"], row[f"end_{s}"], "protein") for row in rows for s in "ab"]
@@ -466,8 +471,9 @@ def export_selection(store: Store, selection: Selection, format: str) -> Iterato
 def to_csv(store: Store, selection: Selection) -> Iterator[str]:
     """Yield a header, then batches of lines, one per statement of the selected facts.
 
-    Columns are CSV_COLUMNS and ``sentence``, which is empty if it is unknown; lines are in the
-    order of the store. Text that a spreadsheet could take for a formula is escaped.
+    Of a fact, only statements that match the selection are written. Columns are CSV_COLUMNS and
+    ``sentence``, which is empty if it is unknown; lines are in the order of the store. Text that a
+    spreadsheet could take for a formula is escaped.
     """
     where, values = queries.selection_sql(store, selection)
     columns = ", ".join(f"p.{name}" for name in CSV_COLUMNS)
@@ -763,7 +769,10 @@ class Explorer:
         return Starlette(routes=[*routes, *common_routes()], exception_handlers={404: _not_found})
 
     def _cached(self, endpoint: Callable[[Request], Response]) -> Callable[[Request], Response]:
-        """Return an endpoint whose pages are kept in the cache by path and query."""
+        """Return an endpoint whose pages are kept in the cache by path and query.
+
+        Pages with an error status are kept too.
+        """
 
         def serve(request: Request) -> Response:
             """Serve the page from the cache, or from the endpoint the first time."""
@@ -794,7 +803,10 @@ class Explorer:
         )
 
     def network(self, request: Request) -> Response:
-        """Serve the graph of a selection (the query); its script fetches the facts."""
+        """Serve the graph of a selection (the query); its script fetches the facts.
+
+        The page itself has only the number of facts.
+        """
         selection = Selection.from_query(request.query_params.multi_items())
         counts, _ = self._count(selection)
         shown = counts["pairs"] if selection.show == ALL_STANDINGS else counts[selection.show]

@@ -115,8 +115,10 @@ class InceptionRecommender:
         """Add the interactions between the names of the CAS to it, as predictions of a layer.
 
         Names are the annotations of ``_list_ends``; fewer than two add nothing, since a relation
-        needs ends. ``feature`` gets the type of the interaction, or "yes". A model whose task
-        states no facts adds nothing. Raises ApiError 422 if the layer or a feature is missing.
+        needs ends. Only pairs that the model decides interact are added, from Governor to Dependent
+        in the order of their direction; the explanation is their status. ``feature`` gets the type
+        of the interaction, or "yes". A model whose task states no facts adds nothing. Raises
+        ApiError 422 if the layer or a feature is missing.
         """
         relation_type = _get_type(cas, layer, (feature, "Governor", "Dependent"))
         ends = _list_ends(cas, relation_type)

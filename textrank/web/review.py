@@ -229,7 +229,8 @@ class LabelReview:
     def decide(self, key: str, value: str, who: str | None = None) -> None:
         """Log a decision about an item; an earlier one of the same person is replaced.
 
-        Raises ValueError, before anything is written, for an unknown item or value.
+        Raises ValueError, before anything is written, for an unknown item, or a value that is
+        neither one of its choices nor "unsure". ``who`` None is the person of the review.
         """
         with self._lock:
             item = self.by_key.get(key)
@@ -314,8 +315,9 @@ class LabelReview:
     ) -> ReviewItem | None:
         """Return the first item that a person has not decided about; None if there is none.
 
-        ``filters`` may name document, annotator and kind. With ``random`` items are in the order
-        of the random sample, else the most doubtful comes first.
+        ``filters`` may give document, annotator and kind, "" for any. ``who`` None is the person of
+        the review. With ``random`` items are in the order of the random sample, else the most
+        doubtful comes first.
         """
         person, chosen = who or self.who, filters or {}
         order = self.random_order if random else range(len(self.items))
@@ -464,7 +466,10 @@ class LabelReview:
         return parts
 
     def _describe_event(self, event: Event) -> dict[str, Any]:
-        """Return a decision with the texts of the judged spans; its item must exist."""
+        """Return a decision for the page: ``text``, ``value``, ``gold`` and ``document``.
+
+        ``text`` are the judged spans, each cut to 60 characters. The item of the event must exist.
+        """
         item = self.by_key[event.question]
         spans = self.dataset.candidates[item.row].spans
         return {

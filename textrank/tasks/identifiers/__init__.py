@@ -21,7 +21,7 @@ __all__ = ["Gazetteer", "Gene", "GeneLookup", "Identifiers"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public class on first use."""
+    """Import a public class on first use and keep it; raise AttributeError for other names."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

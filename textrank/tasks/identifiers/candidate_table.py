@@ -502,7 +502,9 @@ def _match_columns(name: str, matches: Sequence[Match]) -> Matrix:
     by_species: dict[int, list[Match]] = {}
     for match in genes:
         by_species.setdefault(match.gene.taxon, []).append(match)
-    statistics = {taxon: _SpeciesStatistics.of(same) for taxon, same in by_species.items()}
+    statistics = {
+        taxon: _SpeciesStatistics.from_matches(same) for taxon, same in by_species.items()
+    }
     implied, case = find_implied_species(name), classify_case(name)
     for row, match in enumerate(matches):
         values = columns[row]
@@ -529,7 +531,7 @@ class _SpeciesStatistics(NamedTuple):
     kind_counts: Sequence[int]  # genes of each kind or a more reliable one
 
     @classmethod
-    def of(cls, same: Sequence[Match]) -> _SpeciesStatistics:
+    def from_matches(cls, same: Sequence[Match]) -> _SpeciesStatistics:
         """Compute the statistics of at least one match of the same species."""
         kinds = [match.kind for match in same]
         return cls(

@@ -679,8 +679,10 @@ class GeneLookup:
     def _compute_matches(self, name: str, taxa: frozenset[int]) -> tuple[Match, ...]:
         """Compute the result of ``find_matches`` without its cache.
 
-        ``taxa`` are the allowed species. Matches are ordered by kind, then by falling count, then
-        as found. Their genes are added to ``_matched_genes``.
+        ``taxa`` are the allowed species. Less reliable variants are looked up only as long as no
+        gene lists the name itself ("first" also after a vague match), and parts of the name only if
+        nothing else matches. At most ``MAX_MATCHES``. Matches are ordered by kind, then by falling
+        count, then as found. Their genes are added to ``_matched_genes``.
         """
         matches: dict[str, Match] = {}
         for variant in generate_variants(name):
@@ -709,7 +711,8 @@ class GeneLookup:
 
         Genes that are there already and genes of species outside ``taxa`` are skipped. A species of
         ``taxa`` that lists no gene under the name, or only less reliably, is lent the name for the
-        orthologs of the genes that have it in another species of ``taxa`` or ``_LENDING_SPECIES``.
+        orthologs (at most ``MAX_LENT_GENES``) of the genes that have it in another species of
+        ``taxa`` or ``_LENDING_SPECIES``.
         """
         lenders = taxa | _LENDING_SPECIES
         for number, table in enumerate(self.tables):

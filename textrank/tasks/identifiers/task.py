@@ -402,6 +402,7 @@ class Identifiers(Task):
         identifier_of_span = {tuple(row["span"]): row["identifier"] or "" for row in rows}
 
         def link(span: Span) -> Span:
+            """Return ``span`` with the identifier of its row, or unchanged if it must stay."""
             identifier = identifier_of_span.get((span.start_char, span.end_char))
             if (
                 identifier is None

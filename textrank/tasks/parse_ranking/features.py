@@ -982,7 +982,11 @@ class ParseGraph:
     drop: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        """Convert sequences to tuples; raise ValueError if a setting is not valid."""
+        """Convert sequences to tuples; raise ValueError if a setting is not valid.
+
+        The weight must be finite and 0 or more; labels, words and parse must be among their
+        choices.
+        """
         for name in ("labels", "drop"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         if not 0 <= self.weight < np.inf:

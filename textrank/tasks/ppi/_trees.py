@@ -657,8 +657,8 @@ class PairTrees:
         """Return the most likely trigger of the event type that each pair has, (pairs,).
 
         ``types`` (pairs,) are word numbers of event types. The result is the first of ``triggers``
-        with this type that lies on the path or depends on it (or lies anywhere, if no trigger
-        does), else the first of ``triggers``; -1 if there is none.
+        with this type that lies on the path or whose head does (or anywhere, if no trigger of the
+        pair, of any type, does), else the first of ``triggers``; -1 if there is none.
         """
         triggers = np.where(self.triggers.sizes > 0, self.likeliest_trigger, -1)
         pair, token = self.triggers.gather(np.arange(len(self)))

@@ -102,6 +102,7 @@ class LocalContext(_Block):
         Names are (entity, "word" or "tag", offset, value) and the same without the offset. Offsets
         count from the first token of an entity to the left and from its last to the right, so
         tokens of the other entity of the pair are included, blinded; tags are not blinded.
+        Positions outside the sentence give nothing.
         """
         steps = np.arange(1, self.width + 1)
         offset = np.concatenate([-steps[::-1], steps])
@@ -288,9 +289,10 @@ class PathWalks(_Block):
 def _add_walks(arrays: PairArrays, counter: FeatureCounter) -> None:
     """Add n-grams of the path, the whole path, and its inner words and dependencies.
 
-    Adds to ``counter``, in place. Whole paths are added for pairs with a path only. Inner words are
-    those between the two end tokens of the path, which belong to the entities. A path of no step
-    gives whole paths alone.
+    Adds to ``counter``, in place. Walks alternate words (or coarse tags) and dependencies; their
+    n-grams have 3 parts, of words also 5. Whole paths are added for pairs with a path only. Inner
+    words are those between the two end tokens of the path, which belong to the entities. A path of
+    no step gives whole paths alone.
     """
     pair, position, token = arrays.path_tokens()
     tokens = arrays.paths.tokens
@@ -597,9 +599,10 @@ class BetweenSequences:
         """Return the words and the tags of one pair, in text order, two lists of one length.
 
         They cover ``margin`` tokens on either side of the pair, within the sentence of its first
-        entity (the Doc, if it has no sentences) but always up to the end of the second. A token
-        without tag has its part of speech or "-". Raises ValueError unless the candidate has two
-        spans.
+        entity (the Doc, if it has no sentences) but always up to the end of the second. Words are
+        in lower case. Tokens of the pair's entities are PROT1 and PROT2 in both lists, those of
+        other entities PROT; a run of equal ones counts once. A token without tag has its part of
+        speech or "-". Raises ValueError unless the candidate has two spans.
         """
         if len(candidate.spans) != 2:
             raise ValueError(

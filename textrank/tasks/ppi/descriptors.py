@@ -709,7 +709,8 @@ def _fill_triggers_around(context: DescriptorContext, table: Matrix) -> None:
 
     Writes flags into the columns named in ``values`` of ``table`` (one row per pair), in place.
     Only the pair's sentence is considered; "just" before or after means within MAX_NEAR_TOKENS
-    tokens. Order is 0 unless both a trigger and another entity stand between the two.
+    tokens. "Cue between" is a word of that group before the pair or between its entities. Order is
+    0 unless both a trigger and another entity stand between the two.
     """
     arrays, counts = context.arrays, context.cumulative_counts
     first_token, last_token = arrays.first_token, arrays.last_token

@@ -587,7 +587,7 @@ def _mitab_aliases(entity: Entity) -> str:
 def _mitab_taxon(taxon: int) -> str:
     """Return a taxon with its short and full names, ``taxid:9606(human)|...``; "-" for 0.
 
-    A taxon that TAXON_NAMES does not list has its number alone.
+    A known taxon has one entry per name. One that TAXON_NAMES does not list has its number alone.
     """
     if not taxon:
         return "-"

@@ -159,7 +159,8 @@ def aggregate_rows(
     """Return the facts of ``aggregate_facts`` for documents without Docs.
 
     ``documents`` are pairs of an id and the rows of ``doc._.textrank_ppi``; the same id may occur
-    several times. Sorted by decreasing probability, then by ends. The facts have no ``genes``.
+    several times. Rows about one entity with itself are left out. Sorted by decreasing probability,
+    then by ends. The facts have no ``genes``.
     """
     spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
     evidence: defaultdict[tuple[str, str], list[Evidence]] = defaultdict(list)

@@ -426,9 +426,10 @@ class PPI(Task):
     def _with_head_labels(self, doc: Doc, candidates: list[Candidate]) -> list[Candidate]:
         """Return candidates with the labels of ``RELATIONS``, if all gold interactions tell them.
 
-        The labels, 1 or -1, are in ``head_labels``. An interaction tells its definitions by
-        ``relations`` or by ``type``. If one does not, or has an unknown type, the candidates are
-        returned unchanged. The Doc must have gold annotation.
+        The labels, 1 or -1, are in ``head_labels``, in the order of ``RELATIONS``; pairs that the
+        annotation does not list have -1. An interaction tells its definitions by ``relations`` or
+        by ``type``. If one does not, or has an unknown type, the candidates are returned unchanged.
+        The Doc must have gold annotation.
         """
         relations: dict[frozenset[str], Sequence[str]] = {}
         for row in doc.user_data["gold"]:
