@@ -45,7 +45,7 @@ CARDS = ["models/ppi/README.md"]
 @pytest.mark.parametrize(
     ("page", "pattern", "sources"),
     [
-        ("README.md", r"\| textrank, F at a threshold set without labels [^|]*\|(.*)", CARDS),
+        ("README.md", r"\| textrank, F at a threshold [^|]*\|(.*)", CARDS),
         ("README.md", r"- We read ([^.]*)\.", CARDS),
         ("README.md", r"\| textrank, AUC \|(.*)", CARDS),
         ("README.md", r"\| Protein interactions \|(.*)", CARDS),
