@@ -129,7 +129,8 @@ def test_any_query_string() -> None:
     grown = resident_megabytes() - base
     note(
         f"query strings: {INPUTS} inputs, {len(asked)} different selections; "
-        f"{time.process_time() - begin:.0f} s of CPU time, at most {slowest:.2f} s and {grown:.0f} MB"
+        f"{time.process_time() - begin:.0f} s of CPU time, at most {slowest:.2f} s and "
+        f"{grown:.0f} MB"
     )
     assert slowest < SECONDS
     assert grown < MEGABYTES

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-import numpy as np
 from spacy.attrs import IDX, IS_SPACE
 from spacy.language import Language
 from spacy.tokens import Doc, Span
