@@ -746,7 +746,7 @@ class Explorer:
         """Load what the first request would load: the gene tables, templates and first pages."""
         routes = {"/": self.index, "/errors": self.errors, "/api/suggest": self.suggest}
         for path, query in (("/", ""), ("/", "q=p53"), ("/api/suggest", "q=p53"), ("/errors", "")):
-            scope = {"type": "http", "method": "GET", "path": path, "headers": []}
+            scope: dict[str, Any] = {"type": "http", "method": "GET", "path": path, "headers": []}
             scope |= {"query_string": query.encode(), "server": ("127.0.0.1", 80)}
             self._cached(routes[path])(Request(scope))
 
