@@ -64,6 +64,17 @@ class _LazyRegistry(catalogue.Registry):  # type: ignore[misc]  # catalogue has 
     def __init__(self, role: str) -> None:
         super().__init__(("textrank", role), entry_points=True)
         self._catalog = CATALOG[role]
+        self._entry_points: tuple[Any, list[Any]] = (None, [])
+
+    def _get_entry_points(self) -> list[Any]:
+        """Return the entry points of this role, searched once per list of installed ones.
+
+        The search takes a millisecond or two, and a model asks about a hundred times.
+        """
+        installed = catalogue.AVAILABLE_ENTRY_POINTS
+        if self._entry_points[0] is not installed:
+            self._entry_points = (installed, list(super()._get_entry_points()))
+        return self._entry_points[1]
 
     def __contains__(self, name: str) -> bool:
         """Return whether a name is registered, without importing a built-in entry."""

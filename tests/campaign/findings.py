@@ -17,7 +17,13 @@ def check(
     target: str, found: Sequence[Outcome], spoilt: Callable[[int], bytes] | None = None
 ) -> None:
     """Fails with the faults found; ``CAMPAIGN_KEEP=1`` writes their inputs to ``kept/``."""
-    line = f"{target}: {len(found)} inputs, {summary(found)}"
+    slowest = max((outcome.seconds for outcome in found), default=0.0)
+    largest = max((outcome.megabytes for outcome in found), default=0.0)
+    total = sum(outcome.seconds for outcome in found)
+    line = (
+        f"{target}: {len(found)} inputs, {summary(found)}; {total:.0f} s of CPU time, "
+        f"at most {slowest:.2f} s and {largest:.0f} MB"
+    )
     note(line)
     faults = {outcome.reason[-120:]: outcome for outcome in found if outcome.fault}
     if spoilt is not None and os.environ.get("CAMPAIGN_KEEP"):

@@ -8,6 +8,7 @@ import resource
 import signal
 import sys
 import tempfile
+import time
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
@@ -27,6 +28,8 @@ class Outcome:
     index: int
     kind: str  # fine, refused, unnamed, exception, hang, memory, crash
     reason: str = ""
+    seconds: float = 0.0  # of processor time
+    megabytes: float = 0.0  # peak of the child so far, above its start
 
     @property
     def fault(self) -> bool:
@@ -90,7 +93,7 @@ def _child(rest: range, attempt: Callable[[int], str], seconds: float) -> list[O
 
 
 def _work(rest: range, attempt: Callable[[int], str], seconds: float, report: str) -> None:
-    start = _resident()
+    start = resident_megabytes()
     _bound_memory()
     signal.signal(signal.SIGPROF, _time_is_up)
     warnings.simplefilter("ignore")
@@ -107,6 +110,7 @@ def _outcome(
     number: int, attempt: Callable[[int], str], seconds: float, start: float
 ) -> dict[str, Any]:
     kind, reason = "fine", ""
+    begin = time.process_time()
     signal.setitimer(signal.ITIMER_PROF, seconds)
     place = ["?"]
     try:
@@ -125,7 +129,14 @@ def _outcome(
     grown = _peak() - start
     if kind in ("fine", "refused") and grown > MEGABYTES:
         kind, reason = "memory", f"{grown:.0f} MB more than at the start"
-    return {"index": number, "kind": kind, "reason": reason}
+    spent = time.process_time() - begin
+    return {
+        "index": number,
+        "kind": kind,
+        "reason": reason,
+        "seconds": round(spent, 4),
+        "megabytes": round(grown, 1),
+    }
 
 
 def attempt_named(attempt: Callable[[int], Any], number: int, place: list[str]) -> None:
@@ -142,7 +153,8 @@ def _bound_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (size + (1 << 30), size + (1 << 30)))
 
 
-def _resident() -> float:
+def resident_megabytes() -> float:
+    """Return the resident memory of this process; 0 where it is not known."""
     pages = int(Path("/proc/self/statm").read_text().split()[1]) if sys.platform == "linux" else 0
     return pages * resource.getpagesize() / 2**20
 

@@ -7,6 +7,7 @@ import io
 import json
 import random
 import resource
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -24,7 +25,7 @@ from tests.campaign.mutations import (
     spoil_packed,
     spoil_tokens,
 )
-from tests.campaign.sandbox import run_all
+from tests.campaign.sandbox import MEGABYTES, SECONDS, resident_megabytes, run_all
 from tests.campaign.settings import INPUTS, SEED
 from tests.lint.test_server import TEXT, URI, editor, read, write
 from tests.results.test_explored_lines import LINE
@@ -95,9 +96,12 @@ QUERIES = "q=GRB2 SOS1&type=binding&type=activation&status=negated&year=2001&sor
 
 
 def test_any_query_string() -> None:
+    """Every string is parsed; the store is asked once for each different selection."""
     store = from_rows(ONE, "sample")
+    asked: set[str] = set()
+    slowest = 0.0
 
-    def attempt(number: int) -> Iterator[str]:
+    def attempt(number: int) -> None:
         rng = random.Random(f"{SEED} query {number}")
         pairs = [tuple(pair.split("=", 1)) for pair in QUERIES.split("&")]
         for _ in range(rng.randint(1, 4)):
@@ -107,18 +111,29 @@ def test_any_query_string() -> None:
             )
             pairs[row] = (rng.choice([pairs[row][0], rng.choice(TOKENS)]), value)
         pairs *= rng.choice([1, 1, 1, 200])
-        yield ""
         selection = Selection.from_query(pairs)  # type: ignore[arg-type]
+        query = selection.to_query(page=selection.page)
+        if query in asked:
+            return
+        asked.add(query)
         count_matches(store, selection)
         count_facets(store, selection)
         select_page(store, selection)
-        selection.to_query()
 
     # DuckDB's threads do not survive a fork, so this target runs in one process.
+    base, begin = resident_megabytes(), time.process_time()
     for number in range(INPUTS):
-        for _ in attempt(number):
-            pass
-    note(f"query strings: {INPUTS} inputs")
+        start = time.process_time()
+        attempt(number)
+        slowest = max(slowest, time.process_time() - start)
+    grown = resident_megabytes() - base
+    note(
+        f"query strings: {INPUTS} inputs, {len(asked)} different selections; "
+        f"{time.process_time() - begin:.0f} s of CPU time, at most {slowest:.2f} s and "
+        f"{grown:.0f} MB"
+    )
+    assert slowest < SECONDS
+    assert grown < MEGABYTES
 
 
 SQL = "SELECT name_a, count(*) AS n FROM statements WHERE probability > 0.5 GROUP BY name_a"

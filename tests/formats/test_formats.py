@@ -592,3 +592,19 @@ def test_results_are_written_with_identifiers_types_and_relations(tmp_path: Path
     }
     (doc,) = BioCXML(str(tmp_path / "y.bioc.xml"))(NLP)
     assert [row["type"] for row in doc.user_data["gold"]][:2] == ["binding", "phosphorylation"]
+
+
+def test_tiny_rows_of_a_table_are_read_without_arrays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The header is searched once per file, not per row."""
+    calls: list[int] = []
+    from textrank.formats.columns import Columns
+
+    search = Columns._columns
+    monkeypatch.setattr(Columns, "_columns", lambda *values: (calls.append(1), search(*values))[1])
+    (tmp_path / "a.csv").write_text("title,abstract\n" + "T,A\n" * 50)
+    docs = list(Columns(str(tmp_path / "a.csv"))(spacy.blank("en")))
+    assert [token.is_sent_start for token in docs[0]] == [True, False, True]
+    assert len(docs) == 50
+    assert len(calls) == 1

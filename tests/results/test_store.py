@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -263,3 +264,12 @@ def test_wrong_filters_are_named() -> None:
         Filter(status="maybe")
     with pytest.raises(ValueError, match="between 0 and 1"):
         Filter(probability=90)
+
+
+def test_a_damaged_part_whose_error_is_not_text_is_named(tmp_path: Path) -> None:
+    """DuckDB's message quotes bytes of this file, which are not UTF-8."""
+    results = result(tmp_path, ONE)
+    data = (Path(__file__).parent / "damaged-names.parquet").read_bytes()
+    next((tmp_path / "names").glob("*.parquet")).write_bytes(data)
+    with pytest.raises(ValueError, match=re.escape(str(tmp_path))):
+        results.document("1")

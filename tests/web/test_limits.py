@@ -19,11 +19,12 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.testclient import TestClient
 
 from textrank.config import load_corpus, load_pipeline
+from textrank.results.store import open_store
 from textrank.web import app as web_app
 from textrank.web.active_learner import ActiveLearner
 from textrank.web.annotation import AnswerLog, Curation, CurationApp, fingerprint_docs
 from textrank.web.app import Credentials
-from textrank.web.explorer import PageCache
+from textrank.web.explorer import Explorer, PageCache
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -255,3 +256,9 @@ def test_200_requests_at_once_are_answered_in_flat_memory(tmp_path: Path) -> Non
     assert rows[-1]["megabytes"] < rows[2]["megabytes"] + 30
     if (os.getloadavg()[0] if hasattr(os, "getloadavg") else 9) < 3:  # times need an idle machine
         assert max(row["p95"] for row in rows) < 2
+
+
+def test_the_first_visitor_does_not_wait_for_tables(folder: Path) -> None:
+    explorer = Explorer(open_store(folder))
+    explorer.warm_up()
+    assert explorer.cache.get("/?", lambda: PlainTextResponse("computed")).body != b"computed"

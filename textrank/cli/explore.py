@@ -60,6 +60,7 @@ def command(
             when = "without --model, since these results do not name one"
             refuse_ignored(context, ("nlp",), when, "add --model MODEL")
         explorer = Explorer(store, reasons, _read_report_pages(report))
+        explorer.warm_up()
         serve(lambda _: explorer.app(), port=port, browser=not no_browser, tell=typer.echo)
 
 

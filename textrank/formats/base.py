@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-import numpy as np
 from spacy.attrs import IDX, IS_SPACE
 from spacy.language import Language
 from spacy.tokens import Doc, Span
@@ -467,10 +466,16 @@ def _set_record_sentences(doc: Doc, record: Record) -> None:
     the file gives all sentences (``record.sentences``); then all other tokens are marked as no
     start.
     """
-    attributes = doc.to_array([IDX, IS_SPACE]).astype(np.int64).reshape(-1, 2)
-    word_tokens = np.flatnonzero((attributes[:, 1] == 0) | record.sentences)
-    next_words = np.searchsorted(attributes[word_tokens, 0], record.breaks)
-    first_tokens = {0, *word_tokens[next_words[next_words < len(word_tokens)]].tolist()}
+    if not record.breaks:  # most rows of a table: spare them the arrays
+        set_sentence_starts(doc, (0,), final=record.sentences)
+        return
+    attributes = doc.to_array([IDX, IS_SPACE]).tolist()
+    word_tokens = [
+        token for token, (_, is_space) in enumerate(attributes) if record.sentences or not is_space
+    ]
+    offsets = [attributes[token][0] for token in word_tokens]
+    next_words = (bisect_left(offsets, offset) for offset in record.breaks)
+    first_tokens = {0, *(word_tokens[word] for word in next_words if word < len(word_tokens))}
     set_sentence_starts(doc, first_tokens, final=record.sentences)
 
 

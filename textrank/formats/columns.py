@@ -8,6 +8,7 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -383,8 +384,8 @@ class Columns(FileReader):
             item_filter=item_filter,
         )
 
-    def _rows(self) -> Iterator[tuple[int, dict[str, str]]]:
-        """Iterate over ``(line number, cells by column)`` after the header, with line 1 the header.
+    def _rows(self) -> Iterator[tuple[int, dict[str, str], tuple[str, ...]]]:
+        """Iterate over ``(line number, cells by column, text columns)`` of the rows after line 1.
 
         The separator is a tab if the header has one, else the more frequent of comma and semicolon.
         Blank lines are skipped. A row with a wrong number of cells gives an error row (see
@@ -401,12 +402,12 @@ class Columns(FileReader):
         line_number = 1
         try:
             names = next(csv.reader([header], delimiter=separator), [])
-            self._columns(names)
+            text_columns = self._columns(names)
             reader = csv.reader((line + "\n" for _, line in lines), delimiter=separator)
             for cells in reader:
                 line_number = reader.line_num + 1
                 if cells:
-                    yield line_number, self._row(names, cells, line_number)
+                    yield line_number, self._row(names, cells, line_number), text_columns
         except csv.Error as error:
             location = f"{self.path}, after line {line_number}"
             raise ValueError(
@@ -437,24 +438,23 @@ class Columns(FileReader):
             )
         return text_columns
 
-    def _record(self, item: tuple[int, dict[str, str]]) -> Record:
-        """Make a Record of ``(line number, cells by column)``; raise ValueError for an error row.
+    def _record(self, item: tuple[int, dict[str, str], tuple[str, ...]]) -> Record:
+        """Make a Record of an item of ``_rows``; raise ValueError for an error row.
 
         Text cells are stripped and empty ones dropped; each begins a sentence. Without an id it is
         the line number less 1. A year that is not a number is dropped. A row without text raises
         ValueError.
         """
-        number, row = item
+        number, row, text_columns = item
         location = f"{self.path}, line {number}"
         if "\0" in row:
             raise ValueError(f"{location}: {row[chr(0)]}. Quote cells that hold the separator.")
-        text_columns = self._columns(list(row))
-        parts = [row[name].strip() for name in text_columns if row[name].strip()]
+        parts = [text for name in text_columns if (text := row[name].strip())]
         if not parts:
             raise ValueError(
                 f"{location}: no text in {', '.join(text_columns)}. Fill it in, or skip_bad."
             )
-        breaks = [sum(len(part) + 1 for part in parts[:n]) for n in range(1, len(parts))]
+        breaks = list(accumulate(len(part) + 1 for part in parts[:-1]))
         data: dict[str, Any] = {}
         if row.get("title"):
             data["title"] = row["title"].strip()

@@ -403,6 +403,9 @@ def _is_list_entry(above: str, line: str) -> bool:
     )
 
 
+_ONE_START = np.ones((1, 1), dtype=np.uint64)  # of a Doc of one token
+
+
 def set_sentence_starts(doc: Doc, tokens: Collection[int], *, final: bool) -> None:
     """Set the sentence boundaries of a Doc in place: a sentence begins at each of ``tokens``.
 
@@ -413,10 +416,13 @@ def set_sentence_starts(doc: Doc, tokens: Collection[int], *, final: bool) -> No
     """
     if not len(doc):
         return
+    if len(doc) == 1 and 0 in tokens:
+        doc.from_array([SENT_START], cast(Any, _ONE_START))
+        return
     starts = np.full(len(doc), -1 if final else 0, dtype=np.int64)
     starts[doc.to_array([IS_SPACE]).ravel() == 1] = -1
     starts[[token for token in tokens if token < len(doc)]] = 1
-    doc.from_array([SENT_START], cast(Any, starts.astype(np.uint64).reshape(-1, 1)))
+    doc.from_array([SENT_START], cast(Any, starts.view(np.uint64).reshape(-1, 1)))
 
 
 @dataclass(frozen=True)

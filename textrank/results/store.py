@@ -865,11 +865,12 @@ def _check_manifest(manifest: Any) -> Mapping[str, Any]:
 def _explain_errors(folder: Path) -> Iterator[None]:
     """Turn errors of DuckDB into a ValueError that names the folder and a remedy.
 
+    This includes a message of DuckDB that quotes bytes of a damaged file and is not valid UTF-8.
     Other errors pass unchanged.
     """
     try:
         yield
-    except duckdb.Error as error:
+    except (duckdb.Error, UnicodeDecodeError) as error:
         reason = " ".join(str(error).split())
         raise ValueError(
             f"{folder}: {reason:.400}. Correct the question; if a part is damaged, remove its file "

@@ -748,6 +748,14 @@ class Explorer:
     reports: Mapping[str, str] = field(default_factory=dict)
     cache: PageCache = field(default_factory=PageCache)
 
+    def warm_up(self) -> None:
+        """Load what the first request would load: the gene tables, templates and first pages."""
+        routes = {"/": self.index, "/errors": self.errors, "/api/suggest": self.suggest}
+        for path, query in (("/", ""), ("/", "q=p53"), ("/api/suggest", "q=p53"), ("/errors", "")):
+            scope: dict[str, Any] = {"type": "http", "method": "GET", "path": path, "headers": []}
+            scope |= {"query_string": query.encode(), "server": ("127.0.0.1", 80)}
+            self._cached(routes[path])(Request(scope))
+
     def app(self) -> Starlette:
         """Return the application, which checks no token; put ``GuardMiddleware`` in front."""
         pages: dict[str, Callable[[Request], Response]] = {

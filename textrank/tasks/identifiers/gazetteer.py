@@ -300,8 +300,16 @@ class Gazetteer:
         if prefix.lower() == "hgnc" and local.isascii() and local.isdigit() and len(local) <= 9:
             rows = np.flatnonzero((self.hgnc == int(local)) & (self.hgnc > 0)).tolist()
         elif prefix.lower() in ("", "uniprot") and local:
-            rows = [row for row, accession in self.uniprot.items() if accession == local.upper()]
+            rows = self._rows_of_accession.get(local.upper(), [])
         return [self.get_gene(row) for row in rows]
+
+    @cached_property
+    def _rows_of_accession(self) -> Mapping[str, list[int]]:
+        """Return the rows by UniProt accession, in the order of ``uniprot``."""
+        rows: dict[str, list[int]] = {}
+        for row, accession in self.uniprot.items():
+            rows.setdefault(accession, []).append(row)
+        return rows
 
     @cached_property
     def _number_order(self) -> NDArray[np.intp]:
