@@ -251,7 +251,7 @@ def test_spelling_on_held_out_documents(brown):
 def test_spelling_on_held_out_sentences(brown):
     keys = [f"{c.document} {c.spans[0].sent.start}" for c in brown.candidates]
     runs = [tested(brown, fifth(keys, seed)) for seed in range(3)]
-    assert shown("Brown by sentence", runs)["accuracy"] >= 0.961
+    assert shown("Brown by sentence", runs)["accuracy"] >= 0.96
 
 
 def test_spelling_on_newswire(data):
