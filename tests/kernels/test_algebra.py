@@ -109,6 +109,11 @@ def test_kernel_obeys_the_laws(kernel, formula, seed):
     check_kernel(kernel, np.random.default_rng(seed).normal(size=(7, 3)))
 
 
+def test_objects_that_are_no_vectors_are_refused():
+    with pytest.raises(ValueError, match=r"gives dict objects.*each_view\.v1"):
+        Linear()([{"words": 1}, {"words": 2}])
+
+
 @pytest.mark.parametrize("form", [sp.csr_array, list, lambda X: Linear().features(X), "rows"])
 def test_vectors_come_as_arrays_sparse_matrices_lists_or_features(form, rng):
     X = rng.normal(size=(5, 3))

@@ -122,7 +122,8 @@ def as_vectors(X: Sequence[Any]) -> Any:
     """Return X as Features, a float CSR matrix or a 2-D float64 array, whichever it is or contains.
 
     A list of ``Features`` rows is stacked by column name, a list of sparse rows by column index. An
-    empty list gives an array of shape (0, 0). Raises ValueError if X is not a table of rows.
+    empty list gives an array of shape (0, 0). Raises ValueError if X is not a table of rows or
+    holds other objects than numbers.
     """
     if isinstance(X, Features):
         return X
@@ -132,7 +133,13 @@ def as_vectors(X: Sequence[Any]) -> Any:
         return Features.vstack(list(X))
     if not isinstance(X, np.ndarray) and len(X) and sp.issparse(X[0]):
         return sp.csr_array(sp.vstack([x.reshape(1, -1) for x in X]))
-    array = np.asarray(X, dtype=np.float64)
+    try:
+        array = np.asarray(X, dtype=np.float64)
+    except TypeError:
+        raise ValueError(
+            f"this kernel compares vectors, and the representation gives {type(X[0]).__name__} "
+            "objects. Choose a kernel that fits it, such as each_view.v1 for several views."
+        ) from None
     if array.ndim == 1 and not len(array):
         return array.reshape(0, 0)
     if array.ndim != 2:
