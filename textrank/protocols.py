@@ -599,6 +599,25 @@ class Task(Protocol):
         """
         return ""
 
+    def compare_candidates(self, doc: Doc, candidates: Mapping[int, Candidate]) -> list[list[str]]:
+        """Return lines of text that tell candidates of one query apart, one list per candidate.
+
+        A person reads them to choose the best. ``candidates`` are some of ``candidates(doc)``, by
+        their position there. A candidate without lines cannot be chosen by a person. The default
+        has the lines of ``describe_candidate``.
+        """
+        return [self.describe_candidate(doc, index).splitlines() for index in candidates]
+
+    def choice_labels(self, candidates: Sequence[Candidate], chosen: int) -> Vector:
+        """Return labels (n,) of n candidates of one query of which a person chose one as the best.
+
+        ``chosen`` is its position. Labels are on the scale of gold labels, so that a ranker learns
+        from both. The default is 1 for the chosen candidate and 0 for the others.
+        """
+        labels = np.zeros(len(candidates))
+        labels[chosen] = 1.0
+        return labels
+
     def correct_labels(self, doc: Doc, corrections: Mapping[int, str]) -> Doc:
         """Return a copy of a Doc with other gold labels.
 

@@ -38,6 +38,8 @@ from textrank.web.active_learner import ActiveLearner, Quality
 from textrank.web.annotation import AnswerLog, Curation, CurationApp, fingerprint_docs
 from textrank.web.app import Credentials, GuardMiddleware
 from textrank.web.explorer import Explorer, StatementExplainer
+from textrank.web.rank_curation import RankCuration, RankCurationApp
+from textrank.web.rank_learner import RankLearner
 from textrank.web.replay import CHOSEN, Replay, ReplayPoint
 from textrank.web.review import LabelReview, ReviewApp
 
@@ -605,3 +607,32 @@ def test_the_transfer_page_shows_weights_effects_and_harm(browser: Any, tmp_path
     assert_good_page(browser, "transfer")
     nothing = Transfer("mine", "p", 0.5, 40, 330, 0, 0.88, 0.75, combined, corpora, ())
     assert "None of the foreign documents" in render_transfer(nothing)
+
+
+def test_the_best_parse_is_chosen_by_keys_and_mouse(browser: Any, tmp_path: Path) -> None:
+    docs = list(load_corpus(CORPUS.parent / "sample-parses")(spacy.blank("en")))
+    learner = RankLearner.from_docs(load_pipeline("parse_ranking"), docs)
+    curation = RankCuration(learner, AnswerLog(tmp_path / "a.sqlite", {}), "ada")
+    browser.get_log("browser")  # forget the messages of earlier pages
+    with served(lambda gate: RankCurationApp(curation, "sample", gate).app()) as address:
+        browser.get(address)
+        until(lambda: css(browser, "#options button"))
+        assert "depends on" in css(browser, "#options ul li")[0].text
+        for count in range(1, 4):
+            _press(browser, "21u"[count % 3], count)
+        _press(browser, "z", 2)
+        css(browser, "#options button")[2].click()
+        until(lambda: css(browser, "body")[0].get_attribute("data-answered") == "3")
+        assert len(curation.answers.active_events()) == 3
+        choose(browser, "#order", "text")
+        first = next(q for key, q in learner.questions.items() if key not in learner.answered)
+        until(
+            lambda: css(browser, "#passage")[0].text == learner.candidates[first.rows[0]].doc.text
+        )
+        assert audited(browser, "rank") == []
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True})  # fmt: skip
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= 391
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        quiet(browser)
+    curation.answers.close()

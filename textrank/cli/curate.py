@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from textrank.model import Model
     from textrank.pipeline import Pipeline
     from textrank.web.annotation import Curation
+    from textrank.web.app import Credentials
+    from textrank.web.rank_curation import RankCuration
 
 EXAMPLE = "Example: textrank curate ppi abstracts.txt"
 
@@ -43,7 +45,10 @@ def command(
     nlp: Nlp = None,
     options: CommonOptions = DEFAULT_OPTIONS,
 ) -> None:
-    """Annotate texts in a browser; the model is retrained after every answer."""
+    """Annotate texts in a browser; the model is retrained after every answer.
+
+    For rankings, a question asks for the best candidate, such as the best parse of a sentence.
+    """
     if train is not None:
         refuse_ignored(
             context, ("fresh",), "with --train, which trains from scratch", "drop --train"
@@ -52,15 +57,20 @@ def command(
         when = f"with {model}, a pipeline without weights"
         refuse_ignored(context, ("fresh",), when, "name a model")
     check_web_extra()
-    from textrank.web.annotation import CurationApp
+    from textrank.web.annotation import Curation, CurationApp
     from textrank.web.app import serve
+    from textrank.web.rank_curation import RankCurationApp
 
     curation = _make_curation(model, input, answers, as_ or user_name(), train, fresh, nlp, options)
     title = Path(input).name
-    serve(
-        lambda credentials: CurationApp(curation, title, credentials).app(),
-        port=port, browser=not no_browser, tell=typer.echo,
-    )  # fmt: skip
+
+    def make_app(credentials: Credentials) -> Any:
+        """Return the application of the curation, behind no gate yet."""
+        if isinstance(curation, Curation):
+            return CurationApp(curation, title, credentials).app()
+        return RankCurationApp(curation, title, credentials).app()
+
+    serve(make_app, port=port, browser=not no_browser, tell=typer.echo)
     curation.answers.close()
 
 
@@ -73,19 +83,22 @@ def _make_curation(
     fresh: bool,
     nlp: str | None,
     options: CommonOptions,
-) -> Curation:
+) -> Curation | RankCuration:
     """Read the texts, train the first model, and open the file of answers.
 
     ``model`` is a model or pipeline, ``source`` the texts; ``file`` None names the file of answers
     after the texts and the task, in the current folder; ``who`` is the annotator. The first scores
     are those of the model; with a corpus ``train`` they come from its gold labels instead, and with
-    ``fresh`` learning starts with nothing. Earlier answers in the file are replayed. Raises
-    ValueError as ``ActiveLearner.from_docs`` and ``AnswerLog`` do.
+    ``fresh`` learning starts with nothing. Earlier answers in the file are replayed. A task
+    that ranks gives a ``RankCuration``. Raises ValueError as ``ActiveLearner.from_docs``,
+    ``RankLearner.from_docs`` and ``AnswerLog`` do.
     """
     from textrank._annotate import load_language
     from textrank.progress import track
     from textrank.web.active_learner import ActiveLearner
     from textrank.web.annotation import AnswerLog, Curation, fingerprint_docs
+    from textrank.web.rank_curation import RankCuration
+    from textrank.web.rank_learner import RankLearner
 
     _tell("Loading the model …")
     pipeline, prior = _load_start(model, fresh or train is not None)
@@ -93,10 +106,14 @@ def _make_curation(
     docs = list(track(options.load_corpus(source)(language), "Reading texts"))
     training = list(options.load_corpus(train)(language)) if train else []
     _tell(f"Judging all candidates of {len(docs)} documents …")
-    learner = ActiveLearner.from_docs(pipeline, docs, prior=prior, training=training)
-    _tell(f"{len(learner.questions)} questions. Replaying earlier answers …")
     target = file or Path(f"{Path(source).name}-{pipeline.task.name}.answers.sqlite")
     about = {"task": pipeline.task.name, "texts": fingerprint_docs(docs)}
+    if pipeline.task.is_ranking:
+        ranker = RankLearner.from_docs(pipeline, docs, prior=prior, training=training)
+        _tell(f"{len(ranker.questions)} questions. Replaying earlier answers …")
+        return RankCuration(ranker, AnswerLog(target, about), who)
+    learner = ActiveLearner.from_docs(pipeline, docs, prior=prior, training=training)
+    _tell(f"{len(learner.questions)} questions. Replaying earlier answers …")
     return Curation(learner, docs, AnswerLog(target, about), who)
 
 

@@ -1,9 +1,9 @@
 """Web pages on this machine: the explorer of results, curation, and the review of labels.
 
 ``app`` is the protected server, ``explorer`` the pages of ``textrank explore``; ``annotation`` and
-``active_learner`` are ``textrank curate``, ``review`` is ``textrank audit --review``. There is no
-build step and no network access: Starlette, Jinja templates, plain ES modules, and libraries in
-``vendor`` with licence and checksum.
+``active_learner`` are ``textrank curate``, for rankings ``rank_curation`` and ``rank_learner``;
+``review`` is ``textrank audit --review``. There is no build step and no network access: Starlette,
+Jinja templates, plain ES modules, and libraries in ``vendor`` with licence and checksum.
 """
 
 from importlib import import_module
@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from textrank.web.annotation import AnswerLog, Curation, CurationApp
     from textrank.web.app import Credentials, GuardMiddleware, serve
     from textrank.web.explorer import Explorer, StatementExplainer, render_static_page
+    from textrank.web.rank_curation import RankCuration, RankCurationApp
+    from textrank.web.rank_learner import Choice, RankLearner, RankQuestion
     from textrank.web.review import LabelReview, ReviewApp
 
 _MODULES = {
     "ActiveLearner": "active_learner",
     "AnswerLog": "annotation",
+    "Choice": "rank_learner",
     "Credentials": "app",
     "Curation": "annotation",
     "CurationApp": "annotation",
@@ -27,6 +30,10 @@ _MODULES = {
     "LabelReview": "review",
     "QueryStrategy": "active_learner",
     "Question": "active_learner",
+    "RankCuration": "rank_curation",
+    "RankCurationApp": "rank_curation",
+    "RankLearner": "rank_learner",
+    "RankQuestion": "rank_learner",
     "ReviewApp": "review",
     "StatementExplainer": "explorer",
     "render_static_page": "explorer",
@@ -36,6 +43,7 @@ _MODULES = {
 __all__ = [
     "ActiveLearner",
     "AnswerLog",
+    "Choice",
     "Credentials",
     "Curation",
     "CurationApp",
@@ -44,6 +52,10 @@ __all__ = [
     "LabelReview",
     "QueryStrategy",
     "Question",
+    "RankCuration",
+    "RankCurationApp",
+    "RankLearner",
+    "RankQuestion",
     "ReviewApp",
     "StatementExplainer",
     "render_static_page",

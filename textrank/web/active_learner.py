@@ -472,6 +472,8 @@ class ActiveLearner:
         candidates or the task ranks.
         """
         task = pipeline.task
+        if task.is_ranking:
+            raise ValueError(f"task {task.name!r} ranks. Use RankLearner.")
         all_docs = [*training, *docs]
         names = dedup_groups(all_docs)
         numbers = {name: i for i, name in enumerate(dict.fromkeys(names))}
@@ -485,8 +487,6 @@ class ActiveLearner:
         candidates = [*old, *new]
         rows = build_rows(pipeline.kernel, pipeline.representation(candidates))
         prior_scores = np.zeros(len(candidates)) if prior is None else prior.score(candidates)
-        if task.is_ranking:
-            raise ValueError(f"task {task.name!r} ranks; only yes or no answers can be curated.")
         y = Targets.from_candidates(old).y if old else np.empty(0)
         alphas, alpha = select_alphas(pipeline, prior)
         learner = cls(

@@ -37,7 +37,7 @@ from starlette.routing import Route
 
 from textrank.candidates import Candidate, document_id, get_answers
 from textrank.evaluation.cross_validation import make_decisions
-from textrank.features import FeatureNames, Matrix, Vector, concat_rows
+from textrank.features import FeatureNames, Indices, Matrix, Vector, concat_rows
 from textrank.formats.detection import WRITERS, write_docs
 from textrank.io import lock_file
 from textrank.language.alignment import original_offsets
@@ -965,7 +965,7 @@ def build_model(learner: ActiveLearner) -> Model:
         if prior is not None and prior.fit.second_stage is not None:
             raise ValueError("a model with a second stage over the document cannot be exported.")
         if isinstance(rows, FeatureRows):
-            names, coef = _all_feature_weights(learner, rows)
+            names, coef = merge_feature_weights(rows, learner.index, learner.online.coef, prior)
             support = None
             fit = replace(fit, coef=coef)
         else:
@@ -1001,13 +1001,15 @@ def _join_coefs(prior: Model, coef: Vector) -> Matrix:
     return joined
 
 
-def _all_feature_weights(learner: ActiveLearner, rows: FeatureRows) -> tuple[FeatureNames, Vector]:
+def merge_feature_weights(
+    rows: FeatureRows, index: Indices, coef: Vector, prior: Model | None
+) -> tuple[FeatureNames, Vector]:
     """Return names and weights (d,) of the d features of the candidates and of the prior, summed.
 
-    Features that only the prior has come last.
+    ``coef`` has the coefficients of the candidates ``index``. Features that only the prior has come
+    last.
     """
-    weights = rows.feature_weights(learner.index, learner.online.coef)
-    prior = learner.prior
+    weights = rows.feature_weights(index, coef)
     if prior is None or prior.names is None:
         return rows.names, weights
     columns = rows.names.find(prior.names)
@@ -1017,11 +1019,11 @@ def _all_feature_weights(learner: ActiveLearner, rows: FeatureRows) -> tuple[Fea
     return names, np.concatenate([weights, prior.fit.coef[~is_shared]])
 
 
-def zip_model(learner: ActiveLearner) -> bytes:
-    """Return the folder of ``build_model`` as a zip file; raises ValueError as it does."""
+def zip_model(model: Model) -> bytes:
+    """Return the folder of a model as a zip file."""
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work) / "model"
-        build_model(learner).to_disk(folder)
+        model.to_disk(folder)
         return zip_folder(folder)
 
 
@@ -1321,7 +1323,7 @@ class CurationApp:
 
     def model(self, _: Request) -> Response:
         """Serve the trained model as a zip file; status 422 if it cannot be exported."""
-        return serve_file(lambda: (zip_model(self.curation.learner), "model.zip"))
+        return serve_file(lambda: (zip_model(build_model(self.curation.learner)), "model.zip"))
 
     def answers(self, _: Request) -> Response:
         """Serve all events (who answered what and when) as JSON lines."""

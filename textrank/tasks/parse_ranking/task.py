@@ -7,13 +7,16 @@ against the gold tree (``arc_f1``). ``pool_parses`` merges the outputs of severa
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import compress
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
+import spacy
 from numpy.typing import NDArray
 from spacy.attrs import DEP, HEAD
 from spacy.tokens import Doc, Span
@@ -190,15 +193,36 @@ class ParseRanking(Task):
                 label = None
                 if gold_parse is not None:
                     compared = self._drop_labels(parse)
-                    if self._compares_links:
-                        label = arc_f1(compared.undirected_links(), gold_parse.undirected_links())
-                        attached = count_correct_links(compared, gold_parse)
-                    else:
-                        label = arc_f1(compared.arcs(), gold_parse.arcs())
-                        attached = count_correct_arcs(compared, gold_parse)
-                    parse_doc.user_data["attached"] = attached
+                    count = count_correct_links if self._compares_links else count_correct_arcs
+                    label = self._f1(compared, gold_parse)
+                    parse_doc.user_data["attached"] = count(compared, gold_parse)
                 candidates.append(Candidate(parse_doc, (), document, query, label))
         return candidates
+
+    def compare_candidates(self, doc: Doc, candidates: Mapping[int, Candidate]) -> list[list[str]]:
+        """Return for each parse of a sentence what it says where the parses differ.
+
+        One line per word whose head or label is not the same in all ``candidates``, in text order;
+        for linkages, one line per link that not all of them have. A word that occurs more than once
+        has its number in the sentence. Parses without a difference get the line "the same as the
+        others". ``doc`` is not used.
+        """
+        return describe_differences([candidate.doc for candidate in candidates.values()])
+
+    def choice_labels(self, candidates: Sequence[Candidate], chosen: int) -> Vector:
+        """Return the F1 of the arcs of each parse (n,) against the chosen one, as in training.
+
+        ``candidates`` are parses of one sentence and ``chosen`` is a position among them; the
+        chosen parse has label 1. The settings ``labelled`` and ``directed`` apply.
+        """
+        parses = [self._drop_labels(_parse_of_doc(candidate.doc)) for candidate in candidates]
+        return np.array([self._f1(parse, parses[chosen]) for parse in parses])
+
+    def _f1(self, parse: CandidateParse, gold: CandidateParse) -> float:
+        """Return ``arc_f1`` of a parse against a gold one, of links if links are compared."""
+        if self._compares_links:
+            return arc_f1(parse.undirected_links(), gold.undirected_links())
+        return arc_f1(parse.arcs(), gold.arcs())
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """Return the number of sentences with a gold tree but without any parse.
@@ -569,6 +593,55 @@ def _parse_row(candidate: Candidate, score: float) -> dict[str, Any]:
         "heads": (table[:, 0].astype(np.int64) + np.arange(len(doc))).tolist(),
         "labels": [strings[label] for label in table[:, 1].tolist()],
     }
+
+
+def _parse_of_doc(doc: Doc) -> CandidateParse:
+    """Return the parse that the Doc of a candidate carries; its links too, if it is a linkage."""
+    links = [(int(a), int(b), str(kind)) for a, b, kind in doc.user_data.get("dependencies", ())]
+    heads, labels = [token.head.i for token in doc], [token.dep_ for token in doc]
+    return CandidateParse("", heads, labels, [token.tag_ for token in doc], links=links)
+
+
+def describe_differences(docs: Sequence[Doc]) -> list[list[str]]:
+    """Return in words what each parse says where parses of one sentence differ, one list per Doc.
+
+    See ``ParseRanking.compare_candidates``. All Docs have the same words; there is at least one.
+    """
+    counts = Counter(token.text for token in docs[0])
+    names = [
+        f"{token.text} (word {token.i + 1})" if counts[token.text] > 1 else token.text
+        for token in docs[0]
+    ]
+    parses = [_parse_of_doc(doc) for doc in docs]
+    if any(parse.links for parse in parses):
+        links = [parse.undirected_links() for parse in parses]
+        common = set.intersection(*links)
+        lines = [
+            [f"{names[a]} and {names[b]} are linked as {kind}" for a, b, kind in sorted(own)]
+            for own in (one - common for one in links)
+        ]
+    else:
+        rows = [list(zip(parse.heads, parse.labels, strict=True)) for parse in parses]
+        words = [i for i, values in enumerate(zip(*rows, strict=True)) if len(set(values)) > 1]
+        lines = [[_describe_arc(names, i, *row[i]) for i in words] for row in rows]
+    return [own or ["the same as the others"] for own in lines]
+
+
+def _describe_arc(names: Sequence[str], word: int, head: int, label: str) -> str:
+    """Return one arc in words; ``names`` are those of all words, a root is its own head."""
+    if word == head:
+        return f"{names[word]} is the root"
+    meaning = _explain_label(label)
+    kind = f"{meaning} ({label})" if meaning not in ("", label) else label
+    return f"{names[word]} depends on {names[head]} as {kind}"
+
+
+@lru_cache(maxsize=1024)
+def _explain_label(label: str) -> str:
+    """Return what a dependency label means, "" if it is not known; labels may have subtypes."""
+    with warnings.catch_warnings():  # spaCy warns of labels that it does not know
+        warnings.simplefilter("ignore")
+        return spacy.explain(label) or spacy.explain(label.partition(":")[0]) or ""
 
 
 def _current_parse(doc: Doc) -> tuple[list[int], list[str]]:
