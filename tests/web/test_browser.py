@@ -626,9 +626,8 @@ def test_the_best_parse_is_chosen_by_keys_and_mouse(browser: Any, tmp_path: Path
         assert len(curation.answers.active_events()) == 3
         choose(browser, "#order", "text")
         first = next(q for key, q in learner.questions.items() if key not in learner.answered)
-        until(
-            lambda: css(browser, "#passage")[0].text == learner.candidates[first.rows[0]].doc.text
-        )
+        text = learner.candidates[first.rows[0]].doc.text.strip()
+        until(lambda: css(browser, "#passage")[0].text.strip() == text)
         assert audited(browser, "rank") == []
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
             "width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True})  # fmt: skip
