@@ -259,7 +259,7 @@ class RankCuration:
                 "lost": len(self.lost_answers),
                 "order": self._orders.get(person, "doubt"),
                 "alpha": self.learner.alpha,
-                "quality": vars(self.quality()),
+                "quality": _describe_quality(self.quality()),
                 "last": [self._describe_event(event) for event in last[:MAX_LISTED_ANSWERS]],
             }
 
@@ -296,6 +296,17 @@ class RankCuration:
         rank = json.loads(event.details).get("rank")
         value = UNSURE if event.value == UNSURE else "chosen"
         return {"text": text[:80], "document": event.document, "value": value, "rank": rank}
+
+
+def _describe_quality(quality: RankQuality) -> dict[str, Any]:
+    """Return the fields of a quality by name."""
+    return {
+        "answers": quality.answers,
+        "progressive": quality.progressive,
+        "recent": quality.recent,
+        "heldout": quality.heldout,
+        "chance": quality.chance,
+    }
 
 
 def _parse_choice(value: str, shown: Sequence[int]) -> Choice:

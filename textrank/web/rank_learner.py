@@ -176,6 +176,7 @@ class RankLearner:
         names = dedup_groups([*training, *docs])
         numbers = {name: i for i, name in enumerate(dict.fromkeys(names))}
         groups = {id(d): numbers[n] for d, n in zip([*training, *docs], names, strict=True)}
+        alphas, alpha, normalised = _learner_settings(pipeline, prior)
         learner = cls(
             pipeline=pipeline,
             prior=prior,
@@ -190,7 +191,9 @@ class RankLearner:
                     for i, (number, _) in enumerate(old)
                 },
             },
-            **_learner_settings(pipeline, prior),
+            alphas=alphas,
+            alpha=alpha,
+            normalised=normalised,
         )
         if old:
             sizes = [len(query) for _, query in old]
@@ -435,18 +438,20 @@ def _compare(
     return task.compare_candidates(question.doc, by_position)
 
 
-def _learner_settings(pipeline: Pipeline, prior: Model | None) -> dict[str, object]:
-    """Return ``alphas``, ``alpha`` to begin with, and ``normalised``.
+def _learner_settings(
+    pipeline: Pipeline, prior: Model | None
+) -> tuple[tuple[float, ...], float, bool]:
+    """Return the alphas to choose from, the one to begin with, and ``normalised``.
 
-    Alphas are those of ``prior`` or else of the pipeline's learner, with the middle one to begin;
-    DEFAULT_ALPHAS if it is another learner than RankRLS or SparseRLS.
+    Alphas are those of ``prior`` or else of the pipeline's learner, with the middle one to begin.
+    Another learner than RankRLS or SparseRLS gives DEFAULT_ALPHAS and False.
     """
     learner = pipeline.learner
-    is_ranker = isinstance(learner, RankRLS | SparseRLS)
-    normalised = learner.normalised if is_ranker else False
+    values: Sequence[float] = DEFAULT_ALPHAS
+    normalised = False
+    if isinstance(learner, RankRLS | SparseRLS):
+        values, normalised = learner.alphas, learner.normalised
     if prior is not None:
-        alphas, alpha = tuple(prior.fit.alphas), prior.fit.alpha
-    else:
-        alphas = tuple(float(a) for a in (learner.alphas if is_ranker else DEFAULT_ALPHAS))
-        alpha = alphas[len(alphas) // 2]
-    return {"alphas": alphas, "alpha": alpha, "normalised": normalised}
+        return tuple(prior.fit.alphas), prior.fit.alpha, normalised
+    alphas = tuple(float(alpha) for alpha in values)
+    return alphas, alphas[len(alphas) // 2], normalised

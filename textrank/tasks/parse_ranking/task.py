@@ -7,18 +7,16 @@ against the gold tree (``arc_f1``). ``pool_parses`` merges the outputs of severa
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import compress
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
-import spacy
 from numpy.typing import NDArray
 from spacy.attrs import DEP, HEAD
+from spacy.glossary import GLOSSARY
 from spacy.tokens import Doc, Span
 
 from textrank._ragged import concat, expand, factorize, offsets
@@ -636,12 +634,9 @@ def _describe_arc(names: Sequence[str], word: int, head: int, label: str) -> str
     return f"{names[word]} depends on {names[head]} as {kind}"
 
 
-@lru_cache(maxsize=1024)
 def _explain_label(label: str) -> str:
     """Return what a dependency label means, "" if it is not known; labels may have subtypes."""
-    with warnings.catch_warnings():  # spaCy warns of labels that it does not know
-        warnings.simplefilter("ignore")
-        return spacy.explain(label) or spacy.explain(label.partition(":")[0]) or ""
+    return GLOSSARY.get(label) or GLOSSARY.get(label.partition(":")[0], "")
 
 
 def _current_parse(doc: Doc) -> tuple[list[int], list[str]]:
