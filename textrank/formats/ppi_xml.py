@@ -512,7 +512,9 @@ class _DocumentWriter:
         """Iterate over the lines of a <sentence> element: entities, pairs, analyses.
 
         ``index`` is the number of the sentence, from 0, and ``mentions`` are those inside it. Its
-        id is that in ``user_data["sentences"]``, else ``<document>.s<index>``.
+        id is that in ``user_data["sentences"]``, else ``<document>.s<index>``. Pairs are the
+        relations of ``source`` whose entities are all in ``mentions``; one without a label is
+        written as False.
         """
         names = self.doc.user_data.get("sentences", [])
         default_name = f"{require_document_id(self.doc)}.s{index}"

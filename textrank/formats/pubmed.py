@@ -266,7 +266,8 @@ class Medline(FileReader):
     def _blocks(self) -> Iterator[_MedlineFields]:
         """Iterate over the fields of each record; raise ValueError for a line without a tag.
 
-        That error is raised even with ``skip_bad``. No record is empty.
+        That error is raised even with ``skip_bad``. Blank lines separate records; no record is
+        empty.
         """
         block = _MedlineFields()
         for number, line in iter_lines(self.path, self.limit):

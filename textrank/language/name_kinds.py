@@ -128,9 +128,10 @@ class KindRecognizer(NameRecognizer):
 
         Predicted names are split at verbs, and symbols beside verbs are added
         (``_find_arguments``); the result is cleaned up by ``fix_spans`` and ``repair_boundaries``.
-        The label of a name is its most probable kind; all probabilities are stored in
-        ``doc.user_data`` for the extension attributes. A Doc that already has the group is skipped;
-        a Doc without names gets an empty group.
+        Scores are averaged over mentions of the same name (``_pool_by_name``) and divided by
+        ``temperature``. The label of a name is its most probable kind; all probabilities are stored
+        in ``doc.user_data`` for the extension attributes. A Doc that already has the group is
+        skipped; a Doc without names gets an empty group.
         """
         transitions = self._transitions()
         for doc, prediction in zip(docs, predictions, strict=True):

@@ -237,7 +237,8 @@ def document_url(document: str) -> str | None:
 def template_environment() -> Environment:
     """Return a new environment of the page templates; everything inserted is escaped.
 
-    A variable that a template uses but was not given raises ``jinja2.UndefinedError``.
+    A variable that a template uses but was not given raises ``jinja2.UndefinedError``. Filters are
+    percent, metric, permutation_test and cell; ``optimistic`` is a global.
     """
     environment = Environment(
         loader=PackageLoader("textrank.reports", "page"),

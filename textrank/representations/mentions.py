@@ -532,7 +532,9 @@ class _Text:
         "first" of ``before`` is the nearest word ("" at the start of the sentence), "some" each
         word of the noun phrase that ends at ``index``. "first" and "second" of ``hangs on`` are the
         noun before the nearest preposition and the one before the next; "more" are the other words
-        of such a noun's phrase.
+        of such a noun's phrase. ``low`` is the start of the sentence. Only prepositions directly
+        before the phrase count; articles and numerals are left out of the nouns. Words are stems,
+        and the noun of ``hangs on`` is also given with its preposition.
         """
         features: list[Name] = [
             ("before", "first", stem(self.words[index - 1]) if index > low else "")

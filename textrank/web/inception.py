@@ -117,8 +117,9 @@ class InceptionRecommender:
         Names are the annotations of ``_list_ends``; fewer than two add nothing, since a relation
         needs ends. Only pairs that the model decides interact are added, from Governor to Dependent
         in the order of their direction; the explanation is their status. ``feature`` gets the type
-        of the interaction, or "yes". A model whose task states no facts adds nothing. Raises
-        ApiError 422 if the layer or a feature is missing.
+        of the interaction, or "yes". A model whose task states no facts adds nothing. ``deadline``
+        and its errors are those of ``annotate_docs``. Raises ApiError 422 if the layer or a feature
+        is missing.
         """
         relation_type = _get_type(cas, layer, (feature, "Governor", "Dependent"))
         ends = _list_ends(cas, relation_type)

@@ -862,9 +862,9 @@ def _count_competitors(
     """Yield each (key, row), its code and how many genes of the species have the key as reliably.
 
     ``postings`` maps (key, row of the gene) to the code, the NameKind in the lower and the Case in
-    the upper four bits; its order is kept. The count includes the gene itself. Genes that do not
-    code for a protein do not compete with those that do: a gene keeps a name that is also the
-    beginning of the names of its thirty pseudogenes.
+    the upper four bits; its order is kept. Equally or more reliable names count, and the gene
+    itself. Genes that do not code for a protein do not compete with those that do: a gene keeps a
+    name that is also the beginning of the names of its thirty pseudogenes.
     """
     counts = Counter(
         (key, genes[row].taxon, genes[row].coding, code & 15)

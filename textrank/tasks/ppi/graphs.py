@@ -467,7 +467,8 @@ class PathGraphs:
         """Return the label vocabulary, and label ids of all vertices, (vertices, 2), -1 for none.
 
         Tokens have word and part of speech, dependencies their type, each with or without
-        ``path:``. Vertices are ordered by sentence, then pair, then tokens before dependencies.
+        ``path:``. A word that equals its part of speech, as a comma does, has one label. Vertices
+        are ordered by sentence, then pair, then tokens before dependencies.
         """
         arrays = self.arrays
         pair, arc = self._path_arcs
