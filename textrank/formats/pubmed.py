@@ -195,8 +195,9 @@ def _build_record(item: tuple[Element, str]) -> Record:
     if article is None:
         raise ValueError(f"{location}: PMID {pmid} has no Article. Download it again.")
     title = text_within(find_child(article, "ArticleTitle"), _DUPLICATE_FORMULA_TAGS)
+    abstract = find_child(article, "Abstract")
     parts = [
-        part for part in find_child(article, "Abstract") or () if tag_name(part) == "AbstractText"
+        part for part in (() if abstract is None else abstract) if tag_name(part) == "AbstractText"
     ]
     rows = [title, *(_labelled_text(part) for part in parts)]
     data: dict[str, Any] = {"title": title}

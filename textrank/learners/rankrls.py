@@ -359,7 +359,7 @@ def _level_operator(
         for labels in np.split(keys[:, 1], np.flatnonzero(np.diff(of_level)) + 1):
             gap = labels[:, None] - labels
             tables.append(np.divide(1.0, gap, out=np.zeros_like(gap), where=gap != 0))
-        inverse_gaps = sp.csr_array(sp.block_diag(tables))
+        inverse_gaps = sp.csr_array(sp.block_diag([sp.coo_array(table) for table in tables]))
         weights = inverse_gaps.multiply(inverse_gaps).tocsr()
         degree = (weights @ size)[level]
         pull = (inverse_gaps @ size)[level]

@@ -139,6 +139,7 @@ class AnswerLog:
         self._release_lock = weakref.finalize(self, handle.close)
         try:
             self._db = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
+            weakref.finalize(self, self._db.close)  # closing twice does nothing
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = FULL")
             self._db.executescript(_TABLES)
