@@ -88,7 +88,8 @@ def export_facts(
     Raises
     ------
     ValueError
-        If the format is unknown, the source cannot be read or the target cannot be written.
+        If the format is unknown, ``min_probability`` is outside 0 .. 1, the source cannot be read
+        or the target cannot be written.
     """
     name = find_format(target, format)
     if min_probability is not None and not 0 <= min_probability <= 1:
@@ -127,8 +128,9 @@ def find_document_format(path: str | Path, format: str | None = None) -> str | N
 def export_documents(folder: str | Path, target: str | Path, format: str) -> int:
     """Write the texts of a result folder with names and statements; return the number of documents.
 
-    Result folders have no texts, so the input files are read again. Statements are written with
-    their status and probability, whether or not they interact.
+    Result folders keep only texts with statements, so the input files are read again. Replaced and
+    deleted documents are left out. Statements are written with their status and probability,
+    whether or not they interact.
 
     Parameters
     ----------
@@ -350,6 +352,8 @@ def _aggregate_statements(statements: Iterable[Mapping[str, Any]]) -> list[Fact]
     """Return the facts of statements with the columns of ``StatementRow``, most probable first.
 
     Statements that are not evidence are given too; ``aggregate_rows`` leaves them out.
+
+    Statements of a document must follow one another: a document that comes back counts as another.
     """
     groups = groupby(statements, key=lambda row: row["document"])
     return aggregate_rows((name, map(_to_answer, rows)) for name, rows in groups)
@@ -394,7 +398,8 @@ def _check_fact(fact: Any) -> Fact:
     """Return a fact from JSON, aggregated anew from its evidence.
 
     Raises TypeError, KeyError, ValueError or AttributeError if a value is missing or has a wrong
-    type. Files of earlier versions have no names in the evidence; those of the fact are used.
+    type. Names missing in the evidence are those of the fact, a missing probability is
+    ``MIN_PROBABILITY``, and evidence is not reversed unless it says so.
     """
     names = [str(name) for name in fact["names"]]
     first, second = (str(end) for end in fact["ends"])

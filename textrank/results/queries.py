@@ -181,8 +181,9 @@ def _word_conditions(store: Store, words: str) -> Iterator[tuple[str, list[Any]]
     """Yield SQL conditions on ``pairs`` with their parameters; all must hold.
 
     One condition for the whole text if it finds an entity or species, else one per word, separated
-    by spaces, commas or semicolons. A condition holds if one of the two entities is found by the
-    word, or if the document has it as its id. Nothing is yielded for "".
+    by spaces, commas or semicolons ("PMID" before a number is dropped). A condition holds if one of
+    the two entities is found by the word, or if the document has it as its id. Nothing is yielded
+    for "".
     """
     if not words:
         return
@@ -257,8 +258,8 @@ def select_fact(store: Store, one: str, other: str) -> FactRow | None:
 def count_matches(store: Store, selection: Selection) -> Row:
     """Return how many pairs and statements match, whatever their standing, and pairs by standing.
 
-    Keys: ``pairs``, ``statements``, ``documents``, and one per standing with its number of pairs.
-    ``pairs`` is the sum over all standings.
+    Keys: one per standing with its number of pairs, ``pairs`` (their sum), ``statements`` and
+    ``documents``. The last two ignore ``FACT_FACETS``, which are conditions on whole facts.
     """
     where, values = selection_sql(store, selection)
     counts = {
@@ -278,7 +279,8 @@ def count_facets(store: Store, selection: Selection) -> list[Row]:
     Values are rows of ``value`` and ``times``, the number of pairs that have it and match the
     selection in all other facets: at most ``MAX_FACET_VALUES``, most frequent first (years newest
     first, facets of facts in their own order). Chosen values are listed even if no pair has them.
-    Facets with a single value are left out unless it is chosen.
+    Facets with fewer than two values are left out unless one is chosen, and "species" if no species
+    is known.
     """
     facets = []
     for name in FACETS:
@@ -377,7 +379,8 @@ def select_evidence(store: Store, one: str, other: str, limit: int = 200) -> lis
     """Return the statements about two entity keys with their sentences, most probable first.
 
     The order of the keys does not matter. All statements are returned, not only evidence, at most
-    ``limit``.
+    ``limit``. Columns are those of ``claims`` (``STORE_COLUMNS``), and ``year``, ``key_a``,
+    ``key_b`` and ``title``.
     """
     rows = store.fetch(
         "SELECT row, document FROM pairs WHERE a = ? AND b = ? "
@@ -390,7 +393,8 @@ def select_evidence(store: Store, one: str, other: str, limit: int = 200) -> lis
 def select_statements(store: Store, document: str, limit: int = 2000) -> list[Row]:
     """Return the statements of a document with their sentences, in text order, at most ``limit``.
 
-    Of more, those whose first name comes first in the text are kept. [] for an unknown document.
+    Of more, those whose first name comes first in the text are kept. Columns are those of
+    ``select_evidence``; [] for an unknown document.
     """
     rows = store.fetch(
         "SELECT row, document FROM pairs WHERE document = ? ORDER BY start_a LIMIT ?",

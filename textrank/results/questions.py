@@ -177,7 +177,10 @@ def parse_question(text: str) -> Question:
 
 
 def _describe_unknown(text: str) -> str:
-    """Return the message for a question that was not understood: examples of what can be asked."""
+    """Return the message for a question that was not understood: its start and examples to ask.
+
+    The question is shown with single blanks, cut to 80 characters with its quotation marks.
+    """
     shown = re.sub(r"\s+", " ", text.strip())
     return (
         f'the question {shown!r:.80} was not understood. Try "what inhibits TP53", "does GRB2 '

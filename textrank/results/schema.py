@@ -149,9 +149,11 @@ def document_row(doc: Doc, text: str, source: str, input: int, position: int) ->
     ``text`` is the text of the Doc, ``source`` the path of its file as the user gave it, ``input``
     the number of the file in the manifest and ``position`` the number of the document in that file,
     from 0. ``status`` is "deleted" if ``doc.user_data["deleted"]`` is set, else "empty" without
-    words, else "done". A document without an id is named by its position from 1. A document whose
-    id was only made up from its position or file name replaces no other (``replaces``). The column
-    ``text`` is None: the text is kept only with statements, see ``textrank.scale.worker``.
+    words, else "done". A document without an id is named by its position from 1. ``title`` is the
+    reader's, else the first line of the text (at most ``MAX_TITLE_CHARACTERS``); ``year`` is None
+    if the reader gave no number. A document whose id was only made up from its position or file
+    name replaces no other (``replaces``). The column ``text`` is None: the text is kept only with
+    statements, see ``textrank.scale.worker``.
     """
     words = len(text.split())
     status = DELETED_STATUS if doc.user_data.get("deleted") else "done" if words else "empty"
@@ -173,7 +175,8 @@ def document_row(doc: Doc, text: str, source: str, input: int, position: int) ->
 def file_stem(source: str) -> str:
     """Return a file name without folder and suffix, as readers name the only document of a file.
 
-    Only the last suffix is removed, and ".gz" before it; percent-encoded characters are decoded.
+    Only the last suffix is removed, and ".gz" after it; a name without any other suffix is kept
+    whole. Percent-encoded characters are decoded.
 
     >>> file_stem("texts/12%2F3.xml.gz")
     '12/3'
@@ -186,16 +189,17 @@ def statement_rows(doc: Doc, text: str, document: str, source: str) -> list[Stat
     """Return the judged pairs of ``doc._.textrank_ppi``, those that do not interact included.
 
     ``text`` is the text of the Doc, ``document`` its id, ``source`` the path of its file. [] if the
-    task has not run.
+    attribute is None or empty; AttributeError if it is not registered.
     """
     return [_statement_row(row, text, document, source) for row in doc._.get("textrank_ppi") or ()]
 
 
 def _statement_row(row: Row, text: str, document: str, source: str) -> StatementRow:
-    """Return a row of ``doc._.textrank_ppi`` as a statement; missing values get their defaults.
+    """Return a row of ``doc._.textrank_ppi`` as a statement.
 
-    ``text`` is the text of the Doc, in which the sentence is looked up. Raises KeyError without
-    ``spans`` or ``names``.
+    ``text`` is the text of the Doc, in which the sentence is looked up. A missing status is
+    "asserted", direction "none", trigger [] and sentence ""; other missing values are None. Raises
+    KeyError without ``spans`` or ``names``.
     """
     (start_a, end_a), (start_b, end_b) = row["spans"]
     name_a, name_b = row["names"]
@@ -230,8 +234,8 @@ def name_rows(doc: Doc, document: str, source: str, spans_key: str) -> Iterator[
     """Yield the names of ``doc.spans[spans_key]``, with identifiers where a component set them.
 
     Offsets, text, species and probability are those of ``doc._.textrank_identifiers`` if it has a
-    row for the same characters; else those of the span, with None for the other two. Nothing is
-    yielded without the span group.
+    row for the same characters; else those of the span, with None for the other two. Label and id
+    are the span's, None if empty. Nothing is yielded without the span group.
     """
     identifiers = _identifiers_by_span(doc)
     for span in doc.spans.get(spans_key, ()):
@@ -256,9 +260,9 @@ def name_rows(doc: Doc, document: str, source: str, spans_key: str) -> Iterator[
 def answer_rows(doc: Doc, document: str, source: str, task: str) -> Iterator[NameRow]:
     """Yield the answers of a task other than PPI as rows of ``names``; ``answer`` has all as JSON.
 
-    Reads ``doc._.textrank_TASK``, with ``task`` for TASK; nothing is yielded if it is empty.
-    ``name`` is what was asked about (a name, word or sentence) and ``label`` the answer; offsets
-    are None where the answer has no span.
+    Reads ``doc._.textrank_TASK``, with ``task`` for TASK; nothing is yielded if it is empty, and
+    AttributeError is raised if it is not registered. ``name`` is what was asked about (a name, word
+    or sentence) and ``label`` the answer; offsets are None where the answer has no span.
     """
     for row in doc._.get(f"textrank_{task}") or ():
         start, end = row.get("span") or (None, None)
@@ -304,7 +308,8 @@ def _sentence_start(text: str, row: Row) -> int | None:
 def _title(doc: Doc, text: str) -> str:
     """Return the title that the reader found, else the first line of the text.
 
-    A first line is cut to ``MAX_TITLE_CHARACTERS``; the reader's title is not.
+    Read from ``doc.user_data["title"]``, else from ``doc.user_data["meta"]["title"]``. A first line
+    is stripped and cut to ``MAX_TITLE_CHARACTERS``; the reader's title is not.
     """
     data = doc.user_data
     title = data.get("title") or (data.get("meta") or {}).get("title")
@@ -432,7 +437,7 @@ def remove_unfinished_parts(folder: Path, format: Format) -> None:
 def count_rows(folder: Path, table: str, format: Format) -> int:
     """Return the number of rows of a table over all its files, from their metadata if Parquet.
 
-    0 without files. Raises ValueError for a damaged file.
+    Files of unfinished parts count too; 0 without files. Raises ValueError for a damaged file.
     """
     return sum(_count_rows_of(file, format) for file in (folder / table).glob(f"*.{format}"))
 
@@ -456,8 +461,9 @@ def read_rows(
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of a table in the order of its file names, except those of parts in ``skip``.
 
-    Rows are plain dictionaries with all columns of the file. Raises ValueError for a damaged file,
-    when it is reached. One file is in memory at a time.
+    Rows are plain dictionaries with all columns of the file. Files of unfinished parts are read too
+    unless skipped. Raises ValueError for a damaged file, when it is reached. One file is in memory
+    at a time.
     """
     files = (folder / table).glob(f"*.{format}")
     for file in sorted(file for file in files if file.stem not in skip):

@@ -663,7 +663,10 @@ class Results:
         return {**rows[0], "names": names, "statements": statements}
 
     def errors(self) -> list[Row]:
-        """Return the documents that could not be read or judged, with the reason, by source."""
+        """Return the documents that could not be read or judged, by source and document.
+
+        Rows have the columns of ``ErrorRow``; errors of replaced documents are included.
+        """
         return self._fetch("SELECT * FROM errors ORDER BY source, document")
 
     def is_known(self, name: str) -> bool:
@@ -890,8 +893,8 @@ def _part_files(folder: Path, table: str, format: str) -> list[str]:
 def _connect(size: int = 0) -> duckdb.DuckDBPyConnection:
     """Return a new DuckDB database in memory for files of ``size`` bytes in all.
 
-    It uses at most ``MAX_UNPACK_RATIO`` times that memory, or ``MIN_MEMORY_BYTES``, creates no
-    temporary files, loads no extensions and does not see variables of Python.
+    It uses at most ``MAX_UNPACK_RATIO`` times that memory, or ``MIN_MEMORY_BYTES`` if that is more,
+    creates no temporary files, loads no extensions and does not see variables of Python.
     """
     config: dict[str, Any] = {
         "autoinstall_known_extensions": "false",
@@ -1029,8 +1032,10 @@ class Store:
 def open_store(path: str | Path, open_corpus: Callable[[Path], NamedCorpus] = load_corpus) -> Store:
     """Open a result folder, the JSON lines of ``textrank apply``, or a corpus with gold pairs.
 
-    ``open_corpus`` loads a corpus, for instance with other reading options. Raises ValueError if
-    the path does not exist or cannot be read as one of these.
+    A folder with a ``manifest.json`` is a result, a file whose first line ``is_apply_output``
+    accepts is read as JSON lines, and all else as a corpus. ``open_corpus`` loads a corpus, for
+    instance with other reading options. Raises ValueError if the path does not exist or cannot be
+    read as one of these.
     """
     source = find_input(path)
     if not source.exists():
@@ -1232,7 +1237,8 @@ def read_apply_output(path: Path) -> dict[str, Iterator[Row]]:
     """Return documents and statements from the output of ``textrank apply ppi``, as rows by table.
 
     Empty lines are skipped; a line without an id is named by its number. The file is read once for
-    each table, one line at a time. Raises ValueError, with the line, for any other content.
+    each table, one line at a time, and ``source`` is its name without folder. Raises ValueError,
+    with the line, when other content is reached.
     """
     name = valid_unicode(path.name)
 
@@ -1253,7 +1259,8 @@ def _iter_apply_lines(path: Path) -> Iterator[tuple[str, list[Any], str]]:
     """Yield document id, pairs and location (file and line) of each line that is not empty.
 
     Raises ValueError, with the location, for a line that ``textrank apply ppi`` does not print.
-    Pairs are not checked.
+    Pairs are not checked; null is no pairs. A line without "document" is named by its number from
+    1.
     """
     for number, line in iter_lines(path):
         location = f"{path}, line {number}"
