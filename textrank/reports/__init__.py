@@ -75,7 +75,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public class or function on first use."""
+    """Import a public class or function on first use; AttributeError for any other name."""
     if name in _MODULES:
         return getattr(import_module(f"textrank.reports.{_MODULES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -161,8 +161,11 @@ def describe_feature(name: Sequence[str], word_of_stem: Mapping[str, str] | None
     """Return the name of a feature in words that a reader without grammar understands.
 
     Stems are replaced by words of the text (``word_of_stem``); a feature with a word that the text
-    does not have is ``ABSENT_WORDS``. With None stems stay. Features of tags, links and numbers
-    share a description. Features of views that are not known are their words, joined by blanks.
+    does not have is ``ABSENT_WORDS``. With None stems stay. Features of grammar (views
+    "dependencies" and "roles", "path" without "word", tags of "local_context") share the
+    description of their view, and counts that of ``DESCRIPTION_OF_COUNT``. Features without a view
+    of ``GROUP_OF_VIEW`` are their words, joined by blanks, or the title of their group in
+    ``GROUP_OF_ENTRY``.
 
     >>> describe_feature(("triggers", "trigger", "middle", "bind"), {"bind": "binds"})
     '“binds” between the names'
@@ -245,7 +248,10 @@ def find_supporting_words(
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of a text between white space, without punctuation around them."""
+    """Return the words of a text between white space; case is kept.
+
+    Any of ".,;:()[]?!" around a word is removed, and words without anything else are left out.
+    """
     return [core for word in text.split() if (core := word.strip(".,;:()[]?!"))]
 
 
@@ -356,9 +362,10 @@ class ExplainedDecision:
 
     @property
     def groups(self) -> list[ContributionGroup]:
-        """Contributions by kind, see ``group_contributions``; they sum to the score.
+        """Contributions by kind, see ``group_contributions``.
 
-        Groups that add less than ``MIN_SHOWN_ADDS``, up or down, are left out.
+        Groups that add less than ``MIN_SHOWN_ADDS``, up or down, are left out; all together sum to
+        the score.
         """
         groups = group_contributions(self.parts, self.decision.text)
         return [group for group in groups if abs(group.adds) >= MIN_SHOWN_ADDS]
@@ -475,8 +482,8 @@ class ExplainedDecision:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values: keys of decision and row, "summary", "reasons" and "parts".
 
-        "parts" are the contributions by feature, "reasons" their groups. Keys of the row that the
-        decision has too (``DECISION_KEYS``) are left out.
+        "parts" are the contributions by feature, "reasons" their groups. ``DECISION_KEYS`` of the
+        row are left out; any other key of the row replaces that of the decision.
         """
         stated = {key: value for key, value in self.row.items() if key not in DECISION_KEYS}
         reasons = [

@@ -62,6 +62,8 @@ def render_report(
 ) -> str:
     """Return a report as an HTML page: metrics, figures, errors, folds and settings.
 
+    Needs matplotlib if there is anything to plot.
+
     Parameters
     ----------
     report
@@ -142,7 +144,7 @@ def render_sweep(sweep: Sweep) -> str:
     """Return a sweep as an HTML page: a table, with plots if one or two keys were swept.
 
     The table has all metrics of the first report, plots only auc, f and tau. Needs at least one
-    point.
+    point, and matplotlib for the plots.
     """
     first = sweep.points[0].report
     names = [name for name in ("auc", "f", "tau") if name in first.measures]
@@ -238,7 +240,7 @@ def template_environment() -> Environment:
     """Return a new environment of the page templates; everything inserted is escaped.
 
     A variable that a template uses but was not given raises ``jinja2.UndefinedError``. Filters are
-    percent, metric, permutation_test and cell; ``optimistic`` is a global.
+    percent, metric, permutation_test, cell and effect; ``optimistic`` is a global.
     """
     environment = Environment(
         loader=PackageLoader("textrank.reports", "page"),
@@ -284,9 +286,10 @@ def _headline_metrics(report: Report) -> list[str]:
 
 
 def _format_cell(value: Any, column: str) -> str:
-    """Return a number of the fold table: counts as integers, parameters short, else percent.
+    """Return a cell of the fold table; ``column`` is its key, which decides the format.
 
-    ``column`` is the key of the column, which decides the format; None gives a dash.
+    Split, fold, counts and any column with "queries" in its name are integers, alpha and threshold
+    have three significant digits, and all else is in percent. None gives a dash.
     """
     if value is None:
         return "–"

@@ -74,8 +74,9 @@ class Canvas:
 def draw_figures(report: Report) -> list[Figure]:
     """Return every plot that the report has data for, in the order of the page.
 
-    ROC, precision-recall and score calibration need decisions with a threshold, so rankings have
-    none of them.
+    These are ROC, precision-recall, folds, score calibration, reliability, regularisation path and
+    learning curve. ROC, precision-recall and score calibration need a decision with a threshold, so
+    rankings have none of them.
     """
     folds = _labels_and_scores(report.decisions)
     drawn: list[Figure | None] = [plot_folds(report)]
@@ -383,7 +384,10 @@ def plot_forecast_checks(replay: Mapping[str, Any]) -> Figure | None:
 def _plot_forecasts(
     axes: Axes, answers: Sequence[int], forecasts: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Plot forecasts, in percent, at numbers of answers; error bars are their intervals."""
+    """Plot forecasts at numbers of answers, with their intervals as error bars.
+
+    A forecast has the fractions ``value``, ``low`` and ``high``, which are drawn in percent.
+    """
     value, low, high = (
         100 * np.array([f[key] for f in forecasts]) for key in ("value", "low", "high")
     )
