@@ -137,7 +137,8 @@ def _question_key(candidate: Candidate) -> tuple[object, ...]:
 def _build_question(candidates: Sequence[Candidate], first_row: int) -> Question:
     """Return the question of candidates about the same spans, in rows from ``first_row`` on.
 
-    One candidate gives a question for yes or no, several give a choice; at least one is needed.
+    One candidate gives a question for yes or no, several give a choice; at least one is needed. The
+    key is ``document|start-end,start-end|label_key``, its last part empty for pairs and choices.
     Raises ValueError if they have no spans.
     """
     first = candidates[0]

@@ -590,8 +590,8 @@ class Curation:
         """Make the learner forget an undone answer to a question and ask the person again.
 
         ``active_events`` must not contain it any more. If somebody else answered the question too,
-        the first of these answers is learnt instead. Does nothing if the question does not exist
-        any more.
+        the first of these answers is learnt instead (nothing changes if it has the value that was
+        learnt). Does nothing if the question does not exist any more.
         """
         question = self.learner.questions.get(key)
         if question is None:
@@ -952,9 +952,11 @@ def build_model(learner: ActiveLearner) -> Model:
     """Return the model of all answers so far, with the prior included; the learner is not changed.
 
     With fewer than ``MIN_ANSWERS_FOR_THRESHOLD`` labels, threshold and calibration are those of the
-    prior, if there is one. Otherwise they are chosen on the held-out scores of the answers, and the
-    calibration also on those of the prior. Raises ValueError if the prior has a second stage, or
-    its candidates cannot be joined with those of the answers. Takes ``learner.lock``.
+    prior, if there is one. Otherwise the threshold is ``learner.threshold``, and the calibration is
+    fitted on the held-out scores of the answers and the prior. ``meta`` is that of the prior, with
+    the number of answers as ``curated`` unless it has one. Raises ValueError if the prior has a
+    second stage, or its candidates cannot be joined with those of the answers. Takes
+    ``learner.lock``.
     """
     prior, rows = learner.prior, learner.rows
     with learner.lock:
@@ -1210,7 +1212,8 @@ class CurationApp:
         """Serve the page; its script fetches the first question.
 
         A browser is given a person's name, which it keeps in a cookie: that of the address
-        (parameter ``as``), that of the curation for the first browser, or a numbered one.
+        (parameter ``as``), else of an earlier cookie, else ``_new_person``: that of the curation
+        for the first browser, then numbered ones.
         """
         chosen = clean_name(request.query_params.get("as", ""))
         person = chosen or self._cookie(request) or self._new_person()
@@ -1361,8 +1364,8 @@ def clean_name(name: str) -> str:
 async def apply_change(request: Request, change: Callable[[dict[str, Any]], Any]) -> Response:
     """Call ``change`` with the JSON body of a request in a thread; serve its result as JSON.
 
-    An empty body is {}. ValueError, also for a body that is not a JSON object, becomes a response
-    of status 422 with the message as ``error``.
+    An empty body is {}. A ValueError of ``change``, or a body that is not a JSON object, becomes a
+    response of status 422 with the message as ``error``.
     """
     try:
         body = json.loads(await request.body() or b"{}")
@@ -1403,5 +1406,5 @@ def _get_integer(body: dict[str, Any], key: str) -> int:
 
 
 def _not_found(_: Request, __: Exception) -> Response:
-    """Return the page of status 404."""
+    """Return the page of status 404; an exception handler, whose arguments are not used."""
     return not_found("There is no such page.")

@@ -266,8 +266,8 @@ def _is_from_own_page(headers: Headers, credentials: Credentials) -> bool:
 async def _read_body(headers: Headers, receive: Receive, max_bytes: int) -> bytes | None:
     """Return the body of a request; None if it is too large or the client disconnects.
 
-    Too large is more than ``max_bytes``, or an announced length that is not a number. Such
-    a body is read up to ``MAX_DRAINED_BYTES`` but not kept.
+    Too large is more than ``max_bytes``, or an announced length that is not a number. Such a body
+    is read up to ``MAX_DRAINED_BYTES`` but not kept, and not read at all if more is announced.
     """
     announced = parse_digits(headers.get("content-length", "0"), 18)
     is_large = announced is None or announced > max_bytes

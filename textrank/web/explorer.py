@@ -165,8 +165,8 @@ def describe_identifier(identifier: str | None) -> Row:
 def find_document_link(document: str) -> tuple[str, str] | None:
     """Return text and address of the page of a document in PubMed or PMC; None for other ids.
 
-    A number of 4 to 9 digits is PubMed's, alone or after "pmid" or "pubmed"; one after "pmc" is
-    PMC's. Case does not matter.
+    A number of 4 to 9 digits, the first not 0, is PubMed's, alone or after "pmid" or "pubmed"; one
+    after "pmc" is PMC's. Case does not matter.
 
     >>> find_document_link("PMID10212000")
     ('PubMed 10212000', 'https://pubmed.ncbi.nlm.nih.gov/10212000/')
@@ -646,9 +646,10 @@ ORDER BY p.interacts DESC, p.probability DESC NULLS LAST, p.row"""
 def _static_page_data(store: Store) -> dict[str, Any]:
     """Return statements (``rows``), ``facts`` by decreasing probability, and ``entities`` by key.
 
-    Statements about one entity twice, or without a sentence, are left out. Positions in the text
-    become ``marks``, counted from the start of the sentence; ``ends`` of a fact are the keys of its
-    entities in the order of the direction.
+    Statements that interact come first, then by decreasing probability. Those about one entity
+    twice, or without a sentence, are left out. Positions in the text become ``marks``, counted from
+    the start of the sentence; ``ends`` of a fact are the keys of its entities in the order of the
+    direction.
     """
     rows = store.fetch(_STATIC_ROWS)
     for row in rows:
@@ -823,7 +824,8 @@ class Explorer:
     def network_data(self, request: Request) -> Response:
         """Serve the most probable facts of a selection (the query) as a graph, in JSON.
 
-        ``limit`` is 40 by default and at most 200. Keys are those of ``neighbours``.
+        ``limit`` is 40 by default and at most 200. Keys: ``nodes``, with their gene ``symbol``,
+        ``edges`` and ``centre`` (null).
         """
         selection = Selection.from_query(request.query_params.multi_items())
         limit = int(_parse_number(request.query_params.get("limit", "40"), 1, 200))
@@ -846,9 +848,9 @@ class Explorer:
         return counts, facets
 
     def fact(self, request: Request) -> Response:
-        """Serve a fact with every sentence about its two entities (parameters ``a``, ``b``: keys).
+        """Serve a fact with the sentences about its two entities (parameters ``a``, ``b``: keys).
 
-        Status 404 if there is no statement about both.
+        At most 200, the most probable ones. Status 404 if there is no statement about both.
         """
         one, other = (request.query_params.get(side, "") for side in "ab")
         a, b = (queries.select_entity(self.store, key) for key in (one, other))
@@ -893,7 +895,7 @@ class Explorer:
         return self._render("name.html", entity=entity, partners=partners)
 
     def document(self, request: Request) -> Response:
-        """Serve a document (parameter ``id``) with all its names and statements.
+        """Serve a document (parameter ``id``) with its names and statements, of these at most 2000.
 
         Status 404 if the results have neither the document nor a statement of it.
         """
@@ -1184,5 +1186,5 @@ def _parse_number(text: str, low: float, high: float) -> float:
 
 
 def _not_found(_: Request, __: Exception) -> Response:
-    """Return the page of status 404."""
+    """Return the page of status 404; an exception handler, whose arguments are not used."""
     return not_found("There is no such page.")

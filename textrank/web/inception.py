@@ -90,8 +90,8 @@ class InceptionRecommender:
         """Add the recognised names of the text to the CAS, in place, as predictions of a layer.
 
         Names without a value for ``feature`` (see ``_name_value``) are left out. With ``mode``
-        "tokens" they are widened to tokens of the CAS. Raises ApiError 422 if the layer or feature
-        is missing.
+        "tokens" they are widened to tokens of the CAS. ``deadline`` and its errors are those of
+        ``annotate_docs``. Raises ApiError 422 if the layer or feature is missing.
         """
         annotation_type = _get_type(cas, layer, (feature,))
 
@@ -109,7 +109,7 @@ class InceptionRecommender:
             if value:
                 start, end = _expand(start, end, boundaries)
                 fields = {"begin": start, "end": end, feature: value}
-                cas.add(_predict(annotation_type, fields, feature, probability))
+                cas.add(_build_prediction(annotation_type, fields, feature, probability))
 
     def _add_relations(self, cas: Any, layer: str, feature: str, deadline: float) -> None:
         """Add the interactions between the names of the CAS to it, as predictions of a layer.
@@ -143,7 +143,7 @@ class InceptionRecommender:
             fields |= {"Governor": source, "Dependent": target, feature: row.get("type") or "yes"}
             note = row.get("status")
             probability = row.get("probability")
-            cas.add(_predict(relation_type, fields, feature, probability, note))
+            cas.add(_build_prediction(relation_type, fields, feature, probability, note))
 
 
 def parse_request(content: Any) -> tuple[Any, str, str, str]:
@@ -204,7 +204,7 @@ def _get_type(cas: Any, layer: str, features: Sequence[str]) -> Any:
     return annotation_type
 
 
-def _predict(
+def _build_prediction(
     annotation_type: Any,
     fields: Mapping[str, Any],
     feature: str,
@@ -246,7 +246,8 @@ def _list_ends(cas: Any, relation_type: Any) -> list[Any]:
     """Return the annotations that relations can join, in text order, one per span.
 
     They are of the type of the feature ``Governor``, or named entities if that is any annotation.
-    Predictions of a recommender are left out.
+    Predictions of a recommender and empty spans are left out; of annotations with one span the last
+    counts. [] if the type system lacks the type.
     """
     range_type = relation_type.get_feature("Governor").rangeType
     name = getattr(range_type, "name", str(range_type))

@@ -106,7 +106,11 @@ class RankCuration:
         self._replay()
 
     def _replay(self) -> None:
-        """Learn the answers of the log, with one training at the end."""
+        """Learn the answers of the log, with one training at the end.
+
+        Of several answers to a question the first counts. Answers to questions that do not exist,
+        or whose candidates have changed, go to ``lost_answers``.
+        """
         choices: dict[str, tuple[RankQuestion, Choice | None]] = {}
         for event in self.answers.active_events():
             question = self.learner.questions.get(event.question)
@@ -266,7 +270,8 @@ class RankCuration:
     def _describe(self, question: RankQuestion, limit: int) -> dict[str, Any]:
         """Return a question as plain values, with its ``limit`` best candidates as ``options``.
 
-        An option has ``position``, ``score`` and ``lines``; ``candidates`` counts all.
+        Keys: ``key``, ``document``, ``text`` (of the whole document), ``candidates`` (their number)
+        and ``options``, best score first, each with ``position``, ``score`` and ``lines``.
         """
         learner = self.learner
         shown = learner.rank_options(question)[:limit]
@@ -287,9 +292,10 @@ class RankCuration:
         }
 
     def _describe_event(self, event: Event) -> dict[str, Any]:
-        """Return an answer as plain values: ``text``, ``document``, ``value`` and ``rank`` or None.
+        """Return an answer as plain values: ``text``, ``document``, ``value`` and ``rank``.
 
-        The rank is that of the chosen candidate before the answer was learnt.
+        ``text`` are the first 80 characters of the document, ``value`` is "chosen" or "unsure". The
+        rank is that of the chosen candidate before the answer was learnt, None for unsure.
         """
         question = self.learner.questions[event.question]
         text = self.learner.candidates[question.rows[0]].doc.text
@@ -310,7 +316,11 @@ def _describe_quality(quality: RankQuality) -> dict[str, Any]:
 
 
 def _parse_choice(value: str, shown: Sequence[int]) -> Choice:
-    """Return the choice that a value "choose:3" means; raise ValueError for another value."""
+    """Return the choice that a value "choose:3" means; raise ValueError for another value.
+
+    ``shown`` are the positions that the person saw. Positions are not checked, see
+    ``Choice.check``.
+    """
     number = value.removeprefix(CHOICE_PREFIX)
     if not value.startswith(CHOICE_PREFIX) or not (number.isascii() and number.isdigit()):
         raise ValueError(f"{value!r:.60} is not an answer. Available: {UNSURE}, choose:NUMBER.")
@@ -331,9 +341,10 @@ def build_rank_model(learner: RankLearner) -> Model:
     """Return the ranker of all choices so far, with the prior included.
 
     Its threshold and calibration are those of the prior, if there is one, since choices say nothing
-    about the level of scores. Held-out scores are without the query. The learner is not changed.
-    Raises ValueError if there is neither a choice nor a prior, or the training candidates of the
-    prior cannot be joined with those of the choices (``concat_rows``).
+    about the level of scores; otherwise they are chosen on the held-out scores of the choices.
+    Held-out scores are without the query. The learner is not changed. Raises ValueError if there is
+    neither a choice nor a prior, or the training candidates of the prior cannot be joined with
+    those of the choices (``concat_rows``).
     """
     with learner.lock:
         prior, model, index, y = learner.prior, learner.model, learner.index, learner.labels
@@ -416,7 +427,10 @@ class RankCurationApp:
         return clean_name(unquote(request.cookies.get(self._cookie_name, ""))) or self.curation.who
 
     def _state(self, request: Request) -> dict[str, Any]:
-        """Return the state for a request; its parameter ``limit`` is a number of candidates."""
+        """Return the state for a request; its parameter ``limit`` is a number of candidates.
+
+        ``MAX_OPTIONS`` if it is missing or not a number of at most six digits.
+        """
         limit = request.query_params.get("limit", "")
         is_number = limit.isascii() and limit.isdigit() and len(limit) < 7
         return self.curation.state(self._person(request), int(limit) if is_number else MAX_OPTIONS)
@@ -482,6 +496,6 @@ class RankCurationApp:
 
 
 def _serve_lines(lines: Iterator[str], name: str) -> Response:
-    """Serve JSON lines as a download of a name."""
+    """Serve JSON lines, each with its line feed, as a download with this file name."""
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)

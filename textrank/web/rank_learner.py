@@ -144,7 +144,9 @@ class RankLearner:
         """Build a learner that asks about the queries of ``docs``.
 
         It begins with the scores of ``prior``, with the gold labels of ``training``, with both or
-        with nothing. Gold labels of ``docs`` are ignored. Of several kernels that training would
+        with nothing. Candidates are those of the task of ``pipeline``; otherwise the pipeline of
+        ``prior`` is used if there is one. Labelled candidates of ``training`` come first in
+        ``candidates``. Gold labels of ``docs`` are ignored. Of several kernels that training would
         choose from, the first is used.
 
         Raises ValueError if the task does not rank; if no query has two candidates; if the task
@@ -357,7 +359,10 @@ class RankLearner:
         return rows, self.pipeline.task.choice_labels(shown, choice.shown.index(choice.chosen))
 
     def _add(self, rows: Indices, labels: Vector, queries: Indices) -> None:
-        """Add labelled rows of new queries to the model."""
+        """Add labelled rows to the model; arguments have one entry per row.
+
+        ``queries`` are numbers that the model does not have yet. Does not take the lock.
+        """
         residuals = labels - self.prior_scores[rows]
         own = self.rows.gram(rows)
         if self.model is None:
@@ -404,7 +409,10 @@ def rank_among(scores: Vector, choice: Choice) -> float:
 
 
 def _labelled_queries(by_doc: Sequence[Sequence[Candidate]]) -> list[tuple[int, list[Candidate]]]:
-    """Return the queries with gold labels, each with the number of its document."""
+    """Return the queries with gold labels, in order, each with the number of its document from 0.
+
+    Candidates without a label are left out.
+    """
     queries: dict[tuple[int, str], list[Candidate]] = {}
     for number, part in enumerate(by_doc):
         for candidate in part:
@@ -416,7 +424,11 @@ def _labelled_queries(by_doc: Sequence[Sequence[Candidate]]) -> list[tuple[int, 
 def _check_askable(
     task: Task, questions: Sequence[RankQuestion], candidates: Sequence[Candidate]
 ) -> None:
-    """Raise ValueError if there is no question, or nothing tells its candidates apart."""
+    """Raise ValueError if there is no question, or nothing tells candidates apart.
+
+    Only the first question is tried: each of its candidates must have a line of words
+    (``Task.compare_candidates``).
+    """
     if not questions:
         raise ValueError(
             f"task {task.name!r}: no query has two candidates, so there is nothing to choose from. "
@@ -443,8 +455,9 @@ def _learner_settings(
 ) -> tuple[tuple[float, ...], float, bool]:
     """Return the alphas to choose from, the one to begin with, and ``normalised``.
 
-    Alphas are those of ``prior`` or else of the pipeline's learner, with the middle one to begin.
-    Another learner than RankRLS or SparseRLS gives DEFAULT_ALPHAS and False.
+    Both alphas are those of ``prior``; if it is None, those of the pipeline's learner and the
+    middle one. ``normalised`` is always the learner's. A learner other than RankRLS or SparseRLS
+    counts as one with DEFAULT_ALPHAS and False.
     """
     learner = pipeline.learner
     values: Sequence[float] = DEFAULT_ALPHAS

@@ -114,7 +114,7 @@ class Replay:
         """Number of random answers that chosen ones are compared with.
 
         The last point at or before ``compared``, or the last of all if it is None; the first point
-        if all come later.
+        if all come later. ValueError without random orders.
         """
         means = self.random_means
         return max((n for n in means if n <= (self.compared or max(means))), default=min(means))
@@ -123,7 +123,8 @@ class Replay:
         """Return the mean of random orders after ``compared_answers``, and when chosen reach it.
 
         The second value is the first number of chosen answers that reach it, the third the one from
-        which the curve never falls below again; each is None if there is none.
+        which the curve never falls below again; each is None if there is none. ValueError without
+        random orders.
         """
         means = self.random_means
         target = means[self.compared_answers]
@@ -187,10 +188,12 @@ class Replay:
         return None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values: fields, curves, answers needed and forecasts.
+        """Return everything as plain values, with what is derived from the curves.
 
-        Also the forecasts along the chosen order with their outcome (``forecast_checks``) and
-        errors, and ``stop``, the point of ``stop()`` or None.
+        Keys are the fields, except ``compared``, and ``random_mean`` (``random_means`` with its
+        keys as text), ``needed`` (``random_answers``, ``value``, ``first`` and ``stays``, see
+        ``answers_needed``), ``forecast_checks``, ``forecast_errors``, ``shown_forecast_errors``,
+        and ``stop`` (a point or None). ValueError without random orders.
         """
         target, first, stays = self.answers_needed()
         stop = self.stop()
@@ -528,7 +531,8 @@ class _RankingSimulation:
         """Choose alpha by leave-document-out on the answers, and score the held-out candidates.
 
         Alpha stays as it is while the answers are of one document or all candidates of each query
-        have the same label. Needs at least one answer.
+        have the same label. ``shown`` is the mean held-out concordance of the answered queries when
+        alpha was last chosen, None before. Needs at least one answer.
         """
         assert self._model is not None
         labelled = self._targets.take(self._rows)

@@ -148,7 +148,7 @@ def fingerprint_labels(dataset: Dataset) -> str:
 def _rank_labels(dataset: Dataset) -> tuple[str, ...]:
     """Return the different labels of a ranking, highest first, as texts.
 
-    None if there are more than ``MAX_CHOICES``.
+    Empty if there are more than ``MAX_CHOICES``.
     """
     values = np.unique(dataset.targets.y)[::-1]
     return tuple(f"{value:g}" for value in values) if len(values) <= MAX_CHOICES else ()
@@ -333,7 +333,7 @@ class LabelReview:
         """Yield one row of plain values per decided item, the most doubtful first.
 
         Keys: document, names (texts of the judged spans), spans (characters), question, gold,
-        decision (None if people disagree), wrong, votes, probability and rank.
+        decision (None on a tie, or if all are unsure), wrong, votes, probability and rank.
         """
         for item in self.items:
             resolution = self.resolve(item)
@@ -357,8 +357,9 @@ class LabelReview:
         """Return the documents with the labels that people decided, in order.
 
         Documents without a correction are the given ones, others are what ``Task.correct_labels``
-        returns. Raises ValueError if the task cannot write corrected labels, or two documents share
-        an id.
+        returns. Raises ValueError if the task cannot write corrected labels, or there are
+        corrections and two documents share an id; without corrections the last of such documents is
+        returned once.
         """
         corrections: dict[str, dict[int, str]] = {}
         for item in self.items:
@@ -639,6 +640,6 @@ class ReviewApp:
 
 
 def _serve_lines(lines: Iterator[str], name: str) -> Response:
-    """Serve JSON lines as a file of a name."""
+    """Serve JSON lines, each with its line feed, as a download with this file name."""
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
