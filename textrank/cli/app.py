@@ -361,7 +361,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _print_version(is_given: bool) -> None:
-    """Print the version and exit, if ``--version`` was given."""
+    """Print the version and raise ``typer.Exit``, if ``--version`` was given (callback)."""
     if is_given:
         typer.echo(f"textrank {textrank.__version__}")
         raise typer.Exit()

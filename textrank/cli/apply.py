@@ -363,8 +363,8 @@ def apply_model(
     """Annotate texts; iterate over ``{"document": id, "textrank_<task>": answers}``.
 
     There is one row per document, in order; ``decision`` says how yes is decided, if the task tells
-    it. Nothing happens until the first row is requested, and the files are only written after the
-    last.
+    it, and with ``monitor`` a row also has what that promises ("guarantee" or "answer_sets").
+    Nothing happens until the first row is requested, and the files are only written after the last.
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ def command(
     title = Path(input).name
 
     def make_app(credentials: Credentials) -> Any:
-        """Return the application of the curation, behind no gate yet."""
+        """Return the application of the curation, which checks no token yet."""
         if isinstance(curation, Curation):
             return CurationApp(curation, title, credentials).app()
         return RankCurationApp(curation, title, credentials).app()

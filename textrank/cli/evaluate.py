@@ -113,7 +113,8 @@ def evaluate_model(
     -------
     report : Report
     explain : callable or None
-        Returns an HTML page that explains the errors; None if the model cannot explain scores.
+        Returns an HTML page that explains the errors; None if the kernel cannot split its scores
+        into contributions, or the task ranks.
     """
     from textrank.cli.sources import read_corpus, set_model_parser
     from textrank.config import load_model

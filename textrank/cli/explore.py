@@ -55,11 +55,11 @@ def command(
     with closing(store.connection):
         if static is not None:
             return _write_static_page(store, static)
-        reasons = _make_reasons(store, model, nlp)
-        if reasons is None:
+        explainer = _make_explainer(store, model, nlp)
+        if explainer is None:
             when = "without --model, since these results do not name one"
             refuse_ignored(context, ("nlp",), when, "add --model MODEL")
-        explorer = Explorer(store, reasons, _read_report_pages(report))
+        explorer = Explorer(store, explainer, _read_report_pages(report))
         explorer.warm_up()
         serve(lambda _: explorer.app(), port=port, browser=not no_browser, tell=typer.echo)
 
@@ -101,7 +101,7 @@ def _read_report_pages(folder: Path | None) -> dict[str, str]:
     return pages
 
 
-def _make_reasons(store: Store, model: str | None, nlp: str | None) -> StatementExplainer | None:
+def _make_explainer(store: Store, model: str | None, nlp: str | None) -> StatementExplainer | None:
     """Return the explanations of a model, loaded on first use; None if no model is known.
 
     ``model`` None takes the one that the results name. ``nlp`` is a spaCy pipeline; None takes the

@@ -223,9 +223,10 @@ def sweep_pipeline(
 ) -> Sweep:
     """Cross-validate a pipeline at every combination of the values in ``grid``.
 
-    ``grid`` has entries ``KEY=v1,v2,…`` (``parse_grid``); they go before ``settings``. Finished
-    combinations are kept in the folder ``cache`` and not computed again. The corpus is read once,
-    for the task of the first combination. Other arguments are as in ``run_pipeline``.
+    ``grid`` has entries ``KEY=v1,v2,…`` (``parse_grid``), whose values replace those of
+    ``settings`` for the same key. Finished combinations are kept in the folder ``cache`` and not
+    computed again. The corpus is read once, for the task of the first combination. Other arguments
+    are as in ``run_pipeline``.
     """
     from itertools import product
 

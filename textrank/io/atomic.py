@@ -196,7 +196,8 @@ def update_folder(path: str | Path) -> Iterator[Path]:
     Raises
     ------
     ValueError
-        As ``check_folder_writable``.
+        If ``path`` is a file, the current folder or one of its parents, a mount point, or has more
+        than ``MAX_FOLDER_ENTRIES`` entries.
     """
     path = Path(path)
     with _open_draft_folder(path, check_folder_writable, parents=True) as (draft, target):
@@ -255,7 +256,7 @@ def recover_interrupted_write(path: str | Path) -> None:
 
 
 def remove_abandoned_drafts(target: Path) -> None:
-    """Remove drafts of ``target`` whose writer is dead; drafts in use are left alone.
+    """Remove drafts and backups of ``target`` whose writer is dead; those in use are left alone.
 
     ``target`` is a path without symbolic links (``resolve_links``). Errors are ignored.
     """
@@ -604,8 +605,9 @@ def verify_manifest(
     Raises
     ------
     ValueError
-        If a file is missing or changed, is a symbolic link and those are not followed, or if the
-        checksum of ``meta.json`` itself differs (format 1 has none).
+        If the folder or its ``meta.json`` is missing, a listed or needed file is missing or
+        changed, an entry is a link, pipe or device and those are not followed, or if the checksum
+        of ``meta.json`` itself differs (format 1 has none).
     """
     folder = Path(path)
     if not folder.exists():

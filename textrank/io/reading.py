@@ -176,8 +176,8 @@ def read_text(
 ) -> str:
     """Return the text of a file, plain or gzip, without a byte order mark.
 
-    Line ends are kept as they are. Raises ValueError if the file has over ``limit`` bytes after
-    unpacking or is not in this encoding.
+    Line ends are kept as they are. Raises ValueError if the file cannot be read, has over ``limit``
+    bytes after unpacking or is not in this encoding.
     """
     return decode_text(read_bytes(path, limit), str(path), encoding)
 
@@ -326,8 +326,8 @@ def load_json(text: str, location: str) -> Any:
 def read_json(path: str | Path, limit: float = MAX_ITEM_BYTES) -> Any:
     """Return the value of a JSON file, plain or gzip.
 
-    Raises ValueError if the file has over ``limit`` bytes after unpacking, is not UTF-8 or is not
-    JSON.
+    Raises ValueError if the file cannot be read, has over ``limit`` bytes after unpacking, is not
+    UTF-8 or is not JSON.
     """
     return load_json(read_text(path, limit), str(path))
 

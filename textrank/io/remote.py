@@ -62,8 +62,9 @@ def request_bytes(
     """Return the content of a URL, fetched by GET or, with ``data``, by POST.
 
     Failures that may pass (statuses of ``RETRIED_STATUSES``, lost connections) are tried
-    ``MAX_TRIES`` times, with growing pauses or that of the server's Retry-After. Raises ValueError
-    if the server refuses, cannot be reached or sends more than ``MAX_RESPONSE_BYTES``.
+    ``MAX_TRIES`` times, with growing pauses or that of the server's Retry-After; a host that has no
+    address or refuses to connect is tried once. Raises ValueError if the server refuses, cannot be
+    reached or sends more than ``MAX_RESPONSE_BYTES``.
     """
     body = None if data is None else urllib.parse.urlencode(data).encode()
     shown = url.partition("?")[0]  # without an API key

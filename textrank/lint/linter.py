@@ -188,7 +188,10 @@ class Linter:
         words: Sequence[str] = (),
         style: bool = False,
     ) -> None:
-        """Load the model unless a loaded one is given; raises as the class says."""
+        """Load the model unless a loaded one is given.
+
+        Raises ValueError if the model folder is missing or damaged.
+        """
         if isinstance(model, str):
             model = ConfusionModel.from_disk(shipped_model_path(model) or Path(model))
         self.confusions = model
@@ -318,8 +321,8 @@ def blank_non_prose(text: str, kind: str = "text") -> str:
 def _blank_code_blocks(text: str) -> str:
     """Return Markdown with fenced and indented code blanked.
 
-    A fence without a closing one of the same length lasts until the end. Lines with four blanks or
-    a tab after an empty line are code, unless they belong to a list: items and their
+    A fence without a closing one of at least the same length lasts until the end. Lines with four
+    blanks or a tab after an empty line are code, unless they belong to a list: items and their
     continuations may be indented that far.
     """
     lines = []
@@ -476,9 +479,10 @@ class Settings:
 
     @classmethod
     def _from_file(cls, file: Path) -> Settings:
-        """Read the section of a pyproject.toml and its dictionaries; raises as ``from_folder``.
+        """Read the section of a pyproject.toml and its dictionaries.
 
         Defaults if the file has no such section. Dictionaries are relative to the file's folder.
+        Raises ValueError on invalid TOML, unknown settings, wrong values and missing dictionaries.
         """
         try:
             document = tomllib.loads(file.read_text(encoding="utf-8"))

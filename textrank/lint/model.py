@@ -191,10 +191,13 @@ class Lexicon:
         return token_id
 
     def _properties(self, token: str) -> tuple[int, ...]:
-        """Return the properties of a token in the order that the class lists.
+        """Return the properties of a token, a row of ``rows``.
 
-        The token must not be empty. Words with inner capitals ("tHen") or in capitals are not
-        judged, except "A", "I" and contractions of "I".
+        They are hash, fine class, coarse class, hashes of the first letter and of the first three
+        letters, word id (-1 if the token is not judged), case (0 lower, 1 capitalised, 2 other), 1
+        if it ends a sentence (else 0), and row of the network's vectors. Words with inner capitals
+        ("tHen") or in capitals are not judged, except "A", "I" and contractions of "I". The token
+        must not be empty.
         """
         normalized = normalize_token(token)
         hash_ = text_hash(normalized)
@@ -297,9 +300,10 @@ class Tokens:
     def from_table(cls, ids: IntArray, table: IntArray) -> Tokens:
         """Build the arrays from token ids and a table of properties, one row per id.
 
-        The columns are the properties that ``Lexicon`` lists. A token that ends a sentence belongs
-        to that sentence. Hashes are shifted by one, so that 0 can stand for "outside of the
-        sentence".
+        The columns are hash, fine class, coarse class, hashes of the first letter and of the first
+        three letters, word id, case, whether the token ends a sentence, and row of the network's
+        vectors. A token that ends a sentence belongs to that sentence. Hashes are shifted by one,
+        so that 0 can stand for "outside of the sentence".
         """
         columns = table[ids].T
         sentence = np.zeros(len(ids), dtype=np.int64)
@@ -352,7 +356,8 @@ class Tokens:
         """Return which spans can be judged, a mask of shape (s,).
 
         There must be no non-prose of the same sentence within PROSE_WINDOW_TOKENS, the sentence
-        must have at least MIN_SENTENCE_TOKENS tokens, and a capitalised word must start it.
+        must have at least MIN_SENTENCE_TOKENS tokens, and the first word of the span must be in
+        lower case or start its sentence.
         """
         non_prose = np.uint64(zlib.crc32(NON_PROSE.encode()) + 1)
         mask = self._in_long_sentence(start)
@@ -465,12 +470,15 @@ class ContextNetwork:
 
     @cached_property
     def rows(self) -> dict[int, int]:
-        """Return the row of each known token by its hash."""
+        """Return the row in ``vectors`` of each known token by its hash.
+
+        These rows begin at FIRST_TOKEN_ROW, in the order of ``hashes``.
+        """
         return {h: FIRST_TOKEN_ROW + k for k, h in enumerate(self.hashes.tolist())}
 
     @cached_property
     def _float_vectors(self) -> npt.NDArray[np.float32]:
-        """Return the vectors as float32."""
+        """Return ``vectors * steps`` as float32, (rows, dimensions)."""
         return self.vectors.astype(np.float32) * self.steps
 
     def encode(self, context: IntArray) -> npt.NDArray[np.float32]:
@@ -753,7 +761,7 @@ class ConfusionModel:
 
     @cached_property
     def _rule_word_ids(self) -> list[int]:
-        """Return the ids of all words that rules judge."""
+        """Return the ids of all words that rules judge, sorted."""
         return sorted({self.word_ids[rule.printed] for rule in RULES})
 
     @cached_property
@@ -986,7 +994,7 @@ class ConfusionModel:
 
     @cached_property
     def _lexicon(self) -> Lexicon:
-        """Return the lexicon of this model."""
+        """Return the lexicon of this model, which caches the tokens that it has seen."""
         classes = {h: (fine, coarse) for h, fine, coarse in self.classes.tolist()}
         rows = self.network.rows if self.network is not None else {}
         return Lexicon(classes, self.word_ids, network_rows=rows)
@@ -1025,12 +1033,15 @@ class ConfusionModel:
 
     @cached_property
     def _sides(self) -> IntArray:
-        """Return the first array of ``_pair_sides``."""
+        """Return (pair, side) of all words of pairs, (n, 2), sorted by word id."""
         return self._pair_sides[0]
 
     @cached_property
     def _side_starts(self) -> IntArray:
-        """Return the second array of ``_pair_sides``."""
+        """Return where the rows of each word id begin in ``_sides``, (words + 1,).
+
+        The last entry is the number of rows.
+        """
         return self._pair_sides[1]
 
     @cached_property
@@ -1079,7 +1090,11 @@ class ConfusionModel:
         return np.array([pair.levels for pair in self.pairs], dtype=np.float64)
 
     def to_disk(self, path: str | Path) -> None:
-        """Write the model as a folder of JSON and arrays, atomically; replaces an existing one."""
+        """Write the model as a folder of JSON and arrays, atomically; replaces an existing one.
+
+        ``table.npz`` has the sorted keys as differences; "format" and "task" are added to the meta
+        data.
+        """
         with atomic_model_folder(path) as folder:
             rows = [asdict(pair) for pair in self.pairs]
             lines = ",\n".join(json.dumps(row) for row in rows)

@@ -515,7 +515,8 @@ def verify_folder(folder: Path, *, repair: bool = False) -> list[Problem]:
     """Check the parts and inputs of a result folder and return what is wrong; [] if nothing is.
 
     Every file of every part is read completely. With ``repair``, damaged parts and stray files are
-    removed, so that the next run with the same command computes them again; inputs are left alone.
+    removed, so that the next run with the same command computes them again; missing and failed
+    parts and inputs are left alone. Problems of parts come first, then stray files and inputs.
     Raises ValueError if the folder is not a result, has a damaged manifest or record of a split, or
     is in use by a run.
     """

@@ -124,9 +124,10 @@ class Worker:
     """
 
     def __init__(self, job: Job) -> None:
-        """Load the model and the language pipeline of a job; raises as ``load_analysis``.
+        """Load the model and the language pipeline of a job.
 
-        Components of the pipeline are switched off for readers, which only tokenize.
+        Components of the pipeline are switched off for readers, which only tokenize. Raises
+        ValueError if the model or one of its settings does not exist.
         """
         self.job = job
         self.analysis = load_analysis(job)
@@ -257,9 +258,10 @@ class SliceReader:
         """Iterate over ``(index of the piece, number in its file, Doc)`` of wanted documents.
 
         Docs are tokenized only. If a file cannot be read on, the documents before stay and the next
-        file follows. Such an error of a file that several slices share is reported only by the one
-        with its first document (``Piece.first`` 0), and not by slices of listed documents
-        (``Piece.only``).
+        file follows. What fails is an error of the part, named by its number from 1, or after the
+        file if that has only one document. Such an error of a file that several slices share is
+        reported only by the one with its first document (``Piece.first`` 0), and not by slices of
+        listed documents (``Piece.only``).
         """
         for index, piece in enumerate(self.slice.pieces):
             self.send({"reading": index})
@@ -572,7 +574,7 @@ def load_analysis(job: Job) -> Analysis:
     """Load the model of a job with the language pipeline that its task needs.
 
     A pipeline that the job names is loaded whole; of the shipped one only the components that the
-    task requires. Raises as ``load_model`` and ``with_task_settings``.
+    task requires. Raises ValueError if the model or one of its settings does not exist.
     """
     model = with_task_settings(load_model(job.model), job.settings)
     task = model.pipeline.task
@@ -595,8 +597,9 @@ if __name__ == "__main__":
 def job_settings(job: Job) -> dict[str, Any]:
     """Return what the results of a job depend on, as recorded in the manifest.
 
-    JSON values: names and checksums of model and language pipeline, task settings and format.
-    Raises ValueError if a model is not found.
+    JSON values: ``model`` and ``language`` (names without folder), ``model_checksum``,
+    ``language_checksum``, ``settings`` of the task and ``format``. Raises ValueError if a model is
+    not found.
     """
     return {
         "model": Path(job.model).name,
