@@ -241,7 +241,11 @@ class Record:
     data: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check strings, mentions and relations; raise ValueError as the class describes."""
+        """Check strings, mentions and relations.
+
+        Raises ValueError if two mentions share an id, a mention lies outside the text or is blank,
+        a relation refers to an unknown mention, or a string holds half of a surrogate pair.
+        """
         self._check_encodable("the text", self.text)
         self._check_encodable("its id", self.document)
         for mention in self.mentions or ():

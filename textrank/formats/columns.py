@@ -516,7 +516,8 @@ def _write_rows(path: str, columns: tuple[str, ...], rows: Iterable[Mapping[str,
 def _iter_name_rows(doc: Doc) -> Iterator[dict[str, Any]]:
     """Iterate over ``doc.spans["entities"]`` as rows with the keys ``NAME_COLUMNS``.
 
-    ``id`` is the span's ``kb_id_``, "" if it has none. No rows without the span group.
+    ``name`` is plain text (``to_plain_text``) and ``id`` the span's ``kb_id_``, "" if it has none.
+    No rows without the span group.
     """
     for span in doc.spans.get("entities", ()):
         yield {
@@ -578,7 +579,8 @@ class DocBinFile(FileReader):
 
         ``nlp`` runs only on Docs without sentence starts; if it sets none either, they are split at
         punctuation, also with ``item_filter``, which selects Docs by number (None: all). Raises
-        ValueError if the file is missing, damaged, too large or, without a filter, empty.
+        ValueError if the file is missing, damaged, too large or, without a filter, empty. A Doc
+        without an id is named ``<file>-<number>``, counted from 1 among the Docs that are read.
         """
         sentencizer = Sentencizer()
         docs = parse_items(

@@ -101,14 +101,16 @@ class _Tree:
     labels: list[str] = field(default_factory=list)
 
     def tags(self) -> list[str]:
-        """Return the language-specific tags (column 5) of the words."""
+        """Return the language-specific tags (column 5) of the words as written, ``_`` for none."""
         return [column[4] for column in self.columns]
 
     def to_dict(self, start: int) -> dict[str, Any]:
-        """Return the row for ``user_data``, as the class ``ConllU`` describes it.
+        """Return the row for ``user_data``.
 
-        ``start`` is the sentence's first token in the Doc; heads become token indices of the Doc.
-        ``score`` is a number, left out if the file gives none.
+        Keys: ``sentence`` (id), ``parse`` (name, "" if missing), ``start``, ``heads``, ``labels``
+        and ``tags`` (lists with one entry per word), and ``score``, a number, if the file gives
+        one. ``start`` is the sentence's first token in the Doc; heads become token indices of the
+        Doc, the root is its own head.
         """
         row: dict[str, Any] = {"sentence": self.sentence, "parse": self.parse, "start": start}
         row["heads"] = [start + head for head in self.heads]
@@ -329,7 +331,7 @@ def _trees_to_doc(nlp: Language, trees: list[_Tree], *, tree: bool) -> Doc:
     """Return a Doc of the sentences, in order, with lemmas, tags and morphology of the file.
 
     ``tree`` says whether to set heads and labels; if False only sentence starts are set. Tags that
-    are not universal parts of speech are left out of ``pos``.
+    are not universal parts of speech are left out of ``pos``, and ``_`` is an empty value.
     """
     columns = [[_blank_if_underscore(v) for v in row] for t in trees for row in t.columns]
     starts: list[bool | int | None] = [i == 0 for t in trees for i in range(len(t.words))]

@@ -247,8 +247,9 @@ class PreferenceTable(FileReader):
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
         """Iterate over the items in order of appearance, one Doc each, analysed by ``nlp``.
 
-        The text of an item without text is its id. Raises ValueError for a malformed preference, an
-        item that is not listed, or an item that is compared with itself.
+        The text of an item without text is its id. ``item_filter`` selects items by number, None
+        reads all. Raises ValueError for a malformed preference, an item that is not listed, or an
+        item that is compared with itself.
         """
         return build_docs(
             self._collect().values(),

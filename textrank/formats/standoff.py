@@ -290,7 +290,7 @@ def write_brat(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
 
     Only relations with a true label are written, since brat cannot express others; ``source`` is
     "gold", or the name of a task whose results the Docs carry. Mention ids become T1, T2, … unless
-    they have that form already; in that case events, equivalences and attributes, which refer to
+    all have that form already; in that case events, equivalences and attributes, which refer to
     ids, are written too. File names are percent-encoded ids. The folder is created if needed and
     changes in one step at the end; other files in it stay.
 
@@ -439,9 +439,10 @@ class BioNLP(FileReader):
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
         """Iterate over the documents sorted by id, analysed by ``nlp``.
 
-        ``item_filter`` selects documents by number and takes the errors of malformed ones; None
-        reads all. Raises ValueError if the file cannot be read and, without a filter, if it has no
-        document or (unless ``skip_bad``) a malformed one.
+        All files are read into memory when it is called. ``item_filter`` selects documents by
+        number and takes the errors of malformed ones; None reads all. Raises ValueError if the file
+        cannot be read and, without a filter, if it has no document or (unless ``skip_bad``) a
+        malformed one.
         """
         documents = self._documents()
         return build_docs(
@@ -675,8 +676,9 @@ class _EventAnnotations:
         """Return one gold row (without label) per pair of mentions that an event joins.
 
         Mentions that are equivalent to those of an event are joined too. Pairs are unordered, in
-        the order of the first event that joins them. Rows are as in ``_row``. Events whose type is
-        not in ``RELATION_TYPES`` join nothing by themselves.
+        the order of the first event that joins them. Keys of a row: ``entities`` (cause, theme),
+        ``type``, ``direction``, ``status``, ``relations`` and ``trigger``. Events whose type is not
+        in ``RELATION_TYPES`` join nothing by themselves.
         """
         mention_ids = dict.fromkeys(mention.id for mention in self.mentions)
         links_by_pair: dict[frozenset[str], list[EventLink]] = {}

@@ -749,7 +749,11 @@ class Results:
         return find_entity_keys(self._fetch, f"({spellings('keyed')})", name)
 
     def _create_views(self) -> None:
-        """Create the views described in the class, the table ``stale`` and the view ``taxa``.
+        """Create the views over the part files, the table ``stale`` and the view ``taxa``.
+
+        ``all_TABLE`` have every version of a document, the four ``TABLES`` the latest one that is
+        not deleted (all errors), ``dated`` are statements with year and title, ``keyed`` those of
+        ``keyed_statements``. ``stale`` lists replaced and deleted documents.
 
         Call it once. Raises ValueError if no part is finished, and duckdb.Error if a file cannot be
         read.

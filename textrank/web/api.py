@@ -372,7 +372,10 @@ class ServiceApp:
         return Starlette(routes=routes, exception_handlers=handlers)
 
     def serve_index(self, _: Request) -> Response:
-        """Serve ``paths``: the method of each address, such as "post", as JSON."""
+        """Serve ``name`` ("textrank") and ``paths``, the method of each address, as JSON.
+
+        Methods are in lower case, such as "post".
+        """
         paths = {path: next(iter(item)) for path, item in openapi_document()["paths"].items()}
         return JSONResponse({"name": "textrank", "paths": paths})
 
