@@ -49,7 +49,8 @@ GC_THRESHOLDS = (10_000, 5, 5)
 def main() -> None:
     """Run the command in ``sys.argv`` and exit with its code.
 
-    Changes the thresholds of Python's garbage collector for the whole process.
+    The code is 130 if it is interrupted before a command starts. Changes the thresholds of Python's
+    garbage collector for the whole process.
     """
     gc.set_threshold(*GC_THRESHOLDS)
     try:

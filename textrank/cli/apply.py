@@ -265,6 +265,9 @@ def _report_guarantee(monitor: AnswerObserver, file: Path | None) -> None:
 def _check_options(context: typer.Context, out: Path | None, dask: str | None, diff: bool) -> None:
     """Raise ValueError if an option was given that has no effect.
 
+    Options of the workers need ``--out``; with ``--out`` or ``--diff`` there is no other output,
+    and with ``--out`` no option of reading; ``--dask`` excludes ``--workers``.
+
     ``out``, ``dask`` and ``diff`` are the values of these options, on which that depends;
     ``context`` tells which options were given.
     """

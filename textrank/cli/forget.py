@@ -102,8 +102,8 @@ def write_with_receipt(
 
     ``source`` is the folder of the old ``model``, ``documents`` are the ids of the change. ``out``
     is the folder to write (None: ``source``), ``file`` that of the receipt (None: beside the
-    written folder, named after the action and the new checksum). Raises ValueError if the folder
-    cannot be written.
+    written folder, named after it, the action and 12 digits of the new checksum). Raises ValueError
+    if the folder cannot be written.
     """
     from textrank.io import META_FILE, check_model_target, write_text
     from textrank.updates import write_update
@@ -119,8 +119,8 @@ def write_with_receipt(
 def report_update(receipt: Receipt, file: Path, json_: Path | None) -> None:
     """Print what was done and, if ``json_`` is given, write it there as JSON.
 
-    ``file`` is where the receipt is. Copies of forgotten documents that stay in the model are named
-    on standard error.
+    ``file`` is where the receipt is. Copies of forgotten documents that stay in the model are
+    counted on standard error, and five of them named.
     """
     from textrank.reports.table import write_json
 

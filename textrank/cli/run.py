@@ -102,6 +102,9 @@ def _check_options(
 ) -> None:
     """Raise ValueError if an option was given that has no effect.
 
+    These are options of a single run with ``--sweep`` and ``--cache`` without it,
+    ``IGNORED_OPTIONS`` of the protocol, and the seed if ``folds`` is a file.
+
     ``sweep`` says whether ``--sweep`` was given, ``draws`` that the seed is used anyway, by
     permutations or a learning curve. ``context`` tells which options were given.
     """

@@ -178,9 +178,10 @@ class JsonLines(FileReader):
 
         The id is the line number if there is none. Sentences begin at the offsets ``sentences``;
         without them newlines end a sentence if ``newlines`` is true, or if it is None and there are
-        mentions. Keys that are not known go to ``data["meta"]``. Mentions and gold are None if the
-        keys ``entities`` and ``relations`` are missing. Raises ValueError if the line is not an
-        object with a text, or one of its entries has a wrong form.
+        mentions. Keys of ``USER_DATA_TYPES`` with a value of that type go to ``data``, other keys
+        that are not known to ``data["meta"]``. Mentions and gold are None if the keys ``entities``
+        and ``relations`` are missing. Raises ValueError if the line is not an object with a text,
+        or one of its entries has a wrong form.
         """
         location = f"{self.path}, line {row[0]}"
         value = load_json(check_utf8(row[1], location), location)

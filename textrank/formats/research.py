@@ -607,7 +607,8 @@ def _iter_article_elements(text: str) -> Iterator[tuple[str, str]]:
 def _parse_article(head: str, body: str) -> ReutersArticle:
     """Parse the attributes ``head`` and the content ``body`` of a <REUTERS> element.
 
-    Missing attributes and elements become "", missing topics ().
+    The number is NEWID, the split LEWISSPLIT, and an article is judged if TOPICS="YES". Missing
+    attributes and elements become "", missing topics ().
     """
     attributes = dict(ATTRIBUTE.findall(head))
     topics = [part.partition("</D>") for part in _find_element("TOPICS", body).split("<D>")[1:]]

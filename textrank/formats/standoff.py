@@ -207,7 +207,8 @@ class _Annotations:
     def _add_event(self, name: str, body: str, _: str, location: str) -> None:
         """Add an event, ``Binding:T3 Theme:T1 Theme2:T2``, to ``data["events"]``.
 
-        Its arguments are ``[role, id]``, the first one ``["trigger", id]``.
+        Its arguments are ``[role, id]``, the first one ``["trigger", id]``; ids are not checked.
+        Raises ValueError if the line has another form.
         """
         (type_name, trigger), *arguments = _parse_arguments(body, location)
         self.data["events"].append(

@@ -62,6 +62,11 @@ class BoundedStream(io.RawIOBase):
     """
 
     def __init__(self, stream: IO[bytes], path: Path, total: float, limit: float) -> None:
+        """Wrap a decompressed stream; ``path`` is the file name for messages.
+
+        ``total`` is the largest number of bytes in all, ``limit`` that since the last
+        ``start_item``.
+        """
         self._stream, self._path, self._total, self._limit = stream, path, total, limit
         self._total_bytes = self._item_bytes = 0
 
@@ -271,6 +276,10 @@ class ItemBudget:
     LINE_COST = 100
 
     def __init__(self, path: str | Path, limit: float) -> None:
+        """Begin with an empty item; ``path`` names the file in messages.
+
+        ``limit`` is the largest number of characters of an item.
+        """
         self.path, self.limit, self._size = path, limit, 0
 
     def start_item(self) -> None:

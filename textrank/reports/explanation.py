@@ -375,8 +375,9 @@ class ExplainedDecision:
         """One sentence that says what the answer rests on; words of the text are between stars.
 
         It names the word that joins the two names and their roles, or without such a word what
-        stands between them or how far apart they are. A sentence for the status "negated" or
-        "speculated", else for a negative answer, follows; "" for other decisions than about two
+        stands between them (a supporting word, or all words if there are at most
+        ``MAX_QUOTED_WORDS``), or how many words they are apart. A sentence for the status "negated"
+        or "speculated", else for a negative answer, follows; "" for other decisions than about two
         names.
         """
         d = self.decision
@@ -417,8 +418,9 @@ class ExplainedDecision:
     def verdict(self) -> str:
         """Answer, attributes, probability, score and threshold in words.
 
-        The answer is "yes", "no", or "ranked" without a threshold; what ``row`` or the decision
-        lacks is left out.
+        The answer is "yes", "no", or "ranked" without a threshold. Attributes of ``row`` are
+        ``STATED_KEYS``, then probability and ``RELATION_KEYS``; what ``row`` or the decision lacks
+        is left out.
         """
         d = self.decision
         answer = "ranked" if d.decision is None else "yes" if self.is_positive else "no"

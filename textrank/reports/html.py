@@ -136,7 +136,7 @@ def render_cross_corpus(cross: CrossCorpus) -> str:
 
 
 def write_cross(cross: CrossCorpus, path: str | Path) -> None:
-    """Write ``render_cross_corpus`` to a file atomically."""
+    """Write ``render_cross_corpus`` to a file atomically; an existing one is replaced."""
     write_text(render_cross_corpus(cross), path)
 
 
@@ -201,7 +201,7 @@ def render_transfer(transfer: Transfer, *, documents: int = 50) -> str:
 
 
 def write_sweep(sweep: Sweep, path: str | Path) -> None:
-    """Write ``render_sweep`` to a file atomically."""
+    """Write ``render_sweep`` to a file atomically; an existing one is replaced."""
     write_text(render_sweep(sweep), path)
 
 

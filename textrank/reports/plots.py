@@ -51,6 +51,10 @@ class Canvas:
     """
 
     def __init__(self, name: str, width: float = 4.6, height: float = 3.9) -> None:
+        """Create empty axes without top and right border; ``width`` and ``height`` are in inches.
+
+        ``name`` prefixes the ids in the SVG. Raises ModuleNotFoundError without matplotlib.
+        """
         matplotlib = _import_matplotlib()
         self._style = matplotlib.rc_context(_style(name))
         with self._style:

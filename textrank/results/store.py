@@ -114,11 +114,12 @@ def _entity_key(side: str) -> str:
 def keyed_statements(source: str) -> str:
     """Return SQL that adds to the statements of ``source`` what facts are made from.
 
-    ``source`` is the name of a table or a query in parentheses. Missing values of ``interacts``,
-    ``status``, ``type`` and ``direction`` get their defaults. New columns: ``key_a`` and ``key_b``
-    (entity keys), ``a`` and ``b`` (the keys sorted), ``p`` (probability, 0 or 1 if none is given),
-    ``fact_direction`` (relative to ``a`` and ``b``) and ``is_evidence`` (see
-    ``textrank.tasks.ppi.facts``).
+    ``source`` is the name of a table or a query in parentheses. A missing ``interacts`` is false,
+    ``status`` 'asserted', ``type`` ``UNTYPED`` and ``direction`` 'none'. New columns: ``key_a`` and
+    ``key_b`` (entity keys), ``a`` and ``b`` (the keys sorted), ``p`` (probability, 0 or 1 by
+    ``interacts`` if none is given), ``fact_direction`` (relative to ``a`` and ``b``) and
+    ``is_evidence``: asserted statements that interact, and others with ``p`` of at least
+    ``MIN_PROBABILITY``, if they are about two entities.
     """
     return f"""
     SELECT *, least(key_a, key_b) AS a, greatest(key_a, key_b) AS b,

@@ -57,6 +57,7 @@ class ModelPlugin(WorkerPlugin):
     """
 
     def __init__(self, job: Mapping[str, Any], timeout: float, start_timeout: float) -> None:
+        """Take the values of ``Job.to_dict`` and timeouts in seconds; nothing is started."""
         self.job, self.timeout, self.start_timeout = dict(job), timeout, start_timeout
         self.supervisor: WorkerSupervisor | None = None
 

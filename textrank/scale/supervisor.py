@@ -145,8 +145,8 @@ class WorkerSupervisor:
     def _start(self) -> Outcome | None:
         """Start a worker and load its model, unless one is running.
 
-        Returns None if a worker is ready, else the outcome to report: ``refused`` by the job
-        itself, or ``not_started``.
+        The worker uses one thread for linear algebra. Returns None if it is ready, else the outcome
+        to report: ``refused`` by the job itself, or ``not_started``.
         """
         if self._child is not None and self._child.poll() is None:
             return None

@@ -251,6 +251,11 @@ class SliceReader:
     def __init__(
         self, worker: Worker, part: PartRows, slice: Slice, paths: dict[int, str], send: SendMessage
     ) -> None:
+        """Keep the arguments; nothing is read yet.
+
+        ``part`` gets the errors, ``paths`` are the input files by number in the manifest, and
+        ``send`` is told what is read next.
+        """
         self.worker, self.part, self.send = worker, part, send
         self.slice, self.paths = slice, paths
 
@@ -378,6 +383,7 @@ class MessageWriter:
     """Writer of JSON lines to the supervisor; ends the process if nobody reads them."""
 
     def __init__(self, out: IO[str]) -> None:
+        """Take the stream to write to."""
         self.out = out
 
     def __call__(self, message: dict[str, Any]) -> None:

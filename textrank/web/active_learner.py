@@ -75,8 +75,9 @@ class Question:
     def labels(self, value: str) -> dict[int, float]:
         """Return the label (1 or -1) that an answer gives to each row.
 
-        Empty for answers without a label. Raises ValueError if ``value`` is not one of
-        ``allowed_answers``.
+        For one row "yes" gives 1, "no" and "negated" give -1; for several "choose:2" gives 1 to the
+        third row and -1 to the others. {} for "unsure" and "wrong name". Raises ValueError if
+        ``value`` is not one of ``allowed_answers``.
         """
         if value in ANSWERS_WITHOUT_LABEL:
             return {}
@@ -630,9 +631,10 @@ class ActiveLearner:
         self._cache.clear()
 
     def answer(self, question: Question, value: str) -> None:
-        """Learn an answer and record the quality of the model after it.
+        """Learn an answer and record the quality of the model after it; takes ``lock``.
 
-        Raises as ``learn`` does.
+        Raises ValueError, before anything is learnt, if ``value`` is not one of
+        ``question.allowed_answers`` or the question was answered before.
         """
         with self.lock:
             self.learn(question, value)
@@ -1019,9 +1021,11 @@ class FeatureRows:
     _columns: dict[int, Indices] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
+        """Compute the squared norm of each row."""
         object.__setattr__(self, "squared_norms", squared_norms(self.values))
 
     def __len__(self) -> int:
+        """Return the number of candidates."""
         return int(self.values.shape[0])
 
     def mean_features(self, question: str, rows: Sequence[int]) -> Vector:
@@ -1131,9 +1135,11 @@ class KernelRows:
     _kernel_rows: dict[int, Vector] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
+        """Compute the kernel value of each candidate with itself."""
         self.squared_norms = np.asarray(self.kernel.diag(self.X))
 
     def __len__(self) -> int:
+        """Return the number of candidates."""
         return len(self.squared_norms)
 
     def kernel_row(self, row: int) -> Vector:

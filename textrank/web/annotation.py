@@ -128,6 +128,12 @@ class AnswerLog:
     def __init__(
         self, path: str | Path, about: Mapping[str, str], *, option: str = "--answers"
     ) -> None:
+        """Open or create the file and lock it for this process.
+
+        ``about`` describes the curation (task, checksum of the texts). Raises ValueError if the
+        file is not an SQLite file, has another description, or is in use by another process;
+        ``option`` is the option of the command that names another file, for these errors.
+        """
         self.path, self._option = Path(path), option
         try:
             handle = lock_file(self.path.with_name(f"{self.path.name}.lock"))
@@ -374,6 +380,11 @@ class Curation:
     def __init__(
         self, learner: ActiveLearner, docs: Sequence[Doc], answers: AnswerLog, who: str
     ) -> None:
+        """Replay the answers and marks of the log, which changes the learner and the Docs.
+
+        ``docs`` are those that the learner asks about, ``who`` is the person if a request names
+        none.
+        """
         self.learner, self.answers, self.who = learner, answers, who
         self.docs = {document_id(doc, number): doc for number, doc in enumerate(docs)}
         self.names = {name: EditableNames.from_doc(doc) for name, doc in self.docs.items()}
@@ -669,11 +680,11 @@ class Curation:
         """Return everything the page shows to a person, as plain values; may hand out a question.
 
         Keys: ``question`` (None if there is none left), ``quality`` (after each of the last
-        answers), ``advice`` (``word``, ``why``), ``forecasts`` (of F, as ``Forecast``), ``needed``
-        (how many more answers of yes and of no until quality can be measured), ``agreement``
-        (fields of ``Agreement``), ``queue``, the counts ``answered``, ``open``, ``labelled``
-        (candidates), ``lost`` and ``people``, and ``last`` (the last answers and marks of all
-        people, newest first, at most ``MAX_LISTED_ANSWERS``).
+        ``MAX_CURVE_POINTS`` answers), ``advice`` (``word``, ``why``), ``forecasts`` (of F, as
+        ``Forecast``), ``needed`` (how many more answers of yes and of no until quality can be
+        measured), ``agreement`` (fields of ``Agreement``), ``queue``, the counts ``answered``,
+        ``open``, ``labelled`` (candidates), ``lost`` and ``people``, and ``last`` (the last answers
+        and marks of all people, newest first, at most ``MAX_LISTED_ANSWERS``).
         """
         learner = self.learner
         word, why = advise(learner.history, learner.kappas)
@@ -698,7 +709,7 @@ class Curation:
     def _needed_answers(self) -> dict[str, int]:
         """Return how many more labels "yes" and "no" (the keys) quality needs; 0 if enough.
 
-        Gold labels that the learner began with count too.
+        Each needs ``MIN_ANSWERS_PER_CLASS``. Gold labels that the learner began with count too.
         """
         y = self.learner.answers
         counts = {"yes": int((y > 0).sum()), "no": int((y <= 0).sum())}

@@ -49,6 +49,7 @@ class ApiError(Exception):
     """
 
     def __init__(self, status: int, message: str) -> None:
+        """Take the status of the response and the message for the client."""
         super().__init__(message)
         self.status = status
         self.message = message
@@ -256,6 +257,10 @@ class Fields:
     """
 
     def __init__(self, value: Any, place: str, allowed: Sequence[str]) -> None:
+        """Take parsed JSON; ``place`` begins the messages, such as "documents[0]".
+
+        Raises ApiError 422 if it is not an object or has a key that is not in ``allowed``.
+        """
         self.place = place
         if not isinstance(value, dict):
             raise self.error("expected an object")
@@ -315,7 +320,8 @@ def parse_documents(body: Any) -> list[InputDocument]:
     """Return the documents of ``{"documents": [{"id": …, "text": …}]}``.
 
     A missing id is the number of the document, from 0. Ids need not be unique. Raises ApiError 422
-    if the form is another one, an id is blank, or there are none or more than ``MAX_DOCUMENTS``.
+    if the form is another one, an id is blank, a text or id is too long (``MAX_TEXT_CHARACTERS``,
+    ``MAX_ID_CHARACTERS``), or there are none or more than ``MAX_DOCUMENTS``.
     """
     documents = []
     for number, item in enumerate(

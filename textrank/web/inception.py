@@ -38,6 +38,7 @@ class InceptionRecommender:
     """
 
     def __init__(self, app: ServiceApp) -> None:
+        """Keep the application that annotates; nothing is loaded."""
         self.app = app
 
     def routes(self) -> list[Route]:

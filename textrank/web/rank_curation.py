@@ -97,6 +97,10 @@ class RankCuration:
     """
 
     def __init__(self, learner: RankLearner, answers: AnswerLog, who: str) -> None:
+        """Replay the answers of the log, which changes the learner.
+
+        ``who`` is the person if a request names none.
+        """
         self.learner, self.answers, self.who = learner, answers, who
         self.active_events: list[Event] = []  # of answers that are learnt, in their order
         self.lost_answers: list[str] = []  # keys of questions that changed or do not exist

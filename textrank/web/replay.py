@@ -138,8 +138,8 @@ class Replay:
         """Return the forecasts that could have been made along the chosen order, with the outcome.
 
         ``shown`` forecasts what the page would show instead of the value on held-out documents.
-        Forecasts begin at ``MIN_POINTS`` points; those for which nothing was measured later are
-        left out.
+        Each is for the distances of ``AHEAD`` from the points so far, of which there are at least
+        ``MIN_POINTS``; those for which nothing was measured later are left out.
         """
         points = [
             (point.answers, point.shown if shown else point.value) for point in self.curves[CHOSEN]
@@ -175,7 +175,7 @@ class Replay:
         """Return the first point of the chosen order where the forecast says to stop.
 
         That is where 50 more answers are expected to add less than ``MIN_GAIN`` even at the upper
-        end of the interval. None if it never does.
+        end of the interval. Forecasts begin at ``MIN_POINTS`` points; None if none of them says so.
         """
         points = self.curves[CHOSEN]
         for size in range(MIN_POINTS, len(points) + 1):
@@ -386,6 +386,11 @@ class _AnswerSimulation:
     def __init__(
         self, pipeline: Pipeline, dataset: Dataset, inside: Indices, outside: Indices
     ) -> None:
+        """Build the questions of the rows ``inside`` and a learner without answers.
+
+        ``outside`` are the held-out rows of the dataset. The learner has no prior, and its first
+        alpha is the middle one of the pipeline's.
+        """
         self._y, self._data = dataset.targets.y, dataset.data
         self._inside, self._outside = inside, outside
         candidates = [dataset.candidates[i] for i in inside]
@@ -470,6 +475,12 @@ class _RankingSimulation:
         inside: Indices,
         outside: Indices,
     ) -> None:
+        """Compute the kernel values of both parts and open all queries of the rows ``inside``.
+
+        ``data`` are the features or the Gram matrix of all candidates, ``outside`` the held-out
+        rows. The first alpha is the middle one of the learner's; a learner other than RankRLS
+        becomes RankRLS().
+        """
         learner = pipeline.learner
         self._learner = learner if isinstance(learner, RankRLS) else RankRLS()
         self._normalised = self._learner.normalised

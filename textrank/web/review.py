@@ -199,6 +199,11 @@ class LabelReview:
         log: AnswerLog,
         who: str,
     ) -> None:
+        """Build the items of the audit and take over the decisions in ``log``.
+
+        ``who`` is the person if a request names none. Of documents that share an id the last is
+        kept, and ``has_unique_ids`` is then False. The random order is always the same.
+        """
         self.task, self.dataset, self.audit, self.log, self.who = task, dataset, audit, log, who
         self.docs = {document_id(doc, number): doc for number, doc in enumerate(docs)}
         self.has_unique_ids = len(self.docs) == len(docs)
