@@ -172,7 +172,8 @@ def _build_bioc_docs(
 def _element_to_node(element: Element) -> Node:
     """Convert an XML element to the shape of BioC JSON, recursively.
 
-    Attributes, ids, offsets and texts stay strings; lists of children are present even if empty.
+    Attributes, ids, offsets and texts stay strings; ``infons`` are a dict by key, and lists of
+    children (``passages`` and so on) are present even if empty.
     """
     tree: Node = {name: element.get(name) for name in element.attrib}
     tree["infons"] = {i.get("key", ""): i.text or "" for i in element.findall("infon")}

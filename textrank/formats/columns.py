@@ -419,7 +419,8 @@ class Columns(FileReader):
         r"""Return cells by column name, or an error row if their number differs from the header's.
 
         An error row has the message under the key ``\0``, which ``_record`` raises: raising here
-        would end the reader, so that ``skip_bad`` could not go on. ``line`` is the line number.
+        would end the reader, so that ``skip_bad`` could not go on. ``line`` is the line number,
+        kept under the key ``\0line``.
         """
         if len(cells) != len(names):
             return {"\0": f"{len(cells)} cells, but {len(names)} columns", "\0line": str(line)}

@@ -247,8 +247,10 @@ def _format_of_folder(path: Path) -> str:
 def _format_of_content(path: Path, beginning: str, suffix: str) -> str:
     """Return the format that the beginning of a file shows; raise ValueError if none is recognised.
 
-    ``suffix`` (lower case, with its dot) settles doubtful cases: ``.txt`` is plain text and
-    ``.tsv`` a table unless the content shows another format. ``path`` is used in the message.
+    Tried are, in this order: XML by its root (``XML_ROOTS``), preferences, JSON (BioC if it has
+    passages or documents, else JSON lines; not in ``.txt``), PubTator, MEDLINE, LETOR, any other
+    ``.txt`` as text, CoNLL-U, and any other ``.csv`` or ``.tsv`` as a table. ``suffix`` is in lower
+    case, with its dot; ``path`` is used in the message.
     """
     start = beginning.lstrip("\ufeff \t\r\n")
     root = re.match(r"(?:<[?!][^>]*>\s*)*<([\w-]+)", start)

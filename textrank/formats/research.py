@@ -169,8 +169,9 @@ def read_letor_arrays(path: str | Path, member: str = ".txt") -> tuple[Matrix, V
 def _parse_judged(line: str, location: str) -> JudgedDocument:
     """Parse a line; raise ValueError, beginning with ``location``, if it is malformed.
 
-    The line must not be blank before ``#``. Numbers must be finite, feature numbers integers, not
-    checked to be positive. A feature given twice keeps its last value.
+    The line must not be blank before ``#``; the id is that of a comment ``docid = ID``, else "".
+    Numbers must be finite, feature numbers integers, not checked to be positive. A feature given
+    twice keeps its last value.
     """
     fields, _, comment = check_utf8(line, location).partition("#")
     relevance, *pairs = fields.split()

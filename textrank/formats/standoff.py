@@ -149,6 +149,7 @@ class _Annotations:
     def read(self, line: str, location: str) -> None:
         """Parse one line of an ``.ann`` file; raise ValueError if it is malformed.
 
+        The first letter of the id decides: T, R, E, N, A, M or ``*``; another one is malformed.
         Blank lines and notes (``#``) are ignored.
         """
         if not line.strip() or line.startswith("#"):
@@ -180,7 +181,8 @@ class _Annotations:
     def _add_mention(self, name: str, body: str, words: str, location: str) -> None:
         """Add a text-bound annotation, ``Protein 0 5`` with the covered words.
 
-        Pieces are sorted. Raises ValueError if the words are given and differ from the text.
+        Pieces are sorted. Raises ValueError if the offsets are malformed, or the words are given
+        and differ from the text.
         """
         label, _, ranges = body.partition(" ")
         if not re.fullmatch(r"\d{1,12} \d{1,12}(;\d{1,12} \d{1,12})*", ranges):

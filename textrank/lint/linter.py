@@ -257,7 +257,7 @@ def _make_proposal(text: str, line_ends: Sequence[int], flag: Flag, file: str) -
 
 
 def _surrounding_sentence(text: str, start: int, end: int) -> str:
-    """Return the words around characters [start, end), up to a sentence end or blank line.
+    """Return characters [start, end) with their sentence, up to a sentence end or blank line.
 
     At most MAX_CONTEXT_CHARACTERS on either side, which can cut a word; white space becomes single
     blanks.

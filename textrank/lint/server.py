@@ -109,7 +109,9 @@ class SpellServer(LanguageServer):
     def _make_linter(self, snapshot: Snapshot) -> Linter:
         """Return the linter with the settings that hold for a document; needs ``_linter_lock``.
 
-        An invalid pyproject.toml is reported once per message.
+        Settings are those of the nearest pyproject.toml; defaults if the document is not a file, or
+        the settings are invalid, which is reported to the editor once per message. The model is
+        loaded at the first call.
         """
         if self._model is None:
             self._model = ConfusionModel.from_disk(shipped_model_path("confusions") or "confusions")
@@ -245,7 +247,10 @@ def _diagnostic(proposal: Proposal, range_: lsp.Range) -> lsp.Diagnostic:
 
 
 def make_server() -> SpellServer:
-    """Return the server with its handlers, ready to be started over standard input and output."""
+    """Return the server with its handlers, ready to be started over standard input and output.
+
+    A document is checked at once when it is opened and ``DEBOUNCE_SECONDS`` after its last change.
+    """
     server = SpellServer()
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)

@@ -352,8 +352,6 @@ def _aggregate_statements(statements: Iterable[Mapping[str, Any]]) -> list[Fact]
     """Return the facts of statements with the columns of ``StatementRow``, most probable first.
 
     Statements that are not evidence are given too; ``aggregate_rows`` leaves them out.
-
-    Statements of a document must follow one another: a document that comes back counts as another.
     """
     groups = groupby(statements, key=lambda row: row["document"])
     return aggregate_rows((name, map(_to_answer, rows)) for name, rows in groups)

@@ -291,7 +291,7 @@ def _split_names(text: str) -> list[str]:
 
 
 def _parse_network(words: str) -> Question | None:
-    """Parse "network of A, B and C"; None for other forms.
+    """Parse "network of A, B and C" as a question for a network; None for other forms.
 
     "graph" means the same; "interactions between" does only with more than two names, and
     "interactions of" never, since it asks for partners.
@@ -330,8 +330,8 @@ def _parse_status(words: str) -> Question | None:
 def _parse_list(words: str) -> Question | None:
     """Parse "list all", "top 5", "the 10 strongest interactions", "top 3 partners of GRB2".
 
-    Also "everything about GRB2", which asks for its partners. ``limit`` of the Question is the
-    number if there is one, else None. None for other forms.
+    The Question asks for facts, or for the partners of a name, as "everything about GRB2" does too.
+    ``limit`` of the Question is the number if there is one, else None. None for other forms.
     """
     lead = r"(?:(?:list|show|give|print|display)(?: me)? )?(?:the )?"
     objects = r"(?: (?:statements?|interactions?|facts|pairs|relations?|results?))?"
@@ -363,7 +363,8 @@ def _to_int(text: str | None) -> int | None:
 def _parse_noun(words: str) -> Question | None:
     """Parse "inhibitors of MDM2", "show me all interactions of GRB2"; None for other forms.
 
-    Type and role come from ``_NOUNS``; the role is that of the name: MDM2 is the target here.
+    The Question asks for the partners of a name, with type and role of ``_NOUNS``; the role is that
+    of the name: MDM2 is the target here. None also if the name cannot be one.
     """
     for pattern, (types, role) in _NOUNS.items():
         match = _match(

@@ -1180,7 +1180,7 @@ def _create_view(connection: duckdb.DuckDBPyConnection, table: str, source: str)
 
 
 def _select_column(name: str, type: str, *, is_present: bool) -> str:
-    """Return the SQL expression of one column of a view; NULL of its type if it is not present.
+    """Return the SQL of one column of a view, ``EXPRESSION AS "name"``; NULL if it is not present.
 
     ``type`` is a type of DuckDB, to which the column is cast; values that cannot be are NULL. JSON
     is not cast.

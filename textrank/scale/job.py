@@ -329,7 +329,10 @@ def list_read_files(path: Path) -> list[Path]:
 
 
 def _walk(path: Path) -> list[Path]:
-    """Return all files in a folder and below it, or a file itself; nothing for a missing path."""
+    """Return all files in a folder and below it, or a file itself; [] for a missing path.
+
+    In no particular order.
+    """
     return [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
 
 

@@ -127,7 +127,7 @@ class Worker:
         """Load the model and the language pipeline of a job.
 
         Components of the pipeline are switched off for readers, which only tokenize. Raises
-        ValueError if the model or one of its settings does not exist.
+        ValueError if the model, the pipeline or a setting does not exist.
         """
         self.job = job
         self.analysis = load_analysis(job)
@@ -580,7 +580,7 @@ def load_analysis(job: Job) -> Analysis:
     """Load the model of a job with the language pipeline that its task needs.
 
     A pipeline that the job names is loaded whole; of the shipped one only the components that the
-    task requires. Raises ValueError if the model or one of its settings does not exist.
+    task requires. Raises ValueError if the model, the pipeline or a setting does not exist.
     """
     model = with_task_settings(load_model(job.model), job.settings)
     task = model.pipeline.task

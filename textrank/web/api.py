@@ -500,7 +500,10 @@ def _respond_with_timeout(_: Request, __: Exception) -> Response:
 
 
 def openapi_document() -> dict[str, Any]:
-    """Return the description of the interface in OpenAPI 3.1, without the routes for INCEpTION."""
+    """Return the description of the interface in OpenAPI 3.1, without the routes for INCEpTION.
+
+    It covers ``/health``, which needs no token, and the routes below ``/v1``.
+    """
     document = {
         "type": "object",
         "required": ["text"],

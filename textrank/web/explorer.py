@@ -289,6 +289,9 @@ class StatementExplainer:
 
         ``candidates`` and ``offset`` are those of ``_find_candidates``. Raises ValueError if there
         is no such candidate.
+
+        The decision's ``row`` has those of ``STATED_COLUMNS`` that are known (not of
+        ``UNKNOWN_VALUES``).
         """
         wanted = [(row[f"start_{s}"] - offset, row[f"end_{s}"] - offset) for s in "ab"]
         for candidate in candidates:
@@ -758,7 +761,10 @@ class Explorer:
             self._cached(routes[path])(Request(scope))
 
     def app(self) -> Starlette:
-        """Return the application, which checks no token; put ``GuardMiddleware`` in front."""
+        """Return the application, which checks no token; put ``GuardMiddleware`` in front.
+
+        Pages are cached, except explanations, reports and exports.
+        """
         pages: dict[str, Callable[[Request], Response]] = {
             "/": self._cached(self.index),
             "/network": self._cached(self.network),
@@ -969,7 +975,8 @@ class Explorer:
     def suggest(self, request: Request) -> Response:
         """Serve entities whose names contain a word (parameter ``q``), as a JSON list.
 
-        Empty without a word; only its first 100 characters count.
+        At most eight rows, those of ``queries.suggest_entities``. Empty without a word, of which
+        only the first 100 characters count.
         """
         word = request.query_params.get("q", "").strip()[:100]
         return JSONResponse(queries.suggest_entities(self.store, word) if word else [])

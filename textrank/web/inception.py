@@ -90,9 +90,10 @@ class InceptionRecommender:
     def _add_names(self, cas: Any, layer: str, feature: str, mode: str, deadline: float) -> None:
         """Add the recognised names of the text to the CAS, in place, as predictions of a layer.
 
-        Names without a value for ``feature`` (see ``_name_value``) are left out. With ``mode``
-        "tokens" they are widened to tokens of the CAS. ``deadline`` and its errors are those of
-        ``annotate_docs``. Raises ApiError 422 if the layer or feature is missing.
+        ``feature`` gets the identifier of a name if it is one of ``IDENTIFIER_FEATURES``, else its
+        label; names without one are left out. With ``mode`` "tokens" they are widened to tokens of
+        the CAS. ``deadline`` and its errors are those of ``annotate_docs``. Raises ApiError 422 if
+        the layer or feature is missing.
         """
         annotation_type = _get_type(cas, layer, (feature,))
 

@@ -47,6 +47,9 @@ def create_server(service: AnnotationService, results: Sequence[Path] = ()) -> M
     ``service`` must annotate texts with a model whose task states facts. ``results`` are the
     folders of ``textrank apply --out`` that ``ask_results`` may read, named after their last part;
     of two with one name the last is used. Without any the tool is left out.
+
+    ``extract_statements`` leaves out pairs that do not interact, unless they are negated or
+    speculated or the caller wants all. Errors of a tool are ToolError.
     """
     server = MCPServer(
         "textrank",
