@@ -222,9 +222,9 @@ def command(
 def _guarantee(model: Model, max_error: float, confidence: float) -> tuple[Model, ShiftMonitor]:
     """Return the model that answers from the level of a guarantee on, and an observer of answers.
 
-    ``max_error`` is the largest share of wrong answers, ``confidence`` the probability of the
-    guarantee; ``find_guarantee`` defines both. The given model is not changed. Raises ValueError if
-    nothing can be guaranteed.
+    ``max_error`` is the largest share of wrong answers, ``confidence`` the probability that this
+    holds. The given model is not changed. Models without calibration, and tasks that always answer,
+    keep their answers, which the observer marks. Raises ValueError if nothing can be guaranteed.
     """
     from textrank.evaluation.guarantees import ShiftMonitor, find_guarantee, with_guarantee
 

@@ -336,7 +336,7 @@ def _show_sweep(result: Sweep, json_: Path | None, folder: Path | None) -> None:
 
 
 def _check_protocol(name: str) -> None:
-    """Raise ValueError if there is no protocol of this name."""
+    """Raise ValueError if a name is not one of ``PROTOCOL_NAMES``."""
     if name not in PROTOCOL_NAMES:
         raise ValueError(f"unknown protocol {name!r}. Available: {', '.join(PROTOCOL_NAMES)}.")
 

@@ -647,7 +647,8 @@ def _normalise_doc(doc: Doc, location: str) -> Doc:
 
     The spans are ``doc.ents`` unless the group exists. Changes the Doc in place and returns it.
     Raises ValueError, beginning with ``location``, if the Doc is damaged: spaCy checks words, spans
-    and entities only when they are used.
+    and entities only when they are used. The id, and ``meta``, ``gold`` and ``concepts`` of
+    ``user_data`` must also have their types.
     """
     try:
         for spans in doc.spans.values():

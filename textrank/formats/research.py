@@ -115,8 +115,8 @@ class Letor(FileReader):
     def _files(self) -> Iterator[tuple[str, Iterable[tuple[int, str]]]]:
         """Iterate over the name and the numbered lines of each file, sorted by name in an archive.
 
-        Lines are numbered from 1; bytes that are not UTF-8 become surrogates, which parsing
-        refuses.
+        A path that is not a tar archive is the only file. Lines are numbered from 1; bytes that are
+        not UTF-8 become surrogates, which parsing refuses.
         """
         if not self.path.endswith(ARCHIVE_SUFFIXES):
             yield self.path, iter_lines(self.path, self.limit)

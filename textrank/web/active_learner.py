@@ -178,8 +178,9 @@ class QueryStrategy:
     def values(self, uncertainty: Vector, density: Vector, similarity: Vector) -> Vector:
         """Return the value (n,) of asking about each of n candidates; higher is better.
 
-        All arguments have shape (n,). ``uncertainty`` and ``density`` lie in [0, 1]; ``similarity``
-        is the largest cosine with a recent answer, and from 1 on counts as almost 1.
+        It is ``uncertainty * density^typical * (1 - similarity)^varied``. All arguments have shape
+        (n,). ``uncertainty`` and ``density`` lie in [0, 1]; ``similarity`` is the largest cosine
+        with a recent answer, and ``1 - similarity`` is clipped to [1e-6, 1].
         """
         novelty = np.clip(1 - similarity, 1e-6, 1.0)
         return np.asarray(uncertainty * density**self.typical * novelty**self.varied)

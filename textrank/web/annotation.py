@@ -259,7 +259,7 @@ class EditableNames:
 
     @classmethod
     def from_doc(cls, doc: Doc) -> EditableNames:
-        """Take the present names of a Doc as the given ones."""
+        """Take the present names of a Doc, its span group "entities", as the given ones."""
         return cls(doc, list(doc.spans.get(SPANS_KEY, ())))
 
     def apply(self, marks: Sequence[NameMark]) -> None:
@@ -1034,7 +1034,7 @@ def merge_feature_weights(
 
 
 def zip_model(model: Model) -> bytes:
-    """Return the folder of a model as a zip file."""
+    """Return a model as a zip file; its files are in the folder "model"."""
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work) / "model"
         model.to_disk(folder)
@@ -1262,7 +1262,7 @@ class CurationApp:
         return self._cookie(request) or self.curation.who
 
     def state(self, request: Request) -> Response:
-        """Serve everything the page shows, as JSON."""
+        """Serve ``Curation.state`` of the person as JSON."""
         return JSONResponse(self.curation.state(self._person(request)))
 
     def explain(self, request: Request) -> Response:

@@ -624,6 +624,8 @@ def render_static_page(store: Store) -> str:
 def json_for_script(value: Any) -> str:
     """Return JSON that cannot end the script element it is inserted in, whatever its texts are.
 
+    "<" and the separators U+2028 and U+2029 are escaped.
+
     >>> json_for_script("</script>")
     '"\\\\u003c/script>"'
     """

@@ -42,7 +42,11 @@ class InceptionRecommender:
         self.app = app
 
     def routes(self) -> list[Route]:
-        """Return the routes, relative to the address that INCEpTION is given."""
+        """Return the routes, relative to the address that INCEpTION is given.
+
+        They are ``/names`` and ``/relations``, each with ``/predict`` and ``/train``; all take
+        POST.
+        """
         return [
             Route("/names/predict", self.predict_names, methods=["POST"]),
             Route("/relations/predict", self.predict_relations, methods=["POST"]),

@@ -155,9 +155,11 @@ class Replay:
         return checks
 
     def forecast_errors(self, *, shown: bool = False) -> list[ForecastErrors]:
-        """Return the errors of ``check_forecasts``, one entry per distance of ``AHEAD``.
+        """Return a summary of ``check_forecasts`` for each distance of ``AHEAD``.
 
-        Distances without any forecast are left out. ``shown`` is as in ``check_forecasts``.
+        It has the mean absolute error, that of forecasting no change, and the share of intervals
+        that held. Distances without any forecast are left out; ``shown`` is as in
+        ``check_forecasts``.
         """
         checks = self.check_forecasts(shown=shown)
         errors = []

@@ -388,9 +388,9 @@ class LabelReview:
 
         ``filters`` and ``random`` are as in ``next_item``. Keys: ``item`` (the next one or None);
         counts ``decided`` (by this person), ``reviewed`` (by anybody), ``total``, ``wrong``,
-        ``disputed`` and ``people``; ``error_rate`` (of the audit), ``sampled``
-        (``sampled_error_rate``), ``agreement``, ``parts`` (see ``_parts``), and ``last`` (the
-        person's last decisions, newest first).
+        ``disputed`` (several votes but no decision) and ``people``; ``error_rate`` (of the audit),
+        ``sampled`` (``sampled_error_rate``), ``agreement``, ``parts`` (see ``_parts``), and
+        ``last`` (the person's last ``MAX_LISTED_ANSWERS`` decisions, newest first).
         """
         person = who or self.who
         with self._lock:
@@ -591,7 +591,7 @@ class ReviewApp:
         return self.review.state(self._person(request), filters, random=is_random)
 
     def state(self, request: Request) -> Response:
-        """Serve everything the page shows, as JSON."""
+        """Serve ``LabelReview.state`` of the person as JSON; parameters as in ``_state``."""
         return JSONResponse(self._state(request))
 
     async def decide(self, request: Request) -> Response:
