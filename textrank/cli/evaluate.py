@@ -97,6 +97,9 @@ def evaluate_model(
 ) -> tuple[Report, Callable[[], str] | None]:
     """Evaluate a model on a corpus with given names.
 
+    Raises ValueError if ``positives`` is neither a share in [0, 1] nor "auto", or the model or
+    corpus cannot be read.
+
     Parameters
     ----------
     model, corpus

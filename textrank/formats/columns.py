@@ -535,8 +535,9 @@ def _iter_name_rows(doc: Doc) -> Iterator[dict[str, Any]]:
 def _iter_pair_rows(doc: Doc, source: str) -> Iterator[dict[str, Any]]:
     """Iterate over the results of task ``source`` as rows with the keys ``PAIR_COLUMNS``.
 
-    Values that a result lacks are None. No rows if the task has not run on the Doc. Raises
-    ValueError if the extension ``textrank_<source>`` is not registered or results are not pairs.
+    A result must have names, spans and a sentence, which becomes plain text; other values that it
+    lacks are None. No rows if the task has not run on the Doc. Raises ValueError if the extension
+    ``textrank_<source>`` is not registered or results are not pairs.
     """
     if not doc.has_extension(f"textrank_{source}"):
         raise ValueError(f"no results {source!r} on document {document_id(doc)!r}. Run the task.")

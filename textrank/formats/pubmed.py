@@ -181,9 +181,10 @@ def _get_pmid(element: Element) -> str:
 def _build_record(item: tuple[Element, str]) -> Record:
     """Make a Record of ``(PubmedArticle, location)``, with title, year and journal in its data.
 
-    Year and journal are left out if not given. The element PMID of a deleted article gives an empty
-    record with ``data["deleted"]``. Raises ValueError, beginning with the location, if an article
-    has no PMID or no Article.
+    The text has a line for the title and one for each part of the abstract, with its label. Year
+    (also of a MedlineDate) and journal are left out if not given. The element PMID of a deleted
+    article gives an empty record with ``data["deleted"]``. Raises ValueError, beginning with the
+    location, if an article has no PMID or no Article.
     """
     element, location = item
     if tag_name(element) == "PMID":

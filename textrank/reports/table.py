@@ -44,13 +44,14 @@ def report_to_json(report: Report, *, decisions: bool = False) -> str:
 def write_report(report: Report, path: str | Path, *, decisions: bool = False) -> None:
     """Write ``report_to_json`` to a file atomically; an existing file is replaced.
 
-    Raises ValueError for NaN or infinity.
+    ``decisions`` includes the decision about every candidate. Raises ValueError for NaN or
+    infinity.
     """
     write_text(report_to_json(report, decisions=decisions), path)
 
 
 def write_json(data: Mapping[str, Any], path: str | Path) -> None:
-    """Write plain values as JSON in the form of ``report_to_json``, atomically.
+    """Write plain values as indented JSON, atomically; an existing file is replaced.
 
     Raises ValueError for NaN or infinity.
     """

@@ -317,8 +317,9 @@ class StatementExplainer:
 
         ``rows`` are statements of one sentence, at least one. The candidates are those of the whole
         text (0) if ``document`` has one of at most ``MAX_EXPLAINED_CHARACTERS``, else of the
-        sentence alone (its first character in the document). Names are those of the document, or of
-        ``rows`` if it has none. Those of the last whole text are kept.
+        sentence alone (its first character in the document). Names in a whole text are those of the
+        document, or of ``rows`` if it has none; in a sentence those of ``rows``. Candidates of the
+        last whole text are kept.
         """
         text = (document or {}).get("text") or ""
         names = [(row[f"start_{s}"], row[f"end_{s}"], "protein") for row in rows for s in "ab"]

@@ -440,7 +440,7 @@ class RankCurationApp:
         return self.curation.state(self._person(request), int(limit) if is_number else MAX_OPTIONS)
 
     def state(self, request: Request) -> Response:
-        """Serve everything the page shows, as JSON."""
+        """Serve ``RankCuration.state`` of the person as JSON; see ``_state`` for parameters."""
         return JSONResponse(self._state(request))
 
     async def answer(self, request: Request) -> Response:
