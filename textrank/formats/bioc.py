@@ -88,7 +88,8 @@ class BioCJSON(AnnotatedFile):
 
         ``item_filter`` selects documents by number and takes the errors of malformed ones; None
         reads all. Raises ValueError if the file cannot be read and, without a filter, if it has no
-        document or (unless ``skip_bad``) a malformed one.
+        document or (unless ``skip_bad``) a malformed one. A value without passages, or a line that
+        is not JSON, is always an error.
         """
         return _build_bioc_docs(self, self._trees(), nlp, item_filter)
 

@@ -253,7 +253,8 @@ class Medline(FileReader):
 
         ``item_filter`` selects documents by number and takes the errors of malformed ones; None
         reads all. Raises ValueError if the file cannot be read and, without a filter, if it has no
-        document or (unless ``skip_bad``) a malformed one.
+        document or (unless ``skip_bad``) one without a PMID. A line without a tag is always an
+        error.
         """
         return build_docs(
             self._blocks(),

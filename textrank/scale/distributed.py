@@ -578,8 +578,8 @@ def _center_by_query(partition: Partition, u: Vector, rank: str) -> Vector:
 def _normal_product(partition: Partition, q: Vector, rank: str, folds: int, out: int) -> Vector:
     """Return this partition's share of ``X'L X q`` over the training candidates, shape (d,).
 
-    ``q`` has shape (d,). L is I unless ``rank`` is "query"; the global centring is applied to the
-    sum.
+    Training candidates are those outside fold ``out`` (``_training_mask``). ``q`` has shape (d,). L
+    is I unless ``rank`` is "query"; the global centring is applied to the sum.
     """
     u = _center_by_query(partition, partition.X @ q, rank) * _training_mask(partition, folds, out)
     return np.asarray(partition.X.T @ u)
@@ -588,14 +588,18 @@ def _normal_product(partition: Partition, q: Vector, rank: str, folds: int, out:
 def _right_hand_side(partition: Partition, rank: str, folds: int, out: int) -> Vector:
     """Return this partition's share of ``X'L y`` over the training candidates, shape (d,).
 
-    L is I unless ``rank`` is "query"; the global centring is applied to the sum.
+    Training candidates are those outside fold ``out`` (``_training_mask``). L is I unless ``rank``
+    is "query"; the global centring is applied to the sum.
     """
     u = _center_by_query(partition, partition.y, rank) * _training_mask(partition, folds, out)
     return np.asarray(partition.X.T @ u)
 
 
 def _column_sums(partition: Partition, folds: int, out: int) -> tuple[float, Vector, float]:
-    """Return count, ``X'1`` of shape (d,) and ``1'y`` of the training candidates of a partition."""
+    """Return count, ``X'1`` of shape (d,) and ``1'y`` of the training candidates of a partition.
+
+    These are the candidates outside fold ``out`` (``_training_mask``).
+    """
     mask = _training_mask(partition, folds, out)
     return float(mask.sum()), np.asarray(partition.X.T @ mask), float(partition.y @ mask)
 
