@@ -147,8 +147,8 @@ def make_review(
     """Audit a corpus and open the file of decisions about its doubts.
 
     ``file`` None names the file after the corpus and the task, in the current folder; ``who`` is
-    the person who decides. Other arguments are as in ``audit_corpus``. Raises ValueError as it
-    does, and if the file has decisions about other texts or labels.
+    the person who decides. Other arguments are as in ``audit_corpus``. Raises ValueError if the
+    corpus has no labelled candidates, or the file has decisions about other texts or labels.
     """
     from textrank.evaluation.audit import audit_dataset
     from textrank.web.annotation import AnswerLog, fingerprint_docs
@@ -183,7 +183,8 @@ def audit_files(
     ``model`` is a model whose own answers to the same texts help, ``checked`` a corpus with some of
     the documents and correct annotation, ``answers`` a corpus of the system's answers. ``labels``
     are the entity labels to compare; empty compares all. ``nlp`` is a spaCy pipeline (None: the
-    shipped one), ``seed`` that of resamples. Raises ValueError as ``audit_answers`` does.
+    shipped one), ``seed`` that of resamples. Raises ValueError if too few answered documents are
+    checked, ids repeat, or texts differ between answers and checked documents.
     """
     import spacy
 

@@ -143,8 +143,10 @@ def explain_influence(
     ``corpus`` is the corpus that the model was trained on, or ``STORED`` for the documents that an
     updatable model keeps; other arguments are as in ``explain_model``. A row has ``document``,
     ``text``, ``spans``, ``score`` and ``influence``: all training documents with the exact change
-    of the score without them, largest first, and the address of their abstract (``url``), None if
-    the id is not that of a PubMed abstract. Raises ValueError as ``Model.influence`` does.
+    of the score without them, largest magnitude first, and the address of their abstract (``url``),
+    None if the id is not that of a PubMed abstract. Raises ValueError if the learner has no closed
+    form, the model has a second stage or (with ``STORED``) keeps no documents, or there are too
+    many candidates and documents.
     """
     from textrank._annotate import load_language
     from textrank.cli.sources import read_corpus, read_texts, set_model_parser

@@ -77,7 +77,8 @@ def forget_in_folder(
 
     ``documents`` are ids; repeated ones count once. ``out`` is the folder to write, None replaces
     the model; ``receipt`` is the file of the receipt, None names it after the checksum of the new
-    model, beside it. Raises ValueError as ``forget_documents`` does, before anything is written.
+    model, beside it. Raises ValueError, before anything is written, if the model keeps no training
+    data, does not know a document, or has too little left to learn from.
     """
     from textrank.config import load_model
     from textrank.updates import forget_documents

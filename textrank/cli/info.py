@@ -97,7 +97,7 @@ def collect_info(name: str | None = None) -> dict[str, dict[str, str]]:
 def _describe_shipped(name: str) -> dict[str, dict[str, str]]:
     """Return the settings of a shipped pipeline and the meta data of the model of that name.
 
-    Sections are as in ``collect_info``; one is missing if there is no such pipeline or model.
+    Sections are ``{title: {key: text}}``; one is missing if there is no such pipeline or model.
     Values in ``HIDDEN_META_KEYS`` are left out.
     """
     from textrank.config import load_model, load_pipeline, model_names, pipeline_names, to_config

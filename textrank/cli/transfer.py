@@ -78,8 +78,9 @@ def transfer_files(
 
     Corpora are data files or folders, ``pipeline`` is a shipped name or the path of a cfg,
     ``settings`` are overrides ``KEY=VALUE`` of it and ``nlp`` is a spaCy pipeline (None: the
-    shipped one); other arguments are as in ``transfer_corpora``. Raises ValueError as that does,
-    and if two of the other corpora have one name.
+    shipped one); other arguments are as in ``transfer_corpora``. Raises ValueError if there is no
+    other corpus or two have one name, a corpus has no labelled candidates, or the learner is not
+    RLS.
     """
     from textrank.cli.sources import read_corpus, set_parser
     from textrank.config import load_pipeline, parse_setting

@@ -562,7 +562,8 @@ class ActiveLearner:
     def heldout_score(self, row: int, kernel_row: Vector) -> float:
         """Return the score of a candidate by the model trained without its document.
 
-        ``row`` need not be labelled. ``kernel_row`` (n,) are its kernel values with all candidates.
+        The score of the prior is included. ``row`` need not be labelled. ``kernel_row`` (n,) are
+        its kernel values with all candidates.
         """
         groups = self.cached("groups", lambda: {self.groups[i] for i in self.labelled})
         if self.groups[row] not in groups:

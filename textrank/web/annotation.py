@@ -267,7 +267,8 @@ class EditableNames:
 
         A mark is widened to whole tokens and replaces the names that it overlaps. New names get the
         most common label of the given names, "protein" without any. Earlier calls have no effect on
-        the result. Raises ValueError as ``find_span`` does; the Doc is then unchanged.
+        the result. Raises ValueError, with the Doc unchanged, if a mark lies outside of the text or
+        is not a few words (``find_span``).
         """
         spans = list(self.given)
         most_common = Counter(span.label_ for span in spans).most_common(1)

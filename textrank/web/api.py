@@ -143,8 +143,10 @@ class AnnotationService:
     ) -> Iterator[Any]:
         """Yield ``convert(doc)`` of each annotated document, in order.
 
-        ``convert`` runs under the lock, and a Doc is only valid while it runs. Raises TimeoutError
-        and ValueError as ``annotate`` does.
+        ``convert`` runs under the lock, and a Doc is only valid while it runs. Documents are
+        annotated ``CHUNK_DOCUMENTS`` at a time. Raises TimeoutError if ``deadline``, by the
+        monotonic clock, has passed before a chunk or at the end, and ValueError for a text that
+        cannot be annotated.
         """
         model, nlp = self.loaded
         for first in range(0, len(documents), CHUNK_DOCUMENTS):

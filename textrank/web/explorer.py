@@ -756,7 +756,7 @@ class Explorer:
     cache: PageCache = field(default_factory=PageCache)
 
     def warm_up(self) -> None:
-        """Load what the first request would load: the gene tables, templates and first pages."""
+        """Serve the first pages into the cache, which loads gene tables and templates too."""
         routes = {"/": self.index, "/errors": self.errors, "/api/suggest": self.suggest}
         for path, query in (("/", ""), ("/", "q=p53"), ("/api/suggest", "q=p53"), ("/errors", "")):
             scope: dict[str, Any] = {"type": "http", "method": "GET", "path": path, "headers": []}

@@ -66,7 +66,9 @@ def measure_rank_quality(
     """Return the quality of choices from their ranks, oldest first.
 
     ``ranks`` are those before a choice was learnt, ``heldout`` those without its query, ``sizes``
-    how many candidates were shown; all have one entry per choice.
+    how many candidates were shown; all have one entry per choice. Metrics are shares of ranks that
+    are 1, ``recent`` that of the last ``RECENT_ANSWERS`` of ``ranks``, and ``chance`` the mean of 1
+    / size; all are None without choices.
 
     >>> measure_rank_quality([1.0, 2.0], [1.0, 1.0], [2, 4])
     RankQuality(answers=2, progressive=0.5, recent=0.5, heldout=1.0, chance=0.375)

@@ -291,7 +291,8 @@ class RankLearner:
     def learn_all(self, choices: Iterable[tuple[RankQuestion, Choice | None]]) -> None:
         """Learn several answers with one training at the end, and choose alpha.
 
-        Raises ValueError as ``learn`` does; answers before the wrong one are then learnt.
+        Raises ValueError if a choice is not valid or its question was answered before; answers
+        before the wrong one are then learnt. Takes ``lock``.
         """
         parts = []
         with self.lock:
