@@ -22,6 +22,7 @@ import spacy
 
 from tests.campaign import samples
 from tests.campaign.findings import note
+from tests.campaign.sandbox import MEGABYTES, SECONDS
 from tests.campaign.settings import INPUTS, SEED
 from textrank._annotate import load_language
 from textrank.cli.apply import iter_annotated
@@ -178,10 +179,13 @@ def test_reading_a_repeated_piece(name: str, tmp_path: Path) -> None:
             middle = piece * (size // len(piece))
             file.write_bytes(pack(plain[:start] + middle + plain[start + len(piece) :]))
             with contextlib.suppress(ValueError, OSError):
-                list(load_corpus(file)(nlp))
+                for _ in load_corpus(file)(nlp):  # as a stream, as commands read
+                    pass
 
         exponent, seconds, megabytes = growth_exponent(run)
         assert exponent <= STEEPEST or seconds < 1, (name, start, piece[:80], exponent, seconds)
+        assert seconds <= SECONDS, (name, start, piece[:80], seconds)
+        assert megabytes <= MEGABYTES, (name, start, piece[:80], megabytes)
         steepest = max(steepest, exponent if seconds >= 1 else 0.0)
         slowest, largest = max(slowest, seconds), max(largest, megabytes)
     note(

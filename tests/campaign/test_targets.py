@@ -8,13 +8,15 @@ import json
 import random
 import resource
 import time
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import spacy
 
 from tests.campaign.findings import check, note
 from tests.campaign.mutations import (
@@ -25,7 +27,7 @@ from tests.campaign.mutations import (
     spoil_packed,
     spoil_tokens,
 )
-from tests.campaign.sandbox import MEGABYTES, SECONDS, resident_megabytes, run_all
+from tests.campaign.sandbox import MEGABYTES, SECONDS, resident_megabytes, run_all, run_batches
 from tests.campaign.settings import INPUTS, SEED
 from tests.lint.test_server import TEXT, URI, editor, read, write
 from tests.results.test_explored_lines import LINE
@@ -56,16 +58,7 @@ def vectors() -> bytes:
     return buffer.getvalue()
 
 
-def read_lines(file: Path) -> None:
-    """Open lines of ``apply`` as ``explore`` does, and ask for a page."""
-    store = open_store(file)
-    with closing(store.connection):
-        select_page(store, Selection())
-
-
 TARGETS: dict[str, tuple[bytes, Callable[[bytes, random.Random], bytes], Callable[[Path], Any]]] = {
-    "lines.jsonl": (f"{LINE}\n{LINE}\n".encode(), TREES, read_lines),
-    "lines.jsonl.gz": (gzip.compress(f"{LINE}\n".encode()), spoil_packed(TREES), read_lines),
     "vectors.npz": (vectors(), spoil_bytes, lambda f: WordVectorFile(str(f)).factor(["then"])),
     "vectors.txt": (b"2 2\nthen 1.0 0.5\nthan 0 2\n", WORDS,
                     lambda f: WordVectorFile(str(f)).factor(["then"])),
@@ -90,6 +83,80 @@ def test_a_spoilt_file_is_used_or_refused_by_name(name: str, tmp_path: Path) -> 
         yield ""
 
     check(name, run_all(INPUTS, attempt), spoilt)
+
+
+LINES: dict[str, tuple[bytes, Callable[[bytes, random.Random], bytes]]] = {
+    "lines.jsonl": (f"{LINE}\n{LINE}\n".encode(), TREES),
+    "lines.jsonl.gz": (gzip.compress(f"{LINE}\n".encode()), spoil_packed(TREES)),
+}
+
+
+class Parsed(Exception):  # noqa: N818
+    """Raised instead of building a Store: carries the rows that it would have."""
+
+    def __init__(self, tables: dict[str, list[Any]]) -> None:
+        super().__init__()
+        self.tables = tables
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_spoilt_lines_for_explore(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each file is read alone; those that are accepted go to databases, many files to each.
+
+    A database takes fifty times as long as reading a line. If one cannot be built, its files are
+    opened one by one.
+    """
+    seed, way = LINES[name]
+    file = tmp_path / name
+    nlp = spacy.blank("en")  # lines without results are read as a corpus
+    monkeypatch.setattr("textrank.results.store.spacy.blank", lambda _: nlp)
+
+    def spoilt(number: int) -> bytes:
+        return way(seed, random.Random(f"{SEED} {name} {number}"))
+
+    def parse(number: int) -> dict[str, list[Any]]:
+        def keep_rows(tables: dict[str, Any], *_: Any, **__: Any) -> None:
+            raise Parsed({table: list(rows) for table, rows in tables.items()})
+
+        file.write_bytes(spoilt(number))
+        with monkeypatch.context() as patch:
+            patch.setattr("textrank.results.store.from_rows", keep_rows)
+            try:
+                open_store(file)
+            except Parsed as parsed:
+                return parsed.tables
+        raise AssertionError("no Store is built")
+
+    def read(number: int) -> Iterator[str]:
+        yield str(file)
+        parse(number)
+        yield ""
+
+    found = run_all(INPUTS, read)
+    check(name, found, spoilt)
+    accepted = [outcome.index for outcome in found if outcome.kind == "fine"]
+
+    def show(places: Sequence[int]) -> Iterator[str]:
+        """Ask for the first page of one database with the rows of several files."""
+        yield str(file)
+        if len(places) == 1:
+            file.write_bytes(spoilt(accepted[places[0]]))
+            store = open_store(file)
+        else:
+            tables: dict[str, list[Any]] = defaultdict(list)
+            for place in places:
+                for table, rows in parse(accepted[place]).items():
+                    tables[table] += rows
+            store = from_rows(tables, name, size=file.stat().st_size)
+        with closing(store.connection):
+            select_page(store, Selection())
+        yield ""
+
+    shown = run_batches(len(accepted), show)
+    check(f"{name}, shown", shown, lambda place: spoilt(accepted[place]))
+    assert 0 < len(accepted) < INPUTS
 
 
 QUERIES = "q=GRB2 SOS1&type=binding&type=activation&status=negated&year=2001&sort=year&page=2"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import tracemalloc
 import zlib
 from pathlib import Path
 
@@ -608,3 +609,30 @@ def test_tiny_rows_of_a_table_are_read_without_arrays(
     assert [token.is_sent_start for token in docs[0]] == [True, False, True]
     assert len(docs) == 50
     assert len(calls) == 1
+
+
+def test_a_table_is_read_with_one_batch_in_memory(tmp_path: Path) -> None:
+    """The Docs of 4000 rows would take ten times the memory that is allowed here."""
+    from textrank.formats.columns import Columns
+
+    file = tmp_path / "a.csv"
+    file.write_text("title,abstract\n" + "T,A\n" * 4000)
+    reader = Columns(str(file))
+    next(reader(NLP))
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in reader(NLP)) == 4000
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_of_two_columns_with_one_name_the_last_counts(tmp_path: Path) -> None:
+    from textrank.formats.columns import Columns
+
+    file = put(tmp_path, "a.csv", "note,text,note,text,year\n1,old,2,new,1999\n")
+    doc = next(Columns(file)(NLP))
+    assert doc.text == "new"
+    assert doc.user_data["meta"] == {"note": "2"}
+    assert doc.user_data["year"] == 1999
+    assert doc.user_data["document"] == "1"

@@ -10,7 +10,13 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from textrank.language.segmentation import BioTokenizer, SentenceSplitter, find_sentence_starts
+from textrank.language.segmentation import (
+    MAX_SHORT_TOKENS,
+    BioTokenizer,
+    SentenceSplitter,
+    find_sentence_starts,
+    set_sentence_starts,
+)
 
 TOKENIZE = BioTokenizer(spacy.blank("en").vocab)
 
@@ -111,3 +117,17 @@ def _count_lines(repetitions: int) -> int:
 
 def test_an_empty_doc_has_no_sentence():
     assert find_sentence_starts(TOKENIZE("")) == find_sentence_starts(TOKENIZE(" \n")) == []
+
+
+@pytest.mark.parametrize("final", [False, True])
+@pytest.mark.parametrize("length", [1, 3, MAX_SHORT_TOKENS, MAX_SHORT_TOKENS + 1, 40])
+@pytest.mark.parametrize("tokens", [(), (0,), (0, 2), (7, 1, 99)])
+def test_short_and_long_docs_get_the_same_starts(
+    length: int, tokens: tuple[int, ...], final: bool
+) -> None:
+    words = ["\n" if number % 3 == 1 else "word" for number in range(length)]
+    doc = Doc(spacy.blank("en").vocab, words=words, sent_starts=[True] * length)
+    set_sentence_starts(doc, tokens, final=final)
+    undecided = {word: -1 if final or word == "\n" else 0 for word in words}
+    expected = [1 if i in tokens else undecided[word] for i, word in enumerate(words)]
+    assert doc.to_array("SENT_START").astype("int64").tolist() == expected

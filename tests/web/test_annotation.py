@@ -12,6 +12,7 @@ import sys
 import urllib.request
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +111,7 @@ def test_attributes_are_stored_with_yes_and_exported(
 
 def test_a_file_of_answers_without_attributes_is_read(tmp_path: Path) -> None:
     file = tmp_path / "old.sqlite"
-    with sqlite3.connect(file) as db:
+    with closing(sqlite3.connect(file)) as db:
         db.executescript(
             "CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);"
             "CREATE TABLE events (id INTEGER PRIMARY KEY, at TEXT NOT NULL, who TEXT NOT NULL,"
@@ -349,7 +350,7 @@ def test_a_killed_process_loses_no_answer(tmp_path: Path) -> None:
             if number == 6:
                 process.send_signal(signal.SIGKILL)
         process.wait(timeout=240)
-    with sqlite3.connect(file) as database:
+    with closing(sqlite3.connect(file)) as database:
         rows = database.execute("SELECT question FROM events ORDER BY id").fetchall()
     assert [row[0] for row in rows] == said
 

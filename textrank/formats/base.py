@@ -28,7 +28,11 @@ from spacy.tokens import Doc, Span
 from textrank.candidates import span_tokens
 from textrank.io import MAX_ITEM_BYTES, ItemFilter, parse_items
 from textrank.language.long_docs import MAX_CHUNK_CHARACTERS, mark_batch_done, pipe_long, tokenize
-from textrank.language.segmentation import SentenceSplitter, set_sentence_starts
+from textrank.language.segmentation import (
+    MAX_SHORT_TOKENS,
+    SentenceSplitter,
+    set_sentence_starts,
+)
 
 # Readers and their options ------------------------------------------------------------------------
 
@@ -251,8 +255,10 @@ class Record:
         for mention in self.mentions or ():
             for words in (mention.id, mention.label, *mention.identifiers):
                 self._check_encodable("an id or label of a mention", words)
-        self._check_mentions()
-        self._check_gold()
+        if self.mentions:
+            self._check_mentions()
+        if self.gold:
+            self._check_gold()
 
     def _check_encodable(self, what: str, words: str) -> None:
         """Raise ValueError if ``words`` cannot be encoded as UTF-8.
@@ -260,6 +266,8 @@ class Record:
         That is so if it holds half of a surrogate pair. ``what`` describes the words in the
         message.
         """
+        if words.isascii():
+            return
         try:
             words.encode()
         except UnicodeEncodeError as error:
@@ -442,7 +450,9 @@ def _build_doc(record: Record, nlp: Language, cut: bool) -> Doc:
         set_mentions(doc, record.mentions)
     if record.gold is not None:
         doc.user_data["gold"] = [dict(relation) for relation in record.gold]
-    doc.user_data |= {"document": record.document, **record.data}
+    doc.user_data["document"] = record.document
+    if record.data:
+        doc.user_data |= record.data
     return doc
 
 
@@ -473,7 +483,10 @@ def _set_record_sentences(doc: Doc, record: Record) -> None:
     if not record.breaks:  # most rows of a table: spare them the arrays
         set_sentence_starts(doc, (0,), final=record.sentences)
         return
-    attributes = doc.to_array([IDX, IS_SPACE]).tolist()
+    if len(doc) <= MAX_SHORT_TOKENS:  # for a few tokens, arrays cost more than a loop
+        attributes = [(token.idx, token.is_space) for token in doc]
+    else:
+        attributes = doc.to_array([IDX, IS_SPACE]).tolist()
     word_tokens = [
         token for token, (_, is_space) in enumerate(attributes) if record.sentences or not is_space
     ]

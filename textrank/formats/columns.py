@@ -385,46 +385,38 @@ class Columns(FileReader):
             item_filter=item_filter,
         )
 
-    def _rows(self) -> Iterator[tuple[int, dict[str, str], tuple[str, ...]]]:
-        """Iterate over ``(line number, cells by column, text columns)`` of the rows after line 1.
+    def _rows(self) -> Iterator[tuple[int, list[str], _Header]]:
+        """Iterate over ``(line number, cells, header)`` of the rows after line 1.
 
         The separator is a tab if the header has one, else the more frequent of comma and semicolon.
-        Blank lines are skipped. A row with a wrong number of cells gives an error row (see
-        ``_row``). Raises ValueError if a column of the text is missing or the file is not valid
-        CSV. The line number is that of the row's last line. Sets the field size limit of the csv
-        module to ``MAX_CELL_CHARACTERS``.
+        Blank lines are skipped. Raises ValueError if a column of the text is missing or the file is
+        not valid CSV. The line number is that of the row's last line. Sets the field size limit of
+        the csv module to ``MAX_CELL_CHARACTERS``.
         """
         lines = iter_lines(self.path, self.limit)
-        _, header = next(lines, (1, ""))
+        _, first_line = next(lines, (1, ""))
         separator = (
-            "\t" if "\t" in header else ";" if header.count(";") > header.count(",") else ","
+            "\t"
+            if "\t" in first_line
+            else ";"
+            if first_line.count(";") > first_line.count(",")
+            else ","
         )
         csv.field_size_limit(MAX_CELL_CHARACTERS)
         line_number = 1
         try:
-            names = next(csv.reader([header], delimiter=separator), [])
-            text_columns = self._columns(names)
+            names = next(csv.reader([first_line], delimiter=separator), [])
+            header = _Header.from_names(names, self._columns(names), self.id)
             reader = csv.reader((line + "\n" for _, line in lines), delimiter=separator)
             for cells in reader:
                 line_number = reader.line_num + 1
                 if cells:
-                    yield line_number, self._row(names, cells, line_number), text_columns
+                    yield line_number, cells, header
         except csv.Error as error:
             location = f"{self.path}, after line {line_number}"
             raise ValueError(
                 f"{location}: {error}. Quote cells that hold quotes or lines."
             ) from None
-
-    def _row(self, names: list[str], cells: list[str], line: int) -> dict[str, str]:
-        r"""Return cells by column name, or an error row if their number differs from the header's.
-
-        An error row has the message under the key ``\0``, which ``_record`` raises: raising here
-        would end the reader, so that ``skip_bad`` could not go on. ``line`` is the line number,
-        kept under the key ``\0line``.
-        """
-        if len(cells) != len(names):
-            return {"\0": f"{len(cells)} cells, but {len(names)} columns", "\0line": str(line)}
-        return dict(zip(names, cells, strict=True))
 
     def _columns(self, names: list[str]) -> tuple[str, ...]:
         """Return the columns of the text among ``names``, the header, in the order of ``text``.
@@ -440,33 +432,80 @@ class Columns(FileReader):
             )
         return text_columns
 
-    def _record(self, item: tuple[int, dict[str, str], tuple[str, ...]]) -> Record:
-        """Make a Record of an item of ``_rows``; raise ValueError for an error row.
+    def _record(self, item: tuple[int, list[str], _Header]) -> Record:
+        """Make a Record of an item of ``_rows``.
 
         Text cells are stripped and empty ones dropped; each begins a sentence. Without an id it is
-        the line number less 1. A year that is not a number is dropped. A row without text raises
-        ValueError.
+        the line number less 1. A year that is not a number is dropped. Raises ValueError for a row
+        without text or with a wrong number of cells.
         """
-        number, row, text_columns = item
+        number, cells, header = item
         location = f"{self.path}, line {number}"
-        if "\0" in row:
-            raise ValueError(f"{location}: {row[chr(0)]}. Quote cells that hold the separator.")
-        parts = [text for name in text_columns if (text := row[name].strip())]
+        if len(cells) != header.length:
+            raise ValueError(
+                f"{location}: {len(cells)} cells, but {header.length} columns. Quote cells that "
+                "hold the separator."
+            )
+        parts = [text for column in header.text if (text := cells[column].strip())]
         if not parts:
             raise ValueError(
-                f"{location}: no text in {', '.join(text_columns)}. Fill it in, or skip_bad."
+                f"{location}: no text in {', '.join(header.text_names)}. Fill it in, or skip_bad."
             )
-        breaks = list(accumulate(len(part) + 1 for part in parts[:-1]))
         data: dict[str, Any] = {}
-        if row.get("title"):
-            data["title"] = row["title"].strip()
-        if (year := parse_digits(row.get("year", ""))) is not None:
+        if header.title is not None and cells[header.title]:
+            data["title"] = cells[header.title].strip()
+        if header.year is not None and (year := parse_digits(cells[header.year])) is not None:
             data["year"] = year
-        used_columns = {*text_columns, self.id, "title", "year"}
-        if meta := {name: value for name, value in row.items() if name not in used_columns}:
-            data["meta"] = meta
-        name = row.get(self.id) or str(number - 1)
-        return Record(name, "\n".join(parts), location, breaks=breaks, data=data)
+        if header.meta:
+            data["meta"] = {name: cells[column] for name, column in header.meta}
+        document = (header.id is not None and cells[header.id]) or str(number - 1)
+        if len(parts) == 1:
+            return Record(document, parts[0], location, data=data)
+        breaks = list(accumulate(len(part) + 1 for part in parts[:-1]))
+        return Record(document, "\n".join(parts), location, breaks=breaks, data=data)
+
+
+@dataclass(frozen=True)
+class _Header:
+    """Positions of the columns of a table, looked up once and not for every row.
+
+    Attributes
+    ----------
+    length
+        Number of columns.
+    text, text_names
+        Positions and names of the columns of the text, in the order in which they are joined.
+    id, title, year
+        Positions of these columns; None if there is none.
+    meta
+        Names and positions of the other columns, in the order of the table.
+    """
+
+    length: int
+    text: tuple[int, ...]
+    text_names: tuple[str, ...]
+    id: int | None
+    title: int | None
+    year: int | None
+    meta: tuple[tuple[str, int], ...]
+
+    @classmethod
+    def from_names(cls, names: Sequence[str], text_names: tuple[str, ...], id_name: str) -> _Header:
+        """Look the columns up in the names of a first row; of equal names the last one counts.
+
+        ``text_names`` must be among them, ``id_name`` need not be.
+        """
+        position = {name: column for column, name in enumerate(names)}
+        used_names = {*text_names, id_name, "title", "year"}
+        return cls(
+            length=len(names),
+            text=tuple(position[name] for name in text_names),
+            text_names=text_names,
+            id=position.get(id_name),
+            title=position.get("title"),
+            year=position.get("year"),
+            meta=tuple(item for item in position.items() if item[0] not in used_names),
+        )
 
 
 def write_names(docs: Iterable[Doc], path: str) -> None:

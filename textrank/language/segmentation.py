@@ -403,7 +403,7 @@ def _is_list_entry(above: str, line: str) -> bool:
     )
 
 
-_ONE_START = np.ones((1, 1), dtype=np.uint64)  # of a Doc of one token
+MAX_SHORT_TOKENS = 8  # Docs up to this length are changed token by token, which is faster
 
 
 def set_sentence_starts(doc: Doc, tokens: Collection[int], *, final: bool) -> None:
@@ -416,8 +416,10 @@ def set_sentence_starts(doc: Doc, tokens: Collection[int], *, final: bool) -> No
     """
     if not len(doc):
         return
-    if len(doc) == 1 and 0 in tokens:
-        doc.from_array([SENT_START], cast(Any, _ONE_START))
+    if len(doc) <= MAX_SHORT_TOKENS and not doc.has_annotation("DEP"):
+        for token in doc:
+            undecided = None if not final and not token.is_space else False
+            token.is_sent_start = True if token.i in tokens else undecided
         return
     starts = np.full(len(doc), -1 if final else 0, dtype=np.int64)
     starts[doc.to_array([IS_SPACE]).ravel() == 1] = -1

@@ -145,7 +145,7 @@ class AnswerLog:
         self._release_lock = weakref.finalize(self, handle.close)
         try:
             self._db = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
-            weakref.finalize(self, self._db.close)  # closing twice does nothing
+            self._close_db = weakref.finalize(self, self._db.close)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = FULL")
             self._db.executescript(_TABLES)
@@ -153,6 +153,8 @@ class AnswerLog:
             if "details" not in columns:  # a file of an earlier version
                 self._db.execute("ALTER TABLE events ADD COLUMN details TEXT NOT NULL DEFAULT ''")
         except sqlite3.DatabaseError as error:
+            if hasattr(self, "_close_db"):  # missing if the file could not be opened
+                self._close_db()
             self._release_lock()
             raise ValueError(
                 f"{self.path}: cannot be used for answers ({error}). "
@@ -181,7 +183,7 @@ class AnswerLog:
 
     def close(self) -> None:
         """Close the file and release its lock; the log cannot be used afterwards."""
-        self._db.close()
+        self._close_db()
         self._release_lock()
 
     def append(
