@@ -33,7 +33,7 @@ test: $(VENV)/.develops  ## all tests except slow and corpus tests; TESTS=tests/
 
 VERSIONS ?= 3.11 3.12 3.13
 LOWEST   := build/venv-lowest
-.PHONY: matrix portable lowest coverage
+.PHONY: matrix portable lowest coverage readers
 matrix: $(VENV)/.develops  ## tests for other processors, Python versions and lowest package versions
 	$(BIN)/python .ci/matrix.py --python $(VERSIONS) --settings "$(SETTINGS)" -- $(TESTS)
 
@@ -62,6 +62,15 @@ coverage: $(VENV)/.develops  ## line coverage, as text and in build/coverage
 	  -m "not slow and not corpus and not benchmark and not browser and not campaign"
 	$(BIN)/python -m coverage html --directory=build/coverage --quiet
 	$(BIN)/python -m coverage report --skip-covered --sort=cover
+
+READERS = tests/tasks/ppi/test_exports.py tests/results/test_exports.py
+readers:  ## exports read by INDRA, PyBEL and bioc, and by ndex2, which needs an environment of its own
+	$(PYTHON) -m venv build/venv-indra
+	build/venv-indra/bin/python -m pip install --quiet --editable '.[dev]' indra pybel bioc
+	build/venv-indra/bin/python -m pytest -rs $(READERS)
+	$(PYTHON) -m venv build/venv-ndex
+	build/venv-ndex/bin/python -m pip install --quiet --editable '.[dev]' ndex2
+	build/venv-ndex/bin/python -m pytest -rs $(READERS)
 
 browser: $(VENV)/.develops  ## web pages in Chromium, if it is installed
 	$(BIN)/python -m pytest -m browser tests/web

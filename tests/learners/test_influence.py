@@ -12,7 +12,7 @@ from textrank.candidates import Targets
 from textrank.features import FeatureNames, Features, take_rows
 from textrank.learners.influence import find_changes
 from textrank.learners.rankrls import RankRLS
-from textrank.learners.reduced import ReducedRLS
+from textrank.learners.reduced import BasisMoments, ReducedRLS
 from textrank.learners.rls import RLS
 
 ALPHA = 0.7
@@ -142,3 +142,37 @@ def test_documents_are_named():
 def test_a_learner_without_closed_form_offers_none():
     F, targets = problem()
     assert find_changes(object(), F @ F.T, targets, ALPHA, ["d"] * len(F)) is None
+
+
+def test_moments_without_each_document_equal_retraining():
+    """Two heads, each with its own weights, as the shipped model of interactions has them."""
+    F, targets = problem(n=60, d=40)
+    rng = np.random.default_rng(2)
+    Y = np.column_stack([targets.y, np.where(F[:, 1] > 0, 1.0, -1.0)])
+    weights = rng.uniform(0.0, 2.0, (60, 2)) * (rng.random((60, 2)) < 0.8)  # some judge one head
+    basis = np.sort(rng.choice(60, 20, replace=False))
+    K = F @ F[basis].T
+    new = rng.normal(size=(7, 40)) @ F[basis].T
+    groups = [np.flatnonzero(targets.groups == g) for g in np.unique(targets.groups)]
+    removed = [np.flatnonzero(np.isin(basis, rows)) for rows in groups]
+    assert any(len(positions) > 1 for positions in removed)
+    for head in range(2):
+        root = np.sqrt(weights[:, head])[:, None]
+        T, y = K * root, Y[:, [head]] * root
+        moments = BasisMoments.from_columns(T, y)
+        whole = moments.solve(K[basis], ALPHA)
+        parts = [(T[rows], y[rows], gone) for rows, gone in zip(groups, removed, strict=True)]
+        changes = moments.changes_without(K[basis], ALPHA, parts)
+        for rows, gone, change in zip(groups, removed, changes, strict=True):
+            rest = np.setdiff1d(np.arange(60), rows)
+            keep = np.setdiff1d(np.arange(20), gone)
+            part = BasisMoments.from_columns(T[rest], y[rest]).solve(K[basis], ALPHA, keep)
+            np.testing.assert_allclose(new @ change, new @ (part - whole), rtol=0, atol=1e-9)
+            np.testing.assert_allclose(whole[gone] + change[gone], 0, rtol=0, atol=1e-9)
+
+
+def test_moments_that_do_not_determine_coefficients_are_refused():
+    K = np.ones((5, 2))
+    moments = BasisMoments.from_columns(K, np.ones((5, 1)))
+    with pytest.raises(ValueError, match="not determined"):
+        list(moments.changes_without(-np.ones((2, 2)), 1.0, []))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,13 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
          "input": 0, "position": n, "replaces": True}
         for n, row in enumerate({row["document"]: row for row in rows}.values())
     ]  # fmt: skip
-    write_part(folder, "part", {"statements": rows, "documents": documents}, "parquet")
+    names = [
+        {"document": document, "start": 0, "end": 4, "name": name, "label": "GENE",
+         "id": f"ncbigene:{IDS[name]}", "source": "a.txt"}
+        for document, name in (("7", "GRB2"), ("7", "SOS1"), ("12", "GRB2"), ("12", "GRB2"))
+    ]  # fmt: skip
+    tables = {"statements": rows, "documents": documents, "names": names}
+    write_part(folder, "part", tables, "parquet")
     manifest = {"settings": {"format": "parquet"}, "columns": TABLES}
     (folder / "manifest.json").write_text(json.dumps(manifest))
     return open_results(folder)
@@ -134,6 +141,45 @@ def test_question(results: Results, row: list[str]) -> None:
         assert {name for fact in answer.rows for name in (fact["name_a"], fact["name_b"])} <= {
             "GRB2", "SOS1", "MDM2", "p53"
         }  # fmt: skip
+
+
+LATER = [
+    line.split("\t")
+    for line in Path(__file__).with_name("questions-later.tsv").read_text("utf-8").splitlines()
+    if not line.startswith("#")
+]
+
+
+@pytest.mark.parametrize("text", [row[0] for row in LATER])
+def test_no_question_is_answered_by_silence(results: Results, text: str) -> None:
+    try:
+        answer = answer_question(results, text, Filter())
+    except UnknownQuestionError as error:
+        says = str(error)
+    else:
+        says = answer.note or ("list all" if answer.rows else "")
+    assert re.search(r"Try|Did you mean|list all|statement|document", says)
+
+
+def test_papers_mentions_conflicts_and_what_is_missing(results: Results) -> None:
+    ask = lambda text: answer_question(results, text, Filter())  # noqa: E731
+    papers = ask("which papers mention GRB2")
+    assert papers.kind == "papers"
+    assert [(row["document"], row["mentions"]) for row in papers.rows] == [("12", 2), ("7", 1)]
+    assert [row["document"] for row in ask("papers with GRB2 and SOS1").rows] == ["7"]
+    assert ask("which papers mention GRB2 and AHR").note == (
+        "No document mentions GRB2 and AHR together."
+    )
+    assert ask("how often is GRB2 mentioned?").rows == [{"mentions": 3, "documents": 2}]
+    assert answer_question(results, "papers about GRB2", Filter(), 1).note == (
+        "1 more documents: raise --limit"
+    )
+    assert ask("are there any contradictions").note.startswith("The statements do not")
+    missing = ask("what phosphorylates GRB2")
+    assert not missing.rows
+    assert missing.note.startswith("No likely phosphorylation statement in which the target is")
+    assert '"partners of GRB2" lists 2 of another kind.' in missing.note
+    assert ask("GRB2 and AHR").note == "No statement is about GRB2 and AHR."
 
 
 def test_a_name_through_its_accession_and_a_wrong_spelling(results: Results) -> None:

@@ -83,6 +83,34 @@ def test_texts_of_a_folder_are_those_of_apply(
         assert types[0] == types[1] != []
 
 
+@pytest.mark.parametrize("suffix", ["bioc.xml", "bioc.json"])
+def test_the_bioc_library_reads_names_and_relations(
+    suffix: str, results: Path, tmp_path: Path
+) -> None:
+    module = pytest.importorskip("bioc.biocxml" if suffix == "bioc.xml" else "bioc.biocjson")
+    exported = tmp_path / f"x.{suffix}"
+    assert run(["export", str(results / "out"), str(exported)]) == 0
+    with exported.open(encoding="utf-8") as file:
+        collection = module.load(file)
+    texts = {str(doc.user_data["document"]): doc.text for doc in reader_for(exported)(NLP)}
+    assert {document.id for document in collection.documents} == set(texts)
+    relations = 0
+    for document in collection.documents:
+        ids = set()
+        for passage in document.passages:
+            for annotation in passage.annotations:
+                ids.add(annotation.id)
+                (location,) = annotation.locations
+                start, end = location.offset, location.offset + location.length
+                assert texts[document.id][start:end] == annotation.text
+        owners = [document, *document.passages]
+        for relation in (relation for owner in owners for relation in owner.relations):
+            relations += 1
+            assert {node.refid for node in relation.nodes} <= ids
+            assert relation.infons["type"]
+    assert relations
+
+
 def test_texts_need_their_input_files(
     results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

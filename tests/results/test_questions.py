@@ -8,10 +8,11 @@ import pytest
 
 from textrank.results.questions import UnknownQuestionError, parse_question
 
-TABLE = Path(__file__).with_name("questions.tsv")
+TABLES = [Path(__file__).with_name(name) for name in ("questions.tsv", "questions-later.tsv")]
 ROWS = [
     line.split("\t")
-    for line in TABLE.read_text("utf-8").splitlines()
+    for table in TABLES
+    for line in table.read_text("utf-8").splitlines()
     if line and not line.startswith("#")
 ]
 

@@ -39,7 +39,7 @@ from textrank.web.annotation import AnswerLog, Curation, CurationApp, fingerprin
 from textrank.web.app import Credentials, GuardMiddleware
 from textrank.web.explorer import Explorer, StatementExplainer
 from textrank.web.rank_curation import RankCuration, RankCurationApp
-from textrank.web.rank_learner import RankLearner
+from textrank.web.rank_learner import RankLearner, RankPoint
 from textrank.web.replay import CHOSEN, Replay, ReplayPoint
 from textrank.web.review import LabelReview, ReviewApp
 
@@ -307,6 +307,8 @@ def test_attributes_queues_and_second_opinions_in_curation(browser: Any, tmp_pat
         until(lambda: css(browser, "#buttons button"))
         choose(browser, "#queue", "second opinion")
         until(lambda: curation.state("bo")["queue"] == "second opinion")
+        title = curation.state("bo")["question"]["title"]
+        until(lambda: css(browser, "#title")[0].text == title)
         until(lambda: css(browser, "button.no:not(:disabled)"))[0].click()
         until(lambda: "0 of 1 questions" in css(browser, "#agreement")[0].text)
         quiet(browser)
@@ -607,6 +609,25 @@ def test_the_transfer_page_shows_weights_effects_and_harm(browser: Any, tmp_path
     assert_good_page(browser, "transfer")
     nothing = Transfer("mine", "p", 0.5, 40, 330, 0, 0.88, 0.75, combined, corpora, ())
     assert "None of the foreign documents" in render_transfer(nothing)
+
+
+def test_rank_curation_shows_a_forecast_and_when_to_stop(browser: Any, tmp_path: Path) -> None:
+    docs = list(load_corpus(CORPUS.parent / "sample-parses")(spacy.blank("en")))
+    learner = RankLearner.from_docs(load_pipeline("parse_ranking"), docs)
+    curation = RankCuration(learner, AnswerLog(tmp_path / "a.sqlite", {}), "ada")
+    best = np.zeros(len(learner.questions), dtype=np.intp)
+    learner.history[:] = [RankPoint(n, 0.8 - 3 / n, best) for n in range(1, 91)]
+    browser.get_log("browser")  # forget the messages of earlier pages
+    with served(lambda gate: RankCurationApp(curation, "sample", gate).app()) as address:
+        browser.get(address)
+        lines = until(lambda: [element.text for element in css(browser, ".forecast")])
+        assert len(lines) == 2
+        words = r"The next 20 choices: \+\d\.\d points .*, to about 7\d % held out\."
+        assert re.fullmatch(words, lines[0])
+        assert css(browser, "#advice b")[0].text == "Enough"
+        assert audited(browser, "advice of rank curation") == []
+        quiet(browser)
+    curation.answers.close()
 
 
 def test_the_best_parse_is_chosen_by_keys_and_mouse(browser: Any, tmp_path: Path) -> None:

@@ -26,8 +26,14 @@ from textrank.tasks.parse_ranking import ParseRanking
 from textrank.tasks.parse_ranking.task import describe_differences
 from textrank.web.annotation import AnswerLog
 from textrank.web.app import Credentials
-from textrank.web.rank_curation import RankCuration, RankCurationApp, build_rank_model
-from textrank.web.rank_learner import Choice, RankLearner, RankQuestion
+from textrank.web.rank_curation import (
+    RankCuration,
+    RankCurationApp,
+    advise_ranking,
+    build_rank_model,
+    forecast_ranking,
+)
+from textrank.web.rank_learner import Choice, RankLearner, RankPoint, RankQuestion
 
 CORPORA = Path(__file__).parents[2] / "corpora"
 PIPELINES = ["parse_ranking", "parse_ranking-lc"]  # with features, and with a Gram matrix
@@ -297,6 +303,73 @@ def test_quality_judges_choices_before_they_are_learnt(curation: RankCuration) -
     assert quality.chance is not None
     assert quality.heldout is not None
     assert quality.heldout > quality.chance  # the sample can be learnt
+
+
+def learning_curve(counts: range, questions: int = 100, moved: int = 0) -> list[RankPoint]:
+    """Points of a curve that rises to .8; at each ``moved`` more questions get another best one."""
+    best = np.zeros(questions, dtype=np.intp)
+    points = []
+    for step, n in enumerate(counts):
+        best = best.copy()
+        best[: moved * step % questions] += 1
+        points.append(RankPoint(n, 0.8 - 3 / n, best))
+    return points
+
+
+def test_forecasts_continue_the_held_out_share() -> None:
+    history = learning_curve(range(1, 91))
+    near, far = forecast_ranking(history)
+    assert (near.ahead, far.ahead) == (20, 50)
+    assert near.value == pytest.approx(0.8 - 3 / 110, abs=0.005)
+    assert far.value == pytest.approx(0.8 - 3 / 140, abs=0.01)
+    assert near.gain_low <= near.gain <= near.gain_high
+    # Points of a restart are ten choices apart; the curve is the same.
+    sparse = [point for point in history if not point.choices % 10]
+    assert forecast_ranking(sparse) == [near, far]
+    assert forecast_ranking(learning_curve(range(1, 50))) == []  # fewer than five points
+    assert forecast_ranking([]) == []
+
+
+def test_the_advice_says_when_to_stop() -> None:
+    assert advise_ranking([])[0] == "go on"
+    assert "still learns" in advise_ranking(learning_curve(range(1, 60)))[1]
+    stable = learning_curve(range(1, 200))
+    word, why = advise_ranking(stable)
+    assert word == "enough"
+    assert "100% stayed" in why
+    restless = learning_curve(range(1, 200), moved=7)
+    assert advise_ranking(restless)[0] == "slower"
+    rising = [RankPoint(n, n / 200, np.zeros(9)) for n in range(1, 120)]
+    assert advise_ranking(rising) == (
+        "go on",
+        "The last 20 choices raised the held-out share by 10.0.",
+    )
+    # A few questions move, and the forecast is level.
+    moving = [RankPoint(n, 0.8, (np.arange(200) < n / 8).astype(np.intp)) for n in range(1, 300)]
+    word, why = advise_ranking(moving)
+    assert word == "enough"
+    assert "more choices are expected" in why
+
+
+def test_the_curve_of_choices_is_kept_undone_and_restored(
+    tmp_path: Path, docs: list[Doc], curation: RankCuration
+) -> None:
+    for _ in range(24):
+        choose(curation)
+    learner = curation.learner
+    assert [point.choices for point in learner.history] == list(range(1, 25))
+    assert learner.history[-1].first == curation.quality().heldout
+    best = [learner.rank_options(question)[0] for question in learner.questions.values()]
+    assert learner.history[-1].best.tolist() == best
+    curation.undo()
+    assert [point.choices for point in learner.history] == list(range(1, 24))
+    assert curation.state()["advice"]["word"] == "go on"
+    assert curation.state()["forecasts"] == []
+    curation.answers.close()
+    again = RankLearner.from_docs(load_pipeline("parse_ranking"), docs)
+    RankCuration(again, (log := AnswerLog(tmp_path / "a.sqlite", {})), "ada")
+    assert [point.choices for point in again.history] == [10, 20, 23]
+    log.close()
 
 
 def test_requests_answer_undo_order_and_export(curation: RankCuration, guarded: Any) -> None:

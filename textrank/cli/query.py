@@ -23,6 +23,7 @@ SHOWN_COLUMNS = {
     "statements": "document year relation probability status type sentence",
     "partners": "name id relation probability papers statements standing types conflicts",
     "pairs": "relation id_a id_b probability papers statements standing types conflicts",
+    "papers": "document year title mentions",
 }
 QUESTION_HELP = (
     'For example "what inhibits TP53", "does GRB2 bind SOS1", "partners of GRB2", "top 5", '
@@ -72,7 +73,9 @@ def command(
             answer = Answer("sql", results.sql(_normalise_question(question)))
         else:
             answer = answer_question(results, question, row_filter, limit)
-    _print_rows(answer.kind, answer.rows, "json" if json_ else "csv" if csv_ else "table")
+    is_table = not json_ and not csv_
+    if answer.rows or not is_table or answer.kind == "sql":
+        _print_rows(answer.kind, answer.rows, "json" if json_ else "csv" if csv_ else "table")
     if answer.note:
         typer.echo(answer.note, err=True)
 
@@ -148,8 +151,9 @@ def _print_rows(kind: str, rows: Sequence[Row], form: str) -> None:
 
     if kind in SHOWN_COLUMNS:
         columns = SHOWN_COLUMNS[kind].split()
-        rows = [{**row, "relation": describe_relation(row)} for row in rows]
-    table = Table(*columns, title=f"{len(rows)} rows")
+        if "relation" in columns:
+            rows = [{**row, "relation": describe_relation(row)} for row in rows]
+    table = Table(*columns, title="1 row" if len(rows) == 1 else f"{len(rows)} rows")
     for row in rows:
         table.add_row(*(_format_cell(row.get(column)) for column in columns))
     Console(width=None if sys.stdout.isatty() else 160).print(table)

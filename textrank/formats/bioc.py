@@ -525,8 +525,11 @@ def _passage_to_node(text: str, bounds: list[int]) -> Node:
     sentences: list[Node] = []
     for start, end in pairwise(bounds):
         words = text[start:end] if end == bounds[-1] else text[start:end].rstrip(" ")
-        sentences.append({"offset": start, "infons": {}, "text": words, "annotations": []})
-    return {"offset": bounds[0], "infons": {}, "sentences": sentences, "annotations": []}
+        # The bioc library needs all keys, also of empty lists.
+        empty: Node = {"infons": {}, "annotations": [], "relations": []}
+        sentences.append({"offset": start, "text": words, **empty})
+    passage: Node = {"offset": bounds[0], "infons": {}, "sentences": sentences}
+    return {**passage, "annotations": [], "relations": []}
 
 
 def _passage_end(passage: Node) -> int:

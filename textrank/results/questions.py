@@ -11,15 +11,21 @@ Grammar::
 
     NAME                                  partners of a protein: GRB2, p130Cas, ncbigene:2885
     partners|interactors of NAME          also: binding partners, inhibitors, activators,
-                                          regulators, kinases, substrates, targets of NAME
+                                          regulators, kinases, substrates, targets of NAME;
+                                          what is upstream|downstream of NAME
     what|who|which proteins VERB NAME     VERB: binds, interacts with, inhibits, activates,
                                           phosphorylates, regulates, degrades, modifies, ...
     what does NAME VERB                   also: what is phosphorylated by NAME
-    does NAME VERB NAME                   also: is NAME inhibited by NAME; NAME and NAME; NAME, NAME
+    does NAME VERB NAME                   also: is NAME inhibited by NAME; has NAME been shown to
+                                          VERB NAME; evidence that NAME VERB NAME; NAME and NAME
+    sentences with NAME [and NAME]        statements with their sentences
+    papers that mention NAME [and NAME]   also: where is NAME mentioned
+    contradictions [about NAME]           facts whose statements disagree
     network of NAME, NAME, NAME           facts among these proteins
     list all, top 5, strongest            facts by decreasing probability; top 5 partners of NAME
     negated, speculated [of NAME]         statements that are denied or only supposed
-    how many statements|facts|documents|proteins; how many partners has NAME
+    how many statements|facts|documents|proteins; how many partners has NAME; how often is NAME
+                                          mentioned
     PMID NUMBER                           statements of a document
     SELECT ...                            SQL
 """
@@ -29,7 +35,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from textrank.tasks.ppi.facts import choose_arrow
 
@@ -37,7 +43,8 @@ if TYPE_CHECKING:
     from textrank.results.store import Filter, Results
 
 Kind: TypeAlias = Literal[
-    "partners", "evidence", "network", "facts", "statements", "count", "document"
+    *("partners", "evidence", "network", "facts", "statements", "count", "document"),
+    *("papers", "conflicts"),
 ]
 Role: TypeAlias = Literal["", "actor", "target"]
 MAX_NAME_WORDS = 6
@@ -66,6 +73,7 @@ _VERBS: Mapping[str, tuple[str, ...]] = {
     "affect": (),
     "modulate": (),
     "target": (),
+    "act on": (),
     "degrade": ("degradation",),
     "modify": ("modification",),
     "ubiquit(?:in|yl)ate": ("modification",),
@@ -83,8 +91,8 @@ _NOUNS: Mapping[str, tuple[tuple[str, ...], Role]] = {
     r"binding partners?|binders?|ligands?|receptors?": (("binding",), ""),
     r"kinases?": (("phosphorylation",), "target"),
     r"substrates?": (("phosphorylation",), "actor"),
-    r"targets?": ((), "actor"),
-    r"regulators?": ((), "target"),
+    r"(?:downstream )?(?:targets?|effectors?)": ((), "actor"),
+    r"(?:upstream )?regulators?": ((), "target"),
     r"inhibitors?|repressors?|suppressors?|antagonists?": (("inhibition",), "target"),
     r"activators?|inducers?|stimulators?": (("activation",), "target"),
 }
@@ -103,7 +111,7 @@ _FUNCTION_WORDS = (
     "a an the this that these those what which who whom whose why how when where is are was "
     "were be do does did has have had can could will would should may might must of in on for "
     "from into than then there here me my you your it its they them please all any some every "
-    "everything between among about not no "
+    "everything between among about not no both most strongly anything something "
 )
 _NOT_NAMES = frozenset(_FUNCTION_WORDS.split())
 TYPES = (
@@ -126,8 +134,9 @@ class Question:
     """Parsed question: what it asks for, of which names and with which filters.
 
     Kinds: "partners" of one name, "evidence" for two, "network" of several, all "facts",
-    "statements" about one name or all, "count" of what ``counted`` says, and the statements of a
-    "document".
+    "statements" about one name or all, "count" of what ``counted`` says, the statements of a
+    "document", "papers" that mention one or two names, and "conflicts": facts, of one name or all,
+    whose statements disagree.
     """
 
     kind: Kind
@@ -136,14 +145,15 @@ class Question:
     role: Role = ""  # of the first name in directed statements; empty: either
     status: str = ""  # negated or speculated; empty: asserted ones
     limit: int | None = None  # number of rows asked for
-    counted: str = ""  # of a count: statements, facts, documents, names or partners
+    counted: str = ""  # of a count: statements, facts, documents, names, partners or mentions
 
 
 def parse_question(text: str) -> Question:
     """Return what a question asks for, by the grammar of this module.
 
-    White space, case of the words around names, a leading "please" or "can you", and final "?", "!"
-    and "." do not matter. SQL is not parsed here: it is refused as any other text.
+    White space, case of the words around names, a leading "please", "can you" or "is it known
+    that", and final "?", "!" and "." do not matter. SQL is not parsed here: it is refused as any
+    other text.
 
     >>> question = parse_question("what inhibits TP53?")
     >>> question.kind, question.names, question.types, question.role
@@ -157,8 +167,16 @@ def parse_question(text: str) -> Question:
         If the grammar does not cover the question.
     """
     words = re.sub(r"\s+", " ", text.strip()).rstrip("?!. ").strip()
-    words = re.sub(r"(?i)^(?:please )?(?:can you |could you )?", "", words)
+    words = re.sub(r"(?i)^(what|who|where|that)[\u2019']s ", r"\1 is ", words)
+    words = re.sub(
+        r"(?i)^(?:please )?(?:can you |could you |(?:do|does) (?:you|anyone|we) know (?:whether|if|"
+        r"that) |is it (?:known|true|reported) (?:whether|that|if) )?",
+        "",
+        words,
+    )
     for rule in (
+        _parse_papers,
+        _parse_conflicts,
         _parse_count,
         _parse_document,
         _parse_network,
@@ -242,7 +260,9 @@ def _parse_count(words: str) -> Question | None:
     With a name, partners, interactions and facts are counted as "partners", and nothing else can be
     counted; without one, what ``_COUNTED`` lists.
     """
-    match = _match(r"(?:how many|(?:the )?number of|count(?: of)?|count all) (\w+)(.*)", words)
+    match = _match(
+        r"(?:how many|(?:the )?number of|count (?:all|the)|count(?: of)?) (\w+)(.*)", words
+    )
     if not match:
         return None
     rest = match[2].strip()
@@ -258,6 +278,56 @@ def _parse_count(words: str) -> Question | None:
         if _match(pattern, match[1]):
             return Question("count", counted=counted)
     return None
+
+
+_PAPERS = r"(?:papers?|documents?|abstracts?|articles?|publications?|texts?|pmids?)"
+_SHOW = r"(?:(?:list|show|give|find|get|print|display)(?: me)? )?(?:all )?(?:the )?"
+
+
+def _parse_papers(words: str) -> Question | None:
+    """Parse "which papers mention GRB2", "sentences with GRB2 and SOS1", "how often is ...".
+
+    The Question is of the kind "papers"; for sentences "statements" of one name and "evidence" of
+    two; with "how often" and "how many papers mention" a "count" of mentions. None for other forms.
+    """
+    mention = (
+        r"(?:that |which )?(?:mention(?:s|ing)?|discuss(?:es|ing)?|describ(?:es?|ing)|contain(?:s|"
+        r"ing)?|(?:is |are |talks? |speaks? )?about|with|on|name|cite)(?: both)?"
+    )
+    done = r"(?:mentioned|discussed|described|named|found)(?: together)?"
+    match = _match(
+        rf"(?:how (?:often|many times) (?:is|are|was|were)) (.+?) {done}", words
+    ) or _match(rf"(?:how many|(?:the )?number of) {_PAPERS} {mention} (.+)", words)
+    if match:
+        return _make("count", *_split_pair(match[1]), counted="mentions")
+    match = _match(rf"(?:which |what |{_SHOW}){_PAPERS} {mention} (.+)", words) or _match(
+        rf"(?:where|in (?:which|what) {_PAPERS}) (?:is|are) (.+?) {done}", words
+    )
+    if match:
+        return _make("papers", *_split_pair(match[1]))
+    match = _match(rf"(?:which |what |{_SHOW})sentences? {mention} (.+)", words)
+    if match:
+        names = _split_pair(match[1])
+        return _make("evidence" if len(names) == 2 else "statements", *names)
+    return None
+
+
+def _split_pair(text: str) -> list[str]:
+    """Return the two names that "and" or a comma joins, or else the text as one name."""
+    parts = re.split(r"(?i)\s*,\s*(?:and\s+)?|\s+and\s+", text)
+    return parts if len(parts) == 2 else [text]
+
+
+def _parse_conflicts(words: str) -> Question | None:
+    """Parse "contradictions about MDM2" and "are there conflicting statements"; None otherwise."""
+    match = _match(
+        rf"(?:(?:are|is) there (?:any |a )?|which |what |{_SHOW})"
+        r"(?:contradictions?|conflicts?|disagreements?|inconsistenc(?:y|ies)|(?:contradict(?:ory|"
+        r"ing)|conflicting|inconsistent) (?:statements?|facts?|evidence|interactions?|findings?|"
+        r"results?))(?: (?:about|of|for|on|with|in) (.+)| (?:are|is) there)?",
+        words,
+    )
+    return _make("conflicts", *([match[1]] if match[1] else [])) if match else None
 
 
 def _parse_document(words: str) -> Question | None:
@@ -333,14 +403,16 @@ def _parse_list(words: str) -> Question | None:
     The Question asks for facts, or for the partners of a name, as "everything about GRB2" does too.
     ``limit`` of the Question is the number if there is one, else None. None for other forms.
     """
-    lead = r"(?:(?:list|show|give|print|display)(?: me)? )?(?:the )?"
+    lead = r"(?:(?:list|show|give|print|display|what are|which are)(?: me)? )?(?:the )?"
     objects = r"(?: (?:statements?|interactions?|facts|pairs|relations?|results?))?"
     if _match(rf"(?:list|show|give me|print|display) (?:all|everything){objects}", words) or _match(
         r"(?:all|everything|all facts|all interactions)", words
     ):
         return Question("facts")
+    number = rf"\d{{1,6}}|{'|'.join(_NUMBERS)}"
     sizes = (
-        r"(?:top (\d{1,6})|(\d{1,6}) (?:strongest|best|likeliest|most probable)|strongest|best|top)"
+        rf"(?:top ({number})|({number}) (?:strongest|best|likeliest|most (?:probable|likely|"
+        r"certain))|strongest|best|top|likeliest|most (?:probable|likely|certain))"
     )
     match = _match(rf"{lead}{sizes}{objects}", words)
     if match:
@@ -351,12 +423,20 @@ def _parse_list(words: str) -> Question | None:
     match = _match(
         r"(?:list|show|tell|give)(?: me)?(?: all| everything| more| something)? (?:about|on) (.+)",
         words,
-    ) or _match(r"(?:everything|all) (?:about|on|of) (.+)", words)
+    ) or _match(
+        r"(?:everything|all|what (?:is known|do (?:we|you) know|is there)) (?:about|on|of) (.+)",
+        words,
+    )
     return _make("partners", match[1]) if match else None
 
 
+_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
 def _to_int(text: str | None) -> int | None:
-    """Return a number of rows; None if the text is None or ""."""
+    """Return a number of rows, of digits or a word up to ten; None if the text is None or ""."""
+    if text and text.lower() in _NUMBERS:
+        return _NUMBERS.index(text.lower()) + 1
     return int(text) if text else None
 
 
@@ -371,37 +451,65 @@ def _parse_noun(words: str) -> Question | None:
             r"(?:(?:list|show|give|find|what are|which are|who are)(?: me)? )?(?:all )?(?:the )?"
             rf"(?:known )?(?:{pattern}) (?:of|for) (.+)",
             words,
-        )
+        ) or _match(rf"(?:does|do) (.+?) have (?:any |known )*(?:{pattern})", words)
+        match = match or _match(rf"(?:list |show (?:me )?)?(\S+) (?:{pattern})", words)
         if match:
             return _make("partners", match[1], types=types, role=role)
+    for side, role in (("upstream", "target"), ("downstream", "actor")):
+        match = _match(rf"(?:{_THINGS} (?:is|are|lies?|acts?) )?{side} of (.+)", words)
+        if match:
+            return _make("partners", match[1], role=role)
     return None
 
 
-def _verb_forms() -> list[tuple[str, str, str, tuple[str, ...], bool]]:
-    """Return (active form, infinitive, participle, types, is directed) of each verb in ``_VERBS``.
+class _Verb(NamedTuple):
+    """Forms of a verb as regular expressions without groups that capture, and what it means.
 
-    The forms are regular expressions without groups that capture; "with" or "to" may follow the
-    active form and infinitive of a verb in ``_UNDIRECTED``.
+    "with" or "to" may follow the forms of a verb without direction.
     """
+
+    active: str
+    infinitive: str
+    participle: str
+    gerund: str
+    types: tuple[str, ...]
+    is_directed: bool
+
+
+def _verb_forms() -> list[_Verb]:
+    """Return the forms of each verb in ``_VERBS``."""
     forms = []
     for stem, types in _VERBS.items():
         base, e = (stem[:-1], "e") if stem.endswith("e") else (stem, "")
+        active, participle = f"{base}{e}s?", f"{base}(?:{base[-1]})?ed"
+        gerund = f"{base}(?:{base[-1]})?ing"
         if stem == "modify":
             active, participle = "modif(?:y|ies)", "modified"
         elif stem == "bind":
-            active, participle = "binds?", "bound"
-        else:
-            active, participle = f"{base}{e}s?", f"{base}(?:{base[-1]})?ed"
+            participle = "bound"
+        elif stem == "act on":
+            active, participle, gerund = "acts? on", "acted on", "acting on"
         after = r"(?: (?:with|to))?" if stem in _UNDIRECTED else ""
-        forms.append((active + after, stem + after, participle, types, stem not in _UNDIRECTED))
+        forms.append(
+            _Verb(
+                active + after,
+                stem + after,
+                participle,
+                gerund + after,
+                types,
+                stem not in _UNDIRECTED,
+            )
+        )
     return forms
 
 
 _FORMS = _verb_forms()
-_THINGS = (
-    r"(?:what|who|(?:which|what) (?:\w+ )?(?:proteins?|genes?|kinases?|factors?|molecules?|things?|"
-    r"partners?|receptors?|ligands?|phosphatases?|enzymes?))"
+_ANYTHING = r"(?:anything|something|anyone|any (?:other )?(?:proteins?|genes?|kinases?))"
+_THING_NOUNS = (
+    r"(?:proteins?|genes?|kinases?|factors?|molecules?|things?|partners?|receptors?|ligands?|"
+    r"phosphatases?|enzymes?)"
 )
+_THINGS = rf"(?:what|who|(?:which|what) (?:\w+ )?{_THING_NOUNS})"
 
 
 def _parse_verb(words: str) -> Question | None:
@@ -410,9 +518,19 @@ def _parse_verb(words: str) -> Question | None:
     The Question asks for partners; its role is that of the name (target, actor and actor in these
     examples), and "" for a verb without direction. None for other forms.
     """
-    for active, infinitive, participle, types, is_directed in _FORMS:
+    listed = rf"(?i)^{_SHOW}({_THING_NOUNS}) (?:that|which) "  # "list the kinases that ..."
+    words = re.sub(listed, r"which \1 ", words)
+    for active, infinitive, participle, gerund, types, is_directed in _FORMS:
         target: Role = "target" if is_directed else ""
         actor: Role = "actor" if is_directed else ""
+        if match := _match(rf"{_SHOW}{_THING_NOUNS} {gerund} (.+)", words):
+            return _make("partners", match[1], types=types, role=target)
+        if match := _match(rf"(?:does|do|can) {_ANYTHING} {infinitive} (.+)", words):
+            return _make("partners", match[1], types=types, role=target)
+        if match := _match(rf"(?:does|do|can) (.+?) {infinitive} {_ANYTHING}", words):
+            return _make("partners", match[1], types=types, role=actor)
+        if match := _match(rf"(?:which|what) (?:\w+ )?kinases? {active} (.+)", words):
+            return _make("partners", match[1], types=types or ("phosphorylation",), role=target)
         if match := _match(rf"{_THINGS} (?:directly )?(?:can )?{active} (.+)", words):
             return _make("partners", match[1], types=types, role=target)
         if match := _match(rf"{_THINGS} (?:does|do|can) (.+?) {infinitive}", words):
@@ -429,10 +547,18 @@ def _parse_yes_or_no(words: str) -> Question | None:
     example), with the role "actor" if the verb is directed and the two are not joined by "and".
     None for other forms.
     """
-    lead = r"(?:(?:is there (?:any )?)?(?:evidence|proof) (?:that|for|of) )"
+    lead = (
+        r"(?:(?:is there |what is |show(?: me)? )?(?:any |some |the )?(?:strongest |best |main )?"
+        r"(?:evidence|proof) (?:that|for|of) )"
+    )
+    said = r"(?:shown|known|reported|found|said|thought|believed|proposed|suggested)"
     rest = re.sub(f"(?i)^{lead}", "", words)
-    for active, infinitive, participle, types, is_directed in _FORMS:
+    if match := _match(r"what (?:does|did|can) (.+?) do to (.+)", rest):
+        return _make("evidence", match[1], match[2], role="actor")
+    for active, infinitive, participle, gerund, types, is_directed in _FORMS:
         role: Role = "actor" if is_directed else ""
+        if rest != words and (match := _match(rf"(.+?) {gerund} (.+)", rest)):
+            return _make("evidence", match[1], match[2], types=types, role=role)
         both = _match(rf"(?:do|does|can) (.+?) and (.+?) {infinitive}(?: each other)?", rest)
         both = both or _match(
             rf"how (?:do|are) (.+?) and (.+?) (?:{infinitive}|{participle})", rest
@@ -441,7 +567,13 @@ def _parse_yes_or_no(words: str) -> Question | None:
             return _make("evidence", both[1], both[2], types=types)
         if match := _match(rf"(?:does|do|can|did|may) (.+?) {infinitive} (.+)", rest):
             return _make("evidence", match[1], match[2], types=types, role=role)
-        if match := _match(rf"(?:is|are|was) (.+?) {participle} (?:by|to) (.+)", rest):
+        if match := _match(
+            rf"(?:has|have|is|are|was) (.+?) (?:been )?{said} to {infinitive} (.+)", rest
+        ):
+            return _make("evidence", match[1], match[2], types=types, role=role)
+        if match := _match(
+            rf"(?:is|are|was|has|have) (.+?) (?:been )?{participle} (?:by|to) (.+)", rest
+        ):
             return _make("evidence", match[2], match[1], types=types, role=role)
         if (match := _match(rf"(.+?) {active} (.+)", rest)) and (
             question := _make("evidence", match[1], match[2], types=types, role=role)
@@ -459,10 +591,16 @@ def _parse_pair(words: str) -> Question | None:
     otherwise.
     """
     lead = (
-        r"(?:(?:is there )?(?:any )?(?:evidence|relations?|relationship|interactions?|link|links|"
+        r"(?:(?:is there )?(?:any |an? )?(?:evidence|relations?|relationship|interactions?|links?|"
         r"statements?|connection)(?: (?:for|between|of|about|linking))? )"
     )
-    rest = re.sub(f"(?i)^(?:what is the |show |list )?{lead}", "", words)
+    known = r"what (?:is|do we know|is known)(?: known)?(?: about)? (?:the )?"
+    rest = re.sub(f"(?i)^(?:{known}|show (?:me )?(?:the )?|list |find )?{lead}", "", words)
+    rest = re.sub(
+        r"(?i)^how (?:is|are) (.+?) (?:connected|linked|related)(?: to (.+))?$",
+        lambda m: f"{m[1]} and {m[2]}" if m[2] else m[1],
+        rest,
+    )
     for separator in (r"\s*,\s*", r" and ", r" -+ ", r" with ", r" vs\.? ", r"--+"):
         parts = re.split(f"(?i){separator}", rest)
         if len(parts) == 2:
@@ -497,7 +635,7 @@ class Answer:
     ``Results``, numbers, or those of a query in SQL.
     """
 
-    kind: str  # partners, statements, pairs, count or sql
+    kind: str  # partners, statements, pairs, papers, count or sql
     rows: Sequence[Mapping[str, Any]]
     note: str = ""  # sentence for the reader; empty if there is nothing to add
 
@@ -526,6 +664,16 @@ def answer_question(results: Results, text: str, where: Filter, limit: int | Non
         If the question is not understood, or a name or document does not occur in the results.
     """
     question = parse_question(text)
+    answer = _answer(results, question, where, limit)
+    if answer.rows or answer.note:
+        return answer
+    kind = f"{question.status} " if question.status else "likely "
+    about = f" about {' and '.join(question.names)}" if question.names else ""
+    return replace(answer, note=f"No {kind}statement{about}.")
+
+
+def _answer(results: Results, question: Question, where: Filter, limit: int | None) -> Answer:
+    """Return the answer to a parsed question; see ``answer_question``."""
     if question.kind == "document":
         return _answer_document(results, question)
     for mentioned in question.names:
@@ -534,7 +682,11 @@ def answer_question(results: Results, text: str, where: Filter, limit: int | Non
     rows_wanted = limit or question.limit or DEFAULT_ROWS
     if question.kind == "count":
         return _answer_count(results, question, where)
+    if question.kind == "papers":
+        return _answer_papers(results, question, rows_wanted)
     name = question.names[0] if question.names else None
+    if question.kind == "conflicts":
+        return _answer_conflicts(results, name, where, rows_wanted)
     if question.kind == "statements":
         rows = results.statements(name, where=where, limit=rows_wanted)
         return Answer("statements", rows, _describe_rest(results, name, None, where, len(rows)))
@@ -548,7 +700,10 @@ def answer_question(results: Results, text: str, where: Filter, limit: int | Non
     partners = results.partners(
         question.names[0], where=where, role=question.role, limit=rows_wanted
     )
-    return Answer("partners", partners, _describe_rest(results, name, None, where, None))
+    note = _describe_rest(results, name, None, where, None)
+    if not partners:
+        note = _describe_missing(results, question, where) + (f" {note}." if note else "")
+    return Answer("partners", partners, note)
 
 
 DEFAULT_ROWS = 20
@@ -573,8 +728,8 @@ def _require_known(results: Results, name: str) -> None:
     if results.is_known(name):
         return
     similar = results.suggest(name)
-    hint = f" Did you mean {' or '.join(similar)}?" if similar else ""
-    raise UnknownQuestionError(f"no statement mentions {name!r}.{hint}")
+    hint = f"Did you mean {' or '.join(similar)}?" if similar else '"list all" shows the facts.'
+    raise UnknownQuestionError(f"no statement mentions {name!r}. {hint}")
 
 
 def _add_to_filter(where: Filter, question: Question) -> Filter:
@@ -612,6 +767,10 @@ def _answer_count(results: Results, question: Question, where: Filter) -> Answer
     that fulfil ``where``; documents and names are counted without it.
     """
     counted = question.counted
+    if counted == "mentions":
+        papers = results.papers(question.names, limit=None)
+        mentions = sum(paper["mentions"] for paper in papers)
+        return Answer("count", [{"mentions": mentions, "documents": len(papers)}])
     if counted == "partners":
         rows = results.partners(question.names[0], where=where, limit=None)
         return Answer("count", [{"partners": len(rows)}])
@@ -629,6 +788,42 @@ def _answer_count(results: Results, question: Question, where: Filter) -> Answer
     return Answer("count", [{counted: results.counts()[counted]}])
 
 
+def _answer_papers(results: Results, question: Question, limit: int) -> Answer:
+    """Return the documents that mention all names, and how many more there are."""
+    papers = results.papers(question.names, limit=None)
+    names = " and ".join(question.names)
+    note = "" if papers else f"No document mentions {names} together."
+    if len(papers) > limit:
+        note = f"{len(papers) - limit} more documents: raise --limit"
+    return Answer("papers", papers[:limit], note)
+
+
+def _answer_conflicts(results: Results, name: str | None, where: Filter, limit: int) -> Answer:
+    """Return the facts, of a name or all, whose statements disagree; at most ``limit``."""
+    if name is None:
+        facts: Sequence[Mapping[str, Any]] = results.facts(where=where)
+    else:
+        facts = results.partners(name, where=where, limit=None)
+    rows = [fact for fact in facts if fact["conflicts"]]
+    about = "" if name is None else f" about {name}"
+    note = "" if rows else f"The statements{about} do not contradict each other."
+    if len(rows) > limit:
+        note = f"{len(rows) - limit} more facts: raise --limit"
+    return Answer("pairs" if name is None else "partners", rows[:limit], note)
+
+
+def _describe_missing(results: Results, question: Question, where: Filter) -> str:
+    """Return a sentence for a question about a name that has no partner of the kind asked for."""
+    (name,) = question.names
+    asked = f"{where.type} " if where.type else ""
+    place = {"": "with", "actor": "in which the actor is", "target": "in which the target is"}
+    words = f"No likely {asked}statement {place[question.role]} {name}."
+    others = results.partners(name, limit=None)
+    if others:
+        words += f' "partners of {name}" lists {len(others)} of another kind.'
+    return words
+
+
 def _answer_evidence(results: Results, question: Question, where: Filter, limit: int) -> Answer:
     """Return the statements about two names, with a remark on those of another kind.
 
@@ -644,10 +839,13 @@ def _answer_evidence(results: Results, question: Question, where: Filter, limit:
     if rows:
         return Answer("statements", rows)
     rows = results.evidence(one, other, limit=limit)
-    asked = question.types[0] if question.types else "such a"
-    note = f"No likely {asked} statement about {one} and {other}"
-    rest = "; all statements about the two follow." if rows else ", nor any other."
-    return Answer("statements", rows, note + rest)
+    if not rows:
+        return Answer("statements", rows, f"No statement is about {one} and {other}.")
+    asked = f"{question.types[0]} " if question.types else ""
+    note = (
+        f"No likely {asked}statement about {one} and {other}; all statements about the two follow."
+    )
+    return Answer("statements", rows, note)
 
 
 def _describe_rest(

@@ -646,6 +646,26 @@ class Results:
         keys = sorted({key for name in names for key in self._entity_keys(name)})
         return self._facts(where, ["list_contains(?, a)", "list_contains(?, b)"], [keys, keys])
 
+    def papers(self, names: Sequence[str], *, limit: int | None = 100) -> list[Row]:
+        """Return the documents that mention all of some names, those with most mentions first.
+
+        A row has ``document``, ``year``, ``title`` and ``mentions`` (of all names together). Of
+        equally many mentions the first id comes first. ``limit`` None returns all. Empty if a name
+        is not in any statement (``is_known``); mentions outside of statements count.
+        """
+        keys = [self._entity_keys(name) for name in names]
+        key = f"coalesce(nullif(id, ''), nullif({normalized_name('name')}, ''), '?')"
+        has_all = " AND ".join("bool_or(list_contains(?, key))" for _ in keys)
+        return self._fetch(
+            f"""SELECT document, any_value(year) AS year, any_value(title) AS title, mentions
+            FROM (SELECT document, count(*) AS mentions
+                FROM (SELECT document, {key} AS key FROM names WHERE name IS NOT NULL)
+                WHERE list_contains(?, key) GROUP BY document HAVING {has_all})
+            LEFT JOIN documents USING (document) GROUP BY document, mentions
+            ORDER BY mentions DESC, document LIMIT ?""",
+            [sorted({key for group in keys for key in group}), *keys, limit],
+        )
+
     def document(self, document: str) -> Row:
         """Return a document with its ``names`` and ``statements`` in text order.
 

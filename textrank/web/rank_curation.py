@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from threading import RLock
 from typing import Any
 from urllib.parse import quote, unquote
@@ -20,11 +20,22 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from textrank.evaluation.forecast import Forecast, forecast_curve
 from textrank.features import concat_rows
 from textrank.learners.base import Fit
 from textrank.learners.calibration import fit_calibration
 from textrank.model import Model
-from textrank.web.active_learner import CHOICE_PREFIX, UNSURE, FeatureRows
+from textrank.web.active_learner import (
+    AHEAD_ANSWERS,
+    CHOICE_PREFIX,
+    MIN_GAIN,
+    MIN_NEARLY_STABLE_KAPPA,
+    MIN_STABLE_KAPPA,
+    POINT_ANSWERS,
+    UNSURE,
+    WINDOW_ANSWERS,
+    FeatureRows,
+)
 from textrank.web.annotation import (
     MAX_LISTED_ANSWERS,
     AnswerLog,
@@ -37,7 +48,7 @@ from textrank.web.annotation import (
     zip_model,
 )
 from textrank.web.app import Credentials, common_routes, not_found, render_page
-from textrank.web.rank_learner import Choice, RankLearner, RankQuestion
+from textrank.web.rank_learner import Choice, RankLearner, RankPoint, RankQuestion
 
 ORDERS = ("doubt", "text")  # of questions: smallest gap of the two best scores first, or as read
 MAX_OPTIONS = 9  # candidates that the page shows at first, one per digit key
@@ -83,6 +94,67 @@ def measure_rank_quality(
         float((np.array(heldout) == 1).mean()),
         float((1 / np.array(sizes)).mean()),
     )
+
+
+def forecast_ranking(history: Sequence[RankPoint]) -> list[Forecast]:
+    """Forecast the held-out share ranked first after further choices, one entry per distance.
+
+    ``history`` has points with increasing numbers of choices, the last one now. Points of the
+    curve are at least ``POINT_ANSWERS`` choices apart, counted from the last, and none has fewer
+    choices. Empty with fewer than ``MIN_POINTS`` of them.
+    """
+    points: list[RankPoint] = []
+    for point in reversed(history):
+        is_apart = not points or point.choices <= points[-1].choices - POINT_ANSWERS
+        if is_apart and point.choices >= POINT_ANSWERS:
+            points.append(point)
+    points.reverse()
+    return forecast_curve([p.choices for p in points], [p.first for p in points], AHEAD_ANSWERS)
+
+
+def advise_ranking(history: Sequence[RankPoint]) -> tuple[str, str]:
+    """Return whether more choices help ("go on", "slower" or "enough") and a sentence why.
+
+    ``history`` is that of ``forecast_ranking``. Enough is when at every point of the last three
+    windows of WINDOW_ANSWERS choices the best candidates of nearly all questions were those of one
+    window before (``MIN_STABLE_KAPPA``) and the held-out share rose by less than MIN_GAIN in the
+    last; or when ``MIN_NEARLY_STABLE_KAPPA`` of them were, the share did not rise, and neither
+    does its forecast, even at the upper end of the interval. "slower" is when only the share did
+    not rise.
+    """
+    if not history or history[-1].choices < POINT_ANSWERS:
+        return "go on", f"Too few choices to measure anything: {POINT_ANSWERS} are needed."
+    last = history[-1]
+    before = _point_before(history, last.choices - WINDOW_ANSWERS)
+    if before is None or last.choices < 4 * WINDOW_ANSWERS:
+        return "go on", "The model still learns with every choice."
+    gain = last.first - before.first
+    recent = [p for p in history if p.choices > last.choices - 3 * WINDOW_ANSWERS]
+    pairs = [(p, _point_before(history, p.choices - WINDOW_ANSWERS)) for p in recent]
+    agreement = min(point.agreement(other) for point, other in pairs if other is not None)
+    if agreement >= MIN_STABLE_KAPPA and gain < MIN_GAIN:
+        return "enough", (
+            f"The last {3 * WINDOW_ANSWERS} choices changed the best candidate of hardly any "
+            f"question ({agreement:.0%} stayed) and did not raise the held-out share: more "
+            "choices would change little."
+        )
+    forecasts = forecast_ranking(history)
+    is_flat = bool(forecasts) and forecasts[-1].gain_high < MIN_GAIN
+    if agreement >= MIN_NEARLY_STABLE_KAPPA and gain < MIN_GAIN and is_flat:
+        return "enough", (
+            f"{forecasts[-1].ahead} more choices are expected to raise the held-out share by at "
+            f"most {100 * forecasts[-1].gain_high:.1f}, and the last {3 * WINDOW_ANSWERS} changed "
+            f"the best candidate of few questions ({agreement:.0%} stayed)."
+        )
+    if gain < MIN_GAIN:
+        return "slower", f"The last {WINDOW_ANSWERS} choices did not raise the held-out share."
+    words = f"The last {WINDOW_ANSWERS} choices raised the held-out share by {100 * gain:.1f}."
+    return "go on", words
+
+
+def _point_before(history: Sequence[RankPoint], choices: int) -> RankPoint | None:
+    """Return the last point with at most so many choices; None if there is none."""
+    return next((point for point in reversed(history) if point.choices <= choices), None)
 
 
 class RankCuration:
@@ -255,13 +327,14 @@ class RankCuration:
 
         At most ``limit`` candidates are shown, at least two, the best scores first. Keys:
         ``question`` (or None), ``answered``, ``total``, ``lost``, ``order``, ``alpha``,
-        ``quality`` (fields of ``RankQuality``) and ``last`` (the person's last answers, newest
-        first).
+        ``quality`` (fields of ``RankQuality``), ``advice`` (``word``, ``why``), ``forecasts`` (of
+        the held-out share, as ``Forecast``) and ``last`` (the person's last answers, newest first).
         """
         person = who or self.who
         with self._lock, self.learner.lock:
             question = self.current_question(person)
             last = [e for e in reversed(self.active_events) if e.who == person]
+            word, why = advise_ranking(self.learner.history)
             return {
                 "question": None if question is None else self._describe(question, max(limit, 2)),
                 "answered": len(self.learner.answered),
@@ -270,6 +343,8 @@ class RankCuration:
                 "order": self._orders.get(person, "doubt"),
                 "alpha": self.learner.alpha,
                 "quality": _describe_quality(self.quality()),
+                "advice": {"word": word, "why": why},
+                "forecasts": [asdict(f) for f in forecast_ranking(self.learner.history)],
                 "last": [self._describe_event(event) for event in last[:MAX_LISTED_ANSWERS]],
             }
 

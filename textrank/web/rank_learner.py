@@ -31,7 +31,13 @@ from textrank.model import Model
 from textrank.pipeline import Pipeline
 from textrank.protocols import Task
 from textrank.tasks.base import no_candidates_error
-from textrank.web.active_learner import DEFAULT_ALPHAS, Rows, build_rows, with_single_kernel
+from textrank.web.active_learner import (
+    DEFAULT_ALPHAS,
+    POINT_ANSWERS,
+    Rows,
+    build_rows,
+    with_single_kernel,
+)
 
 MAX_TRAINING_CANDIDATES = 5000  # of annotated documents: their Gram matrix is kept
 FIRST_TUNING_ANSWERS = 10  # alpha is chosen at this many choices, and whenever these have doubled
@@ -99,6 +105,19 @@ def build_rank_questions(
         first_row += len(part)
 
 
+@dataclass(frozen=True, eq=False)
+class RankPoint:
+    """A ranker after some choices, a point of its learning curve."""
+
+    choices: int
+    first: float  # share of the choices that are ranked first without their query
+    best: Indices  # (q,) position of the best candidate of each question, in text order
+
+    def agreement(self, other: RankPoint) -> float:
+        """Return the share of questions with the same best candidate at both points."""
+        return float((self.best == other.best).mean())
+
+
 @dataclass(eq=False)
 class RankLearner:
     """Queries, choices, and the ranker of these choices.
@@ -129,6 +148,7 @@ class RankLearner:
     index: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))  # rows of the model
     labels: Vector = field(default_factory=lambda: np.empty(0))  # of these rows
     answered: dict[str, Choice | None] = field(default_factory=dict)  # None: unsure
+    history: list[RankPoint] = field(default_factory=list)  # after choices, oldest first
     lock: RLock = field(default_factory=RLock, repr=False)
     _scores: Vector | None = field(default=None, repr=False)  # cleared by every change
 
@@ -256,16 +276,18 @@ class RankLearner:
     def heldout_ranks(self) -> dict[str, float]:
         """Return the rank of each choice by the model without its query, by key of the question.
 
-        Ranks are those of ``rank_of_choice``. Unsure answers are left out.
+        Ranks are those of ``rank_of_choice``. Unsure answers are left out, and choices that are
+        not yet in the model.
         """
         with self.lock:
             if self.model is None:
                 return {}
             heldout = self.prior_scores[self.index] + self.model.heldout
+            learnt = set(self.model.queries.tolist())
             return {
                 key: rank_among(heldout[self.model.queries == self.questions[key].number], choice)
                 for key, choice in self.answered.items()
-                if choice is not None
+                if choice is not None and self.questions[key].number in learnt
             }
 
     # Choices
@@ -283,19 +305,21 @@ class RankLearner:
                 return
             rows, labels = self._examples(question, choice)
             self._add(rows, labels, np.full(len(rows), question.number))
-            n = sum(choice is not None for choice in self.answered.values())
-            ratio, rest = divmod(n, FIRST_TUNING_ANSWERS)
+            ratio, rest = divmod(self.n_choices, FIRST_TUNING_ANSWERS)
             if not rest and ratio.bit_count() == 1:
                 self.tune()
+            self._record(self.n_choices)
 
     def learn_all(self, choices: Iterable[tuple[RankQuestion, Choice | None]]) -> None:
-        """Learn several answers with one training at the end, and choose alpha.
+        """Learn several answers, ``POINT_ANSWERS`` choices at once, and choose alpha at the end.
 
-        Raises ValueError if a choice is not valid or its question was answered before; answers
-        before the wrong one are then learnt. Takes ``lock``.
+        The history gets a point after each of these parts, at the alpha before. Raises ValueError
+        if a choice is not valid or its question was answered before; answers before the wrong one
+        are then learnt. Takes ``lock``.
         """
-        parts = []
+        parts: list[tuple[Indices, Vector, Indices]] = []
         with self.lock:
+            n = self.n_choices
             try:
                 for question, choice in choices:
                     self._remember(question, choice)
@@ -303,9 +327,13 @@ class RankLearner:
                         rows, labels = self._examples(question, choice)
                         parts.append((rows, labels, np.full(len(rows), question.number)))
             finally:
-                if parts:
-                    rows, labels, queries = map(np.concatenate, zip(*parts, strict=True))
+                for start in range(0, len(parts), POINT_ANSWERS):
+                    part = parts[start : start + POINT_ANSWERS]
+                    rows, labels, queries = map(np.concatenate, zip(*part, strict=True))
                     self._add(rows, labels, queries)
+                    n += len(part)
+                    self._record(n)
+                if parts:
                     self.tune()
 
     def forget(self, question: RankQuestion) -> None:
@@ -317,6 +345,7 @@ class RankLearner:
             keep = self.model.queries != question.number
             self.model = self.model.forget(question.number) if keep.any() else None
             self.index, self.labels = self.index[keep], self.labels[keep]
+            self.history = [point for point in self.history if point.choices <= self.n_choices]
             self._scores = None
 
     def tune(self) -> None:
@@ -344,6 +373,17 @@ class RankLearner:
                 model.K, model.y, model.queries, alpha=self.alpha, normalised=self.normalised
             )
             self._scores = None
+
+    @property
+    def n_choices(self) -> int:
+        """Number of answers that are choices, not unsure."""
+        return sum(choice is not None for choice in self.answered.values())
+
+    def _record(self, choices: int) -> None:
+        """Append a point after so many choices to the history."""
+        first = np.mean([rank == 1 for rank in self.heldout_ranks().values()])
+        best = [self.rank_options(question)[0] for question in self.questions.values()]
+        self.history.append(RankPoint(choices, float(first), np.array(best)))
 
     def _remember(self, question: RankQuestion, choice: Choice | None) -> None:
         """Store a valid first answer without learning it; raise ValueError for any other."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,7 @@ from textrank.pipeline import Pipeline
 from textrank.tasks.ppi.task import RELATION_OF_TYPE
 
 BATCH_PAIRS = 2000  # that are represented and compared at once
+CACHE_FORMAT = 2  # of represented sources; increases when older files cannot be read
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +55,7 @@ class SourcePairs:
     source: NDArray[np.str_]  # (n,)
     document: Indices  # (n,) number of the document in its source
     keys: Mapping[str, Sequence[frozenset[str]]]  # of the texts of each document, by source
+    ids: Mapping[str, Sequence[str]]  # public id of each document, by source
 
     @property
     def either(self) -> Matrix:
@@ -85,6 +88,7 @@ class SourcePairs:
             np.concatenate([part.source for part in parts]),
             np.concatenate([part.document for part in parts]),
             {name: keys for part in parts for name, keys in part.keys.items()},
+            {name: ids for part in parts for name, ids in part.ids.items()},
         )
 
 
@@ -235,7 +239,22 @@ def _represent(
     document = np.repeat(np.arange(len(docs)), [len(group) for group in pairs])
     keys = [frozenset(_hash(":".join(key)) for key in text_keys(doc)) for doc in docs]
     Y = np.array([pair.labels for pair in rows])
-    return SourcePairs(joined, Y, np.array([name] * len(rows)), document, {name: keys})
+    source, ids = np.array([name] * len(rows)), [public_id(doc, name) for doc in docs]
+    return SourcePairs(joined, Y, source, document, {name: keys}, {name: ids})
+
+
+def public_id(doc: Doc, source: str) -> str:
+    """Return the id under which others find a document, such as "PMID:11780382" or "PMC1134658".
+
+    It is the id of the original abstract or article, if the corpus states it; otherwise the id in
+    the corpus after the name of the source: "own/f0".
+    """
+    origin = str(doc.user_data.get("origin") or "")
+    if match := re.fullmatch(r"(?:PMID[:_-]?)?([0-9]{5,8})", origin):
+        return f"PMID:{match[1]}"
+    if match := re.match(r"PMC[-_]?([0-9]+)", origin):
+        return f"PMC{match[1]}"
+    return f"{source}/{doc.user_data.get('document', '')}"
 
 
 def _hash(text: str) -> str:
@@ -256,7 +275,8 @@ def _fingerprint(recipe: Recipe, name: str, data: Path) -> str:
     for part in parts:
         files += sorted(file for file in (models / part).rglob("*") if file.is_file())
     limit = recipe.settings["max_sentence_entities"]
-    digest = hashlib.sha256(json.dumps([source, limit], sort_keys=True).encode())
+    settings = [source, limit, CACHE_FORMAT]
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
     for file in files:
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
@@ -269,6 +289,7 @@ def _save(pairs: SourcePairs, name: str, file: Path) -> None:
         "Y": pairs.Y,
         "document": pairs.document,
         "keys": np.frombuffer(keys.encode(), dtype=np.uint8),
+        "ids": np.frombuffer(json.dumps(pairs.ids[name]).encode(), dtype=np.uint8),
     }
     write_arrays(file, arrays)
 
@@ -277,5 +298,7 @@ def _load(file: Path, name: str) -> SourcePairs:
     """Read what ``_save`` wrote."""
     arrays = read_arrays(file)
     keys = [frozenset(keys) for keys in json.loads(arrays["keys"].tobytes())]
+    ids = json.loads(arrays["ids"].tobytes())
     source = np.array([name] * len(arrays["Y"]))
-    return SourcePairs(unpack_arrays(arrays), arrays["Y"], source, arrays["document"], {name: keys})
+    views, document = unpack_arrays(arrays), arrays["document"]
+    return SourcePairs(views, arrays["Y"], source, document, {name: keys}, {name: ids})

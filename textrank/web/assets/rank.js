@@ -52,6 +52,15 @@ function figures() {
   at("quality").textContent = (quality.answers ? `${quality.answers} choices; a random order would reach ${percent(quality.chance)}.` : "No choice yet.") + lost;
 }
 
+const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(100 * value).toFixed(1)}`;
+
+function advice() {
+  const { word, why } = state.advice;
+  const forecasts = state.forecasts.map((f) => make("p", { class: "forecast" }, `The next ${f.ahead} choices: ${signed(f.gain)} points (${signed(f.gain_low)} to ${signed(f.gain_high)}), to about ${percent(f.value)} held out.`));
+  at("advice").className = `advice ${word.replace(" ", "-")}`;
+  at("advice").replaceChildren(make("b", {}, { "go on": "Go on", slower: "Slower now", enough: "Enough" }[word]), make("p", {}, why), ...forecasts);
+}
+
 function show() {
   const question = state.question;
   at("progress").textContent = `${state.answered} of ${state.total} questions answered`;
@@ -64,6 +73,7 @@ function show() {
   at("options").replaceChildren(...(question ? question.options.map(option) : []));
   buttons();
   figures();
+  advice();
   at("last").replaceChildren(...state.last.map((row) => make("li", {}, make("b", {}, row.text), " ", make("span", { class: "tag none" }, row.value), make("span", { class: "quiet" }, `${row.rank === null ? "" : ` was ranked ${row.rank}`} · ${row.document}`))));
   document.body.dataset.answered = state.answered;
 }
