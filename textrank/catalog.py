@@ -29,6 +29,7 @@ CATALOG: Mapping[str, Mapping[str, str]] = {
         "beside.v1": "textrank.representations.mentions:SyntacticContext",
         "between_sequences.v1": "textrank.tasks.ppi.blocks:BetweenSequences",
         "collocations.v1": "textrank.representations.collocations:Collocations",
+        "confusion_log_odds.v1": "textrank.tasks.spelling:ConfusionLogOdds",
         "core.v1": "textrank.representations.mentions:NameCore",
         "dependency_graph.v1": "textrank.tasks.ppi.graphs:DependencyGraph",
         "facts.v1": "textrank.representations.mentions:Facts",

@@ -9,11 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textrank.config import load_pipeline, with_task_settings
+from textrank.lint.model import ConfusionModel, shipped_model_path
 from textrank.representations.collocations import load_lexicon, write_lexicon
 from textrank.tasks.base import Scored
 from textrank.tasks.spelling import (
     CONFUSION_SETS,
     UNREACHABLE_LOG_ODDS,
+    ConfusionLogOdds,
     Spelling,
     apply_proposals,
     diff,
@@ -243,3 +245,44 @@ def test_the_reasons_of_all_proposals_are_asked_for_at_once(nlp):
     (told,) = asked
     assert told == [("than/then", "then"), ("than/then", "then"), ("their/there/they're", "their")]
     assert [row["because"][0]["adds"] for row in doc._.textrank_spelling] == [2.0] * 3
+
+
+def test_the_confusion_table_scores_the_words_of_a_set(nlp):
+    """Features are the log-odds of the table, whichever word of the set is printed."""
+    texts = ["It is larger {} the other one.", "We left, and {} it began to rain."]
+    rows = []
+    for word in ("than", "then"):
+        docs = [nlp(text.format(word)) for text in texts]
+        candidates = [c for doc in docs for c in Spelling().candidates(doc)]
+        features = ConfusionLogOdds()(candidates)
+        assert [tuple(name) for name in features.names] == [("than/then",)]
+        rows.append(features.values.toarray()[:, 0])
+    assert rows[0] == pytest.approx(rows[1])
+    assert rows[0][0] < -0.5 < 0.5 < rows[0][1]  # "than", then "then"
+    table = ConfusionModel.from_disk(shipped_model_path("confusions"))
+    text = texts[0].format("than")
+    tokens, start, end, word_id = table.find_words(text)
+    at = np.flatnonzero(word_id == table.word_ids["than"])
+    pair = [pair.title for pair in table.pairs].index("than/then")
+    log_odds = table.log_odds(tokens, start[at], end[at], np.array([pair]))
+    assert rows[0][0] == pytest.approx(np.tanh(log_odds[0] / 4.0))
+
+
+def test_sets_of_three_words_have_a_feature_per_pair_and_others_none(nlp):
+    doc = nlp("I think their house is large, and the number of doors may be small.")
+    candidates = Spelling().candidates(doc)
+    features = ConfusionLogOdds()(candidates)
+    assert len(features) == len(candidates)
+    names = [" ".join(name) for name in features.names]
+    titles: dict[str, set[str]] = {}
+    for candidate, row in zip(candidates, features.values.toarray(), strict=True):
+        titles[candidate.question] = {name for name, value in zip(names, row, strict=True) if value}
+    assert len(titles["their/there/they're"]) == 3
+    assert len(titles["maybe/may be"]) == 1  # a word of two tokens
+    assert titles["amount/number"] == set()  # not in the table
+    assert len(ConfusionLogOdds()([])) == 0
+
+
+def test_a_scale_must_be_positive():
+    with pytest.raises(ValueError, match=r"scale must be positive, got 0"):
+        ConfusionLogOdds(scale=0.0)

@@ -23,6 +23,7 @@ from textrank.io import (
 )
 
 GOLD_PARSE = "gold"
+LINKAGE_COMMENT, LINKAGE_COLUMN = "linkage", "deps"  # of blocks with links in column 9
 # Older treebanks have other tags in the fourth column, which spaCy would refuse.
 UPOS_TAG = re.compile(
     "ADJ|ADP|ADV|AUX|CCONJ|DET|INTJ|NOUN|NUM|PART|PRON|PROPN|PUNCT|SCONJ|SYM|VERB|X|SPACE"
@@ -42,6 +43,12 @@ class ConllU(FileReader):
     ``doc.user_data["gold"]``. All others go to ``doc.user_data["parses"]``, with ``# score`` where
     given. Both lists hold ``{"sentence", "parse", "start", "heads", "labels", "tags"}``; heads are
     token indices of the Doc, the root is its own head, and its label is ``ROOT`` as in spaCy.
+
+    A linkage of Link Grammar has links without direction, and may have cycles. The comment
+    ``# linkage = deps`` says that a block is one: its column 9 (DEPS) then lists all links of a
+    word as ``word:type|word:type``, each link at one or both of its words. The row gets ``links``,
+    sorted lists of left token, right token and type. Columns 7 and 8 hold any tree of the words.
+    Without the comment column 9 is ignored.
 
     Multiword tokens are replaced by their words, empty nodes are skipped. Without a gold tree for
     every sentence the Doc has sentences and tags but no tree. With ``skip_bad`` a document with an
@@ -88,7 +95,8 @@ class _Tree:
 
     Lists have one entry per word: ``columns`` the ten columns of its line, ``spaces`` whether a
     blank follows it, ``labels`` its dependency type. ``parse`` and ``score`` are the comments of
-    that name, "" if missing; ``sentence`` is the id.
+    that name, "" if missing; ``sentence`` is the id. ``links`` are those of a linkage, left word
+    first and sorted, with words counted from 0; None for a block that is none.
     """
 
     sentence: str
@@ -99,6 +107,7 @@ class _Tree:
     spaces: list[bool] = field(default_factory=list)
     heads: list[int] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
+    links: list[tuple[int, int, str]] | None = None
 
     def tags(self) -> list[str]:
         """Return the language-specific tags (column 5) of the words as written, ``_`` for none."""
@@ -108,13 +117,15 @@ class _Tree:
         """Return the row for ``user_data``.
 
         Keys: ``sentence`` (id), ``parse`` (name, "" if missing), ``start``, ``heads``, ``labels``
-        and ``tags`` (lists with one entry per word), and ``score``, a number, if the file gives
-        one. ``start`` is the sentence's first token in the Doc; heads become token indices of the
-        Doc, the root is its own head.
+        and ``tags`` (lists with one entry per word), ``score``, a number, if the file gives one,
+        and ``links`` if the block is a linkage. ``start`` is the sentence's first token in the
+        Doc; heads become token indices of the Doc, the root is its own head.
         """
         row: dict[str, Any] = {"sentence": self.sentence, "parse": self.parse, "start": start}
         row["heads"] = [start + head for head in self.heads]
         row |= {"labels": self.labels, "tags": self.tags()}
+        if self.links is not None:
+            row["links"] = [[start + a, start + b, kind] for a, b, kind in self.links]
         return row | ({"score": float(self.score)} if self.score else {})
 
 
@@ -256,7 +267,29 @@ def _parse_tree(block: _Block, path: str, name: str) -> _Tree:
         elif not re.fullmatch(r"\d{1,9}\.\d{1,9}", row[0]):
             _add_word(tree, row, no_space_after, multiword_end, f"{path}, line {number}")
     _check_tree(tree, location)
+    if comments.get(LINKAGE_COMMENT) == LINKAGE_COLUMN:
+        tree.links = _read_links(tree, location)
     return tree
+
+
+def _read_links(tree: _Tree, location: str) -> list[tuple[int, int, str]]:
+    """Return the links in column 9 of a linkage, each once, left word first, sorted.
+
+    Words are counted from 0. Raises ValueError, beginning with ``location``, for an item that is
+    not ``word:type`` with the number of another word of the sentence.
+    """
+    links = set()
+    for word, row in enumerate(tree.columns):
+        for item in row[8].split("|") if row[8] != "_" else ():
+            match = re.fullmatch(r"(\d{1,9}):(.+)", item)
+            other = int(match[1]) - 1 if match else -1
+            if match is None or not 0 <= other < len(tree.words) or other == word:
+                raise ValueError(
+                    f"{location}: link {item!r:.40} of word {word + 1} of sentence "
+                    f"{tree.sentence!r}. Write number:type of another word, items separated by |."
+                )
+            links.add((min(word, other), max(word, other), match[2]))
+    return sorted(links)
 
 
 def _add_word(
@@ -391,6 +424,8 @@ def _iter_sentence_lines(doc: Doc, sentence: Span, index: int) -> Iterator[str]:
                 yield f"# parse = {_remove_tabs(tree['parse'] or GOLD_PARSE)}"
             if "score" in tree:
                 yield f"# score = {tree['score']!r}"
+            if "links" in tree:
+                yield f"# {LINKAGE_COMMENT} = {LINKAGE_COLUMN}"
             yield f"# text = {_remove_tabs(sentence.text)}"
             yield from _iter_word_lines(sentence, tree)
             yield ""
@@ -418,15 +453,20 @@ def _iter_word_lines(sentence: Span, tree: dict[str, Any]) -> Iterator[str]:
     """Iterate over the word lines of a sentence with the heads, labels and tags of ``tree``.
 
     ``tree`` is a row of ``user_data`` with one entry per token. Words are numbered from 1, the head
-    of the root is 0, and empty columns are ``_``.
+    of the root is 0, and empty columns are ``_``. A link of a linkage is written at its right word;
+    "|" in its type becomes "/".
     """
+    links: dict[int, list[str]] = {}
+    for left, right, kind in sorted(tree.get("links", ())):
+        number = int(left) - sentence.start + 1
+        links.setdefault(int(right), []).append(f"{number}:{kind}".replace("|", "/"))
     for i, token in enumerate(sentence):
         head = tree["heads"][i]
         number = 0 if head == token.i else head - sentence.start + 1
         fields = [token.text, token.lemma_, token.pos_, tree["tags"][i], str(token.morph)]
         label = tree["labels"][i] if number else "root"
         misc = "" if token.whitespace_ else "SpaceAfter=No"
-        row = [str(i + 1), *fields, str(number), label, "", misc]
+        row = [str(i + 1), *fields, str(number), label, "|".join(links.get(token.i, [])), misc]
         yield "\t".join(_remove_tabs(field) or "_" for field in row)
 
 

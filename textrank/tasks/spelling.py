@@ -24,10 +24,17 @@ from spacy.tokens import Doc, Span
 
 from textrank._ragged import offsets
 from textrank.candidates import Candidate, document_id, token_table
-from textrank.features import Vector
+from textrank.features import Features, Vector
 from textrank.language.alignment import SourceText
 from textrank.lint.linter import Linter, blank_non_prose
-from textrank.lint.model import DEFAULT_PRECISION, ConfusionModel, Flag, shipped_model_path
+from textrank.lint.model import (
+    DEFAULT_PRECISION,
+    MAX_OFFSET,
+    TOKEN,
+    ConfusionModel,
+    Flag,
+    shipped_model_path,
+)
 from textrank.metrics import merge_ties, tie_tolerance
 from textrank.protocols import Explain, Task
 from textrank.tasks.base import (
@@ -156,6 +163,85 @@ def _load_table(name: str) -> ConfusionModel:
     Raises ValueError if the folder is missing or damaged.
     """
     return ConfusionModel.from_disk(shipped_model_path(name) or Path(name))
+
+
+@dataclass(frozen=True)
+class ConfusionLogOdds:
+    """Features: what the confusion table of ``textrank spell`` says about an occurrence.
+
+    For each two words of the candidate's set that are a pair of the table, the feature
+    ``(title of the pair,)`` has the value ``tanh(s / scale)``, where s are the log-odds of the
+    pair's second word in the context. The printed word has no influence. The table was trained on
+    other text, so that a model with these features needs fewer examples of its own. Pairs that the
+    table lacks, and words that are not whole tokens of the table, have no feature.
+
+    Parameters
+    ----------
+    table
+        Name of a shipped confusion table, or path of its folder.
+    scale
+        Log-odds beyond which features hardly grow, positive.
+    """
+
+    table: str = "confusions"
+    scale: float = 4.0
+
+    def __post_init__(self) -> None:
+        """Raise ValueError unless ``scale`` is positive; the table is not loaded."""
+        if not self.scale > 0:
+            raise ValueError(f"scale must be positive, got {self.scale}")
+
+    def __call__(self, candidates: Sequence[Candidate]) -> Features:
+        """Return one row per candidate, in order; candidates are those of ``Spelling``.
+
+        The question of a candidate is its set, words separated by "/". Loads the table. Raises
+        ValueError if that is missing or damaged.
+        """
+        rows: list[dict[tuple[str, ...], float]] = [{} for _ in candidates]
+        indices_by_doc: dict[int, list[int]] = {}
+        for i, candidate in enumerate(candidates):
+            indices_by_doc.setdefault(id(candidate.doc), []).append(i)
+        for indices in indices_by_doc.values():
+            for i, title, log_odds in self._score(candidates, indices):
+                rows[i][(title,)] = float(np.tanh(log_odds / self.scale))
+        return Features.from_dicts(rows)
+
+    def _score(
+        self, candidates: Sequence[Candidate], indices: Sequence[int]
+    ) -> Iterator[tuple[int, str, float]]:
+        """Yield index, title of a pair and log-odds for candidates of one Doc, given by index."""
+        table = _load_table(self.table)
+        text = candidates[indices[0]].doc.text
+        tokens, *_ = table.find_words(text)
+        spans = [match.span() for match in TOKEN.finditer(text)]
+        first_tokens = {start: number for number, (start, _) in enumerate(spans, MAX_OFFSET)}
+        end_tokens = {end: number + 1 for number, (_, end) in enumerate(spans, MAX_OFFSET)}
+        asked: list[tuple[int, int, int, int]] = []  # candidate, start, end, pair
+        for i in indices:
+            span = candidates[i].spans[0]
+            start, end = first_tokens.get(span.start_char), end_tokens.get(span.end_char)
+            if start is not None and end is not None:
+                pairs = _pairs_of_set(self.table, candidates[i].question)
+                asked += [(i, start, end, pair) for pair in pairs]
+        if asked:
+            columns = np.array(asked).T
+            log_odds = table.log_odds(tokens, columns[1], columns[2], columns[3])
+            for i, pair, value in zip(columns[0], columns[3], log_odds, strict=True):
+                yield int(i), table.pairs[pair].title, float(value)
+
+
+@lru_cache(maxsize=4096)
+def _pairs_of_set(table: str, title: str) -> tuple[int, ...]:
+    """Return the indices of a table's pairs of which both words are in a set, in order.
+
+    ``title`` has the words of the set separated by "/"; case is ignored.
+    """
+    words = {word.lower() for word in title.split("/")}
+    return tuple(
+        index
+        for index, pair in enumerate(_load_table(table).pairs)
+        if {word.lower() for word in pair.words} <= words
+    )
 
 
 def _flag_row(doc: Doc, text: SourceText, flag: Flag) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from textrank.formats.conllu import ConllU, write_conllu
 from textrank.tasks.parse_ranking.features import ParseSequences
 from textrank.tasks.parse_ranking.parsers import LinkGrammar, align_words, build_tree
 from textrank.tasks.parse_ranking.task import ParseRanking
@@ -186,3 +187,119 @@ def test_the_program_itself_finds_both_attachments():
     heads = {parse.heads[4] for parse in found[0]}
     assert heads >= {1, 3}
     assert len(found[1]) >= 1
+
+
+LINKAGES = """# newdoc id = one
+# sent_id = one-1
+# parse = gold
+# linkage = deps
+1\tHe\the\tPRON\tPRP\t_\t2\tSs\t2:Ss\t_
+2\tsaw\tsee\tVERB\tVBD\t_\t0\troot\t_\t_
+3\tmen\tman\tNOUN\tNNS\t_\t2\tOp\t2:Op|1:Xx\tSpaceAfter=No
+4\t.\t.\tPUNCT\t.\t_\t2\tnull\t_\t_
+
+# sent_id = one-1
+# parse = same
+# linkage = deps
+1\tHe\the\tPRON\tPRP\t_\t0\troot\t3:Xx|2:Ss\t_
+2\tsaw\tsee\tVERB\tVBD\t_\t1\tSs\t1:Ss|3:Op\t_
+3\tmen\tman\tNOUN\tNNS\t_\t1\tXx\t_\tSpaceAfter=No
+4\t.\t.\tPUNCT\t.\t_\t1\tnull\t_\t_
+
+# sent_id = one-1
+# parse = other
+# linkage = deps
+1\tHe\the\tPRON\tPRP\t_\t2\tSs\t_\t_
+2\tsaw\tsee\tVERB\tVBD\t_\t0\troot\t_\t_
+3\tmen\tman\tNOUN\tNNS\t_\t2\tSs\t1:Op|2:Op\tSpaceAfter=No
+4\t.\t.\tPUNCT\t.\t_\t2\tnull\t_\t_
+
+"""
+
+
+def test_linkages_of_a_file_are_compared_as_sets_of_links(tmp_path):
+    """Another tree of the same links has goodness 1; its links are those of column 9."""
+    path = tmp_path / "linkages.conllu"
+    path.write_text(LINKAGES)
+    (doc,) = ConllU(str(path))(spacy.blank("en"))
+    assert doc.user_data["gold"][0]["links"] == [[0, 1, "Ss"], [0, 2, "Xx"], [1, 2, "Op"]]
+    task = ParseRanking()
+    same, other = task.candidates(doc)
+    assert same.label == 1.0
+    assert other.label == pytest.approx(2 * 1 / (2 * 1 + 1 + 2))  # (1, 2, Op) of three; one wrong
+    directed = ParseRanking(directed=True).candidates(doc)
+    assert directed[0].label < 1
+    write_conllu([doc], str(tmp_path / "written.conllu"))
+    (again,) = ConllU(str(tmp_path / "written.conllu"))(spacy.blank("en"))
+    for key in ("gold", "parses"):
+        assert again.user_data[key] == doc.user_data[key]
+
+
+@pytest.mark.parametrize("item", ["Ss", "9:Ss", "0:Ss", "1:Ss", "2:"])
+def test_links_that_do_not_fit_are_refused(tmp_path, item):
+    path = tmp_path / "linkages.conllu"
+    path.write_text(LINKAGES.replace("2:Ss\t_\n", f"{item}\t_\n", 1))
+    with pytest.raises(ValueError, match=r"line 1: link .* of word 1 of sentence 'one-1'"):
+        list(ConllU(str(path))(spacy.blank("en")))
+
+
+def test_column_nine_of_a_treebank_is_ignored(tmp_path):
+    path = tmp_path / "trees.conllu"
+    path.write_text(LINKAGES.replace("# linkage = deps\n", "").replace("2:Ss", "0:root"))
+    (doc,) = ConllU(str(path))(spacy.blank("en"))
+    assert all("links" not in row for row in doc.user_data["gold"] + doc.user_data["parses"])
+
+
+@needs_program
+def test_linkages_of_the_program_survive_a_file_and_rank_themselves_first(tmp_path):
+    """The gold linkage, written and read, has goodness 1 among those of the program."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    text = "He saw the man with a telescope. The protein (p53) binds to the promoter in vitro."
+    doc = nlp(text)
+    doc.user_data["document"] = "one"
+    parses = LinkGrammar()(list(doc.sents))
+    assert all(len(linkages) > 1 for linkages in parses)
+    doc.user_data["gold"] = [
+        {
+            "parse": "gold",
+            "start": sentence.start,
+            "heads": [sentence.start + head for head in linkages[1].heads],
+            "labels": list(linkages[1].labels),
+            "tags": ["X"] * len(sentence),
+            "links": [[sentence.start + a, sentence.start + b, k] for a, b, k in linkages[1].links],
+        }
+        for sentence, linkages in zip(doc.sents, parses, strict=True)
+    ]
+    path = tmp_path / "linkages.conllu"
+    write_conllu([doc], str(path))
+    (read,) = ConllU(str(path))(nlp)
+    task = ParseRanking(source="link_grammar")
+    candidates = task.candidates(read)
+    labels: dict[str, list[float]] = {}
+    for candidate in candidates:
+        labels.setdefault(candidate.query, []).append(candidate.label)
+    assert [values[1] for values in labels.values()] == [1.0, 1.0]
+    assert all(min(values) < 1 for values in labels.values())
+    assert task.unreachable(read, candidates) == 0
+
+
+@needs_program
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The ( p53 ) -dependent ) ( effect [ of ] IL-2 / IL-4 was 5 % ( p < 0.01 ) .",
+        "Expression of NF-kappa B's α-subunit wasn't altered , e.g. in 3T3 cells .",
+        "Binding of A to B [ 1 , 2 ] increased 2.5-fold ; see Fig. 3A .",
+        "]",
+        "( )",
+        "Found 2 linkages (2 had no P.P. violations)",
+    ],
+)
+def test_hard_tokens_never_give_a_parse_that_does_not_fit(text):
+    """The program may find no linkage, but what it finds has a head for every token."""
+    (sentence,) = sentences(text)
+    for parse in LinkGrammar(linkages=4, seconds=1)([sentence])[0]:
+        assert len(parse.heads) == len(parse.labels) == len(sentence)
+        assert [label == "ROOT" for label in parse.labels].count(True) == 1
+        assert all(0 <= a < b < len(sentence) for a, b, _ in parse.links)

@@ -113,9 +113,9 @@ class ParseRanking(Task):
         Whether arc labels count in the comparison with the gold tree. Use False if parses and gold
         trees have different label sets, as Link Grammar and most treebanks do.
     directed
-        Whether the direction of arcs counts in that comparison. None: it does, except for Link
-        Grammar, whose links have no direction and may form cycles: linkages are compared as sets of
-        links, and a gold linkage may have ``links`` besides ``heads``.
+        Whether the direction of arcs counts in that comparison. None: it does, except for linkages
+        of Link Grammar, whose links have no direction and may form cycles: with that source, or a
+        gold linkage (``links`` besides ``heads``), parses are compared as sets of links.
     """
 
     source: Source = "auto"
@@ -191,7 +191,8 @@ class ParseRanking(Task):
                 label = None
                 if gold_parse is not None:
                     compared = self._drop_labels(parse)
-                    count = count_correct_links if self._compares_links else count_correct_arcs
+                    compares_links = self._compares_links(gold_parse)
+                    count = count_correct_links if compares_links else count_correct_arcs
                     label = self._f1(compared, gold_parse)
                     parse_doc.user_data["attached"] = count(compared, gold_parse)
                 candidates.append(Candidate(parse_doc, (), document, query, label))
@@ -218,7 +219,7 @@ class ParseRanking(Task):
 
     def _f1(self, parse: CandidateParse, gold: CandidateParse) -> float:
         """Return ``arc_f1`` of a parse against a gold one, of links if links are compared."""
-        if self._compares_links:
+        if self._compares_links(gold):
             return arc_f1(parse.undirected_links(), gold.undirected_links())
         return arc_f1(parse.arcs(), gold.arcs())
 
@@ -321,10 +322,11 @@ class ParseRanking(Task):
             )
         return has_parses and self.source in ("auto", "given")
 
-    @property
-    def _compares_links(self) -> bool:
-        """Whether parses are compared with gold trees as sets of links without direction."""
-        return self.source == "link_grammar" if self.directed is None else not self.directed
+    def _compares_links(self, gold: CandidateParse) -> bool:
+        """Return whether parses are compared with ``gold`` as sets of links without direction."""
+        if self.directed is None:
+            return self.source == "link_grammar" or bool(gold.links)
+        return not self.directed
 
     def _drop_labels(self, parse: CandidateParse) -> CandidateParse:
         """Return the parse itself if ``labelled``, else a copy with empty labels of arcs and links.
