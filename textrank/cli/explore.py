@@ -102,7 +102,7 @@ def _read_report_pages(folder: Path | None) -> dict[str, str]:
 
 
 def _make_explainer(store: Store, model: str | None, nlp: str | None) -> StatementExplainer | None:
-    """Return the explanations of a model, loaded on first use; None if no model is known.
+    """Return what explains statements by a model, loaded on first use; None if no model is known.
 
     ``model`` None takes the one that the results name. ``nlp`` is a spaCy pipeline; None takes the
     shipped one.

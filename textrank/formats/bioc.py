@@ -286,8 +286,9 @@ class _DocumentBuilder:
         """Add the annotations of a passage, sentence or document to ``mentions`` and ``concepts``.
 
         ``leaves`` hold the text of ``part`` and are searched first. An annotation without locations
-        is skipped; one without an id is called T<number>. Raises ValueError if the text at its
-        offsets differs from the one it gives.
+        is skipped; one without an id is called T<number>. Its label is the infon ``type``; the
+        infon ``identifier`` goes to ``concepts`` unless it is empty or "-". Raises ValueError if it
+        begins outside of all text, or the text there differs from the one it gives.
         """
         for row in self.rows(part, "annotations"):
             name = self.make_unique(str(row.get("id") or f"T{len(self.mentions) + 1}"))

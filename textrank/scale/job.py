@@ -295,7 +295,8 @@ def describe_input(source: str, inputs_by_path: Mapping[str, Input]) -> Input:
 
     ``inputs_by_path`` has earlier inputs by absolute path. If all files that are read with the path
     have the names, sizes and modification times of before, they are taken to be unchanged and are
-    not read again, as ``make`` and ``rsync`` do: the earlier Input is returned.
+    not read again, as ``make`` and ``rsync`` do: the earlier Input is returned. So is one of an
+    older result, without a ``state``, if the checksum of the path is the same.
     """
     path = Path(source).resolve()
     old = inputs_by_path.get(str(path))

@@ -159,9 +159,10 @@ def _choices(
 ) -> tuple[tuple[str, ...], str]:
     """Return the possible decisions about the candidates of an item, and the gold one.
 
-    ``labels`` are those of a ranking that can be chosen; without any, a ranking's label is "right"
-    or "wrong". The gold decision among several answers is the first with a positive label, "" if
-    there is none. A missing label counts as 0.
+    Without answers of the task they are "yes" and "no"; of two answers about one candidate the
+    second is gold if the label is positive. ``labels`` are those of a ranking that can be chosen;
+    without any, a ranking's label is "right" or "wrong". The gold decision among several answers is
+    the first with a positive label, "" if there is none. A missing label counts as 0.
     """
     answers = tuple(task.choices(candidates[0]))
     label = candidates[0].label or 0.0
