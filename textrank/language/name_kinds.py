@@ -47,6 +47,7 @@ from textrank.language.ner import (
     score_genes,
     tags_to_spans,
 )
+from textrank.progress import gc_disabled
 
 Floats = NDArray[np.float64]
 KINDS = ("GENE", "FAMILY", "DOMAIN")
@@ -121,6 +122,7 @@ class KindRecognizer(NameRecognizer):
             )
         ]
 
+    @gc_disabled()
     def set_annotations(  # type: ignore[override]
         self, docs: Sequence[Doc], predictions: Sequence[KindPrediction]
     ) -> None:
@@ -238,11 +240,12 @@ def repair_boundaries(doc: Doc, words: WordSpans, spans: Sequence[TokenRange]) -
         if all(word.lower() in _GENERIC_WORDS for word in words.words_of(start, end)):
             continue
         last = words.word_of_token[end - 1]
-        gaps = [_has_gap(doc, words, n) for n in range(last, last + 3)]
         following = words.words[last + 1 : last + 5]
-        if following[:1] == ["("] and last + 2 in starts and not any(gaps):
-            last += 3 if following[2:3] == [")"] else 0
-        elif _is_numbered_part(following) and not gaps[0]:
+        if following[:1] == ["("]:
+            is_joined = last + 2 in starts and following[2:3] == [")"]
+            if is_joined and not any(_has_gap(doc, words, n) for n in range(last, last + 3)):
+                last += 3
+        elif _is_numbered_part(following) and not _has_gap(doc, words, last):
             last += 3
         repaired.append((start, words.token_indices[last] + 1))
     return repaired

@@ -507,16 +507,17 @@ def _find_other_gene(
     best = candidates[genes[0]].facts
     if len(genes) == 1 or not isinstance(best, FactRow):
         return None
-    first = _TextSupport(*best.values_array[_SUPPORT_FACTS].tolist())
+    first = None
     has_species_letter = _SPECIES_LETTER.match(name) is not None
     for i in genes[1:]:
         facts = candidates[i].facts
-        if not isinstance(facts, FactRow):
+        if not isinstance(facts, FactRow) or not facts.values_array[_LISTED_SYNONYM]:
+            continue
+        if not np.array_equal(facts.values_array[_SPECIES], best.values_array[_SPECIES]):
             continue
         other = _TextSupport(*facts.values_array[_SUPPORT_FACTS].tolist())
-        is_same_species = np.array_equal(facts.values_array[_SPECIES], best.values_array[_SPECIES])
-        if not (other.listed_synonym and is_same_species):
-            continue
+        if first is None:
+            first = _TextSupport(*best.values_array[_SUPPORT_FACTS].tolist())
         is_taken = first.beside and not (first.apposed or first.listed_symbol or other.beside)
         is_named = (other.other_names and other.case) and not (first.other_names or first.case)
         is_associated = (
@@ -539,7 +540,6 @@ class _TextSupport(NamedTuple):
     beside: float
     apposed: float
     listed_symbol: float
-    listed_synonym: float
     other_names: float
     case: float
     associated: float
@@ -548,10 +548,11 @@ class _TextSupport(NamedTuple):
 _SUPPORT_FACTS = [
     COLUMNS.index(name)
     for name in (
-        *("here beside itself", "here in apposition", "listed symbol", "listed synonym"),
-        *("other names", "case", "associated"),
+        *("here beside itself", "here in apposition", "listed symbol", "other names", "case"),
+        "associated",
     )
 ]
+_LISTED_SYNONYM = COLUMNS.index("listed synonym")
 MIN_ASSOCIATION = 0.5  # of genes that texts name together at least 16 times as often as by chance
 _SPECIES = [COLUMNS.index(f"species {group}") for group in (*SPECIES_GROUPS, "rat")]
 
