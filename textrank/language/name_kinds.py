@@ -5,7 +5,8 @@ boundaries of NLM-Gene and GNormPlus to ``doc.spans["entities"]``, with the labe
 probable each kind is can be read from two extension attributes of the spans:
 
 ``span._.textrank_probability``
-    Probability of the span's label; None for a span that this component did not write.
+    Probability of the label that the recogniser gave the span; None for a span that this component
+    did not write.
 ``span._.textrank_kinds``
     Probability of each of ``KINDS`` and of ``NOT_A_NAME``; None as above.
 ``span._.textrank_part_of``
@@ -412,11 +413,15 @@ def _range_key(start: int, end: int) -> str:
 def _get_probability(span: Span) -> float | None:
     """Return the probability of a span's label, ``span._.textrank_probability``.
 
-    None if ``KindRecognizer`` wrote no span with this token range, or the label is not one of its
-    kinds.
+    Of a GENE that the task ``identifiers`` made a FAMILY it is the probability of GENE. None if
+    ``KindRecognizer`` wrote no span with this token range, or the label is not one of its kinds.
     """
     kinds = _get_kinds(span)
-    return None if kinds is None else kinds.get(span.label_)
+    if kinds is None:
+        return None
+    if span.label_ == FAMILY and kinds.get(GENE, 0.0) > kinds.get(FAMILY, 0.0):
+        return kinds[GENE]
+    return kinds.get(span.label_)
 
 
 def _find_owner(span: Span) -> Span | None:
