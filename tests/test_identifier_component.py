@@ -96,3 +96,24 @@ def test_a_family_of_many_genes_and_a_list_keep_what_they_are() -> None:
     made.add_pipe("textrank_identifiers")
     doc = made("Wnt and BRCA1/2 in patients.")
     assert found(doc) == ["fplx:Wnt", "ncbigene:672"]
+    assert [ent.label_ for ent in doc.ents] == ["GENE", "GENE"]  # labels of the user
+
+
+@pytest.mark.slow
+def test_a_gene_with_the_identifier_of_a_family_is_labelled_a_family() -> None:
+    doc = textrank.load_nlp()("MEK phosphorylates ERK, and MDM2 binds p53.")
+    labels = {(name.text, name.label_) for name in doc.ents}
+    assert labels == {("MEK", "FAMILY"), ("ERK", "FAMILY"), ("MDM2", "GENE"), ("p53", "GENE")}
+    assert labels == {(name.text, name.label_) for name in doc.spans["entities"]}
+    for name in doc.ents:
+        kinds = name._.textrank_kinds
+        assert name._.textrank_probability == max(kinds["GENE"], kinds["FAMILY"])
+
+
+@pytest.mark.slow
+def test_a_list_whose_letters_are_a_symbol_keeps_its_items() -> None:
+    made = spacy.blank("en")
+    made.add_pipe("entity_ruler").add_patterns([{"label": "GENE", "pattern": "BMP-2 and -4"}])
+    made.add_pipe("textrank_identifiers")
+    (row,) = made("BMP-2 and -4 were measured in patients.")._.textrank_identifiers
+    assert [part["identifier"] for part in row["parts"]] == ["ncbigene:650", "ncbigene:652"]

@@ -5,7 +5,8 @@ boundaries of NLM-Gene and GNormPlus to ``doc.spans["entities"]``, with the labe
 probable each kind is can be read from two extension attributes of the spans:
 
 ``span._.textrank_probability``
-    Probability of the span's label; None for a span that this component did not write.
+    Probability of the label that the recogniser gave the span; None for a span that this component
+    did not write.
 ``span._.textrank_kinds``
     Probability of each of ``KINDS`` and of ``NOT_A_NAME``; None as above.
 ``span._.textrank_part_of``
@@ -47,6 +48,7 @@ from textrank.language.ner import (
     score_genes,
     tags_to_spans,
 )
+from textrank.progress import gc_disabled
 
 Floats = NDArray[np.float64]
 KINDS = ("GENE", "FAMILY", "DOMAIN")
@@ -121,6 +123,7 @@ class KindRecognizer(NameRecognizer):
             )
         ]
 
+    @gc_disabled()
     def set_annotations(  # type: ignore[override]
         self, docs: Sequence[Doc], predictions: Sequence[KindPrediction]
     ) -> None:
@@ -238,11 +241,12 @@ def repair_boundaries(doc: Doc, words: WordSpans, spans: Sequence[TokenRange]) -
         if all(word.lower() in _GENERIC_WORDS for word in words.words_of(start, end)):
             continue
         last = words.word_of_token[end - 1]
-        gaps = [_has_gap(doc, words, n) for n in range(last, last + 3)]
         following = words.words[last + 1 : last + 5]
-        if following[:1] == ["("] and last + 2 in starts and not any(gaps):
-            last += 3 if following[2:3] == [")"] else 0
-        elif _is_numbered_part(following) and not gaps[0]:
+        if following[:1] == ["("]:
+            is_joined = last + 2 in starts and following[2:3] == [")"]
+            if is_joined and not any(_has_gap(doc, words, n) for n in range(last, last + 3)):
+                last += 3
+        elif _is_numbered_part(following) and not _has_gap(doc, words, last):
             last += 3
         repaired.append((start, words.token_indices[last] + 1))
     return repaired
@@ -409,11 +413,15 @@ def _range_key(start: int, end: int) -> str:
 def _get_probability(span: Span) -> float | None:
     """Return the probability of a span's label, ``span._.textrank_probability``.
 
-    None if ``KindRecognizer`` wrote no span with this token range, or the label is not one of its
-    kinds.
+    Of a GENE that the task ``identifiers`` made a FAMILY it is the probability of GENE. None if
+    ``KindRecognizer`` wrote no span with this token range, or the label is not one of its kinds.
     """
     kinds = _get_kinds(span)
-    return None if kinds is None else kinds.get(span.label_)
+    if kinds is None:
+        return None
+    if span.label_ == FAMILY and kinds.get(GENE, 0.0) > kinds.get(FAMILY, 0.0):
+        return kinds[GENE]
+    return kinds.get(span.label_)
 
 
 def _find_owner(span: Span) -> Span | None:

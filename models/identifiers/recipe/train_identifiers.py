@@ -82,25 +82,31 @@ def _held_out_names(
 
     Keys are (corpus, PubMed id).
     """
-    file = cache / "names.jsonl"
-    if not file.exists():
-        nlp = textrank.load_nlp(SHIPPED_PIPELINE, only=["genes", RECOGNISER])
-        docs = read_kinds(data, nlp.vocab)
-        rows = []
-        for fold in range(FOLDS):
+    nlp = docs = None
+    names = {}
+    for fold in range(FOLDS):
+        file = cache / f"names-{fold}.jsonl"
+        if not file.exists():
+            if nlp is None or docs is None:
+                nlp = textrank.load_nlp(SHIPPED_PIPELINE, only=["genes", RECOGNISER])
+                docs = read_kinds(data, nlp.vocab)
             train_kinds(nlp, [doc for doc in docs if int(doc.id) % FOLDS != fold])
             left_out = [one for one in abstracts if int(one.id) % FOLDS == fold]
+            rows = []
             with nlp.select_pipes(enable=["names_tok2vec", RECOGNISER]):
                 for one, doc in zip(left_out, nlp.pipe(o.text for o in left_out), strict=True):
-                    spans = doc.spans["entities"]
-                    names = [[s.start_char, s.end_char, s.label_] for s in spans]
-                    rows.append({"corpus": one.corpus, "id": one.id, "names": names})
-        file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    with file.open(encoding="utf-8") as lines:
-        return {
-            (row["corpus"], row["id"]): [Mention(*name) for name in row["names"]]
-            for row in map(json.loads, lines)
-        }
+                    spans = [
+                        [s.start_char, s.end_char, s.label_, s._.textrank_kinds]
+                        for s in doc.spans["entities"]
+                    ]
+                    rows.append({"corpus": one.corpus, "id": one.id, "names": spans})
+            file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+            sys.stdout.write(f"names of fold {fold + 1} of {FOLDS}\n")
+            sys.stdout.flush()
+        with file.open(encoding="utf-8") as lines:
+            for row in map(json.loads, lines):
+                names[row["corpus"], row["id"]] = [Mention(*name[:3]) for name in row["names"]]
+    return names
 
 
 def _tables(data: Path, cache: Path) -> Gazetteer:

@@ -7,14 +7,23 @@ import re
 import pytest
 from spacy.tokens import Doc
 
-from tests.tasks.identifiers.sentences import OTHER_SENTENCES, SENTENCES, Expected
+from tests.tasks.identifiers.sentences import (
+    OTHER_SENTENCES,
+    SENTENCES,
+    THIRD_SENTENCES,
+    Expected,
+)
 from textrank.language import load_nlp
 
 MIN_RIGHT = 0.85  # share of the sentences of which all names are right
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sentences", [SENTENCES, OTHER_SENTENCES], ids=["first", "second"])
+@pytest.mark.parametrize(
+    "sentences",
+    [SENTENCES, OTHER_SENTENCES, THIRD_SENTENCES],
+    ids=["first", "second", "third"],
+)
 def test_names_of_sentences_have_the_right_identifiers(
     sentences: list[tuple[str, str, dict[str, Expected]]],
 ) -> None:

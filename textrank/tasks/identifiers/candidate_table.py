@@ -239,11 +239,11 @@ class CandidateTable:
         kept, the best first; of equal scores (to nine decimals) the first row. Of the rows beyond
         these, the best family, if there is one, takes the last place.
         """
-        rounded = scores.round(9).tolist()
+        negated = (-scores.round(9)).tolist()
         is_family = (self.taxon_index == len(self.taxa) - 1).tolist()
         kept = []
         for rows in self.rows_of_name:
-            best = sorted(rows, key=lambda row: (-rounded[row], row))
+            best = sorted(rows, key=negated.__getitem__)
             # A family is kept beside its members, however many genes share its name (H3).
             family = [row for row in best[MAX_GENES_PER_NAME:] if is_family[row]][:1]
             kept.append([*best[: MAX_GENES_PER_NAME - len(family)], *family])
@@ -289,65 +289,72 @@ class CandidateTable:
         probabilities = 1.0 / (1.0 + np.exp(-np.clip(scores, -30.0, 30.0)))
         n_taxa, n_names = len(self.taxa), len(self.blocks)
         best = np.zeros((n_names, n_taxa))
-        for name, rows in enumerate(self.rows_of_name):
-            if rows:
-                span = slice(rows.start, rows.stop)
-                np.maximum.at(best[name], self.taxon_index[span], probabilities[span])
-        mass = best.sum(axis=0)
-        mass[-1] = 0.0  # of families
-        total, top = mass.sum() + 1e-6, mass.max(initial=0.0)
+        name_of_row = np.repeat(np.arange(n_names), [len(rows) for rows in self.rows_of_name])
+        np.maximum.at(best, (name_of_row, self.taxon_index), probabilities)
+        mass_of_taxon = best.sum(axis=0)
+        mass_of_taxon[-1] = 0.0  # of families
+        mass = mass_of_taxon.tolist()
+        total, top = float(mass_of_taxon.sum()) + 1e-6, max(mass, default=0.0)
+        score_of_row, taxon_of_row = scores.tolist(), self.taxon_index.tolist()
         elsewhere: dict[str, list[tuple[int, float]]] = {}
         for name, rows in enumerate(self.rows_of_name):
             for row in rows:
-                elsewhere.setdefault(self.genes[row].identifier, []).append((name, scores[row]))
-        n_mentions = np.bincount([name for _, _, name in self.queries], minlength=n_names)
-        result = np.zeros((len(kept_rows), len(RANK_COLUMNS)), dtype=np.float32)
+                elsewhere.setdefault(self.genes[row].identifier, []).append(
+                    (name, score_of_row[row])
+                )
+        n_mentions = np.bincount([name for _, _, name in self.queries], minlength=n_names).tolist()
+        kept, bounds = kept_rows.tolist(), ends.tolist()
+        result = []
         for name, rows in enumerate(self.rows_of_name):
-            chosen = range(ends[name], ends[name + 1])
-            candidates = [(scores[row], self.taxon_index[row], self.concepts[row]) for row in rows]
-            for position, i in enumerate(chosen):
-                row = kept_rows[i]
-                score, index, concept = candidates[row - rows.start]
+            chosen = kept[bounds[name] : bounds[name + 1]]
+            log_mentions = math.log1p(n_mentions[name])
+            candidates = [
+                (row, score_of_row[row], taxon_of_row[row], self.concepts[row]) for row in rows
+            ]
+            for position, row in enumerate(chosen):
+                _, score, index, concept = candidates[row - rows.start]
                 is_gene = index < n_taxa - 1
                 rival = other_species = other_concept = family = LOWEST_SCORE
-                for other, (value, other_index, other_concept_id) in enumerate(candidates):
-                    if other == row - rows.start:
+                for other, value, other_index, other_concept_id in candidates:
+                    if other == row:
                         continue
                     if other_index == n_taxa - 1:
                         family = max(family, value)
                         continue
-                    if other_index == index:
-                        rival = max(rival, value)
+                    if other_index == index and value > rival:
+                        rival = value
                     if other_concept_id == concept:
                         other_species = max(other_species, value)
-                    else:
-                        other_concept = max(other_concept, value)
+                    elif value > other_concept:
+                        other_concept = value
                 others = [
                     value for other, value in elsewhere[self.genes[row].identifier] if other != name
                 ]
                 share = mass[index] if is_gene else 0.0
-                result[i] = (
-                    score,
-                    score * is_gene,
-                    max(score, 0.0),
-                    rival,
-                    other_species,
-                    other_concept,
-                    family,
-                    score - max(rival, other_species, other_concept, family),
-                    position == 0,
-                    score > other_species,
-                    score > rival,
-                    max(others, default=LOWEST_SCORE),
-                    min(len(others), 3),
-                    math.log1p(n_mentions[name]),
-                    share / total,
-                    is_gene and share >= top,
-                    share / (top + 1e-6),
-                    0.0,
-                    not is_gene,
+                result.append(
+                    (
+                        score,
+                        score * is_gene,
+                        max(score, 0.0),
+                        rival,
+                        other_species,
+                        other_concept,
+                        family,
+                        score - max(rival, other_species, other_concept, family),
+                        position == 0,
+                        score > other_species,
+                        score > rival,
+                        max(others, default=LOWEST_SCORE),
+                        min(len(others), 3),
+                        log_mentions,
+                        share / total,
+                        is_gene and share >= top,
+                        share / (top + 1e-6),
+                        0.0,
+                        not is_gene,
+                    )
                 )
-        return result
+        return np.array(result, dtype=np.float32).reshape(-1, len(RANK_COLUMNS))
 
     def _mention_columns(
         self, query_of_row: NDArray[np.intp], taxon_index: NDArray[np.intp]
@@ -494,9 +501,9 @@ def _match_columns(name: str, matches: Sequence[Match]) -> Matrix:
 
     A gene and a family have different columns; those of the other are 0.
     """
-    columns = np.zeros((len(matches), len(MATCH_COLUMNS)), dtype=np.float32)
+    n_columns = len(MATCH_COLUMNS)
     genes = [match for match in matches if match.gene.taxon]
-    of_name = _name_columns(name)
+    name_indices, name_values = _name_columns(name)
     has_family = len(genes) < len(matches)
     n_concepts = math.log2(max(len({match.concept for match in genes}), 1)) / 3
     by_species: dict[int, list[Match]] = {}
@@ -506,19 +513,25 @@ def _match_columns(name: str, matches: Sequence[Match]) -> Matrix:
         taxon: _SpeciesStatistics.from_matches(same) for taxon, same in by_species.items()
     }
     implied, case = find_implied_species(name), classify_case(name)
+    indices: list[int] = []  # in the flattened result
+    values: list[float] = []
     for row, match in enumerate(matches):
-        values = columns[row]
+        start = row * n_columns
         if not match.gene.taxon:
             for column, value in _iter_family_columns(match, name, genes):
-                values[_MATCH_INDEX[column]] = value
+                indices.append(start + _MATCH_INDEX[column])
+                values.append(value)
             continue
-        values[of_name[0]] = of_name[1]
-        values[_CONCEPTS] = n_concepts
-        if has_family:
-            values[_FAMILY_TOO] = 1.0
-            values[_FAMILY_TOO_SYMBOL] = match.kind is NameKind.SYMBOL
-        _fill_gene_columns(values, match, name, case, implied, statistics[match.gene.taxon])
-    return columns
+        own_indices, own_values = _gene_columns(
+            match, name, case, implied, statistics[match.gene.taxon], n_concepts, has_family
+        )
+        indices += [start + i for i in name_indices]
+        indices += [start + i for i in own_indices]
+        values += name_values
+        values += own_values
+    columns = np.zeros(len(matches) * n_columns, dtype=np.float32)
+    columns[indices] = values
+    return columns.reshape(-1, n_columns)
 
 
 class _SpeciesStatistics(NamedTuple):
@@ -563,30 +576,26 @@ def _name_columns(name: str) -> tuple[list[int], list[float]]:
     return [_MATCH_INDEX[column] for column in values], list(values.values())
 
 
-def _fill_gene_columns(
-    values: Matrix,
+def _gene_columns(
     match: Match,
     name: str,
     case: Case,
     implied: int,
     species: _SpeciesStatistics,
-) -> None:
-    """Set the MATCH_COLUMNS of a gene that differ between the genes of a name, in place.
+    n_concepts: float,
+    has_family: bool,
+) -> tuple[list[int], list[float]]:
+    """Return indices and values of the MATCH_COLUMNS of a gene that depend on the gene.
 
-    ``values`` (MATCH_COLUMNS,) is its row, in which "concepts" and the columns "family too" are
-    already set; ``case`` and ``implied`` are the writing and the implied species (0 for none) of
-    the name, ``species`` the statistics of the gene's species.
+    ``case`` and ``implied`` are the writing and the implied species (0 for none) of the name,
+    ``species`` the statistics of the gene's species, ``n_concepts`` the value of "concepts", and
+    ``has_family`` whether a family has the name too. Columns without an index are 0.
     """
     gene, kind = match.gene, match.kind
     group = _find_group(gene.taxon)
     index = _MATCH_INDEX
-    values[(_LENT if match.is_from_ortholog else _LISTED) + kind] = 1.0
-    values[index[f"method {match.method}"]] = 1.0
-    if match.method in RELIABLE_METHODS:
-        values[_RELIABLE + kind] = 1.0
-    values[_LEFT_OUT] = 1.0 - match.coverage
     is_symbol = kind is NameKind.SYMBOL
-    values[_CASE : _CASE + 17] = (
+    values = [
         match.has_case_match,
         name == gene.symbol,
         group == "rodent" and is_symbol and case is Case.UPPER,
@@ -597,33 +606,47 @@ def _fill_gene_columns(
         math.log2(species.size) / 3,
         math.log2(species.kind_counts[kind]) / 3,
         kind > species.best_kind is NameKind.SYMBOL,
-        values[_CONCEPTS],
+        n_concepts,
         gene.popular / 8,
         gene.popular >= species.popular,
         not gene.coding,
         not is_symbol and begins_symbol(name, match),
-        values[_FAMILY_TOO],
-        values[_FAMILY_TOO_SYMBOL],
-    )
+        has_family,
+        has_family and is_symbol,
+        1.0 - match.coverage,
+    ]
+    flags = [
+        (_LENT if match.is_from_ortholog else _LISTED) + kind,
+        _METHOD_INDEX[match.method],
+        _SPECIES_INDEX_OF_GROUP[group],
+    ]
+    if match.method in RELIABLE_METHODS:
+        flags.append(_RELIABLE + kind)
     if " " not in name:
-        values[index[f"{case.name.lower()} {group}"]] = 1.0
-    values[index[f"species {group}"]] = 1.0
+        flags.append(_CASE_INDEX_OF_GROUP[case, group])
     if gene.taxon == RAT:
-        values[index["species rat"]] = 1.0
+        flags.append(index["species rat"])
     if implied:
         relation = "species" if implied == gene.taxon else "other species"
-        values[index[f"form says {relation}"]] = 1.0
+        flags.append(index[f"form says {relation}"])
         if match.method in ("prefix", "yeast"):
-            values[index[f"prefix, {relation}"]] = 1.0
+            flags.append(index[f"prefix, {relation}"])
+    return [*_GENE_INDICES, *flags], [*values, *([1.0] * len(flags))]
 
 
 _LISTED, _LENT, _RELIABLE = (
     _MATCH_INDEX[f"{word} {_KIND_NAMES[0]}"] for word in ("listed", "lent", "reliable")
 )
-_LEFT_OUT, _CASE, _CONCEPTS = (_MATCH_INDEX[name] for name in ("left out", "case", "concepts"))
-_FAMILY_TOO, _FAMILY_TOO_SYMBOL = (
-    _MATCH_INDEX[name] for name in ("family too", "family too, symbol")
-)
+_CASE = _MATCH_INDEX["case"]
+# "case" to "family too, symbol", in this order, then "left out".
+_GENE_INDICES = (*range(_CASE, _CASE + 17), _MATCH_INDEX["left out"])
+_METHOD_INDEX = {method: _MATCH_INDEX[f"method {method}"] for method in _METHODS}
+_SPECIES_INDEX_OF_GROUP = {group: _MATCH_INDEX[f"species {group}"] for group in SPECIES_GROUPS}
+_CASE_INDEX_OF_GROUP = {
+    (case, group): _MATCH_INDEX[f"{case.name.lower()} {group}"]
+    for case in Case
+    for group in SPECIES_GROUPS
+}
 
 
 def _iter_family_columns(
@@ -794,17 +817,21 @@ def _text_columns(
     matches of each name's long form, None if it has none, and ``anchors`` the concepts that each
     name means with little doubt.
     """
-    result = np.zeros((len(key_ids), len(TEXT_COLUMNS)), dtype=np.float32)
     flags = np.zeros((len(blocks), 5), dtype=np.float32)
     for (_, _, name), one in zip(queries, evidence, strict=True):
         flags[name] += (1, one.is_family_next, one.is_domain_next, one.is_family, one.is_domain)
     flags[:, 1:] /= np.maximum(flags[:, :1], 1)
     keys_of: dict[Any, set[int]] = {}
+    key_of_row = key_ids.tolist()
+    gene_rows: list[int] = []
+    gene_values: list[tuple[float, ...]] = []
+    family_rows: list[int] = []
+    family_values: list[tuple[float, ...]] = []
     for block, rows in zip(blocks, rows_of_name, strict=True):
         for match, row in zip(block.matches, rows, strict=True):
             if match.kind is not NameKind.MEMBER and _is_dependable(match):
-                keys_of.setdefault(match.gene.identifier, set()).add(int(key_ids[row]))
-                keys_of.setdefault(match.concept, set()).add(int(key_ids[row]))
+                keys_of.setdefault(match.gene.identifier, set()).add(key_of_row[row])
+                keys_of.setdefault(match.concept, set()).add(key_of_row[row])
     for block, rows, long_form, flag, own_anchors in zip(
         blocks, rows_of_name, long_forms, flags.tolist(), anchors, strict=True
     ):
@@ -823,55 +850,62 @@ def _text_columns(
         non_gene = context.lookup.log2_non_gene_count(block.name) / 8
         _, family_next, domain_next, family_label, domain_label = flag
         family_use, no_use = (usage.get(use, 0) / (total + 1) for use in (FAMILY_USE, NO_GENE_USE))
-        key = int(key_ids[rows.start])
-        gene_values = {
-            "unknown long form": long_form is not None and not defined,
-            "plain long form": is_plain,
-            "next family": family_next,
-            "next domain": domain_next,
-            "not a gene": non_gene,
-            "use family": family_use,
-            "use none": no_use,
-            "use unseen": total <= 0,
-            "label family": family_label,
-            "label domain": domain_label,
-        }
-        gene_row = np.zeros(len(TEXT_COLUMNS), dtype=np.float32)
-        for column, value in gene_values.items():
-            gene_row[_TEXT_INDEX[column]] = value
+        own_key = {key_of_row[rows.start]}
+        name_values = (
+            long_form is not None and not defined,
+            is_plain,
+            family_next,
+            domain_next,
+            non_gene,
+            family_use,
+            no_use,
+            total <= 0,
+            family_label,
+            domain_label,
+        )
         for match, row in zip(block.matches, rows, strict=True):
             gene = match.gene
             is_defined = gene.identifier in defined
-            values = result[row]
             if not gene.taxon:
-                values[_FAMILY_COLUMNS] = (
-                    family_next,
-                    family_use,
-                    no_use,
-                    total / (total + 1) - family_use - no_use,
-                    total <= 0,
-                    non_gene,
-                    bool(defined) and not is_defined,
-                    family_label,
-                    domain_label,
+                family_rows.append(row)
+                family_values.append(
+                    (
+                        family_next,
+                        family_use,
+                        no_use,
+                        total / (total + 1) - family_use - no_use,
+                        total <= 0,
+                        non_gene,
+                        bool(defined) and not is_defined,
+                        family_label,
+                        domain_label,
+                    )
                 )
                 continue
             use = usage.get(match.concept[1], 0) if usage and not match.concept[0] else 0
             association = associated[match.concept]
-            values[:] = gene_row
-            values[_GENE_COLUMNS] = (
-                context.species_share.get(gene.taxon, 0.0) if match.is_from_ortholog else 0.0,
-                min(len(keys_of.get(gene.identifier, _NONE) - {key}), 3) / 3,
-                min(len(keys_of.get(match.concept, _NONE) - {key}), 3) / 3,
-                is_defined,
-                bool(defined) and not is_defined,
-                math.log1p(max(use, 0)) / 3,
-                use / (total + 1),
-                (total - use) / (total + 1) - family_use - no_use,
-                min(association, 8.0) / 8,
-                0.0 < association >= most,
-                association < most,
+            gene_rows.append(row)
+            gene_values.append(
+                (
+                    *name_values,
+                    context.species_share.get(gene.taxon, 0.0) if match.is_from_ortholog else 0.0,
+                    min(len(keys_of.get(gene.identifier, _NONE) - own_key), 3) / 3,
+                    min(len(keys_of.get(match.concept, _NONE) - own_key), 3) / 3,
+                    is_defined,
+                    bool(defined) and not is_defined,
+                    math.log1p(max(use, 0)) / 3,
+                    use / (total + 1),
+                    (total - use) / (total + 1) - family_use - no_use,
+                    min(association, 8.0) / 8,
+                    0.0 < association >= most,
+                    association < most,
+                )
             )
+    result = np.zeros((len(key_ids), len(TEXT_COLUMNS)), dtype=np.float32)
+    if gene_rows:
+        result[np.ix_(gene_rows, _GENE_COLUMNS)] = gene_values
+    if family_rows:
+        result[np.ix_(family_rows, _FAMILY_COLUMNS)] = family_values
     return result
 
 
@@ -886,6 +920,8 @@ _FAMILY_COLUMNS = [
 _GENE_COLUMNS = [
     _TEXT_INDEX[name]
     for name in (
+        *("unknown long form", "plain long form", "next family", "next domain", "not a gene"),
+        *("use family", "use none", "use unseen", "label family", "label domain"),
         *("lent share", "other names", "other names of concept", "long form", "other long form"),
         *("use", "use share", "use other", "associated", "most associated"),
         "other is associated",

@@ -372,6 +372,7 @@ def trim_modifiers(name: str, lookup: GeneLookup) -> str:
     return head if head and last.lower() in _HEAD_NOUNS else trimmed
 
 
+_CONJUNCTION = re.compile(r"\b(?:and|or)\b")  # in a list
 _HEAD_NOUNS = frozenset(("gene", "genes", "protein", "proteins", "mrna", "cdna"))
 
 
@@ -379,13 +380,18 @@ _HEAD_NOUNS = frozenset(("gene", "genes", "protein", "proteins", "mrna", "cdna")
 def split_list(name: str, lookup: GeneLookup) -> tuple[str, ...]:
     """Return the items of an abbreviated list (ERK1/2) if each is a known gene; else empty. Cached.
 
-    A name that is itself a symbol, full name, synonym or earlier symbol, such as F4/80, is not a
-    list, nor is a name without several items.
+    A name without "and" or "or" that is itself a symbol, full name, synonym or earlier symbol, such
+    as F4/80, is not a list, nor is a name without several items. "BMP-2 and -4" is a list, although
+    its key is that of a symbol.
     """
     items = expand_list(name)
-    if items and any(
-        match.method == "whole" and match.kind <= NameKind.PREVIOUS
-        for match in lookup.find_matches(name)
+    if (
+        items
+        and not _CONJUNCTION.search(name)
+        and any(
+            match.method == "whole" and match.kind <= NameKind.PREVIOUS
+            for match in lookup.find_matches(name)
+        )
     ):
         return ()
     is_known = all(

@@ -739,16 +739,16 @@ class GeneLookup:
             for entry in entries:
                 if entry.taxon not in lenders:
                     continue
-                n_lent: Counter[int] = Counter()
+                n_lent: dict[int, int] = {}
                 for row, taxon in table.find_orthologs_by_taxon(entry.concept):
                     if (
                         taxon in taxa
                         and taxon != entry.taxon
                         and row not in listed_rows
-                        and n_lent[taxon] < MAX_LENT_GENES
+                        and n_lent.get(taxon, 0) < MAX_LENT_GENES
                         and _inherits_name(entry.kind, best_kinds.get(taxon))
                     ):
-                        n_lent[taxon] += 1
+                        n_lent[taxon] = n_lent.get(taxon, 0) + 1
                         gene, concept = table.get_gene(row), (number, entry.concept)
                         _add_match(gene, entry, variant, concept, matches, is_from_ortholog=True)
 

@@ -165,6 +165,8 @@ def make_key(name: str) -> str:
     """
     all_words = split_words(name)
     words = [word for word in all_words if word not in FILLER_WORDS] or list(all_words)
+    if len(words) == 1:
+        return words[0]
     if len([word for word in words if len(word) >= 3 and word.isalpha()]) >= 2:
         return " ".join(sorted(words))
     return "".join(sorted(words, key=lambda word: len(word) < 5))  # long words first: collagen 7

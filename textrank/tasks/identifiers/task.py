@@ -30,6 +30,7 @@ from textrank.candidates import (
 )
 from textrank.features import Vector
 from textrank.io import shipped_folder
+from textrank.language.name_kinds import FAMILY, GENE
 from textrank.metrics import merge_ties
 from textrank.protocols import Task
 from textrank.tasks.base import Scored
@@ -70,6 +71,7 @@ SHIPPED_MODEL = "identifiers"
 PROTEIN_LABEL = "protein"
 REPLACED_LABELS = (PROTEIN_LABEL, "DNA", "RNA")  # of entities that names of the group replace
 NO_IDENTIFIER = ""  # of the candidate "no gene"
+FAMILY_PREFIX = "fplx:"  # of the identifiers of families and complexes
 # Substrings of entity labels for genes, in corpora and in other pipelines.
 GENE_LABEL_WORDS = ("gene", "protein", "ggp", "dna", "rna", "complex", "family")
 MIN_PROBABILITY = 0.01  # of an alternative that is listed
@@ -343,7 +345,7 @@ class Identifiers(Task):
         mentions: dict[str, list[MentionIdentifiers]] = {document: [] for document in spans}
         for decision in decisions:
             span = spans[decision.document][decision.number]
-            genes = frozenset(i for i in decision.predicted if not i.startswith("fplx:"))
+            genes = frozenset(i for i in decision.predicted if not i.startswith(FAMILY_PREFIX))
             mentions[decision.document].append(
                 MentionIdentifiers(span.start_char, span.end_char, span.label_, genes)
             )
@@ -395,7 +397,8 @@ class Identifiers(Task):
 
         The group is replaced by one with the same spans in the same order. None is written as "".
         Spans without an accepted label, and those with an identifier unless ``overwrite``, stay as
-        they are. The longest spans of the group that do not overlap become entities. They replace
+        they are. A GENE of ``KindRecognizer`` with the identifier of a family becomes a FAMILY. The
+        longest spans of the group that do not overlap become entities. They replace
         all proteins of the shipped ``ner`` and the DNA and RNA that they overlap. Other entities
         stay, and names that overlap them or tokens that are blocked do not become entities.
         """
@@ -410,7 +413,8 @@ class Identifiers(Task):
                 or (span.kb_id_ and not self.overwrite)
             ):
                 return span
-            return Span(doc, span.start, span.end, span.label, kb_id=identifier, span_id=span.id)
+            label = FAMILY if _is_relabelled(span, identifier) else span.label
+            return Span(doc, span.start, span.end, label, kb_id=identifier, span_id=span.id)
 
         group = doc.spans[self.entities]
         spans = [link(span) for span in group]
@@ -431,6 +435,18 @@ class Identifiers(Task):
             blocked=[doc[token : token + 1] for token in blocked],
             default="outside" if doc.ents else "unmodified",
         )
+
+
+def _is_relabelled(span: Span, identifier: str) -> bool:
+    """Return whether a name that ``KindRecognizer`` labelled GENE got the identifier of a family.
+
+    False for names of other sources, such as an entity ruler, whose labels are the user's.
+    """
+    return (
+        identifier.startswith(FAMILY_PREFIX)
+        and span.label_ == GENE
+        and span._.textrank_kinds is not None
+    )
 
 
 def _make_row(
@@ -507,16 +523,17 @@ def _find_other_gene(
     best = candidates[genes[0]].facts
     if len(genes) == 1 or not isinstance(best, FactRow):
         return None
-    first = _TextSupport(*best.values_array[_SUPPORT_FACTS].tolist())
+    first = None
     has_species_letter = _SPECIES_LETTER.match(name) is not None
     for i in genes[1:]:
         facts = candidates[i].facts
-        if not isinstance(facts, FactRow):
+        if not isinstance(facts, FactRow) or not facts.values_array[_LISTED_SYNONYM]:
+            continue
+        if not np.array_equal(facts.values_array[_SPECIES], best.values_array[_SPECIES]):
             continue
         other = _TextSupport(*facts.values_array[_SUPPORT_FACTS].tolist())
-        is_same_species = np.array_equal(facts.values_array[_SPECIES], best.values_array[_SPECIES])
-        if not (other.listed_synonym and is_same_species):
-            continue
+        if first is None:
+            first = _TextSupport(*best.values_array[_SUPPORT_FACTS].tolist())
         is_taken = first.beside and not (first.apposed or first.listed_symbol or other.beside)
         is_named = (other.other_names and other.case) and not (first.other_names or first.case)
         is_associated = (
@@ -539,7 +556,6 @@ class _TextSupport(NamedTuple):
     beside: float
     apposed: float
     listed_symbol: float
-    listed_synonym: float
     other_names: float
     case: float
     associated: float
@@ -548,10 +564,11 @@ class _TextSupport(NamedTuple):
 _SUPPORT_FACTS = [
     COLUMNS.index(name)
     for name in (
-        *("here beside itself", "here in apposition", "listed symbol", "listed synonym"),
-        *("other names", "case", "associated"),
+        *("here beside itself", "here in apposition", "listed symbol", "other names", "case"),
+        "associated",
     )
 ]
+_LISTED_SYNONYM = COLUMNS.index("listed synonym")
 MIN_ASSOCIATION = 0.5  # of genes that texts name together at least 16 times as often as by chance
 _SPECIES = [COLUMNS.index(f"species {group}") for group in (*SPECIES_GROUPS, "rat")]
 
@@ -927,7 +944,9 @@ def identifiers_by_document(decisions: Sequence[NameDecision]) -> dict[str, froz
     identifiers: dict[str, frozenset[str]] = {}
     for decision in decisions:
         genes = {
-            identifier for identifier in decision.predicted if not identifier.startswith("fplx:")
+            identifier
+            for identifier in decision.predicted
+            if not identifier.startswith(FAMILY_PREFIX)
         }
         identifiers[decision.document] = identifiers.get(decision.document, frozenset()) | genes
     return identifiers
