@@ -126,7 +126,7 @@ def test_the_network_adds_the_difference_of_two_words_scores(confusions):
             units = np.maximum(units @ layer + bias, 0)
         scores = units @ network.layers[2] + network.biases[2]
         difference = scores[columns.index("then")] - scores[columns.index("than")]
-        expected = pair.network_weight * np.clip(difference, -8, 8)
+        expected = pair.network_weight * np.clip(difference, -10, 10)
         assert value == pytest.approx(expected, abs=1e-3)
 
 

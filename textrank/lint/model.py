@@ -505,7 +505,8 @@ UNREACHABLE_LOG_ODDS = 1e4  # threshold of words that are never flagged
 CHUNK_OCCURRENCES = 2048  # occurrences whose features are in memory at a time
 MAX_REASONS = 2  # contexts shown with a proposal
 MIN_LINEAR_LOG_ODDS = 0.0  # of a proposal, by the features alone, that the network judges
-MAX_NETWORK_DIFFERENCE = 8.0  # of the network's scores of two words that counts
+MAX_NETWORK_DIFFERENCE = 10.0  # of the network's scores of two words that counts
+MIN_LEAD = 0.5  # log-odds, less half of the threshold, between a proposal and the next one
 _FEATURE_VALUES_32 = FEATURE_VALUES.astype(np.float32)
 
 
@@ -718,15 +719,19 @@ class ConfusionModel:
     ) -> Iterator[Candidate]:
         """Yield the candidates that reach their threshold, given ``_score_proposals``.
 
-        ``thresholds`` has shape (pairs, 2). A word may belong to several pairs; of its proposals
-        the one that exceeds its threshold most wins. Results are in the order of ``spots``, one per
-        spot at most, unless proposals are exactly tied.
+        ``thresholds`` has shape (pairs, 2). A word may belong to several pairs. Of its proposals,
+        the one with the highest log-odds less half of its threshold wins, if it is MIN_LEAD ahead
+        of the next one; else nothing is yielded. Results are in the order of ``spots``.
         """
         span, pair, side, odds = scores
-        excess = odds - thresholds[pair, side]
-        best = np.full(len(spots.start), 0.0)
-        np.maximum.at(best, span, excess)
-        for i in np.flatnonzero(excess >= best[span]):
+        threshold = thresholds[pair, side]
+        preference = odds - threshold / 2
+        best, second = np.full((2, len(spots.start)), -np.inf)
+        np.maximum.at(best, span, preference)
+        is_best = preference >= best[span]
+        np.maximum.at(second, span[~is_best], preference[~is_best])
+        is_best &= (odds >= threshold) & (preference - second[span] >= MIN_LEAD)
+        for i in np.flatnonzero(is_best):
             k = span[i]
             yield (
                 int(spots.start[k]),
