@@ -61,6 +61,8 @@ def test_the_command_learns_a_pair_and_its_thresholds(recipe, tmp_path, monkeypa
     monkeypatch.setattr(build, "write", lambda cache, data: None)
     monkeypatch.setattr(build, "read_pairs", lambda: {("than", "then"): "function"})
     monkeypatch.setattr(recipe["classes"], "MIN_COUNT", 5)
+    # The unseen text is too short to vouch for a low rate of alarms.
+    monkeypatch.setattr(recipe["combine"], "MIN_PLACES", 10**6)
     monkeypatch.setenv("CONFUSIONS_CACHE", str(tmp_path))
     build.main(tmp_path, tmp_path / "out")
     model = ConfusionModel.from_disk(tmp_path / "out")
@@ -106,16 +108,27 @@ def test_a_direction_without_finds_above_its_alarms_is_never_flagged(recipe):
 
 def test_thresholds_rise_where_unseen_text_has_too_many_alarms(recipe):
     combine = recipe["combine"]
-    shift, _ = combine.SHIFTS[0.95]
-    pair = SimpleNamespace(words=("one", "two"))
+    _, _, shift = combine.PRICES[0.95]
+    pair = SimpleNamespace(words=("one", "two"), style=False)
     model = SimpleNamespace(thresholds=lambda _: np.array([[1.0, 1.0]]), pairs=[pair])
-    odds = np.array([9.0, 8.0, 7.0, 0.0])
-    alarms = np.stack([np.zeros(4), np.zeros(4), np.ones(4), odds], axis=1)
-    scores = combine.Scores(alarms, np.empty((0, 4)), np.array([[10.0, 10.0]]))
-    # One alarm is allowed, so the threshold lies between the first and the second.
-    thresholds = combine.adjusted(model, scores, 0.95)
-    assert 8 < thresholds[0, 0] < 9
-    assert thresholds[0, 1] == 1 + shift
+    n = 20_000
+    scores = np.full((2, n), -9.0)  # of the other word where "one" and where "two" is printed
+
+    def thresholds() -> np.ndarray:
+        side = np.repeat([0, 1], n).astype(np.int8)
+        sums = combine.Scores(np.zeros(2 * n, np.int32), side, scores.ravel(), np.full(2 * n, 0.1))
+        sides = combine.directions(model, sums)
+        return combine.adjusted(model, sides, 0.95, {("one", "two"): "function"})
+
+    quiet = thresholds()
+    scores[0, :50] = 6.0  # false alarms of "two"
+    loud = thresholds()
+    assert quiet[0, 0] < 6 < loud[0, 0] < 9
+    assert quiet[0, 1] == loud[0, 1] < 9
+    scores = scores[:, :10]
+    n = 10
+    rare = thresholds()
+    assert rare[0, 0] == rare[0, 1] == combine.FEATURE_WEIGHT + shift
 
 
 def test_the_shipped_pairs_are_among_the_candidates(recipe):

@@ -15,12 +15,12 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -513,7 +513,8 @@ UNREACHABLE_LOG_ODDS = 1e4  # threshold of words that are never flagged
 CHUNK_OCCURRENCES = 2048  # occurrences whose features are in memory at a time
 MAX_REASONS = 2  # contexts shown with a proposal
 MIN_LINEAR_LOG_ODDS = 0.0  # of a proposal, by the features alone, that the network judges
-MAX_NETWORK_DIFFERENCE = 8.0  # of the network's scores of two words that counts
+MAX_NETWORK_DIFFERENCE = 10.0  # of the network's scores of two words that counts
+MIN_LEAD = 0.5  # log-odds, less half of the threshold, between a proposal and the next one
 _FEATURE_VALUES_32 = FEATURE_VALUES.astype(np.float32)
 
 
@@ -586,6 +587,18 @@ class Flag:
     is_rule: bool = False
 
 
+class Spots(NamedTuple):
+    """Words that can be judged: positions, end exclusive, and word ids, one entry per word."""
+
+    start: IntArray
+    end: IntArray
+    word_id: IntArray
+
+
+# Word that may be wrong: start, end (exclusive), pair, printed side, log-odds of the other word.
+Candidate: TypeAlias = tuple[int, int, int, int, float]
+
+
 @dataclass(frozen=True, eq=False)
 class ConfusionModel:
     """Pairs of confusable words with the common hash table of their feature weights.
@@ -620,7 +633,11 @@ class ConfusionModel:
         for position, rule in self._match_rules(tokens, precision):
             spans = spans or [token.span() for token in TOKEN.finditer(text)]
             flags.append(self._make_rule_flag(text, spans, tokens, position, rule))
-        for candidate in self._above_threshold(tokens, start, end, word_id, thresholds):
+        spots = Spots(start, end, word_id)
+        scores = self._score_proposals(tokens, spots, thresholds < UNREACHABLE_LOG_ODDS)
+        candidates = list(self._above_threshold(spots, scores, thresholds))
+        candidates += self._beside_errors(tokens, spots, scores, candidates, thresholds)
+        for candidate in candidates:
             if tokens.is_habitual(*candidate[:2]):
                 continue
             spans = spans or [token.span() for token in TOKEN.finditer(text)]
@@ -679,42 +696,143 @@ class ConfusionModel:
         difference = np.clip(difference, -MAX_NETWORK_DIFFERENCE, MAX_NETWORK_DIFFERENCE)
         return np.asarray(self._network_weights[pair] * difference)
 
-    def _above_threshold(
-        self,
-        tokens: Tokens,
-        start: IntArray,
-        end: IntArray,
-        word_id: IntArray,
-        thresholds: npt.NDArray[np.float64],
-    ) -> Iterator[tuple[int, int, int, int, float]]:
-        """Yield start, end, pair, printed side and log-odds of words that reach their threshold.
+    def _score_proposals(
+        self, tokens: Tokens, spots: Spots, is_judged: npt.NDArray[np.bool_]
+    ) -> tuple[IntArray, IntArray, IntArray, npt.NDArray[np.float64]]:
+        """Return spot, pair, printed side and log-odds of the proposals that may be right.
 
-        ``start``, ``end`` and ``word_id`` are arrays with one entry per occurrence, ``thresholds``
-        has shape (pairs, 2). The log-odds are those of the proposal, the other side of the pair.
+        Spots are indices into ``spots``. ``is_judged``, (pairs, 2), says which words are judged.
         With a network, it judges only proposals that have at least MIN_LINEAR_LOG_ODDS without it;
-        others are dropped. A word may belong to several pairs; of its proposals the one that
-        exceeds its threshold most wins. Results are in the order of ``start``, one per occurrence
-        at most, unless proposals are exactly tied.
+        others are dropped.
         """
-        is_open = thresholds < UNREACHABLE_LOG_ODDS
         rows = [np.empty((4, 0))]
-        for first in range(0, len(start), CHUNK_OCCURRENCES):
+        for first in range(0, len(spots.start), CHUNK_OCCURRENCES):
             chunk = slice(first, first + CHUNK_OCCURRENCES)
             span, pair, side, odds = self.score_pairs(
-                tokens, start[chunk], end[chunk], word_id[chunk], is_open
+                tokens, spots.start[chunk], spots.end[chunk], spots.word_id[chunk], is_judged
             )
-            least = thresholds[pair, side] if self.network is None else MIN_LINEAR_LOG_ODDS
-            rows.append(np.stack([span + first, pair, side, odds])[:, odds >= least])
+            scores = np.stack([span + first, pair, side, odds])
+            rows.append(scores if self.network is None else scores[:, odds >= MIN_LINEAR_LOG_ODDS])
         # The network sees all at once: many small products would keep threads of BLAS waiting.
         table = np.concatenate(rows, axis=1)
         span, pair, side = table[:3].astype(np.int64)
-        odds = table[3] + self.network_log_odds(tokens, start, end, span, pair) * (1 - 2 * side)
-        excess = odds - thresholds[pair, side]
-        best = np.full(len(start), 0.0)
-        np.maximum.at(best, span, excess)
-        for i in np.flatnonzero(excess >= best[span]):
+        added = self.network_log_odds(tokens, spots.start, spots.end, span, pair)
+        return span, pair, side, table[3] + added * (1 - 2 * side)
+
+    def _above_threshold(
+        self,
+        spots: Spots,
+        scores: tuple[IntArray, IntArray, IntArray, npt.NDArray[np.float64]],
+        thresholds: npt.NDArray[np.float64],
+    ) -> Iterator[Candidate]:
+        """Yield the candidates that reach their threshold, given ``_score_proposals``.
+
+        ``thresholds`` has shape (pairs, 2). A word may belong to several pairs. Of its proposals,
+        the one with the highest log-odds less half of its threshold wins, if it is MIN_LEAD ahead
+        of the next one; else nothing is yielded. Results are in the order of ``spots``.
+        """
+        span, pair, side, odds = scores
+        threshold = thresholds[pair, side]
+        preference = odds - threshold / 2
+        best, second = np.full((2, len(spots.start)), -np.inf)
+        np.maximum.at(best, span, preference)
+        is_best = preference >= best[span]
+        np.maximum.at(second, span[~is_best], preference[~is_best])
+        is_best &= (odds >= threshold) & (preference - second[span] >= MIN_LEAD)
+        for i in np.flatnonzero(is_best):
             k = span[i]
-            yield int(start[k]), int(end[k]), int(pair[i]), int(side[i]), float(odds[i])
+            yield (
+                int(spots.start[k]),
+                int(spots.end[k]),
+                int(pair[i]),
+                int(side[i]),
+                float(odds[i]),
+            )
+
+    def _beside_errors(
+        self,
+        tokens: Tokens,
+        spots: Spots,
+        scores: tuple[IntArray, IntArray, IntArray, npt.NDArray[np.float64]],
+        candidates: Sequence[Candidate],
+        thresholds: npt.NDArray[np.float64],
+    ) -> list[Candidate]:
+        """Return the candidates that reach their threshold once a word beside them is corrected.
+
+        Errors side by side hide one another: each is part of the context of the other. The words
+        around a candidate are therefore judged again with its proposal in its place. So are those
+        around words that are doubtful only, above the threshold of the lowest precision: if one of
+        them reaches its threshold, and the doubtful word its own with that one corrected, both are
+        returned. Words of ``candidates`` are not returned again.
+        """
+        low = np.minimum(self.thresholds(THRESHOLD_PRECISIONS[0]), thresholds)
+        low[thresholds >= UNREACHABLE_LOG_ODDS] = UNREACHABLE_LOG_ODDS
+        known = {candidate[0] for candidate in candidates}
+        doubtful = {c[0]: c for c in self._above_threshold(spots, scores, low)}
+        found: dict[int, Candidate] = {}
+        for at, candidate in self._rescored(tokens, spots, doubtful.values(), thresholds):
+            if candidate[0] in known:
+                continue
+            if at in known:
+                found[candidate[0]] = candidate
+            else:
+                for other, again in self._rescored(tokens, spots, [candidate], thresholds):
+                    if again[:4] == doubtful[at][:4] and other == candidate[0]:
+                        found.update({candidate[0]: candidate, at: again})
+        return list(found.values())
+
+    def _rescored(
+        self,
+        tokens: Tokens,
+        spots: Spots,
+        candidates: Iterable[Candidate],
+        thresholds: npt.NDArray[np.float64],
+    ) -> list[tuple[int, Candidate]]:
+        """Return the words around candidates that reach their threshold if these are corrected.
+
+        Entries are the start of the candidate and the word beside it. Candidates and proposals of
+        two words are left alone.
+        """
+        reach, width = max(NETWORK_OFFSETS), 2 * (max(NETWORK_OFFSETS) + MAX_OFFSET) + 1
+        ids: list[IntArray] = []
+        starts: list[int] = []
+        spot_of: list[int] = []
+        source: list[int] = []
+        n_words = int((spots.end == spots.start + 1).sum())  # they come before the phrases
+        for start, end, pair, side, _ in candidates:
+            proposal = self.pairs[pair].words[1 - side]
+            if end - start > 1 or " " in proposal:
+                continue
+            near = np.arange(
+                *np.searchsorted(spots.start[:n_words], (start - reach, start + reach + 1))
+            )
+            near = near[
+                (spots.start[near] != start)
+                & (tokens.sentence[spots.start[near]] == tokens.sentence[start])
+            ]
+            first = start - width // 2
+            window = np.zeros(width, np.int64)
+            at = np.arange(max(first, 0), min(first + width, len(tokens.ids)))
+            window[at - first] = tokens.ids[at]
+            window[start - first] = self._lexicon.encode(proposal)
+            shift = len(ids) * width - first
+            ids.append(window)
+            starts += (spots.start[near] + shift).tolist()
+            spot_of += near.tolist()
+            source += [start] * len(near)
+        if not starts:
+            return []
+        there = Spots(np.array(starts), np.array(starts) + 1, spots.word_id[spot_of])
+        again = Tokens.from_ids(np.concatenate(ids), self._lexicon.rows)
+        scores = self._score_proposals(again, there, thresholds < UNREACHABLE_LOG_ODDS)
+        place = dict(
+            zip(starts, zip(source, spots.start[spot_of].tolist(), strict=True), strict=True)
+        )
+        rescored = []
+        for position, _, pair, side, odds in self._above_threshold(there, scores, thresholds):
+            origin, start = place[position]
+            rescored.append((origin, (start, start + 1, pair, side, odds)))
+        return rescored
 
     def score_pairs(
         self,

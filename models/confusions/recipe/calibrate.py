@@ -51,6 +51,9 @@ MISPRINT_WEIGHT = {
     ("its", "it's"): 0.3,
     ("were", "where"): 0.5,
     ("where", "were"): 0.5,
+    ("everyday", "every day"): 0.2,
+    ("lead", "led"): 0.3,
+    ("led", "lead"): 0.3,
 }
 
 

@@ -1,27 +1,27 @@
 """Join the table of pairs with the network, and set the thresholds of both on text unseen so far.
 
-The texts are those of the packages of group ``unseen`` and of articles and abstracts that no weight
-comes from. The thresholds of the pairs are shifted by the same log-odds for all directions of an
-asked precision, and raised further for directions with too many flags in these texts.
+The texts are those of the packages of groups ``unseen``, ``levels`` and ``prose`` and of articles
+and abstracts that no weight comes from. Each direction (printed word, proposal) gets the thresholds
+with the most finds less a price per alarm. Directions whose words are too rare there keep their
+thresholds by the features alone, shifted by the same log-odds.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from calibrate import MISPRINT_WEIGHT
+from calibrate import GRID, MISPRINT_WEIGHT, TOP_ALARMS, VALUE_OF_GROUP, Direction
 
 from textrank.lint.linter import blank_non_prose
 from textrank.lint.model import (
     CHUNK_OCCURRENCES,
     ERROR_RATE,
-    MIN_LINEAR_LOG_ODDS,
     REPORTED_PRECISION,
     THRESHOLD_PRECISIONS,
     UNREACHABLE_LOG_ODDS,
@@ -29,51 +29,61 @@ from textrank.lint.model import (
     ContextNetwork,
 )
 
-NETWORK_WEIGHT = 0.6
-# Asked precision: log-odds added to all thresholds, and planted errors that must be found for each
-# alarm beyond the first.
-SHIFTS = {
-    0.5: (1.5, 0.5),
-    0.8: (1.5, 1.5),
-    0.9: (2.25, 3.0),
-    0.95: (2.75, 6.0),
-    0.98: (3.25, 10.0),
-    0.99: (3.75, 20.0),
-    0.995: (4.25, 40.0),
-    0.997: (4.5, 60.0),
-    0.999: (5.0, 100.0),
+FEATURE_WEIGHT, NETWORK_WEIGHT = 0.5, 0.64  # fits on the unseen texts: .42 to .55, .59 to .67
+# Asked precision: finds that one alarm costs, the least precision of a direction, and log-odds
+# added to the thresholds of directions that are too rare in the unseen texts.
+PRICES = {
+    0.5: (0.1, 0.3, 1.5),
+    0.8: (0.7, 0.5, 2.0),
+    0.9: (3.0, 0.6, 2.7),
+    0.95: (12.0, 0.6, 3.4),
+    0.98: (30.0, 0.75, 4.0),
+    0.99: (60.0, 0.85, 4.5),
+    0.995: (110.0, 0.9, 5.0),
+    0.997: (160.0, 0.93, 5.3),
+    0.999: (400.0, 0.97, 6.0),
 }
+RECALL_VALUE = 0.3  # finds per million words that are worth the whole recall of a direction
+MIN_PLACES = 40  # of either word of a direction in the unseen texts
 PRIOR_PLACES = 20
-FIND_SAMPLE = 0.05  # share of the places that finds are counted on
 CHUNK_CHARACTERS = 300_000
-MAX_PACKAGE_CHARACTERS = 2_600_000
+MAX_PACKAGE_CHARACTERS = {"unseen": 2_600_000, "levels": 2_600_000, "prose": None}
 UNSEEN_PUBMED = ("mixed-00600", "articles-08400")
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Log-odds of the other word at places of unseen text, by pair and side of the printed word.
+    """Log-odds of the other word at all places of unseen text, by features and network.
 
-    ``alarms`` are all places where the features favour the other word, ``places`` a sample of all;
-    rows are pair, side and log-odds by features, then those with the network. ``counts`` has all
-    places by pair and side.
+    Arrays have an entry per place and pair of its word: ``pair``, ``side`` of the printed word,
+    ``odds``, and ``weight``, how many places per million words it stands for if all kinds of text
+    count the same. Log-odds are 0 where features and the sum of both disagree about the word.
     """
 
-    alarms: Any
-    places: Any
-    counts: Any
+    pair: Any
+    side: Any
+    odds: Any
+    weight: Any
 
 
-def unseen_texts(cache: Path, data: Path) -> Iterator[str]:
-    """Yield chunks of the unseen packages and of unused PubMed files."""
-    for path in sorted((cache / "texts").glob("unseen__*.txt")):
-        text = path.read_text(encoding="utf-8")[:MAX_PACKAGE_CHARACTERS]
-        for start in range(0, len(text), CHUNK_CHARACTERS):
-            yield text[start : start + CHUNK_CHARACTERS]
-    for name in UNSEEN_PUBMED:
-        path = data / "pubmed" / f"{name}.jsonl.gz"
-        if path.exists():
-            yield from _pubmed_chunks(path)
+def unseen_texts(cache: Path, data: Path) -> dict[str, Iterable[str]]:
+    """Return chunks of the unseen packages and of unused PubMed files by kind of text."""
+    kinds: dict[str, Iterable[str]] = {
+        "documentation": _package_chunks(cache, ("unseen", "levels")),
+        "prose": _package_chunks(cache, ("prose",)),
+    }
+    paths = [data / "pubmed" / f"{name}.jsonl.gz" for name in UNSEEN_PUBMED]
+    kinds["biomedicine"] = (c for path in paths if path.exists() for c in _pubmed_chunks(path))
+    return kinds
+
+
+def _package_chunks(cache: Path, groups: Iterable[str]) -> Iterator[str]:
+    """Yield the texts of the packages of some groups in chunks of CHUNK_CHARACTERS."""
+    for group in groups:
+        for path in sorted((cache / "texts").glob(f"{group}__*.txt")):
+            text = path.read_text(encoding="utf-8")[: MAX_PACKAGE_CHARACTERS[group]]
+            for start in range(0, len(text), CHUNK_CHARACTERS):
+                yield text[start : start + CHUNK_CHARACTERS]
 
 
 def _pubmed_chunks(path: Path) -> Iterator[str]:
@@ -103,38 +113,87 @@ def add_network(
         (arrays["layer0"], arrays["layer1"], arrays["layer2"][:, kept]),
         (arrays["bias0"], arrays["bias1"], arrays["bias2"][kept]),
     )
-    pairs = tuple(replace(pair, network_weight=NETWORK_WEIGHT) for pair in model.pairs)
+    pairs = tuple(
+        replace(
+            pair,
+            slope=round(FEATURE_WEIGHT * pair.slope, 4),
+            shift=round(FEATURE_WEIGHT * pair.shift, 4),
+            network_weight=NETWORK_WEIGHT,
+        )
+        for pair in model.pairs
+    )
     return replace(model, pairs=pairs, network=network)
 
 
-def collect_scores(model: ConfusionModel, texts: Iterable[str]) -> Scores:
-    """Return the scores of a model with a network on texts."""
-    rng = np.random.default_rng(0)
-    alarms, places = [np.empty((0, 4))], [np.empty((0, 4))]
-    counts = np.zeros((len(model.pairs), 2))
-    for text in texts:
-        tokens, start, end, word_id = model.find_words(text)
-        for first in range(0, len(start), CHUNK_OCCURRENCES):
-            chunk = slice(first, first + CHUNK_OCCURRENCES)
-            span, pair, side, linear = model.score_pairs(
-                tokens, start[chunk], end[chunk], word_id[chunk]
-            )
-            np.add.at(counts, (pair, side), 1)
-            is_sampled = rng.random(len(span)) < FIND_SAMPLE
-            for mask, rows in ((linear >= MIN_LINEAR_LOG_ODDS, alarms), (is_sampled, places)):
-                at = np.flatnonzero(mask)
-                added = model.network_log_odds(
-                    tokens, start[chunk], end[chunk], span[at], pair[at]
-                ) * (1 - 2 * side[at])
-                rows.append(np.stack([pair[at], side[at], linear[at], linear[at] + added], 1))
-    return Scores(np.concatenate(alarms), np.concatenate(places), counts)
+def collect_scores(model: ConfusionModel, texts: Mapping[str, Iterable[str]]) -> Scores:
+    """Return the scores of a model with a network on texts by kind; kinds without text are left."""
+    parts: dict[str, list[Any]] = {}
+    words: dict[str, int] = {}
+    for kind, chunks in texts.items():
+        for text in chunks:
+            words[kind] = words.get(kind, 0) + len(text.split())
+            parts.setdefault(kind, []).extend(_score_text(model, text))
+    kinds = [kind for kind in parts if words[kind]]
+    table = np.concatenate([part for kind in kinds for part in parts[kind]], axis=1)
+    sizes = [sum(part.shape[1] for part in parts[kind]) for kind in kinds]
+    weight = np.repeat([1e6 / words[kind] / len(kinds) for kind in kinds], sizes)
+    return Scores(table[0].astype(np.int32), table[1].astype(np.int8), table[2], weight)
 
 
-def adjust(model: ConfusionModel, scores: Scores) -> ConfusionModel:
-    """Return the model with thresholds for the sum of features and network."""
-    levels = np.stack([adjusted(model, scores, p) for p in THRESHOLD_PRECISIONS], axis=2)
+def _score_text(model: ConfusionModel, text: str) -> Iterator[Any]:
+    """Yield arrays (3, n) of pair, side and log-odds of the places of a text."""
+    tokens, start, end, word_id = model.find_words(text)
+    for first in range(0, len(start), CHUNK_OCCURRENCES):
+        chunk = slice(first, first + CHUNK_OCCURRENCES)
+        spots = start[chunk], end[chunk]
+        span, pair, side, linear = model.score_pairs(tokens, *spots, word_id[chunk])
+        odds = linear + model.network_log_odds(tokens, *spots, span, pair) * (1 - 2 * side)
+        yield np.stack([pair, side, np.where((linear >= 0) == (odds >= 0), odds, 0.0)])
+
+
+def directions(model: ConfusionModel, scores: Scores) -> dict[tuple[int, int], Direction]:
+    """Return the directions by pair and printed side whose words have MIN_PLACES each.
+
+    A word is replaced by each of its partners equally often.
+    """
+    words = [word for pair in model.pairs if not pair.style for word in pair.words]
+    key = 2 * scores.pair + scores.side
+    order = np.argsort(key, kind="stable")
+    cuts = np.searchsorted(key[order], np.arange(2 * len(model.pairs) + 1))
+    found = {}
+    for number in range(2 * len(model.pairs)):
+        printed = order[cuts[number] : cuts[number + 1]]
+        proposed = order[cuts[number ^ 1] : cuts[(number ^ 1) + 1]]
+        if min(len(printed), len(proposed)) < MIN_PLACES:
+            continue
+        pair, side = divmod(number, 2)
+        word, proposal = (model.pairs[pair].words[k] for k in (side, 1 - side))
+        finds = np.zeros(len(GRID) + 1)
+        share = scores.weight[proposed] / max(words.count(proposal), 1)
+        np.add.at(finds, np.searchsorted(GRID, -scores.odds[proposed], side="right"), share)
+        top = printed[np.argsort(-scores.odds[printed], kind="stable")[:TOP_ALARMS]]
+        found[pair, side] = Direction(
+            finds,
+            scores.odds[top],
+            scores.weight[top] * MISPRINT_WEIGHT.get((word, proposal), 1.0),
+            len(printed),
+            float(scores.weight[printed].sum()),
+        )
+    return found
+
+
+def adjust(
+    model: ConfusionModel, scores: Scores, groups: Mapping[tuple[str, str], str]
+) -> ConfusionModel:
+    """Return the model with thresholds for the sum of features and network.
+
+    ``groups`` has the group of each pair, as ``calibrate.VALUE_OF_GROUP`` names them.
+    """
+    sides = directions(model, scores)
+    asked = THRESHOLD_PRECISIONS
+    levels = np.stack([adjusted(model, sides, p, groups) for p in asked], axis=2)
     levels = np.round(np.maximum.accumulate(levels, axis=2), 2)
-    reported = levels[:, :, THRESHOLD_PRECISIONS.index(REPORTED_PRECISION)]
+    reported = levels[:, :, asked.index(REPORTED_PRECISION)]
     pairs = tuple(
         replace(
             pair,
@@ -149,54 +208,37 @@ def adjust(model: ConfusionModel, scores: Scores) -> ConfusionModel:
     return replace(model, pairs=pairs)
 
 
+def adjusted(
+    model: ConfusionModel,
+    sides: Mapping[tuple[int, int], Direction],
+    precision: float,
+    groups: Mapping[tuple[str, str], str],
+) -> Any:
+    """Return the thresholds of an asked precision, (pairs, 2), given ``directions``."""
+    price, least, shift = PRICES[precision]
+    thresholds = model.thresholds(precision)
+    is_open = thresholds < UNREACHABLE_LOG_ODDS
+    thresholds[is_open] = FEATURE_WEIGHT * thresholds[is_open] + shift
+    for (pair, side), direction in sides.items():
+        value = RECALL_VALUE * VALUE_OF_GROUP[groups[model.pairs[pair].words]]
+        thresholds[pair, side] = direction.threshold(price, least, value)
+    return thresholds
+
+
 def figures(model: ConfusionModel, scores: Scores, thresholds: Any) -> list[tuple[float, float]]:
     """Return precision and recall of each pair on the unseen texts.
 
     The figures of the pair so far, from other kinds of text, count as much as PRIOR_PLACES places.
     """
-    pair, side = scores.places[:, :2].astype(int).T
-    is_found = (scores.places[:, 2] <= -MIN_LINEAR_LOG_ODDS) & (
-        -scores.places[:, 3] >= thresholds[pair, 1 - side]
-    )
-    n = len(model.pairs)
+    n, pair, side = len(model.pairs), scores.pair, scores.side
+    is_found = -scores.odds >= thresholds[pair, 1 - side]
     hits, places = np.bincount(pair, is_found, minlength=n), np.bincount(pair, minlength=n)
-    pair, side = scores.alarms[:, :2].astype(int).T
-    alarms = np.bincount(pair, scores.alarms[:, 3] >= thresholds[pair, side], minlength=n)
+    alarms = np.bincount(pair, scores.odds >= thresholds[pair, side], minlength=n)
     rows = []
     for k, known in enumerate(model.pairs):
         recall = (hits[k] + PRIOR_PLACES * known.recall) / (places[k] + PRIOR_PLACES)
-        finds = ERROR_RATE * recall * (scores.counts[k].sum() + PRIOR_PLACES / FIND_SAMPLE)
-        expected = ERROR_RATE * recall * PRIOR_PLACES / FIND_SAMPLE * (1 / known.precision - 1)
+        finds = ERROR_RATE * recall * (places[k] + PRIOR_PLACES)
+        expected = ERROR_RATE * recall * PRIOR_PLACES * (1 / known.precision - 1)
         precision = finds / max(finds + expected + alarms[k], 1e-9)
         rows.append((round(float(precision), 4), round(float(recall), 4)))
     return rows
-
-
-def adjusted(model: ConfusionModel, scores: Scores, precision: float) -> Any:
-    """Return the thresholds of an asked precision, (pairs, 2).
-
-    A direction may have one alarm, or as many as a share of the errors that it would find if
-    ERROR_RATE of the words were wrong; alarms of MISPRINT_WEIGHT count less.
-    """
-    shift, finds_per_alarm = SHIFTS[precision]
-    thresholds = model.thresholds(precision)
-    thresholds = np.minimum(thresholds + shift, UNREACHABLE_LOG_ODDS)
-    pair, side = scores.places[:, :2].astype(int).T
-    is_found = (scores.places[:, 2] <= -MIN_LINEAR_LOG_ODDS) & (
-        -scores.places[:, 3] >= thresholds[pair, 1 - side]
-    )
-    n, direction = thresholds.size, 2 * pair + 1 - side
-    hits = np.bincount(direction, is_found, minlength=n)
-    recall = (hits + 1) / (np.bincount(direction, minlength=n) + 2)
-    finds = recall.reshape(-1, 2) * scores.counts[:, ::-1] * ERROR_RATE
-    pair, side = scores.alarms[:, :2].astype(int).T
-    is_above = scores.alarms[:, 3] >= thresholds[pair, side]
-    for k in np.unique((2 * pair + side)[is_above]):
-        p, s = divmod(int(k), 2)
-        odds = np.sort(scores.alarms[is_above & (pair == p) & (side == s), 3])[::-1]
-        words = model.pairs[p].words
-        weight = MISPRINT_WEIGHT.get((words[s], words[1 - s]), 1.0)
-        allowed = int(max(1.0, finds[p, s] / finds_per_alarm) / weight)
-        if len(odds) > allowed:
-            thresholds[p, s] = odds[allowed] + 0.05
-    return thresholds

@@ -26,18 +26,22 @@ from textrank.lint.model import (
 DIMENSIONS = 64
 N_WORDS, N_OTHERS = 30_000, 120  # tokens with vectors of their own: words, and all others
 OFFSET_COLUMNS = [BAG_OFFSETS.index(offset) for offset in NETWORK_OFFSETS]
-HIDDEN = (256, 96)
-BATCH = 2048
-RATE, EMBEDDING_RATE = 2e-3, 4e-3
+HIDDEN = (512, 128)
+BATCH = 1024
+RATE, EMBEDDING_RATE = 1.5e-3, 3e-3
 DECAY = (0.9, 0.99)
+WARM_UP_STEPS = 400
+LOGGED_STEPS = 500
 PARTNER_SHARE = 0.5  # of the loss that compares a word with its partners only
+UNKNOWN_SHARE = 0.03  # of the known tokens around, which are read as if they were unknown
 
 
 class Vocabulary:
     """Tokens with vectors of their own, and the first vectors.
 
     ``members``, ``vectors`` and ``counts`` are those of ``classes.word_vectors``. A form has the
-    row ``row_of_form[number]``; the last entry is for "outside of the sentence".
+    row ``row_of_form[number]``; the last entry is for "outside of the sentence". ``unknown_rows``
+    has the row that each row would have if its token were unknown.
     """
 
     def __init__(self, corpus: Corpus, members: Any, vectors: Any, counts: Any) -> None:
@@ -58,6 +62,8 @@ class Vocabulary:
             if (ending == row).any():
                 self.vectors[row, :width] = vectors[ending == row, :width].mean(axis=0)
         self.vectors[FIRST_TOKEN_ROW + len(others) :, :width] = vectors[top, :width]
+        unknown = self.row_of_form[known]
+        self.unknown_rows = np.r_[np.arange(FIRST_TOKEN_ROW), unknown].astype(np.uint16)
         self.row_of_form[known] = FIRST_TOKEN_ROW + np.arange(len(known))
         self.hashes = np.array([text_hash(forms[k]) for k in known], dtype=np.uint32)
 
@@ -67,19 +73,25 @@ class Vocabulary:
 
 
 class Adam:
-    """Adam optimiser of one array."""
+    """Adam optimiser of one array, all of it or some of its rows at a time."""
 
     def __init__(self, value: Any, rate: float) -> None:
         self.value, self.rate = value, rate
         self.mean, self.square, self.steps = np.zeros_like(value), np.zeros_like(value), 0
 
-    def step(self, gradient: Any, factor: float) -> None:
-        """Move the array along the gradient, in place."""
+    def step(self, gradient: Any, factor: float, rows: Any = ...) -> None:
+        """Move the array along the gradient, in place; ``rows`` are distinct, default all."""
         self.steps += 1
-        self.mean += (1 - DECAY[0]) * (gradient - self.mean)
-        self.square += (1 - DECAY[1]) * (gradient * gradient - self.square)
-        size = np.sqrt(self.square / (1 - DECAY[1] ** self.steps)) + 1e-8
-        self.value -= (self.rate * factor / (1 - DECAY[0] ** self.steps)) * self.mean / size
+        mean, square = self.mean[rows], self.square[rows]
+        mean = mean + (1 - DECAY[0]) * (gradient - mean)
+        square = square + (1 - DECAY[1]) * (gradient * gradient - square)
+        self.mean[rows], self.square[rows] = mean, square
+        np.sqrt(square, out=square)
+        square *= (1 - DECAY[1] ** self.steps) ** -0.5
+        square += 1e-8
+        mean /= square
+        mean *= self.rate * factor / (1 - DECAY[0] ** self.steps)
+        self.value[rows] -= mean
 
 
 class Network:
@@ -103,44 +115,53 @@ class Network:
             x = np.maximum(x @ a[f"layer{k}"] + a[f"bias{k}"], 0)
         return x
 
-    def train(self, rows: Any, words: Any, partners: Any, epochs: float, log: Any = None) -> None:
+    def train(
+        self,
+        rows: Any,
+        words: Any,
+        partners: Any,
+        epochs: float,
+        unknown_rows: Any,
+        log: Any = None,
+    ) -> None:
         """Train on contexts and the judged words in them.
 
         ``partners`` is a boolean matrix of judged words: which are compared with which, itself
-        included.
+        included. ``unknown_rows`` is that of the vocabulary. ``log``, if any, is called with the
+        step and the mean losses among all words and among partners.
         """
         a, rng = self.arrays, np.random.default_rng(1)
-        n_vectors, width = a["vectors"].shape
+        width = a["vectors"].shape[1]
         rates = {name: EMBEDDING_RATE if name == "vectors" else RATE for name in a}
         optimisers = {name: Adam(value, rates[name]) for name, value in a.items()}
-        per_epoch = len(rows) // BATCH
+        near_words = partners.astype(np.float32)
+        size = min(BATCH, len(rows))
+        per_epoch = len(rows) // size
         total, order, losses = int(epochs * per_epoch), rng.permutation(len(rows)), []
+        here = np.arange(size)
         for step in range(total):
             at = step % per_epoch
             if at == 0 and step:
                 order = rng.permutation(len(rows))
-            batch = order[at * BATCH : (at + 1) * BATCH]
+            batch = order[at * size : (at + 1) * size]
             ids, y = rows[batch], words[batch]
-            x = a["vectors"][ids].reshape(BATCH, -1)
+            ids = np.where(rng.random(ids.shape) < UNKNOWN_SHARE, unknown_rows[ids], ids)
+            x = a["vectors"][ids].reshape(size, -1)
             h0 = np.maximum(x @ a["layer0"] + a["bias0"], 0)
             h1 = np.maximum(h0 @ a["layer1"] + a["bias1"], 0)
-            scores = h1 @ a["layer2"] + a["bias2"]
+            scores = h1 @ a["layer2"]
+            scores += a["bias2"]
             scores -= scores.max(axis=1, keepdims=True)
             np.exp(scores, out=scores)
-            near = scores * partners[y]
-            here = np.arange(BATCH)
+            near = scores * near_words[y]
             sums, near_sums = scores.sum(axis=1), near.sum(axis=1)
-            if step % 50 == 0:
+            if log and step % 10 == 0:
                 printed = scores[here, y]
                 losses.append((-np.log(printed / sums).mean(), -np.log(printed / near_sums).mean()))
-                if log and len(losses) == 10:
-                    log(f"{step}/{total}", np.mean(losses, axis=0).round(4))
-                    losses = []
-            scores *= ((1 - PARTNER_SHARE) / sums)[:, None]
-            near *= (PARTNER_SHARE / near_sums)[:, None]
+            scores *= ((1 - PARTNER_SHARE) / size / sums)[:, None]
+            near *= (PARTNER_SHARE / size / near_sums)[:, None]
             scores += near
-            scores[here, y] -= 1.0
-            scores /= BATCH
+            scores[here, y] -= 1.0 / size
             g1 = (scores @ a["layer2"].T) * (h1 > 0)
             g0 = (g1 @ a["layer1"].T) * (h0 > 0)
             gx = (g0 @ a["layer0"].T).reshape(-1, width)
@@ -152,10 +173,14 @@ class Network:
                 "layer0": x.T @ g0,
                 "bias0": g0.sum(axis=0),
             }
-            n = ids.size
-            ones = np.ones(n, np.float32)
-            spread = csr_array((ones, ids.ravel(), np.arange(n + 1)), shape=(n, n_vectors))
-            gradients["vectors"] = spread.T @ gx
-            factor = min(1.0, step / 200) * (1 - step / total) ** 0.7
+            factor = min(1.0, step / WARM_UP_STEPS) * (1 - step / total)
             for name, gradient in gradients.items():
                 optimisers[name].step(gradient, factor)
+            used, row = np.unique(ids, return_inverse=True)
+            n = ids.size
+            ones = np.ones(n, np.float32)
+            spread = csr_array((ones, row.ravel(), np.arange(n + 1)), shape=(n, len(used)))
+            optimisers["vectors"].step(spread.T @ gx, factor, used)
+            if log and len(losses) == LOGGED_STEPS // 10:
+                log(f"{step}/{total}", np.mean(losses, axis=0).round(4))
+                losses = []

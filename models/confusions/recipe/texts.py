@@ -53,12 +53,20 @@ COMMON = frozenset(
     ]
 )
 SHARE = 0.12  # of such words in English prose
-PUBMED_FILES = ("articles-06000", "mixed-00000", "mixed-09001")
+PUBMED_FILES = (
+    "articles-06000",
+    "mixed-00000",
+    "mixed-09001",
+    "articles-06600",
+    "mixed-01200",
+    "mixed-01800",
+    "mixed-02400",
+)
 READ = re.compile(r"\.(?:html?|xhtml|txt|md|rst|json|noun|verb|adj|adv)(?:\.gz)?$")
 LEFT = re.compile(
     r"(?i)genindex|searchindex|changelog|changes|licen[cs]e|copying|copyright|/_static/|locale|"
     r"examples-1\.json|endpoint|paginators|waiters|data\.json|package\.json|"
-    r"/(?:de|es|fr|ja|ko|pt-br|tr|zh-cn|da)/"
+    r"/(?:de|es|fr|ja|ko|pt-br|tr|zh-cn|da)/|/anarchism/markdown/"
 )
 GONE = re.compile(
     r"(?is)<!--.*?-->|<(script|style|pre|head|table|nav|footer|svg|math|textarea)\b.*?</\1\s*>"

@@ -3,7 +3,7 @@
 Texts of the packages (kept in ``CONFUSIONS_CACHE`` or ``~/.cache/textrank``) and of ``DATA/text``;
 contexts of the words of ``pairs.tsv``; a fit of every pair on all texts, and one without each fold
 of kinds, which scores that fold; thresholds per direction from those scores; a network that all
-pairs share; thresholds of both from text unseen so far. About 25 minutes of one processor and 3 GB.
+pairs share; thresholds of both from text unseen so far. About 55 minutes of one processor and 4 GB.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from texts import write
 
 from textrank.lint.model import (
     DEFAULT_PRECISION,
+    NETWORK_OFFSETS,
     SLOT_BITS,
     THRESHOLD_PRECISIONS,
     UNREACHABLE_LOG_ODDS,
@@ -44,8 +45,9 @@ SCREENING = (0.12, 0.82)  # recall at an alarm rate of 1 in 200, or accuracy, of
 MAX_CALIBRATED = 15_000  # occurrences of a word that the log-odds are fitted to
 N_CACHED_WORDS = 20
 CONTEXT_WORDS = 6  # on either side, in the checksums of misprints
-MAX_NETWORK_OCCURRENCES = 400  # of a word and kind that the network learns from
-NETWORK_EPOCHS = 1.2
+# Rounds of the network's training, in each of which the learning rate falls to nothing: most
+# contexts of a word and kind, and passes over all of them.
+NETWORK_ROUNDS = ((3000, 1.6), (3000, 2.6), (8000, 2.2))
 
 
 class Trainer:
@@ -246,8 +248,13 @@ def merge_weights(pairs: list[Pair], fits: list[Fit]) -> tuple[Any, Any]:
     return keys[order], weights[order]
 
 
-def train_network(trainer: Trainer, vocabulary: Vocabulary) -> tuple[dict[str, Any], list[str]]:
-    """Return the arrays of a network trained on all kinds but the last fold, and its words."""
+def train_network(
+    trainer: Trainer, vocabulary: Vocabulary, log: Any = None
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the arrays of a network trained on all kinds but the last fold, and its words.
+
+    ``log`` is that of ``Network.train``.
+    """
     groups = read_pairs()
     words = [w for w in sorted({w for pair in groups for w in pair}) if trainer.has(w)]
     number = {word: k for k, word in enumerate(words)}
@@ -256,18 +263,27 @@ def train_network(trainer: Trainer, vocabulary: Vocabulary) -> tuple[dict[str, A
         if first in number and second in number:
             partners[number[first], number[second]] = True
             partners[number[second], number[first]] = True
-    rng, rows, targets = np.random.default_rng(3), [], []
-    for word in words:
-        found = trainer.occurrences[word]
-        share = MAX_NETWORK_OCCURRENCES / np.maximum(np.bincount(found.kind), 1)
-        kept = (FOLD_OF_KIND[found.kind] < N_FOLDS) & (
-            rng.random(len(found.kind)) < share[found.kind]
-        )
-        rows.append(vocabulary.encode(trainer.corpus.rows(found))[kept])
-        targets.append(np.full(int(kept.sum()), number[word]))
-    network = Network(vocabulary.vectors, len(words), rows[0].shape[1])
-    network.train(np.concatenate(rows), np.concatenate(targets), partners, NETWORK_EPOCHS)
+    network = Network(vocabulary.vectors, len(words), len(NETWORK_OFFSETS))
+    for most, epochs in NETWORK_ROUNDS:
+        found = trainer.corpus.collect(words, most)
+        rows, targets = network_contexts(trainer.corpus, [found[w] for w in words], vocabulary)
+        network.train(rows, targets, partners, epochs, vocabulary.unknown_rows, log)
+    # Scores are to tell what the context says, and not how frequent a word was in training.
+    counts = np.bincount(targets, minlength=len(words)) + 1
+    network.arrays["bias2"] -= np.log(counts).astype(np.float32)
     return network.arrays, words
+
+
+def network_contexts(
+    corpus: Corpus, occurrences: list[Occurrences], vocabulary: Vocabulary
+) -> tuple[Any, Any]:
+    """Return the contexts of words in all kinds but the last fold, and the numbers of the words."""
+    rows, targets = [], []
+    for number, found in enumerate(occurrences):
+        is_kept = FOLD_OF_KIND[found.kind] < N_FOLDS
+        rows.append(vocabulary.encode(corpus.rows(found)[is_kept]))
+        targets.append(np.full(int(is_kept.sum()), number, dtype=np.int16))
+    return np.concatenate(rows), np.concatenate(targets)
 
 
 def main(data: Path, out: Path) -> None:
@@ -282,7 +298,8 @@ def main(data: Path, out: Path) -> None:
     vocabulary = Vocabulary(corpus, *vectors)
     arrays, words = train_network(trainer, vocabulary)
     model = add_network(model, arrays, words, vocabulary.hashes)
-    adjust(model, collect_scores(model, unseen_texts(cache, data))).to_disk(out)
+    scores = collect_scores(model, unseen_texts(cache, data))
+    adjust(model, scores, read_pairs()).to_disk(out)
 
 
 if __name__ == "__main__":
