@@ -707,6 +707,15 @@ def load_model(name: str | Path, *, trusted: bool = False) -> Model:
     return Model.from_disk(Path(name), trusted=trusted)
 
 
+def find_model_folder(name: str | Path) -> Path:
+    """Return the folder of a shipped model by name, or else ``name`` as a path.
+
+    The folder of a path need not exist.
+    """
+    shipped = _shipped("models", str(name), "meta.json")
+    return shipped.parent if shipped else Path(name)
+
+
 def pipeline_names() -> list[str]:
     """Return the names of the shipped pipelines, sorted."""
     return sorted(p.name.removesuffix(".cfg") for p in shipped_folder("pipelines").glob("*.cfg"))

@@ -77,6 +77,7 @@ from textrank.tasks.base import Scored
 from textrank.training_data import TRAINING_FILE, TrainingData
 
 if TYPE_CHECKING:
+    from textrank.influence_file import StoredInfluence
     from textrank.pipeline import Pipeline
 
 ErrorHandler: TypeAlias = Callable[[Doc, Exception], None]
@@ -568,7 +569,11 @@ class Model:
 
     @doc_cache()
     def influence(
-        self, candidates: Sequence[Candidate], docs: Sequence[Doc] | None = None
+        self,
+        candidates: Sequence[Candidate],
+        docs: Sequence[Doc] | None = None,
+        *,
+        stored: StoredInfluence | None = None,
     ) -> Influence:
         """Return how the score of each candidate would change without each training document.
 
@@ -584,6 +589,9 @@ class Model:
             The annotated Docs that the model was trained on, analysed as its task needs. None uses
             the training data that an updatable model keeps. Other Docs give the influence on a
             model of the same pipeline and alpha trained on them.
+        stored
+            Rounded changes from a file (``StoredInfluence.from_disk``), for a model that keeps no
+            training data; then ``docs`` must be None. The result has the error of the rounding.
 
         Raises
         ------
@@ -592,6 +600,16 @@ class Model:
             ``updatable`` (if ``docs`` is None), or there are too many candidates and documents.
         """
         pipeline = self.pipeline
+        if stored is not None:
+            if docs is not None:
+                raise ValueError("the influence comes from docs or from a file, not from both.")
+            represented = pipeline.representation(candidates)
+            values = np.asarray(pipeline.kernel(represented, self.support))
+            rounded = stored.of_scores(values, self)
+            if self.heads is None:
+                return Influence(stored.documents, rounded[:, :, 0])
+            scores = self.head_scores(candidates)
+            return Influence(stored.documents, self._combine_changes(scores, rounded))
         if docs is not None:
             dataset = pipeline.prepare(docs)
             X, data, targets = dataset.X, dataset.data, dataset.targets

@@ -316,6 +316,25 @@ def build_app(requested: str | None) -> typer.Typer:
     return app
 
 
+# Options of commands that may be given without a value, and the value they then have.
+OPTIONAL_VALUES = {"explain": {"--influence": "stored"}}
+
+
+def _fill_optional_values(command: str | None, arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with the value of each option that was given without one.
+
+    It was if it is the last argument or another option follows.
+    """
+    values = OPTIONAL_VALUES.get(command or "", {})
+    filled: list[str] = []
+    for i, argument in enumerate(arguments):
+        filled.append(argument)
+        is_bare = i + 1 == len(arguments) or arguments[i + 1].startswith("--")
+        if argument in values and is_bare:
+            filled.append(values[argument])
+    return filled
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run a command and return its exit code.
 
@@ -329,7 +348,9 @@ def run(arguments: Sequence[str]) -> int:
         with progress.report_progress(_ProgressBars()):
             if sys.stdout is None:
                 raise ValueError("standard output is closed, so results would be lost. Open it.")
-            code = build_app(_find_command(arguments))(args=list(arguments), standalone_mode=False)
+            name = _find_command(arguments)
+            given = _fill_optional_values(name, arguments)
+            code = build_app(name)(args=given, standalone_mode=False)
             if not sys.stdout.closed:  # a language server closes it
                 sys.stdout.flush()  # so that a full disk is reported as an error
         if code == EXIT_INTERRUPTED:

@@ -20,6 +20,8 @@ from textrank.cli.app import (
 )
 
 if TYPE_CHECKING:
+    from textrank.influence_file import StoredInfluence
+    from textrank.model import Model
     from textrank.reports.explanation import ExplainedDecision
 
 STORED = "stored"  # instead of a corpus: the documents that the model keeps
@@ -46,7 +48,7 @@ def command(
         typer.Option(
             metavar="CORPUS",
             help="Print which documents of this training corpus decided each score; stored for "
-            "those that an updatable model keeps.",
+            "those that the model keeps, or a file influence.npz.",
         ),
     ] = None,
     options: CommonOptions = DEFAULT_OPTIONS,
@@ -140,13 +142,14 @@ def explain_influence(
 ) -> Iterator[dict[str, Any]]:
     """Iterate over the candidates of texts, each with the documents that decided its score.
 
-    ``corpus`` is the corpus that the model was trained on, or ``STORED`` for the documents that an
-    updatable model keeps; other arguments are as in ``explain_model``. A row has ``document``,
+    ``corpus`` is the corpus that the model was trained on; ``STORED`` for the documents that an
+    updatable model keeps, or of the file ``INFLUENCE_FILE`` in its folder; or the path of such a
+    file (``.npz``). Other arguments are as in ``explain_model``. A row has ``document``,
     ``text``, ``spans``, ``score`` and ``influence``: all training documents with the exact change
     of the score without them, largest magnitude first, and the address of their abstract (``url``),
     None if the id is not that of a PubMed abstract. Raises ValueError if the learner has no closed
-    form, the model has a second stage or (with ``STORED``) keeps no documents, or there are too
-    many candidates and documents.
+    form, the model has a second stage, there are too many candidates and documents, the model has
+    neither training data nor a file, or the file belongs to another model.
     """
     from textrank._annotate import load_language
     from textrank.cli.sources import read_corpus, read_texts, set_model_parser
@@ -156,13 +159,14 @@ def explain_influence(
 
     loaded = set_model_parser(load_model(model), nlp)
     task = loaded.pipeline.task
-    is_stored = corpus == STORED
-    training = None if is_stored else read_corpus(options.load_corpus(corpus), nlp, task)
+    stored = None if loaded.training is not None else load_stored_influence(loaded, model, corpus)
+    is_kept = corpus == STORED or stored is not None
+    training = None if is_kept else read_corpus(options.load_corpus(corpus), nlp, task)
     docs = list(read_texts(texts, load_language(nlp, task, raw=True), options))
     candidates = [c for group in task.find_candidates(docs) for c in group]
     if not candidates:
         return
-    influence = loaded.influence(candidates, training)
+    influence = loaded.influence(candidates, training, stored=stored)
     decisions = make_decisions(candidates, loaded.score(candidates), loaded.threshold)
     for number, decision in enumerate(decisions):
         yield {
@@ -175,6 +179,30 @@ def explain_influence(
                 for name, change in influence.rank(number)
             ],
         }
+
+
+def load_stored_influence(model: Model, name: str, corpus: str) -> StoredInfluence | None:
+    """Return the influence file of a model that keeps no training data; None if a corpus is meant.
+
+    ``name`` is that of the model, shipped or a folder. ``corpus`` is ``STORED`` for the file in its
+    folder, or the path of a file. Raises ValueError, with a remedy, if there is no such file in
+    the folder, or it does not belong to the model.
+    """
+    from textrank.config import find_model_folder
+    from textrank.influence_file import INFLUENCE_FILE, StoredInfluence
+
+    if corpus != STORED:
+        is_file = corpus.endswith(".npz")
+        return StoredInfluence.from_disk(corpus, model) if is_file else None
+    file = find_model_folder(name) / INFLUENCE_FILE
+    if not file.is_file():
+        raise ValueError(
+            f"the model {name} keeps no training data and has no file {INFLUENCE_FILE}. For ppi, "
+            "download the file with textrank download ppi-influence FOLDER and give it with "
+            f"--influence FOLDER/{INFLUENCE_FILE}, or build it with make models/ppi-influence. A "
+            "model of your own keeps its training data with textrank train --updatable."
+        )
+    return StoredInfluence.from_disk(file, model)
 
 
 def _describe_influence(row: dict[str, Any]) -> str:

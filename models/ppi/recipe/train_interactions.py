@@ -128,13 +128,13 @@ class SourceModels:
                 parts[name] = moments - self._moments(missing) if missing.any() else moments
         coefs = np.zeros((len(self.basis), len(RELATIONS)))
         for head, relation in enumerate(RELATIONS):
-            weights = self._weights(relation, counts)
+            weights = self.weights(relation, counts)
             first, *others = (parts[name] * weights[name] for name in weights)
             total = sum(others, start=first)
             coefs[:, head] = total.solve(self.basis_gram, self.alpha, keep)[:, head]
         return coefs
 
-    def _weights(self, relation: str, counts: dict[str, int]) -> dict[str, float]:
+    def weights(self, relation: str, counts: dict[str, int]) -> dict[str, float]:
         """Return the weight of a pair of each source that judges a relation, mean one."""
         factors = {
             name: source["weight"] / np.sqrt(counts[name])
