@@ -105,6 +105,7 @@ def test_every_reproduced_table_is_in_the_table_and_the_reverse():
 
 def write_senses(folder: Path) -> Path:
     """Write instances of two words whose senses depend on a word next to them."""
+    words = []
     for word, senses in SENSES.items():
         instances = [
             f'<instance id="{word}{n}{sense}"><answer instance="{word}" senseid="{sense}"/>'
@@ -114,10 +115,10 @@ def write_senses(folder: Path) -> Path:
             for n in range(8)
             for sense in senses
         ]
-        (folder / f"{word}.pos").write_text(
-            f'<corpus lang="en"><lexelt item="{word}-n">{"".join(instances)}</lexelt></corpus>'
-        )
-    return folder
+        words.append(f'<lexelt item="{word}-n">{"".join(instances)}</lexelt>')
+    path = folder / "words.pos"
+    path.write_text(f'<corpus lang="en">{"".join(words)}</corpus>')
+    return path
 
 
 def write_preferences(folder: Path) -> Path:

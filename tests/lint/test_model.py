@@ -236,3 +236,15 @@ def test_closed_patterns_are_found(confusions, text, word, proposal):
 )
 def test_rules_leave_right_words_alone(confusions, text):
     assert confusions.find_errors(text) == []
+
+
+def test_a_short_text_after_a_long_one_has_the_same_tokens(confusions):
+    """The lexicon then has more rows than the text has tokens."""
+    lexicon = replace(confusions._lexicon, ids={}, rows=[])
+    alone = lexicon.tokenize(WRONG)
+    lexicon.tokenize(" ".join(f"word{n}" for n in range(400)))
+    again = lexicon.tokenize(WRONG)
+    assert len(lexicon.rows) > len(again.ids)
+    for name in ("ids", "word_id", "case", "sentence", "network_row"):
+        assert (getattr(alone, name) == getattr(again, name)).all()
+    assert all((a == b).all() for a, b in zip(alone.codes, again.codes, strict=True))

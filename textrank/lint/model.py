@@ -16,7 +16,7 @@ import math
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
@@ -292,9 +292,15 @@ class Tokens:
 
     @classmethod
     def from_ids(cls, ids: IntArray, rows: Sequence[tuple[int, ...]]) -> Tokens:
-        """Build the arrays from token ids and the rows of a ``Lexicon``, one row per id."""
-        table = np.array(rows, dtype=np.int64)
-        return cls.from_table(ids, table)
+        """Build the arrays from token ids and the rows of a ``Lexicon``, one row per id.
+
+        Of a short text only the rows that it needs are converted: many texts share a lexicon.
+        """
+        if len(ids) >= len(rows):
+            return cls.from_table(ids, np.array(rows, dtype=np.int64))
+        unique, index = np.unique(ids, return_inverse=True)
+        table = np.array([rows[i] for i in unique.tolist()], dtype=np.int64)
+        return replace(cls.from_table(index, table), ids=ids)
 
     @classmethod
     def from_table(cls, ids: IntArray, table: IntArray) -> Tokens:
