@@ -8,6 +8,7 @@ import spacy
 
 from textrank.config import load_corpus
 from textrank.formats.base import read_corpus
+from textrank.formats.columns import write_doc_bin
 from textrank.io import ItemFilter
 from textrank.results.schema import document_row
 
@@ -25,6 +26,12 @@ def read(path: Path, *numbers: int) -> tuple[list[str], list[str]]:
     docs = list(read_corpus(load_corpus(path).reader, spacy.blank("en"), item_filter))
     rows = [document_row(doc, doc.text, str(path), 0, n) for n, doc in enumerate(docs)]
     return [f"{row['document']} {row['status']}" for row in rows], failed
+
+
+def test_docs_of_a_part_of_a_doc_bin_are_named_by_their_place_in_the_file(tmp_path: Path) -> None:
+    nlp = spacy.blank("en")
+    write_doc_bin([nlp("One."), nlp("Two."), nlp("Three.")], str(tmp_path / "a.spacy"))
+    assert read(tmp_path / "a.spacy", 1, 2)[0] == ["a-2 done", "a-3 done"]
 
 
 def test_only_what_is_wanted_is_read_and_bad_lines_are_told(tmp_path: Path) -> None:

@@ -622,19 +622,26 @@ class DocBinFile(FileReader):
         ``nlp`` runs only on Docs without sentence starts; if it sets none either, they are split at
         punctuation, also with ``item_filter``, which selects Docs by number (None: all). Raises
         ValueError if the file is missing, damaged, too large or, without a filter, empty. A Doc
-        without an id is named ``<file>-<number>``, counted from 1 among the Docs that are read.
+        without an id is named ``<file>-<number>``, its position in the file, counted from 1.
         """
         sentencizer = Sentencizer()
+        stem = Path(self.path).name.split(".")[0]
+
+        def normalise(item: tuple[int, Doc]) -> Doc:
+            """Check a numbered Doc and name it after its number if it has no id."""
+            number, doc = item
+            _normalise_doc(doc, f"{self.path}, document {number}")
+            doc.user_data.setdefault("document", f"{stem}-{number}")
+            return doc
+
         docs = parse_items(
             enumerate(self._docs(nlp), 1),
-            lambda item: _normalise_doc(item[1], f"{self.path}, document {item[0]}"),
+            normalise,
             path=self.path,
             skip_bad=False,
             item_filter=item_filter,
         )
-        for number, doc in enumerate(docs, 1):
-            name = f"{Path(self.path).name.split('.')[0]}-{number}"
-            doc.user_data.setdefault("document", name)
+        for doc in docs:
             if not doc.has_annotation("SENT_START"):
                 doc = nlp(doc)
             yield doc if doc.has_annotation("SENT_START") else sentencizer(doc)
