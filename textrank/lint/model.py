@@ -628,7 +628,7 @@ class ConfusionModel:
         spots = Spots(start, end, word_id)
         scores = self._score_proposals(tokens, spots, thresholds < UNREACHABLE_LOG_ODDS)
         candidates = list(self._above_threshold(spots, scores, thresholds))
-        candidates += self._beside_errors(tokens, spots, scores, candidates, thresholds)
+        candidates += self._find_hidden_errors(tokens, spots, scores, candidates, thresholds)
         for candidate in candidates:
             if tokens.is_habitual(*candidate[:2]):
                 continue
@@ -741,7 +741,7 @@ class ConfusionModel:
                 float(odds[i]),
             )
 
-    def _beside_errors(
+    def _find_hidden_errors(
         self,
         tokens: Tokens,
         spots: Spots,
@@ -759,21 +759,23 @@ class ConfusionModel:
         """
         low = np.minimum(self.thresholds(THRESHOLD_PRECISIONS[0]), thresholds)
         low[thresholds >= UNREACHABLE_LOG_ODDS] = UNREACHABLE_LOG_ODDS
-        known = {candidate[0] for candidate in candidates}
+        flagged_starts = {candidate[0] for candidate in candidates}
         doubtful = {c[0]: c for c in self._above_threshold(spots, scores, low)}
-        found: dict[int, Candidate] = {}
-        for at, candidate in self._rescored(tokens, spots, doubtful.values(), thresholds):
-            if candidate[0] in known:
+        hidden: dict[int, Candidate] = {}
+        for start, neighbour in self._rescore_neighbours(
+            tokens, spots, doubtful.values(), thresholds
+        ):
+            if neighbour[0] in flagged_starts:
                 continue
-            if at in known:
-                found[candidate[0]] = candidate
-            else:
-                for other, again in self._rescored(tokens, spots, [candidate], thresholds):
-                    if again[:4] == doubtful[at][:4] and other == candidate[0]:
-                        found.update({candidate[0]: candidate, at: again})
-        return list(found.values())
+            if start in flagged_starts:
+                hidden[neighbour[0]] = neighbour
+                continue
+            for _, again in self._rescore_neighbours(tokens, spots, [neighbour], thresholds):
+                if again[:4] == doubtful[start][:4]:
+                    hidden.update({neighbour[0]: neighbour, start: again})
+        return list(hidden.values())
 
-    def _rescored(
+    def _rescore_neighbours(
         self,
         tokens: Tokens,
         spots: Spots,

@@ -34,7 +34,7 @@ FEATURE_WEIGHT, NETWORK_WEIGHT = 0.5, 0.64  # fits on the unseen texts: .42 to .
 # added to the thresholds of directions that are too rare in the unseen texts.
 PRICES = {
     0.5: (0.1, 0.3, 1.5),
-    0.8: (0.7, 0.5, 2.0),
+    0.8: (0.5, 0.5, 2.0),
     0.9: (3.0, 0.6, 2.7),
     0.95: (12.0, 0.6, 3.4),
     0.98: (30.0, 0.75, 4.0),
