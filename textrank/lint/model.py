@@ -110,6 +110,13 @@ MIN_HABIT_COUNT = 3  # repetitions from which wording is taken as intended
 N_COMMON_TOKENS = 50  # most frequent tokens, which do not make wording distinctive
 MIN_SENTENCE_TOKENS = 5  # shorter sentences are headings or table cells
 SENTENCE_ENDS = frozenset(".!?¶")
+_ARTICLES = {("an", "a"), ("An", "A")}
+# Letters whose names begin with a vowel, before another capital or a letter that cannot follow them
+# at the start of an English word.
+_ABBREVIATION = re.compile(
+    r"\s+(?:[FHLMNRSX](?:[A-Z\d]|\b)"
+    r"|(?:f(?![lr])|[hmnx]|l(?!l)|r(?!h)|s(?![chklmnpqtvw]))(?![aeiouyAEIOUY])[^\W\d_])"
+)
 NETWORK_OFFSETS = tuple(o for o in range(-6, 7) if o)  # tokens around that the network sees
 # Rows of the network's vectors: outside of the sentence, unknown tokens without letters, unknown
 # words by their last three letters, known tokens.
@@ -614,7 +621,8 @@ class ConfusionModel:
         ``text`` has NON_PROSE in place of what is not prose (``blank_non_prose``). ``precision`` is
         the share of flags that should be correct at an error rate of ERROR_RATE; ``style`` is
         whether pairs that are a matter of style are judged too. Wording that the text repeats
-        (``Tokens.is_habitual``) is not flagged, except by RULES.
+        (``Tokens.is_habitual``) is not flagged, except by RULES. Neither is "an" before what is
+        probably an abbreviation that is spelled out, as in "an FIR filter".
         """
         thresholds = self.thresholds(precision)
         if not style:
@@ -633,7 +641,10 @@ class ConfusionModel:
             if tokens.is_habitual(*candidate[:2]):
                 continue
             spans = spans or [token.span() for token in TOKEN.finditer(text)]
-            flags.append(self._make_flag(text, spans, tokens, *candidate))
+            flag = self._make_flag(text, spans, tokens, *candidate)
+            if (flag.printed, flag.proposal) in _ARTICLES and _ABBREVIATION.match(text, flag.end):
+                continue
+            flags.append(flag)
         return _drop_overlaps(flags)
 
     def find_words(self, text: str) -> tuple[Tokens, IntArray, IntArray, IntArray]:
