@@ -79,6 +79,14 @@ def test_errors_side_by_side_do_not_hide_one_another(confusions, n_before):
     assert [(one.printed, one.proposal) for one in alone] == [("weather", "whether")]
 
 
+@pytest.mark.parametrize("noun", ["FIR filter", "mbuf structure", "MX record"])
+def test_abbreviations_that_are_spelled_out_have_an(confusions, noun):
+    sentence = "The server will return an {} to the caller of the function."
+    assert not confusions.find_errors(sentence.format(noun), 0.5)
+    (flag,) = confusions.find_errors(sentence.format("list"), 0.5)
+    assert (flag.printed, flag.proposal) == ("an", "a")
+
+
 def test_more_precision_never_flags_more(confusions):
     levels = [confusions.thresholds(p) for p in (*THRESHOLD_PRECISIONS, 0.999)]
     for lower, higher in pairwise(levels):

@@ -116,7 +116,8 @@ def test_thresholds_rise_where_unseen_text_has_too_many_alarms(recipe):
 
     def thresholds() -> np.ndarray:
         side = np.repeat([0, 1], n).astype(np.int8)
-        sums = combine.Scores(np.zeros(2 * n, np.int32), side, scores.ravel(), np.full(2 * n, 0.1))
+        pair, weight, price = np.zeros(2 * n, np.int32), np.full(2 * n, 0.1), np.ones(2 * n)
+        sums = combine.Scores(pair, side, scores.ravel(), weight, price)
         sides = combine.directions(model, sums)
         return combine.adjusted(model, sides, 0.95, {("one", "two"): "function"})
 

@@ -110,6 +110,13 @@ MIN_HABIT_COUNT = 3  # repetitions from which wording is taken as intended
 N_COMMON_TOKENS = 50  # most frequent tokens, which do not make wording distinctive
 MIN_SENTENCE_TOKENS = 5  # shorter sentences are headings or table cells
 SENTENCE_ENDS = frozenset(".!?¶")
+_ARTICLES = {("an", "a"), ("An", "A")}
+# Letters whose names begin with a vowel, before another capital or a letter that cannot follow them
+# at the start of an English word.
+_ABBREVIATION = re.compile(
+    r"\s+(?:[FHLMNRSX](?:[A-Z\d]|\b)"
+    r"|(?:f(?![lr])|[hmnx]|l(?!l)|r(?!h)|s(?![chklmnpqtvw]))(?![aeiouyAEIOUY])[^\W\d_])"
+)
 NETWORK_OFFSETS = tuple(o for o in range(-6, 7) if o)  # tokens around that the network sees
 # Rows of the network's vectors: outside of the sentence, unknown tokens without letters, unknown
 # words by their last three letters, known tokens.
@@ -628,7 +635,8 @@ class ConfusionModel:
         ``text`` has NON_PROSE in place of what is not prose (``blank_non_prose``). ``precision`` is
         the share of flags that should be correct at an error rate of ERROR_RATE; ``style`` is
         whether pairs that are a matter of style are judged too. Wording that the text repeats
-        (``Tokens.is_habitual``) is not flagged, except by RULES.
+        (``Tokens.is_habitual``) is not flagged, except by RULES. Neither is "an" before what is
+        probably an abbreviation that is spelled out, as in "an FIR filter".
         """
         thresholds = self.thresholds(precision)
         if not style:
@@ -642,12 +650,15 @@ class ConfusionModel:
         spots = Spots(start, end, word_id)
         scores = self._score_proposals(tokens, spots, thresholds < UNREACHABLE_LOG_ODDS)
         candidates = list(self._above_threshold(spots, scores, thresholds))
-        candidates += self._beside_errors(tokens, spots, scores, candidates, thresholds)
+        candidates += self._find_hidden_errors(tokens, spots, scores, candidates, thresholds)
         for candidate in candidates:
             if tokens.is_habitual(*candidate[:2]):
                 continue
             spans = spans or [token.span() for token in TOKEN.finditer(text)]
-            flags.append(self._make_flag(text, spans, tokens, *candidate))
+            flag = self._make_flag(text, spans, tokens, *candidate)
+            if (flag.printed, flag.proposal) in _ARTICLES and _ABBREVIATION.match(text, flag.end):
+                continue
+            flags.append(flag)
         return _drop_overlaps(flags)
 
     def find_words(self, text: str) -> tuple[Tokens, IntArray, IntArray, IntArray]:
@@ -755,7 +766,7 @@ class ConfusionModel:
                 float(odds[i]),
             )
 
-    def _beside_errors(
+    def _find_hidden_errors(
         self,
         tokens: Tokens,
         spots: Spots,
@@ -773,21 +784,23 @@ class ConfusionModel:
         """
         low = np.minimum(self.thresholds(THRESHOLD_PRECISIONS[0]), thresholds)
         low[thresholds >= UNREACHABLE_LOG_ODDS] = UNREACHABLE_LOG_ODDS
-        known = {candidate[0] for candidate in candidates}
+        flagged_starts = {candidate[0] for candidate in candidates}
         doubtful = {c[0]: c for c in self._above_threshold(spots, scores, low)}
-        found: dict[int, Candidate] = {}
-        for at, candidate in self._rescored(tokens, spots, doubtful.values(), thresholds):
-            if candidate[0] in known:
+        hidden: dict[int, Candidate] = {}
+        for start, neighbour in self._rescore_neighbours(
+            tokens, spots, doubtful.values(), thresholds
+        ):
+            if neighbour[0] in flagged_starts:
                 continue
-            if at in known:
-                found[candidate[0]] = candidate
-            else:
-                for other, again in self._rescored(tokens, spots, [candidate], thresholds):
-                    if again[:4] == doubtful[at][:4] and other == candidate[0]:
-                        found.update({candidate[0]: candidate, at: again})
-        return list(found.values())
+            if start in flagged_starts:
+                hidden[neighbour[0]] = neighbour
+                continue
+            for _, again in self._rescore_neighbours(tokens, spots, [neighbour], thresholds):
+                if again[:4] == doubtful[start][:4]:
+                    hidden.update({neighbour[0]: neighbour, start: again})
+        return list(hidden.values())
 
-    def _rescored(
+    def _rescore_neighbours(
         self,
         tokens: Tokens,
         spots: Spots,

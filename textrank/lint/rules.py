@@ -233,7 +233,7 @@ _COMMON_RULES: tuple[Rule, ...] = (
         "loosing → losing",
         after="weight money control interest sight hope time his her my your their our",
     ),
-    _rule("lose → loose", before="a the very quite fairly pretty"),
+    _rule("lose → loose", before="a the very fairly pretty", unless_after="of"),
     # advice, advise; affect, effect; accept, except
     _rule(
         "advice → advise",
@@ -475,7 +475,7 @@ _COMMON_RULES: tuple[Rule, ...] = (
     _rule("formally → formerly", after="known", after_next="as"),
     _rule("formally → formerly", before="was is been who", after="a an the"),
     _rule("counsel → council", before="city town county student parish district borough village"),
-    _rule("council → counsel", before="legal defense defence wise"),
+    _rule("council → counsel", before="legal defense wise"),
     _rule(
         "mourning → morning",
         before="this good tomorrow every next yesterday sunday monday "

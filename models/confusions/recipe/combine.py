@@ -34,7 +34,7 @@ FEATURE_WEIGHT, NETWORK_WEIGHT = 0.5, 0.64  # fits on the unseen texts: .42 to .
 # added to the thresholds of directions that are too rare in the unseen texts.
 PRICES = {
     0.5: (0.1, 0.3, 1.5),
-    0.8: (0.7, 0.5, 2.0),
+    0.8: (0.5, 0.5, 2.0),
     0.9: (3.0, 0.6, 2.7),
     0.95: (12.0, 0.6, 3.4),
     0.98: (30.0, 0.75, 4.0),
@@ -43,6 +43,7 @@ PRICES = {
     0.997: (160.0, 0.93, 5.3),
     0.999: (400.0, 0.97, 6.0),
 }
+ALARM_PRICES = {"documentation": 2.0, "biomedicine": 1.0, "prose": 0.7}  # by kind of text
 RECALL_VALUE = 0.3  # finds per million words that are worth the whole recall of a direction
 MIN_PLACES = 40  # of either word of a direction in the unseen texts
 PRIOR_PLACES = 20
@@ -56,14 +57,16 @@ class Scores:
     """Log-odds of the other word at all places of unseen text, by features and network.
 
     Arrays have an entry per place and pair of its word: ``pair``, ``side`` of the printed word,
-    ``odds``, and ``weight``, how many places per million words it stands for if all kinds of text
-    count the same. Log-odds are 0 where features and the sum of both disagree about the word.
+    ``odds``, ``weight``, how many places per million words it stands for if all kinds of text count
+    the same, and ``price``, that of its kind in ALARM_PRICES. Log-odds are 0 where features and the
+    sum of both disagree about the word.
     """
 
     pair: Any
     side: Any
     odds: Any
     weight: Any
+    price: Any
 
 
 def unseen_texts(cache: Path, data: Path) -> dict[str, Iterable[str]]:
@@ -137,7 +140,8 @@ def collect_scores(model: ConfusionModel, texts: Mapping[str, Iterable[str]]) ->
     table = np.concatenate([part for kind in kinds for part in parts[kind]], axis=1)
     sizes = [sum(part.shape[1] for part in parts[kind]) for kind in kinds]
     weight = np.repeat([1e6 / words[kind] / len(kinds) for kind in kinds], sizes)
-    return Scores(table[0].astype(np.int32), table[1].astype(np.int8), table[2], weight)
+    price = np.repeat([ALARM_PRICES[kind] for kind in kinds], sizes)
+    return Scores(table[0].astype(np.int32), table[1].astype(np.int8), table[2], weight, price)
 
 
 def _score_text(model: ConfusionModel, text: str) -> Iterator[Any]:
@@ -172,12 +176,13 @@ def directions(model: ConfusionModel, scores: Scores) -> dict[tuple[int, int], D
         share = scores.weight[proposed] / max(words.count(proposal), 1)
         np.add.at(finds, np.searchsorted(GRID, -scores.odds[proposed], side="right"), share)
         top = printed[np.argsort(-scores.odds[printed], kind="stable")[:TOP_ALARMS]]
+        doubt = MISPRINT_WEIGHT.get((word, proposal), 1.0)
         found[pair, side] = Direction(
             finds,
             scores.odds[top],
-            scores.weight[top] * MISPRINT_WEIGHT.get((word, proposal), 1.0),
+            scores.weight[top] * scores.price[top] * doubt,
             len(printed),
-            float(scores.weight[printed].sum()),
+            float((scores.weight[printed] * scores.price[printed]).sum()),
         )
     return found
 
