@@ -25,6 +25,7 @@ from typing import Any
 from tests.campaign import samples
 from tests.campaign.findings import KEPT
 from tests.campaign.sandbox import MEGABYTES, SECONDS
+from tests.campaign.settings import SEED
 
 MAX_INPUT_BYTES = 20_000
 
@@ -107,7 +108,7 @@ def fuzz(name: str, seconds: float) -> None:
     KEPT.mkdir(exist_ok=True)
     # The clock of libFuzzer counts waiting for other processes, so ours above does the work.
     limits = [f"-max_len={MAX_INPUT_BYTES}", "-timeout=600", "-rss_limit_mb=2000", "-verbosity=0"]
-    options = [f"-artifact_prefix={KEPT}/{name}-", "-detect_leaks=0", "-seed=1"]
+    options = [f"-artifact_prefix={KEPT}/{name}-", "-detect_leaks=0", f"-seed={int(SEED) + 1}"]
     atheris.Setup([sys.argv[0], *limits, *options, str(seeds)], test_one_input)
     atheris.Fuzz()
 

@@ -6,6 +6,7 @@ import errno
 import functools
 import importlib.util
 import inspect
+import io
 import os
 import re
 import sys
@@ -335,15 +336,30 @@ def _fill_optional_values(command: str | None, arguments: Sequence[str]) -> list
     return filled
 
 
+def _write_utf8() -> None:
+    """Let standard output and standard error be UTF-8 where they are a file or a pipe.
+
+    Python takes the encoding of the locale there, on Windows one that lacks Greek letters. A
+    terminal keeps its encoding; characters that it lacks, and halves of surrogate pairs anywhere,
+    are written as escapes.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not stream.closed:
+            encoding = None if stream.isatty() else "utf-8"
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run a command and return its exit code.
 
     ``arguments`` are those after the program's name. Errors that a user can fix give code 2 and a
     one-line message without traceback, Ctrl-C 130, and a closed pipe 141; a command may return
     other codes. Other exceptions are programming errors and are raised. Replaces
-    ``warnings.showwarning``, so that warnings are one line too.
+    ``warnings.showwarning``, so that warnings are one line too, and the encoding of output that
+    does not go to a terminal by UTF-8.
     """
     warnings.showwarning = _warn
+    _write_utf8()
     try:
         with progress.report_progress(_ProgressBars()):
             if sys.stdout is None:

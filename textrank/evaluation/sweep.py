@@ -157,7 +157,7 @@ def _hash_code() -> str:
     digest = hashlib.sha256()
     root = Path(str(files("textrank")))
     for path in sorted(root.rglob("*.py")):
-        digest.update(str(path.relative_to(root)).encode() + path.read_bytes())
+        digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()
 
 

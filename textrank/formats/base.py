@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from itertools import count, pairwise
 from pathlib import Path
+from string import ascii_letters, ascii_uppercase
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -581,34 +582,60 @@ def require_document_id(doc: Doc) -> str:
     return str(name)
 
 
+MAX_STEM_CHARACTERS = 250  # most file systems allow 255 bytes with the suffix
+WINDOWS_DEVICES = frozenset(
+    ("con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10)))
+)
+
+
 @dataclass
 class UniqueFileNames:
-    """File names made of document ids; refuses to give one name twice.
+    """File names made of document ids that are different files on every system.
 
-    ``taken`` has the names given so far and grows with each call of ``name_for``.
+    Windows and macOS take "a" and "A" for one file, and Windows has names of devices. A letter that
+    would make such a name is percent-encoded, so that decoding a name always gives the id.
+    ``stem_ids`` has the ids by the names given so far, in lower case, and grows with each call of
+    ``name_for``.
     """
 
-    taken: set[str] = field(default_factory=set)
+    stem_ids: dict[str, str] = field(default_factory=dict)
 
     def name_for(self, doc: Doc) -> str:
         """Return the document's id as a file name without suffix, and remember it.
 
-        All characters but ASCII letters, digits, blanks and ``_.-~`` are percent-encoded.
+        All characters but ASCII letters, digits, blanks and ``_.-~`` are percent-encoded. So are
+        all letters of a name that differs from an earlier one in case only, and the first letter
+        and capitals of a name that Windows reserves.
 
         Raises
         ------
         ValueError
-            If the Doc has no id, or one that an earlier Doc had.
+            If the Doc has no id, one that an earlier Doc had, or one that is too long for a file
+            name.
         """
         name = require_document_id(doc)
         stem = quote(name, safe=" ")
-        if stem in self.taken:
+        if stem.partition(".")[0].rstrip().lower() in WINDOWS_DEVICES:
+            stem = _encode(name[0], ascii_letters) + _encode(name[1:], ascii_uppercase)
+        if self.stem_ids.get(stem.lower(), name) != name:
+            stem = _encode(name, ascii_letters)
+        if stem.lower() in self.stem_ids:
             raise ValueError(
                 f"two documents have the id {name!r}, so one file would overwrite the other. Give "
                 "each its own id, or write JSON lines."
             )
-        self.taken.add(stem)
+        if len(stem) > MAX_STEM_CHARACTERS:
+            raise ValueError(
+                f"the id {name[:60]!r}... is too long for the name of a file. Shorten it, or write "
+                "JSON lines."
+            )
+        self.stem_ids[stem.lower()] = name
         return stem
+
+
+def _encode(name: str, letters: str) -> str:
+    """Percent-encode ``letters`` of a name, and all characters that a file name cannot hold."""
+    return "".join(f"%{ord(c):02X}" if c in letters else quote(c, safe=" ") for c in name)
 
 
 def get_mentions(doc: Doc) -> list[Mention]:

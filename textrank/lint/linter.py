@@ -561,13 +561,15 @@ def changed_lines(path: Path, revision: str) -> set[int]:
     command = ["git", "diff", "--unified=0", "--no-color", revision, "--", path.name]
     try:
         result = subprocess.run(
-            command, cwd=path.resolve().parent, capture_output=True, text=True, check=False
+            command, cwd=path.resolve().parent, capture_output=True, check=False
         )
     except FileNotFoundError:
         raise ValueError("--since needs git, which is not installed.") from None
+    # Not in the encoding of the locale, and without new line ends: a file may hold any bytes.
+    output, message = (part.decode(errors="replace") for part in (result.stdout, result.stderr))
     if result.returncode:
-        raise ValueError(f"{path}: git cannot compare with {revision!r}: {result.stderr.strip()}")
+        raise ValueError(f"{path}: git cannot compare with {revision!r}: {message.strip()}")
     lines: set[int] = set()
-    for start, count in re.findall(r"(?m)^@@ -\S+ \+(\d+)(?:,(\d+))? @@", result.stdout):
+    for start, count in re.findall(r"(?m)^@@ -\S+ \+(\d+)(?:,(\d+))? @@", output):
         lines |= set(range(int(start), int(start) + int(count or 1)))
     return lines

@@ -13,7 +13,7 @@ unless another standing is chosen.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlencode
@@ -142,20 +142,27 @@ class Selection:
 
 
 def selection_sql(
-    store: Store, selection: Selection, *, ignore_facet: str = ""
+    store: Store,
+    selection: Selection,
+    *,
+    ignore_facet: str = "",
+    word_conditions: Sequence[tuple[str, list[Any]]] | None = None,
 ) -> tuple[str, list[Any]]:
     """Return the SQL condition on ``pairs`` of a selection, and its parameters.
 
     Covers the search words and ``STATEMENT_FACETS``; facets of facts and the standing are in
     ``selection_having``. Pairs of an entity with itself are left out. ``ignore_facet`` leaves out
-    one facet, to count its values. The store is searched for the entities that the words name.
+    one facet, to count its values. ``word_conditions`` are those of the words of the selection
+    (``_word_conditions``); None searches the store for the entities that they name.
     """
     conditions, values = ["a <> b"], list[Any]()
     for name, chosen in selection.chosen.items():
         if name != ignore_facet and name in STATEMENT_FACETS:
             conditions.append(f"{STATEMENT_FACETS[name][1]} IN ({', '.join('?' * len(chosen))})")
             values += chosen
-    for condition, parameters in _word_conditions(store, selection.words):
+    if word_conditions is None:
+        word_conditions = _word_conditions(store, selection.words)
+    for condition, parameters in word_conditions:
         conditions.append(condition)
         values += parameters
     return " AND ".join(f"({condition})" for condition in conditions), values
@@ -177,24 +184,23 @@ def selection_having(selection: Selection, *, ignore_facet: str = "", show: str 
     return " AND ".join(conditions) or "true"
 
 
-def _word_conditions(store: Store, words: str) -> Iterator[tuple[str, list[Any]]]:
-    """Yield SQL conditions on ``pairs`` with their parameters; all must hold.
+def _word_conditions(store: Store, words: str) -> list[tuple[str, list[Any]]]:
+    """Return SQL conditions on ``pairs`` with their parameters; all must hold.
 
     One condition for the whole text if it finds an entity or species, else one per word, separated
     by spaces, commas or semicolons ("PMID" before a number is dropped). A condition holds if one of
-    the two entities is found by the word, or if the document has it as its id. Nothing is yielded
-    for "".
+    the two entities is found by the word, or if the document has it as its id. [] for "".
     """
     if not words:
-        return
+        return []
     keys_of_all = find_entities(store, words)
     parts = re.split(r"[\s,;]+", re.sub(r"(?i)\bpmid[:\s]\s*(?=\d)", "", words))
+    conditions = []
     for term in filter(None, [words] if keys_of_all else parts):
         keys = keys_of_all or find_entities(store, term)
-        yield (
-            "list_contains(?, key_a) OR list_contains(?, key_b) OR document = ?",
-            [keys, keys, term],
-        )
+        condition = "list_contains(?, key_a) OR list_contains(?, key_b) OR document = ?"
+        conditions.append((condition, [keys, keys, term]))
+    return conditions
 
 
 def find_entities(store: Store, word: str) -> list[str]:
@@ -262,10 +268,8 @@ def count_matches(store: Store, selection: Selection) -> Row:
     ``documents``. The last two ignore ``FACT_FACETS``, which are conditions on whole facts.
     """
     where, values = selection_sql(store, selection)
-    counts = {
-        name: store.facts.count(where, values, having=selection_having(selection, show=name))
-        for name in STANDINGS
-    }
+    conditions = {name: selection_having(selection, show=name) for name in STANDINGS}
+    counts = store.facts.count_each(where, values, conditions)
     sql = (
         "SELECT count(*) AS statements, count(DISTINCT document) AS documents "
         f"FROM pairs WHERE {where}"
@@ -282,14 +286,19 @@ def count_facets(store: Store, selection: Selection) -> list[Row]:
     Facets with fewer than two values are left out unless one is chosen, and "species" if no species
     is known.
     """
+    words = _word_conditions(store, selection.words)
+    values_of_facet = _count_fact_facets(store, selection, words)
+    names = list(STATEMENT_FACETS)
+    if not store.fetch_value("SELECT count(*) FROM species"):
+        names.remove("species")
+    # Facets without a choice have the same condition, so one query counts all of them.
+    open_names = [name for name in names if name not in selection.chosen]
+    groups = [open_names, *([name] for name in names if name in selection.chosen)]
+    for group in filter(None, groups):
+        values_of_facet |= _count_statement_facets(store, selection, group, words)
     facets = []
-    for name in FACETS:
-        if name in FACT_FACETS:
-            title, rows = _count_fact_facet(store, selection, name)
-        elif name == "species" and not store.fetch_value("SELECT count(*) FROM species"):
-            continue
-        else:
-            title, rows = _count_statement_facet(store, selection, name)
+    for name in (name for name in FACETS if name in values_of_facet):
+        title, rows = (FACT_FACETS.get(name) or STATEMENT_FACETS[name])[0], values_of_facet[name]
         chosen = selection.chosen.get(name, ())
         missing = [{"value": v, "times": 0} for v in chosen if v not in [r["value"] for r in rows]]
         if len(rows) > 1 or chosen:
@@ -297,40 +306,67 @@ def count_facets(store: Store, selection: Selection) -> list[Row]:
     return facets
 
 
-def _count_fact_facet(store: Store, selection: Selection, name: str) -> tuple[str, list[Row]]:
-    """Return title and values of a facet of ``FACT_FACETS``, in its order.
+def _count_fact_facets(
+    store: Store, selection: Selection, words: Sequence[tuple[str, list[Any]]]
+) -> dict[str, list[Row]]:
+    """Return the values of each facet of ``FACT_FACETS`` by its name, in its order.
 
     Values are rows of ``value`` and ``times``, the number of pairs that match the selection without
-    this facet; those without a pair are left out. Raises KeyError for another ``name``.
+    this facet; those without a pair are left out. ``words`` are the conditions of the search words
+    (``_word_conditions``).
     """
-    title, conditions = FACT_FACETS[name]
-    where, parameters = selection_sql(store, selection)
-    having = selection_having(selection, ignore_facet=name)
-    counts = {
-        value: store.facts.count(where, parameters, having=f"{having} AND {condition}")
-        for value, condition in conditions.items()
+    conditions = {
+        f"{name} {value}": f"{selection_having(selection, ignore_facet=name)} AND {condition}"
+        for name, (_, values) in FACT_FACETS.items()
+        for value, condition in values.items()
     }
-    return title, [{"value": value, "times": times} for value, times in counts.items() if times]
+    where, parameters = selection_sql(store, selection, word_conditions=words)
+    counts = store.facts.count_each(where, parameters, conditions)
+    return {
+        name: [
+            {"value": value, "times": times}
+            for value in values
+            if (times := counts[f"{name} {value}"])
+        ]
+        for name, (_, values) in FACT_FACETS.items()
+    }
 
 
-def _count_statement_facet(store: Store, selection: Selection, name: str) -> tuple[str, list[Row]]:
-    """Return title and most frequent values of a facet of ``STATEMENT_FACETS``, years newest first.
+def _count_statement_facets(
+    store: Store, selection: Selection, names: Sequence[str], words: Sequence[tuple[str, list[Any]]]
+) -> dict[str, list[Row]]:
+    """Return the most frequent values of facets of ``STATEMENT_FACETS``, by name.
 
     Values are rows of ``value`` and ``times``, the number of pairs that match the selection without
-    this facet, at most ``MAX_FACET_VALUES``. Of pairs with evidence only the evidence counts, since
-    it alone is what the pair is shown with.
+    the first of ``names``, at most ``MAX_FACET_VALUES``, most frequent first (years newest first).
+    Give several names only if the selection has a choice in none of them. Of pairs with evidence
+    only the evidence counts, since it alone is what the pair is shown with. ``words`` are the
+    conditions of the search words (``_word_conditions``).
     """
-    title, expression = STATEMENT_FACETS[name]
-    where, parameters = selection_sql(store, selection, ignore_facet=name)
-    order = _FACET_ORDERS.get(name, "times DESC, value")
-    sql = (
-        f"{store.facts.aggregate_sql(where, selection_having(selection))} "
-        f"SELECT {expression} AS value, count(DISTINCT (a, b)) AS times "
-        f"FROM pairs JOIN (SELECT a, b, statements FROM facts) f USING (a, b) "
-        f"WHERE ({where}) AND (is_evidence OR f.statements = 0) "
-        f"GROUP BY 1 HAVING value IS NOT NULL ORDER BY {order} LIMIT {MAX_FACET_VALUES}"
+    where, parameters = selection_sql(
+        store, selection, ignore_facet=names[0], word_conditions=words
     )
-    return title, store.fetch(sql, [*parameters, *parameters])
+    columns = ", ".join(f'{STATEMENT_FACETS[name][1]} AS "{name}_value"' for name in names)
+    counts = " UNION ALL ".join(
+        f"(SELECT '{name}' AS facet, \"{name}_value\" AS value, count(DISTINCT (a, b)) AS times "
+        f"FROM shown WHERE value IS NOT NULL GROUP BY ALL "
+        f"ORDER BY {_FACET_ORDERS.get(name, 'times DESC, value')} LIMIT {MAX_FACET_VALUES})"
+        for name in names
+    )
+    sql = (
+        f"{store.facts.aggregate_sql(where, selection_having(selection))}, shown AS MATERIALIZED ("
+        f"SELECT a, b, {columns} FROM pairs JOIN (SELECT a, b, statements FROM facts) f "
+        f"USING (a, b) WHERE ({where}) AND (is_evidence OR f.statements = 0)) {counts}"
+    )
+    rows: dict[str, list[Row]] = {name: [] for name in names}
+    for row in store.fetch(sql, [*parameters, *parameters]):
+        rows[row["facet"]].append({"value": row["value"], "times": row["times"]})
+    for name, values in rows.items():  # SQL promises no order of a union
+        if name == "year":
+            values.sort(key=lambda row: row["value"], reverse=True)
+        else:
+            values.sort(key=lambda row: (-row["times"], row["value"]))
+    return rows
 
 
 def select_entity(store: Store, key: str) -> Row | None:

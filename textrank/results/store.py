@@ -13,6 +13,7 @@ The module has three parts:
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -204,6 +205,8 @@ SELECT facts.* EXCLUDE (first_name), coalesce(types[1], '{UNTYPED}') AS type,
 FROM facts LEFT JOIN winners ON facts.a = winners.a AND facts.b = winners.b
 ORDER BY {{order}}"""
 
+# Sums of columns in a condition for HAVING; the table of facts has columns of the same names.
+_SUM = re.compile(r"\bsum\((\w+)\)")
 FACT_ORDER = "round(probability, 9) DESC, best DESC NULLS LAST, a, b"
 
 
@@ -260,6 +263,22 @@ class FactTable:
         """
         aggregate = self.aggregate_sql(where, having)
         return int(self.fetch(f"{aggregate} SELECT count(*) AS n FROM facts", values)[0]["n"])
+
+    def count_each(
+        self, where: str, values: Sequence[Any], conditions: Mapping[str, str]
+    ) -> dict[str, int]:
+        """Return, by name, how many facts fulfil each condition, all counted in one query.
+
+        ``conditions`` are conditions on facts by any name, each as ``having`` of ``select``.
+        ``where`` and ``values`` are those of ``select``.
+        """
+        on_facts = [_SUM.sub(r"\1", condition) for condition in conditions.values()]
+        counts = ", ".join(
+            f"count(*) FILTER ({condition}) AS n{number}"
+            for number, condition in enumerate(on_facts)
+        )
+        row = self.fetch(f"{self.aggregate_sql(where, 'true')} SELECT {counts} FROM facts", values)
+        return dict(zip(conditions, map(int, row[0].values()), strict=True))
 
     def aggregate_sql(self, where: str, having: str, materialized: str = "NOT MATERIALIZED") -> str:
         """Return a WITH clause of SQL that ends with the table ``facts``; a SELECT is to follow.
