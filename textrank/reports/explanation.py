@@ -331,7 +331,7 @@ def _describe_role(name: str, way: Sequence[tuple[str, str]]) -> str:
 MAX_QUOTED_WORDS = 4  # between two names, in a summary
 MIN_SHOWN_ADDS = 0.0005  # smaller contributions are not listed
 DECISION_KEYS = ("sentence", "score", "spans")  # keys of a task's row that the decision has too
-STATED_KEYS = ("status", "type", "direction")
+STATED_KEYS = ("status", "type")
 RELATION_KEYS = ("physical", "regulation")  # probabilities of the definitions of an interaction
 
 
@@ -411,11 +411,14 @@ class ExplainedDecision:
         """Answer, attributes, probability, score and threshold in words.
 
         The answer is "yes", "no", or "ranked" without a threshold; what ``row`` or the decision
-        lacks is left out.
+        lacks is left out. A direction is written as the two names with an arrow.
         """
         d = self.decision
         answer = "ranked" if d.decision is None else "yes" if self.is_positive else "no"
         stated = [str(self.row[key]) for key in STATED_KEYS if key in self.row]
+        names = [d.text[start:end] for start, end in d.spans]
+        if self.row.get("direction") in ("a>b", "b>a") and len(names) == 2:
+            stated.append(" → ".join(names if self.row["direction"] == "a>b" else names[::-1]))
         if "probability" in self.row:
             stated.append(f"probability {self.row['probability']:.2f}")
         stated += [f"{key} {self.row[key]:.2f}" for key in RELATION_KEYS if key in self.row]
