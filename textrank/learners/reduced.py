@@ -343,7 +343,6 @@ class BasisMoments:
             coefs[rows] = sla.lstsq(A, self.products[rows])[0]
         return coefs
 
-
     def changes_without(
         self,
         basis_gram: Matrix,
