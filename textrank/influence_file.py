@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 INFLUENCE_FILE = "influence.npz"  # name of the file beside a model
 FORMAT = 1
 KEYS = ("format", "model", "documents", "values", "step")
-STEP = 0.002  # of rounding, in units of raw scores
+STEP = 0.005  # of rounding, in units of raw scores
 JITTER = 1e-9  # added to the diagonal of a Gram matrix, relative to its mean
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import spacy
 
 from textrank.results import store
 from textrank.results.questions import UnknownQuestionError, answer_question
-from textrank.results.schema import TABLES, write_part
+from textrank.results.schema import TABLES, document_row, write_part
 from textrank.results.store import Filter, Results
 
 pytest.importorskip("duckdb")
@@ -273,3 +274,17 @@ def test_a_damaged_part_whose_error_is_not_text_is_named(tmp_path: Path) -> None
     next((tmp_path / "names").glob("*.parquet")).write_bytes(data)
     with pytest.raises(ValueError, match=re.escape(str(tmp_path))):
         results.document("1")
+
+
+def test_the_title_of_a_text_without_one_is_its_first_sentence() -> None:
+    first = "SHC binds to the activated EGF receptor and recruits GRB2 to the plasma membrane."
+    more = " Neither GRB7 nor GRB10 was found in this complex."
+    nlp = spacy.blank("en")
+    titles = {
+        text: document_row(nlp(text), text, "a.txt", 0, 0)["title"]
+        for text in (first + more, "Two kinases. One phosphatase.\nA text.", "a" * 300)
+    }
+    assert list(titles.values()) == [first, "Two kinases. One phosphatase.", "a" * 200]
+    doc = nlp(first)
+    doc.user_data["title"] = "A title. " * 30
+    assert document_row(doc, first, "a.txt", 0, 0)["title"] == "A title. " * 30

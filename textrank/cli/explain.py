@@ -197,10 +197,10 @@ def load_stored_influence(model: Model, name: str, corpus: str) -> StoredInfluen
     file = find_model_folder(name) / INFLUENCE_FILE
     if not file.is_file():
         raise ValueError(
-            f"the model {name} keeps no training data and has no file {INFLUENCE_FILE}. For ppi, "
-            "download the file with textrank download ppi-influence FOLDER and give it with "
-            f"--influence FOLDER/{INFLUENCE_FILE}, or build it with make models/ppi-influence. A "
-            "model of your own keeps its training data with textrank train --updatable."
+            f"the model {name} keeps no training data, and {file} does not exist. For ppi, build "
+            "it with make models/ppi-influence, or give a file that you have with --influence "
+            "FILE.npz. A model of your own keeps its training data with textrank train "
+            "--updatable."
         )
     return StoredInfluence.from_disk(file, model)
 

@@ -337,7 +337,7 @@ def _describe_role(name: str, way: Sequence[tuple[str, str]]) -> str:
 MAX_QUOTED_WORDS = 4  # between two names, in a summary
 MIN_SHOWN_ADDS = 0.0005  # smaller contributions are not listed
 DECISION_KEYS = ("sentence", "score", "spans")  # keys of a task's row that the decision has too
-STATED_KEYS = ("status", "type", "direction")
+STATED_KEYS = ("status", "type")
 RELATION_KEYS = ("physical", "regulation")  # probabilities of the definitions of an interaction
 
 
@@ -419,12 +419,15 @@ class ExplainedDecision:
         """Answer, attributes, probability, score and threshold in words.
 
         The answer is "yes", "no", or "ranked" without a threshold. Attributes of ``row`` are
-        ``STATED_KEYS``, then probability and ``RELATION_KEYS``; what ``row`` or the decision lacks
-        is left out.
+        ``STATED_KEYS``, the direction as the two names with an arrow, probability and
+        ``RELATION_KEYS``; what ``row`` or the decision lacks is left out.
         """
         d = self.decision
         answer = "ranked" if d.decision is None else "yes" if self.is_positive else "no"
         stated = [str(self.row[key]) for key in STATED_KEYS if key in self.row]
+        names = [d.text[start:end] for start, end in d.spans]
+        if self.row.get("direction") in ("a>b", "b>a") and len(names) == 2:
+            stated.append(" → ".join(names if self.row["direction"] == "a>b" else names[::-1]))
         if "probability" in self.row:
             stated.append(f"probability {self.row['probability']:.2f}")
         stated += [f"{key} {self.row[key]:.2f}" for key in RELATION_KEYS if key in self.row]

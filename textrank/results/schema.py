@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePath
@@ -139,6 +140,8 @@ TABLES: dict[str, dict[str, str]] = {
 
 # Rows from Docs
 
+TITLE_SENTENCE = r".{10,}?[.!?](?=\s+[A-Z0-9])"
+MAX_TITLE_LINE = 120  # characters of a first line that is taken for a title as a whole
 MAX_TITLE_CHARACTERS = 200  # of a first line that is used as title
 DELETED_STATUS = "deleted"  # status of a document that its publisher withdrew
 
@@ -308,12 +311,18 @@ def _sentence_start(text: str, row: Row) -> int | None:
 def _title(doc: Doc, text: str) -> str:
     """Return the title that the reader found, else the first line of the text.
 
-    Read from ``doc.user_data["title"]``, else from ``doc.user_data["meta"]["title"]``. A first line
-    is stripped and cut to ``MAX_TITLE_CHARACTERS``; the reader's title is not.
+    Read from ``doc.user_data["title"]``, else from ``doc.user_data["meta"]["title"]``. Of a first
+    line longer than ``MAX_TITLE_LINE`` characters, as of an abstract without a title, only the
+    first sentence is returned. It is cut to ``MAX_TITLE_CHARACTERS``; the reader's title is not.
     """
     data = doc.user_data
     title = data.get("title") or (data.get("meta") or {}).get("title")
-    return str(title) if title else text.strip().partition("\n")[0].strip()[:MAX_TITLE_CHARACTERS]
+    if title:
+        return str(title)
+    line = text.strip().partition("\n")[0].strip()
+    if len(line) > MAX_TITLE_LINE and (sentence := re.match(TITLE_SENTENCE, line[:1000])):
+        line = sentence[0]
+    return line[:MAX_TITLE_CHARACTERS]
 
 
 def _year(doc: Doc) -> int | None:

@@ -31,6 +31,7 @@ from workshop.recipes import Recipe, load_recipe
 import textrank
 from textrank.features import Features, Indices, Matrix, MultiView
 from textrank.formats.standoff import RELATIONS
+from textrank.influence_file import INFLUENCE_FILE
 from textrank.learners.base import Fit
 from textrank.learners.calibration import LOG_ODDS, Heads, PlattCalibration
 from textrank.learners.reduced import BasisMoments, sample_balanced
@@ -257,6 +258,9 @@ def main() -> None:
     from add_reference import describe_heldout  # imports this module
 
     write_model(describe_heldout(model, recipe, arguments.data), arguments.out)
+    from write_influence import write_influence  # imports this module too
+
+    write_influence(models, model, arguments.out / INFLUENCE_FILE)
 
 
 if __name__ == "__main__":

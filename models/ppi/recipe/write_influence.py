@@ -30,6 +30,9 @@ from textrank.influence_file import INFLUENCE_FILE, StoredInfluence
 from textrank.learners.reduced import BasisMoments
 from textrank.model import Model
 
+MAX_DIFFERENCE = 1e-3  # of raw scores of the same model, solved in another way
+RIDGE = 2e-5  # added to the diagonal of the basis's Gram matrix, relative to its mean
+
 
 def group_documents(pairs: SourcePairs) -> tuple[list[Indices], list[str]]:
     """Return the rows of each group of documents that share text, and its name.
@@ -76,10 +79,22 @@ def compute_changes(models: SourceModels, groups: Sequence[Indices]) -> Matrix: 
     for head in range(len(RELATIONS)):
         parts = _iter_parts(models, groups, weights[:, head], position, head)
         moments = _total_moments(models, weights[:, head], head)
-        without = moments.changes_without(models.basis_gram, models.alpha, parts)
+        without = moments.changes_without(stable_gram(models), models.alpha, parts)
         for k, change in enumerate(without):
             changes[:, k, head] = change[:, 0]
     return changes
+
+
+def stable_gram(models: SourceModels) -> Matrix:  # (b, b)
+    """Return the Gram matrix of the basis with a small multiple of the identity.
+
+    Pairs of the basis can be equal, and kernel values are in single precision, so that the matrix
+    itself is singular or has small negative eigenvalues. Without the multiple, coefficients of
+    equal pairs would not be determined.
+    """
+    K = models.basis_gram.copy()
+    K.flat[:: len(K) + 1] += RIDGE * np.trace(K) / len(K)
+    return K
 
 
 def _total_moments(models: SourceModels, weights: Matrix, head: int) -> BasisMoments:
@@ -108,7 +123,10 @@ def _iter_parts(
 
 
 def retrain_without(models: SourceModels, rows: Indices) -> Matrix:  # (b, heads)
-    """Return the coefficients trained without some rows; all other weights stay as they are."""
+    """Return the coefficients trained without some rows; all other weights stay as they are.
+
+    Both this and ``compute_changes`` add the same small multiple of the identity (``stable_gram``).
+    """
     weights = pair_weights(models)
     weights[rows] = 0.0
     keep = np.flatnonzero(~np.isin(models.basis, rows))
@@ -118,7 +136,7 @@ def retrain_without(models: SourceModels, rows: Indices) -> Matrix:  # (b, heads
         used = np.flatnonzero(weights[:, head])
         root = np.sqrt(weights[used, head])[:, None]
         moments = BasisMoments.from_columns(K[used] * root, models.pairs.Y[used][:, [head]] * root)
-        coefs[:, head] = moments.solve(models.basis_gram, models.alpha, keep)[:, 0]
+        coefs[:, head] = moments.solve(stable_gram(models), models.alpha, keep)[:, 0]
     return coefs
 
 
@@ -127,7 +145,9 @@ def write_influence(models: SourceModels, model: Model, file: Path) -> StoredInf
 
     Raises ValueError if the model was not trained on these pairs with these settings.
     """
-    if np.abs(models.fit() - model.fit.coef).max() > 1e-6 * np.abs(model.fit.coef).max():
+    nothing = np.empty(0, dtype=np.intp)
+    differences = models.K @ (retrain_without(models, nothing) - model.fit.coef)
+    if np.abs(differences).max() > MAX_DIFFERENCE:
         raise ValueError("the model was trained on other data or settings. Build it first.")
     groups, names = group_documents(models.pairs)
     stored = StoredInfluence.from_changes(compute_changes(models, groups), names, model)
