@@ -520,7 +520,7 @@ class EntityFacts:
 
     @classmethod
     def from_trees(cls, trees: PairTrees) -> EntityFacts:
-        """Extract the facts of all pairs of ``trees``; ``features`` has no other rows than theirs."""
+        """Extract the facts of all pairs of ``trees``."""
         counter = FeatureCounter(trees.arrays.lexicon, 0)
         rows = _add_entity_facts(trees, counter)
         return cls(counter.features(binary=True), rows)
