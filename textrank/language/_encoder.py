@@ -184,7 +184,8 @@ class _FirstLayerTables(NamedTuple):
     def from_words(cls, layer: Layer, word_vectors: Floats, order: Ints) -> _FirstLayerTables:
         """Compute the tables for the words that occur in ``order``; the bias is in the middle one.
 
-        Arguments are those of ``Encoder.__call__``, with its first layer.
+        ``layer`` is the encoder's first, ``word_vectors`` is (distinct words, width), and ``order``
+        (words,) has the row of each word of the sequence.
         """
         distinct, inverse = np.unique(order, return_inverse=True)
         distinct_vectors = np.zeros((len(distinct) + 1, word_vectors.shape[1]), dtype=np.float32)

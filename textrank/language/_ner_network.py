@@ -66,8 +66,8 @@ def fold_digits(word: str) -> str:
 def word_shape(word: str) -> str:
     """Return the character classes of a word's first 24 characters.
 
-    ``p53`` is ``xdd``, ``IL`` is ``XX``; other characters stay. Classes are those of
-    ``_shape_of_character``.
+    Digits are d, capitals X, other letters x; other characters stay: ``p53`` is ``xdd``, ``IL-2``
+    is ``XX-d``.
     """
     if word.isascii():
         return word[:24].translate(_ASCII_SHAPES)
@@ -87,7 +87,9 @@ def word_class(word: str) -> str:
 
     In this order: "greek" (the name of a letter), "roman", "number" and its digits (at most 3),
     "capital" or "letter" for a single one, "MIXED" or "mixed" with a digit, with or without a
-    capital; else that of ``_class_of_letters``.
+    capital; "other" if it does not begin with a letter (with the sign itself for brackets, commas
+    and the like), "capitals" and its length (at most 6), "inner" with a later capital, "initial" or
+    "lower".
 
     >>> words = ("beta", "IV", "53", "p53", "MAPK", "cdc", "Ras", "GalT", ".")
     >>> [word_class(word) for word in words]
@@ -405,8 +407,9 @@ def conjunction_rows(columns: Sequence[Hashes], codes: Hashes) -> Iterator[NDArr
     """Yield the table rows of each conjunction template, (positions,), in order.
 
     Positions are all words but the first and last ``MAX_OFFSET``. ``columns`` has the views of
-    ``CONJUNCTION_VIEWS``, one array each along all words; ``codes`` are those of ``join_codes``.
-    The templates that combine a view with the code come last.
+    ``CONJUNCTION_VIEWS``, one array each along all words; ``codes`` (words,) say whether a space is
+    before and after a word and whether it is in brackets (``join_codes``). The templates that
+    combine a view with the code come last.
     """
     stop = len(codes) - MAX_OFFSET
     views = {
@@ -511,7 +514,7 @@ class LinearTagScores:
     """Linear tag scores over hashed features; one table per recogniser, columns side by side."""
 
     def __init__(self, tables: Sequence[WeightTable]) -> None:
-        """Take the tables."""
+        """Take the tables of weights, one per recogniser; there may be none."""
         self.tables = tables
 
     @property
@@ -543,7 +546,9 @@ class LinearTagScores:
     def score_positions(self, columns: Sequence[Hashes], codes: Hashes) -> Floats:
         """Return the conjunction scores, shape (positions, columns).
 
-        Arguments and positions are those of ``conjunction_rows``.
+        Positions are all words but the first and last ``MAX_OFFSET``. ``columns`` has the views of
+        ``CONJUNCTION_VIEWS``, one array each along all words; ``codes`` (words,) are those of
+        ``join_codes``, 0 for padding.
         """
         n_positions = len(codes) - 2 * MAX_OFFSET
         scores = np.zeros((n_positions, self.width), dtype=np.float32)
@@ -689,10 +694,12 @@ class _WordBatch:
         return np.append(0, np.flatnonzero(ends)[:-1] + 1)
 
     def join_codes(self, traits: Ints, starts: Ints) -> NDArray[np.uint64]:
-        """Return the codes of the function ``join_codes``, with brackets counted per sentence.
+        """Return a code per word, (words,): space before, space after, inside brackets.
 
-        ``starts`` are those of ``find_sentence_starts``. The first word of each Doc counts as
-        having space before it.
+        The code is 1, plus 1 without space before, plus 2 without space after, plus 4 inside
+        brackets of its sentence. ``traits`` (words,) are bit sets of ``_compute_traits``,
+        ``starts`` the first words of sentences. The first word of each Doc counts as having space
+        before it.
         """
         has_space_before = np.append(True, self.spaces[:-1])
         nonempty = self.lengths[self.lengths > 0]
@@ -723,9 +730,10 @@ def _compute_traits(word: str) -> int:
 
 
 def _caseless_words(traits: Ints, starts: Ints) -> NDArray[np.bool_]:
-    """Return the result of ``caseless_mask``, given traits and sentence starts of a batch.
+    """Return the mask (words,) of words in sentences whose case is uninformative.
 
-    Arguments are those of ``_WordBatch.join_codes``.
+    These have no capital, or at least three words of letters, all in capitals. ``traits`` (words,)
+    are bit sets of ``_compute_traits``, ``starts`` the first words of sentences.
     """
     counts = [
         np.add.reduceat((traits & bit) > 0, starts, dtype=np.intp)

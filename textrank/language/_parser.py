@@ -60,6 +60,7 @@ class ParserNetwork:
         pieces, width = lower.get_dim("nP"), lower.get_dim("nI")
 
         def flatten_pieces(array: Any, *shape: int) -> Any:  # (..., hidden, pieces, ...) -> shape
+            """Return an array (..., hidden, pieces, ...) with pieces first, in a new shape."""
             return np.ascontiguousarray(np.moveaxis(array, 2, 1)).reshape(*shape)
 
         flat = pieces * lower.get_dim("nO")
@@ -112,7 +113,8 @@ class ParserNetwork:
     def move_penalties(self) -> Floats:  # (16, classes)
         """Return (16, classes) scores to add: the bias, or -inf for an illegal transition.
 
-        The row is the bit set of legal transitions of ``ParserStates._legal_moves``.
+        The row is the bit set of legal transitions: shift 1, reduce 2, left and right arcs 4, break
+        8.
         """
         bits = np.array([1, 2, 4, 4, 8])[self.moves]
         allowed = (np.arange(16)[:, None] & bits) > 0
@@ -174,7 +176,8 @@ def _parse_group(
 def longest_sentence(starts: Ints, lengths: Sequence[int]) -> int:
     """Return the number of words of the longest known sentence; 0 if there is none.
 
-    ``starts`` and ``lengths`` are those of ``parse_sentences``.
+    ``starts`` (words,) is 1 where a sentence is known to begin; ``lengths`` are the words of each
+    Doc, whose first word begins one.
     """
     first, last = sentence_bounds(starts, lengths)
     return int((last - first).max(initial=0))
@@ -183,8 +186,8 @@ def longest_sentence(starts: Ints, lengths: Sequence[int]) -> int:
 def sentence_bounds(starts: Ints, lengths: Sequence[int]) -> tuple[Ints, Ints]:
     """Return first word and end (exclusive) of each known sentence of some Docs, in order.
 
-    A sentence begins where ``starts`` is 1 and at the first word of each Doc; ``starts`` and
-    ``lengths`` are those of ``parse_sentences``. Docs without words have no sentence.
+    A sentence begins where ``starts`` (words,) is 1 and at the first word of each Doc; ``lengths``
+    are the words of each Doc. Docs without words have no sentence.
     """
     ends = np.cumsum(np.asarray([n for n in lengths if n], dtype=np.intp))
     begins = starts == 1
@@ -208,7 +211,8 @@ def group_sentences(
     """Yield groups of sentences of similar length with about ``max_words`` words each.
 
     Longest sentences come first. A group may exceed ``max_words`` by less than one sentence.
-    ``starts`` and ``lengths`` are those of ``parse_sentences``.
+    ``starts`` (words,) is 1 where a sentence is known to begin; ``lengths`` are the words of each
+    Doc.
     """
     first, last = sentence_bounds(starts, lengths)
     order = np.argsort(first - last, kind="stable")
@@ -261,7 +265,8 @@ class ParserStates:
     def from_group(cls, group: SentenceGroup, starts: Ints) -> ParserStates:
         """Return the initial states: empty stacks, the first word of each sentence in front.
 
-        ``starts`` are those of ``parse_sentences`` for the words of the group.
+        ``starts`` (words of the group,) is 1 where a sentence is known to begin, -1 where not, 0 if
+        it is open.
         """
         states = cls(len(group.words))
         states.sent_start[:-2] = starts
@@ -293,7 +298,8 @@ class ParserStates:
     def _hidden_layer(self, table: Floats, second_on_stack: Ints, second_in_buffer: Ints) -> Floats:
         """Return the (states, hidden) activations of the states, for maxout with two pieces.
 
-        The arguments ``second_...`` have the second word of each stack and buffer, (states,).
+        ``table`` is that of ``ParserNetwork.build_table``. The arguments ``second_...`` have the
+        second word of each stack and buffer, (states,).
         """
         stack_top, buffer_front = self.stack_top, self.buffer_front
         state_words = (

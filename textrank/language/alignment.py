@@ -245,9 +245,10 @@ def arcs_to_tokens(
 ) -> tuple[Indices, NDArray[np.uint64]]:
     """Convert dependency arcs of the words of a Doc to arcs of all its tokens.
 
-    Takes and returns relative heads and label hashes, as ``set_parse``. Tokens that are not words
-    are attached to the word before them (or to the first word) with the label ``dep``; in a Doc
-    without words each is a root. The given arrays themselves are returned if all tokens are words.
+    Takes and returns relative heads (head index minus own index, 0 for a root) and label hashes.
+    Tokens that are not words are attached to the word before them (or to the first word) with the
+    label ``dep``; in a Doc without words each is a root. The given arrays themselves are returned
+    if all tokens are words.
     """
     normalized = normalize_words(doc)
     if normalized is None:
@@ -407,8 +408,9 @@ def _word_arcs(
 ) -> NDArray[np.uint64]:  # (words, 2)
     """Return the HEAD and DEP columns of the words, given those of the tokens.
 
-    Heads are relative: in tokens in ``rows``, in words in the result. See ``_word_heads`` for heads
-    that are not words.
+    Heads are relative: in tokens in ``rows``, in words in the result. A word whose head is not a
+    word is attached to the nearest ancestor that is one, else to the first word without any, which
+    becomes a root.
     """
     heads = np.arange(len(rows)) + rows[:, 0].astype(np.int64)
     word_index = np.full(len(rows), -1, dtype=np.int64)

@@ -227,8 +227,8 @@ def resolve_components(nlp: Language, requested: Sequence[str]) -> list[str]:
 def _find_upstream_networks(nlp: Language, component: str) -> list[str]:
     """Return the names of the tok2vec components that a component listens to, in pipeline order.
 
-    The component must exist. A disabled listener may not be registered with its network, see
-    ``_DEPENDENCIES``.
+    The component must exist. spaCy may not register a disabled listener with its network; such ones
+    are missing.
     """
     pipe = nlp.get_pipe(component)
     upstream = []

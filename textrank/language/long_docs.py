@@ -175,7 +175,8 @@ def _find_chunk_bounds(doc: Doc) -> Iterator[int]:
     """Yield the tokens, ascending, before which a long Doc is cut; nothing for a short Doc.
 
     Chunks are filled by half at least, except the last, and up to the maximum in characters and
-    tokens; see ``_choose_cut`` for the choice between. Cuts are outside existing spans if possible.
+    tokens. Between these, the last start of a line is preferred, then of a sentence, then any
+    token. Cuts are outside existing spans if possible.
     """
     starts = np.array([token.idx for token in doc], dtype=np.int64)
     is_cuttable = np.ones(len(doc), dtype=bool)

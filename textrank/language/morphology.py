@@ -260,7 +260,7 @@ class Morphology:
         return max((c for c in candidates if word.startswith(c)), key=len)  # pedigreed: pedigree
 
     def _set_tables(self, tables: Mapping[str, Any]) -> None:
-        """Install tables as ``__init__`` takes them and empty the cache.
+        """Install the tables "irregular", "known" and "learned" and empty the cache.
 
         Missing tables count as empty. Also counts, for each pair of letters, the known verbs that
         end in it plus e minus those without e.

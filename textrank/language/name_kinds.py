@@ -336,8 +336,8 @@ def score_range(scores: Floats, transitions: Floats, start: int, end: int) -> li
     """Return the CRF score of the words ``start:end`` as no name, and as a name of each label.
 
     The words beside the range count as outside of names. ``scores`` is (words, tags),
-    ``transitions`` (tags + 1, tags + 1); tags are numbered as in ``textrank.language.ner``. The
-    range must not be empty.
+    ``transitions`` (tags + 1, tags + 1), from row to column. Tag 0 is outside; label k has the tags
+    4 k + 1 to 4 k + 4: begin, inside, last, unit. The range must not be empty.
     """
     length = end - start
     sums = scores[start:end].sum(axis=0).tolist() if length > 2 else None
@@ -469,7 +469,7 @@ if not Span.has_extension("textrank_kinds"):
 def make_kinds(
     nlp: Language, name: str, model: TagNetwork, key: str, temperature: float
 ) -> KindRecognizer:
-    """Build the component of the factory ``textrank_kinds``."""
+    """Build the component of the factory ``textrank_kinds``, with the scorer ``score_genes``."""
     return KindRecognizer(
         nlp.vocab, model, name, scorer=score_genes, key=key, temperature=temperature
     )

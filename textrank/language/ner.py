@@ -99,8 +99,9 @@ class _TimeSteps:
 def legal_transitions(n_labels: int) -> Bools:
     """Return the mask of legal BILOU transitions, shape ``(tags + 1, tags + 1)``, row to column.
 
-    There are ``tags = 4 * n_labels + 1`` tags, numbered as in the module docstring. The last row
-    stands for the start of a text and the last column for its end.
+    There are ``tags = 4 * n_labels + 1`` tags: 0 is outside, label k has 4 k + 1 to 4 k + 4 for
+    begin, inside, last and unit. The last row stands for the start of a text and the last column
+    for its end.
     """
     n_tags = 4 * n_labels + 1
     opens, closes = np.zeros(n_tags + 1, dtype=bool), np.zeros(n_tags + 1, dtype=bool)
@@ -210,9 +211,10 @@ def _expected_transitions(
 ) -> Floats:
     """Return the expected number of each transition, shape (tags + 1, tags + 1).
 
-    It is summed over the batch. ``factors`` are exponentiated transitions, ``forward`` and
-    ``end_weights`` those of ``_run_backward``. ``arrivals`` (words, tags) are scaled weights times
-    backward weights, in processing order.
+    It is summed over the batch. ``factors`` are exponentiated transitions, ``forward`` (words,
+    tags) the filtered tag probabilities, ``arrivals`` (words, tags) scaled weights times backward
+    weights, both in processing order, and ``end_weights`` (texts,) the weights of ending after each
+    text's last word.
     """
     has_next = np.ones(len(forward), dtype=bool)
     has_next[steps.last_words] = False
@@ -232,11 +234,13 @@ _MIN_PIECE_WORDS = 24
 def decode_tags(emissions: Floats, transitions: Floats, lengths: Sequence[int]) -> Ints:
     """Return the tag number of each word in the best tag sequence, shape (words,), by Viterbi.
 
-    Takes ``emissions``, ``transitions`` and ``lengths`` as ``compute_marginals``; tags must be
-    those of ``legal_transitions``. Words are in the order of ``emissions``; no words give an empty
-    array. If a few long texts dominate the batch, they are first cut after words that provably have
-    tag O in the best sequence (``_is_surely_outside``), so that more words are processed side by
-    side. The result is exact.
+    ``emissions`` (words, tags) are the scores of texts one after the other, ``transitions`` (tags +
+    1, tags + 1) those from row to column (the last row is the start, the last column the end of a
+    text; -inf if illegal), ``lengths`` the words of each text. Tags must be those of
+    ``legal_transitions``. Words are in the order of ``emissions``; no words give an empty array. If
+    a few long texts dominate the batch, they are first cut after words that provably have tag O in
+    the best sequence (``_is_surely_outside``), so that more words are processed side by side. The
+    result is exact.
     """
     if not len(emissions):
         return np.zeros(0, dtype=np.intp)
@@ -283,9 +287,9 @@ def _find_cuts(emissions: Floats, transitions: Floats, ends: Ints) -> Ints:
 def _is_surely_outside(emissions: Floats, transitions: Floats, ends: Ints) -> Bools:  # (words,)
     """Return the mask of words that are certainly outside any name in the best tag sequence.
 
-    ``emissions`` and ``transitions`` are those of ``decode_tags``; ``ends`` are the cumulated
-    numbers of words of the texts. The mask may miss words that are outside, but contains none
-    inside a name.
+    ``emissions`` (words, tags) and ``transitions`` (tags + 1, tags + 1) are scores; ``ends`` are
+    the cumulated numbers of words of the texts. The mask may miss words that are outside, but
+    contains none inside a name.
 
     Consider a run of words in which O scores higher than any other tag. A name that covers a word
     of the run scores less than the same name without the run's words, if these gain more than is
@@ -584,7 +588,8 @@ def build_tag_network(
     """Build the network from Docs to emission scores; ``textrank.NameTags.v1`` in spaCy configs.
 
     A linear layer with ``nO`` outputs (one per tag; None until initialised) follows ``tok2vec``.
-    The parameter ``T`` holds the transition scores, with the shape of ``legal_transitions``.
+    The parameter ``T`` holds the transition scores, (tags + 1, tags + 1); the last row is the start
+    of a text, the last column its end.
     """
     scores: Model[Any, Any] = with_array(Linear(nO, tok2vec.get_dim("nO")))
     layers: TagNetwork = chain(tok2vec, list2ragged(), scores)
@@ -813,7 +818,8 @@ def _keep_span(_: Doc, start: int, end: int) -> tuple[int, int]:
 def tags_to_spans(tags: Ints, labels: Sequence[str]) -> list[LabelledSpan]:
     """Convert the BILOU tags of a text, shape (words,), to labelled ranges of words, in text order.
 
-    ``labels[k]`` is the name of label ``k``. The tag sequence must be legal.
+    ``labels[k]`` is the name of label ``k``, whose tags are 4 k + 1 to 4 k + 4 (begin, inside,
+    last, unit); 0 is outside. The tag sequence must be legal.
     """
     position = np.where(tags > 0, (tags - 1) % 4, -1)  # 0 .. 3 for B, I, L, U
     starts = np.flatnonzero((position == 0) | (position == 3))
@@ -851,7 +857,7 @@ def _allowed_tags(example: Example, labels: Sequence[str]) -> Bools:
     """Return the (tokens, tags) mask of tags that the gold standard allows.
 
     Rows are predicted tokens. Allowed is the gold tag only, or all tags where ``_gold_tags`` does
-    not know it. Tags are numbered as in the module docstring.
+    not know it. Tag 0 is outside; label k has 4 k + 1 to 4 k + 4 for begin, inside, last and unit.
     """
     tags = _gold_tags(example, labels)
     allowed = np.zeros((len(tags), 4 * len(labels) + 1), dtype=bool)
@@ -863,8 +869,9 @@ def _allowed_tags(example: Example, labels: Sequence[str]) -> Bools:
 def _gold_tags(example: Example, labels: Sequence[str]) -> Ints:
     """Return the gold tag of each predicted token, shape (tokens,); -1 where it is unknown.
 
-    Unknown are tokens without entity annotation, with a label that is not among ``labels``, or that
-    cannot be aligned with the tokens of the reference.
+    Tag 0 is outside; label k has 4 k + 1 to 4 k + 4 for begin, inside, last and unit. Unknown are
+    tokens without entity annotation, with a label that is not among ``labels``, or that cannot be
+    aligned with the tokens of the reference.
     """
     reference = example.reference
     if not np.array_equal(reference.to_array([ORTH]), example.predicted.to_array([ORTH])):

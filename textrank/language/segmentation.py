@@ -625,6 +625,7 @@ def bio_tokenizer() -> Callable[[Language], BioTokenizer]:
     """Return the factory that spaCy configs call ``@tokenizers = "textrank.bio_tokenizer.v1"``."""
 
     def create(nlp: Language) -> BioTokenizer:
+        """Return a ``BioTokenizer`` with the vocabulary of a pipeline."""
         return BioTokenizer(nlp.vocab)
 
     return create

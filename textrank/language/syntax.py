@@ -241,8 +241,9 @@ class WordParser(DependencyParser):  # type: ignore[misc]
     def predict(self, docs: Any) -> Any:
         """Return the arcs of the words of each Doc.
 
-        There is one ``ArcArrays`` (relative heads, labels) per Doc. ``docs`` is a Doc or several.
-        Arcs that were lifted to make the tree projective are still lifted; see ``deprojectivize``.
+        There is one ``ArcArrays`` (relative heads, labels) per Doc. ``docs`` is a Doc or several,
+        which are not changed. Arcs that were lifted to make the tree projective are still lifted
+        (``deprojectivize`` moves them back), except with a beam.
         """
         docs = [docs] if isinstance(docs, Doc) else list(docs)
         batch = _ParserBatch.from_docs(docs)
@@ -355,8 +356,9 @@ class WordParser(DependencyParser):  # type: ignore[misc]
     def _can_batch(self, starts: Any, lengths: Sequence[int], n_copies: int = 1) -> bool:
         """Return whether the fast parser supports the network and has enough sentences to pay.
 
-        ``starts`` and ``lengths`` are those of ``_ParserBatch``; ``n_copies`` is the ensemble size,
-        by which the number of words is multiplied.
+        ``starts`` (words,) is 1 where a sentence is known to begin, ``lengths`` has the words of
+        each Doc, and ``n_copies`` is the ensemble size, by which the number of words is multiplied.
+        It pays from more than ``_MIN_BATCH_RATIO`` times the longest sentence on.
         """
         attributes = self.model.attrs
         is_standard = attributes.get("has_upper") and not attributes.get("unseen_classes")

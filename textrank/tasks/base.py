@@ -48,7 +48,8 @@ class Scored:
     def measures(self) -> dict[str, float | None]:
         """Return metrics of yes-or-no answers by name: AUC, and F1 at several thresholds.
 
-        None where a metric is undefined. Keys are those of ``classification_metrics``.
+        None where a metric is undefined. Keys are those of ``classification_metrics``. Unreachable
+        gold answers count as missed.
         """
         return classification_metrics(self.y, self.scores, self.threshold, self.unreachable)
 
@@ -120,7 +121,7 @@ class AnsweredQuestion:
 
     @property
     def title(self) -> str:
-        """Title of the question, see ``Question``."""
+        """Title of the question, which distinguishes questions with the same answers; may be ""."""
         return self.candidates[0].question
 
     def probabilities(self, answers: Sequence[str]) -> dict[str, float]:
@@ -178,9 +179,11 @@ class ChoiceTask(Task):
         return doc
 
     def mark_answer_sets(self, doc: Doc, scored: Scored, is_in: NDArray[np.bool_]) -> None:
-        """Add ``answer_set`` to each row: the answers in the set, the highest score first.
+        """Add ``answer_set`` to each row of an annotated Doc, in place: the answers in the set.
 
-        Arguments are as in ``Task.mark_answer_sets``. Of equal scores the first answer comes first.
+        ``scored`` has all candidates of the Doc; ``is_in`` (n, 2) says of each whether it is in the
+        set and, of a single candidate, whether the first answer is. The highest score comes first,
+        of equal scores the first answer.
         """
         start = 0
         rows = get_answers(doc, self.name) or []
@@ -201,10 +204,11 @@ class ChoiceTask(Task):
     ) -> tuple[Vector, NDArray[np.bool_], Indices]:
         """Return the log-odds of the best answer to each question, and whether it is right.
 
-        Arguments and results are as in ``Task.judge_answers``; ``log_odds`` are not used, since
-        scores of choices are log-odds. Candidates of a question are adjacent. A single candidate
-        stands for the second of two answers, which is the best from score 0 on. Of several, the
-        best share of their probabilities counts; of equal ones the first is the best.
+        ``y``, ``scores`` and ``queries`` have one entry per candidate; candidates of a question are
+        adjacent. Returns, per question, confidence, correctness and index of its first candidate;
+        ``log_odds`` are not used, since scores of choices are log-odds. A single candidate stands
+        for the second of two answers, which is the best from score 0 on. Of several, the best share
+        of their probabilities counts; of equal ones the first is the best.
         """
         starts = np.flatnonzero(np.append(True, np.diff(queries) != 0)[: len(queries)])
         sizes = np.diff(np.append(starts, len(queries)))
@@ -252,9 +256,10 @@ class ChoiceTask(Task):
         return changed
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
-        """Return metrics of yes-or-no answers, and accuracy over questions.
+        """Return metrics of yes-or-no answers, and ``accuracy`` over questions.
 
-        See ``choice_metrics``.
+        With questions of different titles also ``accuracy_of_sets``, the mean over titles. There
+        must be at least one candidate.
         """
         return choice_metrics(scored)
 

@@ -255,9 +255,10 @@ class Retrieve(Task):
         return doc
 
     def mark_answer_sets(self, doc: Doc, scored: Scored, is_in: NDArray[np.bool_]) -> None:
-        """Add ``in_answer_set`` to each row: whether the document is in the set of the query.
+        """Add ``in_answer_set`` to each row of an annotated Doc, in place.
 
-        Arguments are as in ``Task.mark_answer_sets``.
+        ``scored`` has all candidates of the Doc; ``is_in[i, 0]`` says whether listed document i is
+        in the set of the query.
         """
         order = np.argsort(-scored.scores, kind="stable")
         for row, index in zip(doc._.textrank_retrieve, order.tolist(), strict=True):
@@ -266,8 +267,8 @@ class Retrieve(Task):
     def measures(self, scored: Scored) -> dict[str, float | None]:
         """Return pairwise accuracy, NDCG, MAP and tau_b, each a mean over queries.
 
-        Keys are those of ``ranking_metrics``, ``pairwise_accuracy`` and ``map``; None where
-        undefined.
+        Keys are ``tau``, ``disagreement``, ``ndcg``, ``ndcg@10`` (the last two only without
+        negative labels), ``pairwise_accuracy`` and ``map``; None where undefined.
         """
         y, scores = scored.y, scored.scores
         queries = [(c.document, c.query) for c in scored.candidates]
@@ -347,8 +348,8 @@ class Preferences(Task):
 def _item_features(doc: Doc) -> dict[str, float]:
     """Return the features of an item, or its word frequencies scaled to unit length.
 
-    Words are in lower case; a text without words has no features. See ``Preferences`` for where
-    features are given.
+    Features are those of ``doc.user_data["item"]["features"]``. Words are in lower case; a text
+    without words has no features.
     """
     item = doc.user_data.get("item")
     if isinstance(item, Mapping) and "features" in item:
@@ -359,10 +360,10 @@ def _item_features(doc: Doc) -> dict[str, float]:
 
 
 def listed_documents(doc: Doc) -> list[Mapping[str, Any]]:
-    """Return the documents that a query's Doc lists, [] if none; see ``Retrieve`` for where.
+    """Return the documents that a query's Doc lists, [] if none.
 
-    A single mapping counts as a list of one. Raises ValueError if an entry is not a mapping with
-    features, text or title.
+    They are in ``doc.user_data["judged"]``, else in ``["meta"]["judged"]``. A single mapping counts
+    as a list of one. Raises ValueError if an entry is not a mapping with features, text or title.
     """
     meta = doc.user_data.get("meta")
     from_meta = meta.get("judged") if isinstance(meta, Mapping) else None
@@ -411,9 +412,11 @@ def _ranking_features(
     idf: Mapping[str, float],
     mean_length: float,
 ) -> dict[str, float]:
-    """Return the given features of a document, or features of its overlap with the query.
+    """Return the given features of a document, or seven features of its overlap with the query.
 
-    BM25 is divided by 1 + the number of distinct query words.
+    These are shares of the query's words, of their idf and of its word pairs that the document has,
+    the share of words in the title, BM25 divided by 1 + the number of distinct query words, and
+    logarithms of occurrences and length.
 
     Parameters
     ----------

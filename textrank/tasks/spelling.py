@@ -125,7 +125,7 @@ class RealWordErrors(Task):
         Each is a dictionary of plain values with ``printed``, ``proposal``, ``set``, ``span``
         (character offsets), ``sentence``, ``score`` (log-odds of the proposal), ``probability``
         and ``because``, a list of contexts (``feature``) with the log-odds that each ``adds``. The
-        list is empty if there are none.
+        list is empty if there are none. ``scored`` is not used.
         """
         flags = self._find_flags(doc)
         text = SourceText.from_doc(doc, doc) if flags else SourceText("", [])
@@ -139,8 +139,8 @@ class RealWordErrors(Task):
     def _find_flags(self, doc: Doc) -> list[Flag]:
         """Return the flags of a Doc's text that touch no entity, in text order.
 
-        The text is read as plain text (``blank_non_prose``). Entities are those of
-        ``_entity_tokens``.
+        The text is read as plain text, with what is not prose (``blank_non_prose``) ignored.
+        Entities are those of ``doc.ents`` and of the span group ``entities``.
         """
         linter = Linter(
             _load_table(self.table), precision=self.precision, words=self.words, style=self.style
@@ -245,7 +245,11 @@ def _pairs_of_set(table: str, title: str) -> tuple[int, ...]:
 
 
 def _flag_row(doc: Doc, text: SourceText, flag: Flag) -> dict[str, Any]:
-    """Return a flag as plain values, with the keys that ``RealWordErrors.annotate`` lists."""
+    """Return a flag as plain values.
+
+    Keys are ``printed``, ``proposal``, ``set``, ``span`` (character offsets), ``sentence``,
+    ``score``, ``probability`` and ``because`` (dictionaries with ``feature`` and ``adds``).
+    """
     span = cast(Span, doc.char_span(flag.start, flag.end, alignment_mode="expand"))
     reasons = zip(flag.because, flag.contributions, strict=True)
     return {
@@ -457,11 +461,12 @@ class Spelling(Task):
     def measures(self, scored: Scored) -> dict[str, float | None]:
         """Return accuracy of the best word, pooled and over sets, and metrics of proposals.
 
-        ``flag_precision`` and ``flag_recall`` try each occurrence once as printed and once with
-        every other word of its set, so that half or more of the trials are errors. Sets of three
-        words or more also have a precision of their own, since there a proposal may be wrong
-        because a third word was meant. Nothing is proposed if ``scored.threshold`` is None. There
-        must be at least one candidate.
+        Keys are those of ``choice_metrics`` (``accuracy``, ``accuracy_of_sets``, ...),
+        ``flag_precision``, ``flag_recall``, ``flag_recall_of_sets`` and, for sets of three words or
+        more, ``flag_precision_of_large_sets``, since there a proposal may be wrong because a third
+        word was meant. Flag metrics try each occurrence once as printed and once with every other
+        word of its set, so that half or more of the trials are errors. Nothing is proposed if
+        ``scored.threshold`` is None. There must be at least one candidate.
         """
         choice = choice_metrics(replace(scored, threshold=0.0))
         threshold = UNREACHABLE_LOG_ODDS if scored.threshold is None else scored.threshold
@@ -532,7 +537,9 @@ class Spelling(Task):
     def _proposal(self, text: SourceText, question: AnsweredQuestion, best: str) -> dict[str, Any]:
         """Return a proposal as plain values.
 
-        ``best`` is the proposed word. Keys as in ``annotate``.
+        ``best`` is the proposed word. Keys are ``printed``, ``proposal``, ``set``, ``span``
+        (character offsets), ``sentence``, ``score`` (log-odds) and ``probability`` (given the
+        printed word).
         """
         span = question.span
         return {
@@ -642,9 +649,10 @@ def _proposal_metrics(
 ) -> dict[str, float | None]:
     """Return precision and recall of proposals; precisions are None if nothing is proposed.
 
-    ``outcomes`` are those of ``Spelling._count_outcomes``, ``titles`` the sets, per occurrence;
-    there must be at least one. ``flag_recall_of_sets`` is the mean recall over sets;
-    ``flag_precision_of_large_sets`` is there only with sets of three words or more.
+    ``outcomes`` are (false alarms, finds, wrong proposals, errors tried) and ``titles`` the sets,
+    per occurrence; there must be at least one. Keys are ``flag_precision``, ``flag_recall``,
+    ``flag_recall_of_sets``, the mean recall over sets, and ``flag_precision_of_large_sets``, only
+    with sets of three words or more.
     """
     alarms, finds, wrong, trials = np.array(outcomes).sum(axis=0)
     proposals = alarms + finds + wrong
@@ -770,14 +778,15 @@ class PrintedWords:
 
     @cached_property
     def _keys(self) -> NDArray[np.uint64]:
-        """Return the sorted keys of ``_prefixes`` and a sentinel, see ``_sorted_keys``."""
+        """Return the sorted keys of ``_prefixes`` and then the largest uint64 as a sentinel."""
         return _sorted_keys(prefix.key for prefix in self._prefixes)
 
     @cached_property
     def _may_precede_blank(self) -> NDArray[np.bool_]:
         """Return, for each of ``_prefixes``, whether a blank may follow it.
 
-        And False for the sentinel.
+        It may if it is a word or continues with a blank inside one. The last entry, for the
+        sentinel of ``_keys``, is False.
         """
         return np.array([*(prefix.may_precede_blank for prefix in self._prefixes), False])
 
@@ -786,7 +795,7 @@ class PrintedWords:
         """Return the sorted keys of texts that may follow a word's first token, and a sentinel.
 
         These are all substrings of the words, in both forms of apostrophes, that do not begin at
-        the first character. For the sentinel see ``_sorted_keys``.
+        the first character. The sentinel is the largest uint64.
         """
         strings, keys = StringStore(), set[int]()
         for printed in (each for word in self.words for each in _variants(word)):

@@ -43,7 +43,10 @@ class WordSenses(ChoiceTask):
     is_ranking: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        """Convert the senses to tuples and validate them; raises as the class says."""
+        """Convert the senses to tuples; raise ValueError unless each word has two or more.
+
+        A repeated sense raises ValueError too.
+        """
         all_senses = {str(word): tuple(senses) for word, senses in self.senses.items()}
         object.__setattr__(self, "senses", all_senses)
         for word, senses in all_senses.items():

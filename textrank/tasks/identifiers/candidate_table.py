@@ -233,11 +233,12 @@ class CandidateTable:
     key_ids: NDArray[np.intp]  # (n,) equal for names with the same key
 
     def rank(self, scores: NDArray[np.float64]) -> RankedCandidates:
-        """Return the best genes of each query with all their columns.
+        """Return the best genes of each query with all their columns, in the order of COLUMNS.
 
-        ``scores`` (n,) are those of the first stage. At most MAX_GENES_PER_NAME rows of a name are
-        kept, the best first; of equal scores (to nine decimals) the first row. Of the rows beyond
-        these, the best family, if there is one, takes the last place.
+        ``scores`` (n,) are those of the first stage. At most MAX_GENES_PER_NAME (6) rows of a name
+        are kept, the best first; of equal scores (to nine decimals) the earlier row. Of the rows
+        beyond these, the best family, if there is one, replaces the last one kept. A query whose
+        name has no candidates has an empty range of rows and no genes.
         """
         negated = (-scores.round(9)).tolist()
         is_family = (self.taxon_index == len(self.taxa) - 1).tolist()
@@ -283,8 +284,10 @@ class CandidateTable:
         """Return the RANK_COLUMNS of the kept rows, shape (kept, RANK_COLUMNS).
 
         ``kept_rows`` (kept,) are rows of the table, name by name and the best first; name i has
-        ``kept_rows[ends[i]:ends[i + 1]]``. Rows that are not kept count as rivals, and rows of
-        other names for "elsewhere" and for the species of the document. "list item" is left 0.
+        ``kept_rows[ends[i]:ends[i + 1]]``. Most columns are the best score of a rival (same
+        species, same concept in another species, another concept, a family; LOWEST_SCORE if there
+        is none) and comparisons with it. Rows that are not kept count as rivals, and rows of other
+        names for "elsewhere" and for the species of the document. "list item" is left 0.
         """
         probabilities = 1.0 / (1.0 + np.exp(-np.clip(scores, -30.0, 30.0)))
         n_taxa, n_names = len(self.taxa), len(self.blocks)
@@ -361,8 +364,11 @@ class CandidateTable:
     ) -> Matrix:
         """Return the MENTION_COLUMNS of rows, given their query and the index of their species.
 
-        Both arguments have shape (m,), the result has shape (m, MENTION_COLUMNS). The last two
-        columns, of names beside the mention, are left 0, as are those of species for families.
+        Both arguments have shape (m,), the result has shape (m, MENTION_COLUMNS). The columns say
+        whether the nearest species, a species of the sentence and the last species before the
+        mention are the gene's or another, then whether next word and label speak of a family or
+        domain. For families, the columns of species and label are 0. The last two columns, of names
+        beside the mention, are left 0 for all rows.
         """
         evidence = np.array(self.evidence, dtype=np.intp)[query_of_row]
         near, last, sentence = evidence[:, 0], evidence[:, 1], evidence[:, 2]
@@ -402,6 +408,10 @@ def build_candidate_table(
     own_usage: Mapping[str, Usage] | None = None,
 ) -> CandidateTable:
     """Find the candidate genes of all mentions and compute their first-stage columns.
+
+    Modifiers at the ends of a mention are trimmed first. A name that is a list ("A and B") is also
+    looked up item by item; the list itself keeps only families as candidates. Equal names share
+    their rows. Neither scores nor ranks.
 
     Parameters
     ----------
@@ -471,11 +481,12 @@ def build_candidate_table(
 def _find_block(
     name: str, long_form_matches: Sequence[Match] | None, context: TextContext
 ) -> NameBlock:
-    """Return the candidates of a name; cached by name and species.
+    """Return the candidates of a name; cached by name and species in ``context.lookup``.
 
-    Not cached are names that the text abbreviates or defines as an abbreviation, since their
-    candidates depend on it. Of a list, only families are candidates: its items are looked up
-    separately.
+    ``long_form_matches`` are the matches of the long form that the text gives for the name, None
+    if it gives none. Names with a long form and names that are themselves abbreviated in the text
+    are not cached, since their candidates depend on the text. Of a list ("A and B"), only families
+    are candidates: its items are looked up separately.
     """
     cache, cache_key = context.lookup.block_cache, (name, context.taxa)
     is_cached = long_form_matches is None and make_key(name) not in context.short_forms
@@ -499,7 +510,9 @@ _MAX_CACHED_BLOCKS = 1 << 12
 def _match_columns(name: str, matches: Sequence[Match]) -> Matrix:
     """Return the MATCH_COLUMNS of all matches of a name, shape (matches, MATCH_COLUMNS).
 
-    A gene and a family have different columns; those of the other are 0.
+    A gene has the columns of the name, of how it matched and of its rank among the genes of its
+    species; a family (taxon 0) has only those that begin with "family". Columns of the other are
+    0.
     """
     n_columns = len(MATCH_COLUMNS)
     genes = [match for match in matches if match.gene.taxon]
@@ -559,7 +572,9 @@ class _SpeciesStatistics(NamedTuple):
 def _name_columns(name: str) -> tuple[list[int], list[float]]:
     """Return indices and values of the MATCH_COLUMNS of genes that depend on the name alone.
 
-    "length" is that of the key, at most 6; endings are those of the last run of letters.
+    Two parallel lists. "length" is that of the key, from 1 to 6 (longer ones count as 6); "words"
+    is the number of blanks, at most 4, divided by 4; endings and plural are those of the last run
+    of letters, in lower case; the others are 0 or 1.
     """
     has_digit = any(c.isdigit() for c in name)
     last = _last_word(name)
@@ -587,9 +602,11 @@ def _gene_columns(
 ) -> tuple[list[int], list[float]]:
     """Return indices and values of the MATCH_COLUMNS of a gene that depend on the gene.
 
-    ``case`` and ``implied`` are the writing and the implied species (0 for none) of the name,
-    ``species`` the statistics of the gene's species, ``n_concepts`` the value of "concepts", and
-    ``has_family`` whether a family has the name too. Columns without an index are 0.
+    Two parallel lists; the caller leaves all other columns 0. ``case`` and ``implied`` are the
+    writing and the implied species (0 for none) of the name, ``species`` the statistics of the
+    genes of this species that the name may mean, ``n_concepts`` the value of "concepts", and
+    ``has_family`` whether a family has the name too. The column of case and species group is set
+    only for names without a blank.
     """
     gene, kind = match.gene, match.kind
     group = _find_group(gene.taxon)
@@ -652,10 +669,12 @@ _CASE_INDEX_OF_GROUP = {
 def _iter_family_columns(
     match: Match, name: str, genes: Sequence[Match]
 ) -> Iterable[tuple[str, float]]:
-    """Yield name and value of the MATCH_COLUMNS of a family; ``genes`` are the other matches.
+    """Yield (column, value) of the MATCH_COLUMNS of a family.
 
-    Genes of the mouse, which is considered even if no text names it, do not count if texts hardly
-    name them: H3 is the symbol of a histocompatibility locus.
+    ``genes`` are the name's gene matches. "family but symbol" and "family but synonym" say whether
+    a gene has the name as symbol or full name, or as synonym. Only genes found by a reliable
+    variant count, and genes of the mouse, which is considered even if no text names it, only if
+    training text mentions them: H3 is the symbol of a histocompatibility locus.
     """
     others = [
         m
@@ -684,7 +703,7 @@ def _is_plural(word: str) -> bool:
 def _find_group(taxon: int) -> str:
     """Return the group of species that share conventions of names, one of SPECIES_GROUPS.
 
-    "other" for a species without a group.
+    "virus" for every virus, "rodent" for mouse and rat, "other" for a species without a group.
     """
     return "virus" if taxon in VIRUSES else _GROUP_OF_TAXON.get(taxon, "other")
 
@@ -697,9 +716,12 @@ def _read_surroundings(
 ) -> tuple[NDArray[np.bool_], list[_Evidence]]:
     """Return which species each sentence names (sentences, taxa), and what surrounds each mention.
 
-    Sentences end at a stop before a capital, digit or bracket, and at line ends. A species that is
-    not in ``index_of_taxon`` has the index ``_UNKNOWN_TAXON``, so that it still counts as another
-    one. There is one ``_Evidence`` per mention, in order.
+    Sentences are split after ".", "!" or "?" before a capital, digit or opening bracket, and at
+    line ends; the first array may have unused rows at the end. ``index_of_taxon`` gives the
+    columns. A species that it lacks has the index ``_UNKNOWN_TAXON`` in ``near`` and ``last``, so
+    that it still counts as another one. There is one ``_Evidence`` per mention, in order; its next
+    word counts if it follows after one blank or hyphen, and its label by containing "family",
+    "complex", "domain" or "motif".
     """
     bounds = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text) + 1]
     starts = [species.start for species in context.species]
@@ -742,8 +764,11 @@ def _nearby_shares(
 ) -> NDArray[np.float32]:
     """Return the NEARBY_COLUMNS of each name and species, (names, taxa, NEARBY_COLUMNS).
 
-    Values are shares of the name's mentions; list items count as mentions of their own. ``queries``
-    are those of ``CandidateTable`` with the ``evidence`` of each.
+    Values are the shares of the name's mentions whose nearest species ("near"), sentence
+    ("sentence") or last species before ("last") is or names this species, each followed by the
+    share where it is another one; a mention without any species counts for neither. List items
+    count as mentions of their own. ``queries`` are those of ``CandidateTable`` with the
+    ``evidence`` of each.
     """
     counts = np.zeros((n_names, n_taxa, len(NEARBY_COLUMNS)), dtype=np.float32)
     n_mentions = np.zeros(n_names, dtype=np.float32)
@@ -766,7 +791,9 @@ def _nearby_shares(
 def _species_table(context: TextContext, taxa: Sequence[int]) -> Matrix:
     """Return the SPECIES_COLUMNS of each species, (taxa, SPECIES_COLUMNS); 0 for families.
 
-    The last of ``taxa`` must be the 0 of families.
+    The last of ``taxa`` must be the 0 of families. Shares and leads are those of ``context``, which
+    include hints; counts are of species that the text names, without viruses. "style" and
+    "leaning" move to their "unnamed" columns if ``context`` has no share of any species.
     """
     table = np.zeros((len(taxa), len(SPECIES_COLUMNS)), dtype=np.float32)
     counts: dict[int, int] = {}
@@ -813,9 +840,12 @@ def _text_columns(
 ) -> Matrix:
     """Return the TEXT_COLUMNS of all rows, shape (n, TEXT_COLUMNS).
 
-    Arguments are those of ``CandidateTable`` and ``build_candidate_table``; ``long_forms`` are the
-    matches of each name's long form, None if it has none, and ``anchors`` the concepts that each
-    name means with little doubt.
+    They say whether the name's long form, earlier usage, label, next words and other names of the
+    document speak for the gene, another gene, a family or no gene. Rows of families have the
+    columns that begin with "family", rows of genes the others. Arguments are those of
+    ``CandidateTable`` and ``build_candidate_table``; ``long_forms`` are the matches of each name's
+    long form, None if it has none, and ``anchors`` the concepts that each name means with little
+    doubt.
     """
     flags = np.zeros((len(blocks), 5), dtype=np.float32)
     for (_, _, name), one in zip(queries, evidence, strict=True):
@@ -959,12 +989,13 @@ def _find_concepts_beside(
     blocks: Sequence[NameBlock],
     anchors: Sequence[frozenset[tuple[int, int]]],
 ) -> list[tuple[frozenset[tuple[int, int]], frozenset[tuple[int, int]]]]:
-    """Return ``CandidateTable.concepts_beside`` of each query.
+    """Return, for each query, the concepts of other names of its sentence: (beside, apposed).
 
     Two different names of one sentence usually mean different genes (PCAF and GCN5), unless one
-    stands in brackets behind the other. Names with the same key and items of the same mention are
-    not compared. ``anchors`` has the concepts that each name means with little doubt. Quadratic in
-    the names of a sentence.
+    stands in brackets behind the other: "apposed" are the names with only "(" or "[" between the
+    two, "beside" all others. A name contributes its ``anchors``, the concepts that it means with
+    little doubt. Names with the same key and items of the same mention are not compared. Quadratic
+    in the names of a sentence.
     """
     by_sentence: dict[int, list[int]] = {}
     for query, one in enumerate(evidence):
@@ -992,8 +1023,9 @@ def _associate(
 ) -> dict[tuple[int, int], float]:
     """Return how much each concept of a name is named together with those of other names.
 
-    The value is the largest association with an anchor of another name, 0 without any; anchors that
-    the name shares with another one do not count, nor do concepts of another gazetteer.
+    The value is the largest association (``Gazetteer.associations``, a log2 ratio) with an anchor
+    of any name of the document; 0 without any. Anchors of the name itself (``own_anchors``) do not
+    count, nor do concepts of another gazetteer. ``anchors`` has those of all names.
     """
     result = {}
     for concept in {match.concept for match in block.matches}:
@@ -1015,16 +1047,20 @@ def _associate(
 
 
 def _is_dependable(match: Match) -> bool:
-    """Return whether a match is by a reliable variant of the name or by its long or short form."""
+    """Return whether a match is by a reliable variant of the name or by its long or short form.
+
+    Reliable are RELIABLE_METHODS; matches by a part of the long or short form count too.
+    """
     return match.method in RELIABLE_METHODS or match.method.startswith(("long", "short"))
 
 
 def _find_usage(
     key: str, context: TextContext, own_usage: Mapping[str, Usage] | None
 ) -> Mapping[int, int]:
-    """Return the usage of a key without what this document added (``own_usage``, by key).
+    """Return in how many annotated documents a key meant each concept, without this document.
 
-    See ``Gazetteer.usage``. Counts that become 0 or less are kept.
+    Keys are rows of concepts, FAMILY_USE or NO_GENE_USE. ``own_usage`` has by key what this
+    document added; None or no entry subtracts nothing. Counts that become 0 or less are kept.
     """
     usage = context.lookup.find_usage(key)
     own = (own_usage or {}).get(key)
@@ -1036,7 +1072,9 @@ def _find_usage(
 def score_first_stage(table: CandidateTable, lookup: GeneLookup) -> NDArray[np.float64]:
     """Return the first-stage score of each row, a log-odds, shape (n,).
 
-    The weights are those of the gazetteers, or simple default ones if they have none.
+    The product of ``table.first_stage`` and one weight per column: those of the first gazetteer
+    that has any, or simple default ones if none has. There is no other intercept than the columns
+    "gene" and "family".
     """
     return np.asarray(table.first_stage @ _first_stage_weights(lookup), dtype=np.float64)
 

@@ -147,9 +147,10 @@ class TextContext:
         return 0
 
     def find_matches(self, name: str) -> tuple[Match, ...]:
-        """Return the genes and families that a name may mean, of the species considered (``taxa``).
+        """Return the genes and families that a name may mean, best first.
 
-        Empty if the name is unknown.
+        Only genes of the species considered (``taxa``), and families; at most ``MAX_MATCHES``.
+        Empty if the name is unknown. Cached by the lookup.
         """
         return self.lookup.find_matches(name, self.taxa)
 
@@ -232,17 +233,18 @@ class TextContext:
 
 
 def _is_sure(match: Match) -> bool:
-    """Return whether a match is a gene (not a family) under a reliable variant of the name."""
+    """Return whether a match is a gene (not a family) found by a variant of RELIABLE_METHODS."""
     return match.method in RELIABLE_METHODS and bool(match.gene.taxon)
 
 
 def _choose_taxa(
     lookup: GeneLookup, named_species: Collection[int], fixed_species: frozenset[int]
 ) -> frozenset[int]:
-    """Return the species whose genes are considered.
+    """Return the species (taxa) whose genes are considered.
 
-    These are the fixed ones if given; else those species of the gazetteers that are default
-    species, that the text names (``named_species``), or that are in a user's gazetteer.
+    These are the fixed ones if given; else those species of the gazetteers that are human or mouse,
+    that the text names or hints at (``named_species``), or that are in a user's gazetteer (any but
+    the first).
     """
     if fixed_species:
         return fixed_species
@@ -259,9 +261,10 @@ def _compute_species_lead(
 ) -> dict[int, float]:
     """Return half the log ratio of each species' count to the highest other, clipped to -1 .. 1.
 
-    ``species_share`` are shares by taxon and ``n_mentions`` the weighted number of mentions they
-    are of, at least 1. Counts include the pseudo-counts of human and mouse, which are always in the
-    result, so that human leads if none is mentioned.
+    Natural logarithm, by taxon. ``species_share`` are shares by taxon and ``n_mentions`` the
+    weighted number of mentions they are of; less than 1 counts as 1. Counts include pseudo-counts
+    of human (0.5) and mouse (0.3), which are always in the result, so that human leads if none is
+    mentioned.
     """
     counts = {
         taxon: proportion * max(n_mentions, 1.0) for taxon, proportion in species_share.items()
@@ -317,14 +320,15 @@ def _compute_exclusive_share(matches: Mapping[str, Sequence[Match]]) -> dict[int
 def begins_symbol(name: str, match: Match) -> bool:
     """Return whether a name is the symbol of the match's gene without a first-member ending.
 
-    Endings are those of ``_FIRST_MEMBER_ENDINGS``; the whole symbol does not count.
+    Endings are 1, A, A1 and L1. Spellings are compared by key, without regard to case and
+    punctuation; the whole symbol does not count.
     """
     return _is_beginning(name, match.gene.symbol)
 
 
 @lru_cache(maxsize=1 << 13)
 def _is_beginning(name: str, symbol: str) -> bool:
-    """Return whether the symbol's key is the name's key plus an ending such as 1 or A.
+    """Return whether the symbol's key is the name's key plus the ending 1, A, A1 or L1.
 
     False if the two are equal. Cached.
     """
@@ -357,10 +361,11 @@ _GENE_LIKE_ENDING = re.compile(
 
 @lru_cache(maxsize=1 << 12)
 def trim_modifiers(name: str, lookup: GeneLookup) -> str:
-    """Return a name without modifiers such as "mutant", and without "protein" or "gene" then.
+    """Return a name without leading modifiers such as "human", "recombinant" or "mutant".
 
-    A name that begins with a modifier and is listed so ("activated C kinase 1") is returned as it
-    is, and so are names without modifiers. Cached.
+    If any were removed, a last word such as "gene", "protein" or "mRNA" is removed too. A name that
+    is listed in the gazetteer with its modifier ("activated C kinase 1") and a name without
+    modifiers are returned as they are. Cached.
     """
     trimmed = strip_modifiers(name)
     if trimmed == name:

@@ -196,8 +196,8 @@ class Gazetteer:
     def find_orthologs(self, concept: int) -> list[int]:
         """Return the rows of the genes that a concept (a row) stands for, ascending.
 
-        Rows are ordered by taxon. Empty if the row is not a concept, that is, another gene stands
-        for it.
+        The concept itself is included. Rows are ordered by taxon. Empty if the row is not a
+        concept, that is, another gene stands for it.
         """
         order, starts = self._concept_index
         return order[starts[concept] : starts[concept + 1]].tolist()
@@ -212,9 +212,10 @@ class Gazetteer:
         return result
 
     def find_orthologs_by_taxon(self, concept: int) -> list[tuple[int, int]]:
-        """Return (row, taxon) of the genes that a concept stands for, as ``find_orthologs``.
+        """Return (row, taxon) of the genes that a concept (a row) stands for, ascending by row.
 
-        Cached.
+        Includes the concept itself; empty if another gene stands for it. Cached: do not change the
+        result.
         """
         pairs = self._ortholog_cache.get(concept)
         if pairs is None:
@@ -241,7 +242,8 @@ class Gazetteer:
         """Return whether a gene has this identifier (a CURIE such as ``ncbigene:7157``).
 
         Prefix and local part are looked up separately: true also if the prefix is that of one gene
-        and the local part that of another.
+        and the local part that of another. A local part that is no number may be the symbol of a
+        gene.
         """
         prefix, _, local = identifier.partition(":")
         if prefix not in self.prefixes:
@@ -293,7 +295,8 @@ class Gazetteer:
     def find_by_reference(self, reference: str) -> list[Gene]:
         """Return the genes with an HGNC id ("HGNC:4566") or UniProt accession ("P62993").
 
-        An accession may follow "uniprot:". [] for any other text.
+        An accession may follow "uniprot:"; case does not matter. Genes are ordered by row. [] for
+        any other text, and if no gene has it.
         """
         prefix, _, local = reference.rpartition(":")
         rows: list[int] = []
@@ -305,7 +308,7 @@ class Gazetteer:
 
     @cached_property
     def _rows_of_accession(self) -> Mapping[str, list[int]]:
-        """Return the rows by UniProt accession, in the order of ``uniprot``."""
+        """Return the rows by UniProt accession as stored, each list in the order of ``uniprot``."""
         rows: dict[str, list[int]] = {}
         for row, accession in self.uniprot.items():
             rows.setdefault(accession, []).append(row)
@@ -313,7 +316,7 @@ class Gazetteer:
 
     @cached_property
     def _number_order(self) -> NDArray[np.intp]:
-        """Return the rows sorted by number (g,)."""
+        """Return the rows sorted by the number of their identifier (g,), as ``_numbers`` is."""
         return np.argsort(self.number, kind="stable")
 
     @cached_property
@@ -353,8 +356,9 @@ class Gazetteer:
     ) -> Gazetteer:
         """Return a copy with counts from training text, which replace all earlier counts.
 
-        Sets ``seen``, ``others``, ``often`` and ``popular``. Raises KeyError if an identifier is
-        not in the gazetteer; a key that it lacks adds to ``popular`` of the gene only.
+        Sets ``seen``, ``others``, ``often`` and ``popular`` (bit lengths, at most 15). Raises
+        KeyError if an identifier is not in the gazetteer; a key that it lacks adds to ``popular``
+        of the gene and its orthologs only.
 
         Parameters
         ----------
@@ -396,7 +400,7 @@ class Gazetteer:
         """Write ``tables.npz`` to an existing folder.
 
         Sorted arrays are stored as differences, which are smaller. Log-odds of cue words are
-        rounded to hundredths, associations to tenths.
+        rounded to hundredths and must lie within ±1.27; associations to tenths, at most 25.5.
         """
         arrays: Arrays = {
             "hashes": np.diff(self.hashes, prepend=np.uint32(0)),
@@ -530,8 +534,9 @@ def _decode_cues(arrays: Arrays) -> dict[str, float]:
 def _encode_associations(associations: Mapping[tuple[int, int], float]) -> Arrays:
     """Encode the associations of concepts as ``pairs`` (n, 2) and ``pair_values`` (n,) in tenths.
 
-    Pairs are sorted; their first rows are stored as differences. Values are cut at 25.5 and must
-    not be negative.
+    ``associations`` maps (concept, concept), the lower row first, to a log2 ratio. Pairs are
+    sorted; their first rows are stored as differences. Values are cut at 25.5 and must not be
+    negative.
     """
     pairs = np.array(sorted(associations), dtype=np.int32).reshape(-1, 2)
     values = [min(10 * associations[a, b], 255) for a, b in pairs.tolist()]
@@ -540,7 +545,7 @@ def _encode_associations(associations: Mapping[tuple[int, int], float]) -> Array
 
 
 def _decode_associations(arrays: Arrays) -> dict[tuple[int, int], float]:
-    """Return the associations that ``_encode_associations`` stored."""
+    """Return the associations that ``_encode_associations`` stored: (row, row) -> log2 ratio."""
     pairs = arrays["pairs"]
     first = np.cumsum(pairs[:, 0]).tolist()
     values = (arrays["pair_values"].astype(np.float64) / 10).tolist()
@@ -548,7 +553,10 @@ def _decode_associations(arrays: Arrays) -> dict[tuple[int, int], float]:
 
 
 def _decode_usage(table: NDArray[np.generic]) -> dict[int, dict[int, int]]:
-    """Return ``Gazetteer.usage`` from its rows (hash, concept, count), shape (n, 3)."""
+    """Return the counts of ``Gazetteer.usage``, hash of key -> concept -> documents.
+
+    ``table`` has rows (hash, concept, count), shape (n, 3).
+    """
     usage: dict[int, dict[int, int]] = {}
     for code, concept, count in table.tolist():
         usage.setdefault(code, {})[concept] = count
@@ -633,31 +641,36 @@ class GeneLookup:
         return max((table.log2_non_gene_count(key) for table in self.tables), default=0)
 
     def find_usage(self, key: str) -> Mapping[int, int]:
-        """Return in how many annotated documents a key meant each concept; see ``Gazetteer.usage``.
+        """Return in how many annotated documents a key meant each concept.
 
-        Only the first gazetteer counts, since concepts are its rows.
+        Empty if it never occurred. Concepts are rows of the first gazetteer, the only one that
+        counts; FAMILY_USE (-1) stands for a family and NO_GENE_USE (-2) for no gene. Looked up by
+        32-bit hash.
         """
         return self.tables[0].usage.get(hash_key(key)[0], {}) if self.tables else {}
 
     def find_associated(self, concept: tuple[int, int]) -> Mapping[int, float]:
         """Return the rows of the concepts that texts name together with a concept; often empty.
 
-        A concept is (number of its gazetteer, row). Values are those of
-        ``Gazetteer.associations``.
+        A concept is (number of its gazetteer, row). Values are log2 of how many times more often
+        than by chance texts name both.
         """
         return self.tables[concept[0]].associated_concepts.get(concept[1], _NO_CONCEPTS)
 
     @cached_property
     def first_stage(self) -> Mapping[str, float]:
-        """Return the weights of the first stage of the first gazetteer that has any."""
+        """Return the first-stage weights (column -> weight) of the first gazetteer that has any.
+
+        Empty if none has. Cached.
+        """
         return next((table.first_stage for table in self.tables if table.first_stage), {})
 
     def mouse_score(self, text: str) -> float:
         """Score the words of a text for mouse (1) against human (-1).
 
-        The sum of the log-odds of the text's cue words and the intercept, divided by
-        ``_MAX_LOG_ODDS`` and cut to [-1, 1]. The cues are those of the first gazetteer that has
-        any; 0 if none has.
+        The sum of the log-odds of the text's distinct cue words and the intercept, divided by
+        ``_MAX_LOG_ODDS`` (2.5) and cut to [-1, 1]. The cues are those of the first gazetteer that
+        has any; 0 if none has.
         """
         cues = next((table.cues for table in self.tables if table.cues), None)
         if cues is None:
@@ -670,12 +683,18 @@ class GeneLookup:
         return any(table.has_identifier(identifier) for table in self.tables)
 
     def find_taxon(self, identifier: str) -> int | None:
-        """Return the species of a gene in any gazetteer; None if none has it."""
+        """Return the species of a gene with a numeric identifier; None if no gazetteer has it.
+
+        The first gazetteer that has the prefix and the number counts; 0 for a family.
+        """
         taxa = (table.find_taxon(identifier) for table in self.tables)
         return next((taxon for taxon in taxa if taxon is not None), None)
 
     def find_gene(self, identifier: str) -> Gene | None:
-        """Return the gene or family with an identifier in any gazetteer; None if none has it."""
+        """Return the gene or family with an identifier (a CURIE); None if no gazetteer has it.
+
+        The first gazetteer that has it counts.
+        """
         genes = (table.find_gene(identifier) for table in self.tables)
         return next((gene for gene in genes if gene is not None), None)
 
@@ -717,10 +736,11 @@ class GeneLookup:
     ) -> None:
         """Add the genes of a variant to ``matches`` (by identifier), in place.
 
-        Genes that are there already and genes of species outside ``taxa`` are skipped. A species of
-        ``taxa`` that lists no gene under the name, or only less reliably, is lent the name for the
-        orthologs (at most ``MAX_LENT_GENES``) of the genes that have it in another species of
-        ``taxa`` or ``_LENDING_SPECIES``.
+        Genes that are there already and genes of species outside ``taxa`` are skipped; for the
+        methods "first" and "part", entries that are not a symbol, full name, synonym or family name
+        too. A species of ``taxa`` that lists no gene under the name, or only less reliably, is lent
+        the name for the orthologs (at most ``MAX_LENT_GENES``) of the genes that have it in another
+        species of ``taxa`` or ``_LENDING_SPECIES``.
         """
         lenders = taxa | _LENDING_SPECIES
         for number, table in enumerate(self.tables):
@@ -824,9 +844,10 @@ def build_gazetteer(
     """Build a gazetteer from genes and their names, without counts and cue words.
 
     Rows are ordered by taxon, then by the number in the identifier. Of several kinds of one key for
-    a gene the most reliable is kept. A key is dropped from a gene if more than
-    ``MAX_GENES_PER_KEY`` genes of the species have it as reliably (``MAX_GENES_PER_SHORTENED_KEY``
-    for shortened names; no limit for ``NameKind.MEMBER``).
+    a gene the most reliable is kept. The symbol is always a name, unless it ends in "_family". A
+    key is dropped from a gene if more than ``MAX_GENES_PER_KEY`` genes of the species, itself
+    included, have it as reliably (``MAX_GENES_PER_SHORTENED_KEY`` for shortened names; no limit for
+    ``NameKind.MEMBER``). Genes that do not code for a protein do not count against those that do.
 
     Parameters
     ----------
@@ -884,8 +905,9 @@ def _build_arrays(
 ) -> Gazetteer:
     """Assemble the gazetteer of these entries; without counts and cues.
 
-    ``genes`` are in row order; ``postings`` maps (key, row) to the code stored in ``kinds``;
-    ``orthologs`` maps identifiers as in ``build_gazetteer``.
+    ``genes`` are in row order; ``postings`` maps (key, row) to the code stored in ``kinds``, the
+    NameKind in the lower and the Case in the upper four bits; ``orthologs`` maps identifiers to
+    that of the gene that stands for them. At most 256 different prefixes of identifiers.
     """
     rows = sorted((*hash_key(key), row, kind) for (key, row), kind in postings.items())
     prefixes = tuple(dict.fromkeys(gene.identifier.partition(":")[0] for gene in genes))

@@ -111,10 +111,10 @@ def split_words(name: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 13)
 def _split_chunk(chunk: str, is_later: bool) -> tuple[str, ...]:
-    """Split the text between two blanks into normalised words.
+    """Split the text between two blanks into normalised words, as ``split_words`` does. Cached.
 
     ``is_later`` says that words precede it in the name; only then is a first word such as "V" a
-    Roman numeral.
+    Roman numeral. Characters that have no ASCII form and are not Greek are dropped.
     """
     text = unicodedata.normalize("NFKC", chunk)
     if not text.isascii():
@@ -311,9 +311,10 @@ def _iter_variants(name: str) -> Iterator[tuple[str, str]]:
 
 
 def strip_modifiers(name: str) -> str:
-    """Return a name without leading words that are not part of it, such as the species.
+    """Return a name without leading words that are not part of it.
 
-    The modifiers are those of ``_MODIFIER_WORDS``; the last word is never removed.
+    These are species ("human"), states ("activated", "mutant", "wild-type"), places ("nuclear") and
+    tags ("GST"); the last word is never removed.
 
     >>> strip_modifiers("recombinant human IL-2")
     'IL-2'
@@ -608,7 +609,8 @@ def find_species(text: str) -> list[SpeciesMention]:
 def _make_mention(start: int, end: int, text: str) -> SpeciesMention:
     """Return the mention of a matched word between character offsets.
 
-    A word that is neither a species nor a known hint ("-/-") is a hint at the mouse.
+    A word that names a species has weight 1, a hint ``HINT_WEIGHT``. A word that is neither ("-/-")
+    is a hint at the mouse.
     """
     taxon = _TAXON_OF_WORD.get(text.lower())
     if taxon is not None:

@@ -181,7 +181,8 @@ class Identifiers(Task):
         """Return the candidates of the names ``spans`` of a Doc, before the first stage.
 
         The number of a name is its index in ``spans``; labels are not checked. ``own_usage`` is
-        what this document added to the usage counts, see ``build_candidate_table``.
+        what this document added to the usage counts (key -> concept -> documents) and is
+        subtracted; None subtracts nothing.
         """
         text = doc.text
         mentions = [Mention(span.start_char, span.end_char, span.label_) for span in spans]
@@ -264,8 +265,12 @@ class Identifiers(Task):
     def measures(self, scored: Scored) -> dict[str, float | None]:
         """Return the metrics of names, of species, and ``family_as_gene`` and ``domain_as_gene``.
 
-        See ``compute_name_metrics``, ``compute_species_metrics`` and ``compute_mention_metrics``.
-        All documents of the candidates must have a gold standard; else IndexError is raised.
+        Keys: ``first``, ``first_of_all``, ``reachable``, ``precision``, ``recall``, ``f`` (of
+        names), ``document_precision``, ``document_recall``, ``document_f``, ``document_f_of_all``
+        (of the sets of identifiers of documents), ``document_f_<species>``; None if undefined. They
+        are of the highest score of each query, without the rules by which ``annotate`` prefers
+        families and other genes. All documents of the candidates must have a gold standard; else
+        IndexError is raised.
         """
         gold = self._gold_by_document(scored.candidates)
         decisions = collect_decisions(scored.candidates, scored.scores, gold)
@@ -308,9 +313,10 @@ class Identifiers(Task):
         Returns
         -------
         tuple
-            Results of ``compute_document_metrics``, ``compute_species_metrics`` and
-            ``compute_mention_metrics``; number of gold identifiers (each once per document);
-            number of covered ones.
+            Dict with ``document_precision``, ``document_recall``, ``document_f``,
+            ``document_f_of_all``, ``document_f_<species>``, ``mention_precision``,
+            ``mention_recall``, ``mention_f``, ``family_as_gene`` and ``domain_as_gene`` (None if
+            undefined); number of gold identifiers (each once per document); number of covered ones.
         """
         no_gold = {
             document_id(doc): [frozenset[str]()] * len(self.find_names(doc)) for doc in raw_docs
@@ -387,7 +393,11 @@ class Identifiers(Task):
         return {document: self._gold_of_names(doc) or [] for document, doc in docs.items()}
 
     def accepts_label(self, label: str) -> bool:
-        """Return whether names with this label are looked up; see ``labels`` of the class."""
+        """Return whether names with this label are looked up.
+
+        If ``labels`` is set, the label must be one of them. Else it must be empty or contain one of
+        GENE_LABEL_WORDS, such as "gene" or "protein", in any case.
+        """
         if self.labels:
             return label in self.labels
         return _is_gene_label(label)
@@ -457,13 +467,18 @@ def _make_row(
     probabilities: Sequence[float],
     lookup: GeneLookup,
 ) -> dict[str, Any]:
-    """Return the row of a name (see ``Identifiers.annotate``), given its candidates.
+    """Return the row of a name for ``doc._.textrank_identifiers``, given its candidates.
 
-    ``scores`` and ``probabilities`` are those of the candidates, of which the last is "no gene";
-    ``offsets`` are those of the span in characters; ``parts`` is left empty. Of equal scores the
-    first wins. A family that the name means (``_names_family``) takes the place of a gene below
-    ``MIN_MEMBER_PROBABILITY``, and of "no gene" if it and its best rival together have at least
-    ``MIN_FAMILY_PROBABILITY``; it gets the sum of both probabilities.
+    Keys are ``name``, ``span``, ``identifier``, ``probability``, ``species``, ``symbol``, ``hgnc``,
+    ``uniprot``, ``alternatives`` (other genes of at least ``MIN_PROBABILITY``, the best score
+    first) and ``parts``, which is left empty. ``scores`` and ``probabilities`` are those of the
+    candidates, of which the last is "no gene"; ``offsets`` are those of the span in characters. Of
+    equal scores the first wins. A family that the name means (``_names_family``) takes the place of
+    a gene below ``MIN_MEMBER_PROBABILITY``, and of "no gene" if it and its best rival together have
+    at least ``MIN_FAMILY_PROBABILITY``; it gets the sum of both probabilities, at most
+    ``MAX_FAMILY_PROBABILITY``. Without such a family, the gene of ``_find_other_gene`` takes the
+    place and probability of the best one. The probability of "no gene" is 1 minus the highest of a
+    gene.
     """
     order = sorted(range(len(candidates)), key=lambda i: (-round(scores[i], 9), i))
     none = len(candidates) - 1
@@ -506,11 +521,12 @@ def _find_other_gene(
     """Return a candidate to prefer to the best one, because the rest of the text speaks for it.
 
     ``genes`` are the indices of the candidates of ``name`` other than "no gene", the best first; at
-    least one. Returned is the index of the first other gene that is of the same species, lists the
-    name as a synonym, and for which one of these holds:
+    least one. Returned is the index of the first other gene that is of the same species (or species
+    group), lists the name as a synonym, and for which one of these holds:
 
-    - another name of the sentence means the best gene, and not in brackets: in "PCAF and GCN5",
-      PCAF can only mean KAT2B, and GCN5 is a synonym of KAT2A too;
+    - another name of the sentence means the best gene, and not in brackets, the name is not the
+      symbol of the best gene, and no other name means this one: in "PCAF and GCN5", PCAF can only
+      mean KAT2B, and GCN5 is a synonym of KAT2A too;
     - the text has another name of this gene, which is written so, and neither holds for the best
       one: hK2 is KLK2 in a text about KLK2, not HK2;
     - texts name this gene together with others of this text, not the best one, and it is at least
@@ -656,9 +672,11 @@ def _gene_of_candidate(candidate: Candidate, lookup: GeneLookup) -> Gene | None:
 
 
 def _gene_row(gene: Gene | None, probability: float) -> dict[str, Any]:
-    """Return the columns of a gene in the row of a name (see ``Identifiers.annotate``).
+    """Return the columns of a gene in the row of a name, which its alternatives have too.
 
-    Values other than the probability are None where unknown, all of them if ``gene`` is None.
+    Keys are ``identifier``, ``probability``, ``species`` (taxon), ``symbol``, ``hgnc``
+    ("HGNC:4566") and ``uniprot``. Values other than the probability are None where unknown, all of
+    them if ``gene`` is None; ``species`` is None for a family.
     """
     return {
         "identifier": gene.identifier if gene else None,
@@ -747,8 +765,9 @@ def compute_name_metrics(
         ``first``: share of covered names whose top identifier is correct; ``first_of_all``: the
         same over all names with gold identifiers; ``reachable``: share of covered names with a gold
         identifier among the candidates; ``precision``, ``recall``, ``f``: of the predictions, with
-        "no gene" as a possible answer; ``document_*``: see ``compute_document_metrics``. None if
-        undefined.
+        "no gene" as a possible answer and recall over covered names; ``document_precision``,
+        ``document_recall``, ``document_f``, ``document_f_of_all``: of the sets of identifiers per
+        document, without families. None if undefined.
     """
     decisions = collect_decisions(candidates, scores, gold)
     covered = [a for a in decisions if any(map(has_identifier, a.gold))]
@@ -922,6 +941,7 @@ def _decide_name(
 
     ``queries`` are the candidate rows of each of its queries, the name first, then list items;
     ``scores`` are those of all candidates. Of candidates with equal scores the first wins.
+    ``top_identifier`` is that of the first query that has a candidate other than "no gene".
     """
     best_identifiers, predicted = [], []
     is_reachable = False

@@ -194,9 +194,10 @@ def lookup_strings(hashes: Hashes, stores: Sequence[Any]) -> list[str]:
 
 
 def length_numbers(forest: ParseForest, relative: Indices) -> Indices:
-    """Return the string numbers of ``describe_length`` for relative positions (word minus head).
+    """Return binned lengths such as "+3" and "-far" for relative positions, as string numbers.
 
-    In the shape of ``relative`` (n,). New strings are added to the forest, in place.
+    ``relative`` (n,) is the word's position minus its head's; the result has its shape. Bins are
+    those of ``describe_length``. New strings are added to the forest, in place.
     """
     distinct, inverse = np.unique(relative, return_inverse=True)
     return forest.string_numbers(map(describe_length, distinct.tolist()))[inverse]
@@ -381,10 +382,11 @@ def _vote_means(infos: Sequence[ParseInfo]) -> list[tuple[float, list[float], li
 
 
 def _support_values(info: ParseInfo, means: tuple[float, Sequence[float], Sequence[float]]) -> Bag:
-    """Return name and value of each feature of a parse; ``means`` is its row of ``_vote_means``.
+    """Return name and value of each feature of a parse.
 
-    Features per parser and "doubt" are left out if ``means`` is empty. Parsers count from 1;
-    "spanning" of all parsers together is named "all".
+    ``means`` is (doubt, consensus per parser, attachment per parser); features per parser and
+    "doubt" are left out if there are no parsers. Parsers count from 1; "spanning" of all parsers
+    together is named "all".
     """
     values: dict[tuple[str, ...], float] = {
         ("own",): float(info["own"]),
@@ -468,7 +470,8 @@ class _ArcAttributes:
     def from_forest(cls, forest: ParseForest, form: str) -> _ArcAttributes:
         """Compute the attributes of all distinct arcs of a forest, in order, and of a missing arc.
 
-        ``form`` is a form of words as in ``ArcFeatures``. New strings are added to the forest.
+        ``form`` is the form of words: "raw", "lower", "lemma", "porter" or "snowball". New strings
+        are added to the forest, in place.
         """
         arcs, empty = forest.arcs, forest.string_number("")
         is_root = arcs.word == arcs.head
@@ -497,8 +500,8 @@ class _ArcAttributes:
 def _word_numbers(forest: ParseForest, form: str) -> Indices:  # (words,)
     """Return the string number of each word's form, shape (words,).
 
-    ``form`` is a form of words as in ``ArcFeatures``. Distinct words are done once; new strings are
-    added to the forest, in place.
+    ``form`` is "raw", "lower", "lemma", "porter" or "snowball". Distinct words are done once; new
+    strings are added to the forest, in place.
     """
     orth, lemma = (np.unique(column, return_inverse=True) for column in forest.word_hashes.T)
     distinct, inverse = factorize(orth[1] * max(len(lemma[0]), 1) + lemma[1])
@@ -586,7 +589,8 @@ def _add_arc_pairs(
 def _add_head_arc_features(parts: PartCounter, attributes: _ArcAttributes) -> None:
     """Add the features of each arc together with its head's arc to ``parts``, in place.
 
-    Arcs of roots are left out, but count as the upper arc.
+    Names are of both labels, of labels and sides, and of labels with the tags of dependent, head
+    and head's head. Arcs of roots are left out, but count as the upper arc.
     """
     head = parts.forest.head
     non_roots = np.flatnonzero(head != np.arange(len(head)))
@@ -698,8 +702,9 @@ class ArcVotes:
     def _add_vote_features(self, parts: PartCounter, steps: Indices, n_parsers: int) -> None:
         """Add a part per distinct (arc, bins) and its feature names to ``parts``, in place.
 
-        ``steps`` is (places, 2 * parsers + 1), see ``_to_steps``: bins of each parser's share for
-        the arc, then for the head, then of the mean share for the arc.
+        ``steps`` is (places, 2 * parsers + 1), bins from 0 (missing) to ``self.steps + 2`` (all
+        votes): of each parser's share for the arc, then for the head, then of the mean share for
+        the arc.
         """
         forest = parts.forest
         part_of_place = forest.arc

@@ -300,12 +300,13 @@ def _load_pipeline(name: str) -> Language:
 def _draw_params(
     name: str, sigma: float, n_copies: int, seed: int, layers: NoiseLayers
 ) -> tuple[NetworkParams, ...]:
-    """Draw the parameter sets of perturbed copies of a pipeline's parser; see ``PerturbedParser``.
+    """Draw the parameter sets of perturbed copies of a pipeline's parser.
 
-    Returns ``n_copies`` mappings from (node id, name) to the array with noise; with ``layers``
-    "last" only those layers are in them. Cached by all arguments, so that copies are the same for
-    every batch of sentences: do not change the arrays. Loads the pipeline, which must have a
-    parser.
+    Returns ``n_copies`` mappings from (node id, name) to the array plus Gaussian noise of ``sigma``
+    times its standard deviation; with ``layers`` "last" only the scoring layers and, with
+    ``BIAS_NOISE_FACTOR`` times the noise, the hidden layer's bias are in them. Cached by all
+    arguments, so that copies are the same for every batch of sentences: do not change the arrays.
+    Loads the pipeline, which must have a parser.
     """
     parser: Any = _load_pipeline(name).get_pipe("parser")
     model = parser.model
@@ -671,9 +672,10 @@ class _SpanningTreeSearch:
     def from_votes(
         cls, head_votes: Sequence[HeadVotes], default_votes: Sequence[float], root: int
     ) -> _SpanningTreeSearch:
-        """Set up the search for the tree with this root; arguments as ``find_spanning_tree``.
+        """Set up the search for the tree with this root.
 
-        The arguments are copied. Votes for heads of the root are ignored.
+        ``head_votes`` has, per word, the votes of heads with more than ``default_votes``, the votes
+        of all other heads. The arguments are copied. Votes for heads of the root are ignored.
         """
         incoming = {d: dict(votes) for d, votes in enumerate(head_votes) if d != root}
         outgoing: dict[int, set[int]] = {d: set() for d in range(len(head_votes))}

@@ -153,9 +153,10 @@ class ParseRanking(Task):
         return candidates
 
     def find_candidates(self, docs: Sequence[Doc]) -> list[list[Candidate]]:
-        """Return the candidates of several Docs: one list per Doc, see ``candidates``.
+        """Return the candidates of several Docs: one list per Doc, as ``candidates`` returns them.
 
-        Parsers process the sentences of all Docs together.
+        Parsers process the sentences of all Docs together. Raises ValueError as ``candidates``:
+        without sentence boundaries or the parses that are asked for.
         """
         parsed = self._collect_parses(docs)
         vote_shares = iter(
@@ -275,9 +276,10 @@ class ParseRanking(Task):
         return doc
 
     def mark_answer_sets(self, doc: Doc, scored: Scored, is_in: NDArray[np.bool_]) -> None:
-        """Add ``in_answer_set`` to each parse: whether it is in the set of its sentence.
+        """Add ``in_answer_set`` to each parse in the rows of an annotated Doc, in place.
 
-        Arguments are as in ``Task.mark_answer_sets``.
+        ``scored`` has all candidates of the Doc; ``is_in[i, 0]`` says whether candidate i is in the
+        set of its sentence.
         """
         rows = doc._.textrank_parse_ranking
         for row, order in zip(rows, _ranked_queries(scored), strict=True):
@@ -287,10 +289,11 @@ class ParseRanking(Task):
     def measures(self, scored: Scored) -> dict[str, float | None]:
         """Return the metrics of one test fold; every candidate must have a gold tree.
 
-        Besides the ranking metrics per sentence these are attachment scores over all words
-        (labelled if ``labelled``; None without words): ``las`` of the chosen parse, ``las_parser``
-        of the parser's first choice, ``las_oracle`` of the best parse available, and ``las_gain``,
-        the difference of the first two.
+        Ranking metrics are means over sentences: ``tau``, ``disagreement``, ``ndcg`` and
+        ``ndcg@10``. Attachment scores are over all words (labelled if ``labelled``; None without
+        words): ``las`` of the chosen parse, ``las_parser`` of the parser's first choice,
+        ``las_oracle`` of the best parse available, and ``las_gain``, the difference of the first
+        two.
         """
         candidates, scores = scored.candidates, scored.scores
         queries = [(c.document, c.query) for c in candidates]
@@ -323,7 +326,11 @@ class ParseRanking(Task):
         return has_parses and self.source in ("auto", "given")
 
     def _compares_links(self, gold: CandidateParse) -> bool:
-        """Return whether parses are compared with ``gold`` as sets of links without direction."""
+        """Return whether parses are compared with ``gold`` as sets of links without direction.
+
+        The opposite of ``directed``; if that is None, true for Link Grammar as the source and for a
+        gold linkage.
+        """
         if self.directed is None:
             return self.source == "link_grammar" or bool(gold.links)
         return not self.directed
@@ -548,10 +555,12 @@ def _group_by_query(candidates: Sequence[Candidate]) -> list[list[int]]:
 
 
 def _attachment_scores(candidates: Sequence[Candidate], scores: Vector) -> dict[str, float | None]:
-    """Return the ``las`` metrics of ``ParseRanking.measures``; None without words.
+    """Return ``las``, ``las_parser``, ``las_oracle`` and ``las_gain``; None without words.
 
-    All candidates need a gold tree, else KeyError is raised. Of equal scores the first candidate is
-    chosen; without a first choice of the parser its first parse counts.
+    Shares of words with the gold head and label in the parse of the highest score, the parser's
+    first choice and the best parse, and the first minus the second. All candidates need a gold
+    tree, else KeyError is raised. Of equal scores the first candidate is chosen; without a first
+    choice of the parser its first parse counts.
     """
     scores = merge_ties(scores)
     n_words = sum(len(candidates[members[0]].doc) for members in _group_by_query(candidates))
@@ -577,9 +586,11 @@ def _ranked_queries(scored: Scored) -> Iterator[list[int]]:
 
 
 def _parse_row(candidate: Candidate, score: float) -> dict[str, Any]:
-    """Return the row of a parse in ``doc._.textrank_parse_ranking``, see ``ParseRanking.annotate``.
+    """Return the row of a parse in ``doc._.textrank_parse_ranking``.
 
-    Heads are word indices in the sentence. The candidate must have a ``ParseInfo``.
+    Keys are ``parse`` (name), ``score``, ``votes``, ``parser`` (whether it is the first choice),
+    ``heads`` (word indices in the sentence) and ``labels``. The candidate must have a
+    ``ParseInfo``.
     """
     info = get_parse_info(candidate)
     doc = candidate.doc
@@ -605,7 +616,9 @@ def _parse_of_doc(doc: Doc) -> CandidateParse:
 def describe_differences(docs: Sequence[Doc]) -> list[list[str]]:
     """Return in words what each parse says where parses of one sentence differ, one list per Doc.
 
-    See ``ParseRanking.compare_candidates``. All Docs have the same words; there is at least one.
+    One line per word whose head or label is not the same in all parses; if any is a linkage, one
+    per link that not all have. Repeated words have their number, from 1. A parse without a
+    difference gets "the same as the others". All Docs have the same words; there is at least one.
     """
     counts = Counter(token.text for token in docs[0])
     names = [

@@ -287,7 +287,7 @@ class Entities:
 
     @cached_property
     def is_verb(self) -> NDArray[np.bool_]:
-        """Return which tokens of the batch are verbs by their tag, (tokens,)."""
+        """Return which tokens of the batch are verbs by their part-of-speech tag, (tokens,)."""
         return self.arrays.lexicon.lookup(is_verb, self.arrays.token_tags)
 
     @cached_property
@@ -307,8 +307,11 @@ class Entities:
     def facts(self) -> Matrix:  # (entities, facts)
         """Return ENTITY_FACTS of each entity, (entities, facts), whatever it is paired with.
 
-        Flags are 0 or 1 and true if any dependency of the entity makes them so; "depth" is the
-        number of open brackets, "position" runs from 0 to 1.
+        Seven flags are about its relations to governors (subject, object, conjunct, modifier,
+        "with" or "to", "of", "by" or "between", apposition), two about governors (verb, trigger),
+        three about the next token (noun, hyphen or slash, list separator). They are 0 or 1, and 1
+        if any dependency of the entity makes them so; "depth" is the number of open brackets,
+        "position" runs from 0 to 1.
         """
         facts = np.zeros((len(self), len(ENTITY_FACTS)))
         entity, step, governor = self.governors
@@ -347,7 +350,7 @@ class Entities:
     def _bracket_depths(self) -> list[Sequence[int]]:
         """Return the number of open brackets at each token: one list per sentence of the batch.
 
-        See the function of the same name.
+        A bracket itself counts as outside; unmatched closing brackets are ignored.
         """
         return [_bracket_depths(context.texts) for context in self.arrays.contexts]
 
@@ -438,8 +441,10 @@ def _bracket_depths(texts: Sequence[str]) -> list[int]:
 def path_descriptors(arrays: PairArrays, word_groups: Matrix) -> Matrix:
     """Return PATH_DESCRIPTORS of all pairs, (pairs, descriptors); counts are not yet scaled.
 
-    ``word_groups`` (tokens, PATH_WORD_GROUPS), 0/1, says which groups each token belongs to. All
-    are 0 but "no path" for a pair without a path. A path of length 0, of entities that share a
+    They are flags and counts of the kinds of dependencies on the shortest path, of word groups on
+    it, and flags of its top, where it turns from climbing to descending. ``word_groups`` (tokens,
+    4), 0/1, says whether each token is a trigger, a strong trigger, of another entity, or a verb.
+    All are 0 but "no path" for a pair without a path. A path of length 0, of entities that share a
     token, counts as a path, but only "path is negated" can be other than 0.
     """
     paths, size = arrays.paths, len(arrays.pairs)
@@ -498,7 +503,8 @@ def _path_words(arrays: PairArrays, word_groups: Matrix) -> tuple[Matrix, NDArra
     """Count word groups inside each path, and find paths with a word that governs a negation.
 
     Shapes (pairs, PATH_WORD_GROUPS) and (pairs,). Inside are tokens other than the two ends of the
-    path; for negations the ends count too. ``word_groups`` is as in ``path_descriptors``.
+    path; for negations, dependencies of type "neg", the ends count too. ``word_groups`` (tokens,
+    PATH_WORD_GROUPS), 0/1, says which groups each token belongs to.
     """
     links, size = arrays.links, len(arrays.pairs)
     pair, position, token = arrays.path_tokens()
@@ -515,8 +521,9 @@ def _path_tops(arrays: PairArrays, word_groups: Matrix) -> Matrix:
     """Return the four "top is ..." flags of each path, (4, pairs): entity, trigger, strong, verb.
 
     The top is the token at which the path turns from climbing to descending. Tops that are an
-    entity of the pair are never triggers. All 0 without a path. ``word_groups`` is as in
-    ``path_descriptors``.
+    entity of the pair are never triggers. All 0 without a path or for one of length 0.
+    ``word_groups`` (tokens, 4) says whether each token is a trigger, a strong trigger, of another
+    entity, or a verb.
     """
     rows = (arrays.paths.length > 0).nonzero()[0]
     top = arrays.paths.tokens[rows, arrays.path_tops[rows]]

@@ -194,7 +194,7 @@ class TreeNodes:
 
     @cached_property
     def suffixes(self) -> Indices:
-        """Return the suffix of each token as a word number, that of "" if it has none."""
+        """Return the suffix of each token as a word number (tokens,), that of "" if it has none."""
         return self.arrays.lexicon.encode(map(suffix, self.texts))
 
     @cached_property
@@ -217,8 +217,9 @@ class TreeNodes:
     def classes(self) -> RaggedArray:
         """Return the event classes of each token as word numbers; none for tokens of entities.
 
-        They are EVENT_CLASSES of the stem, adjusted by a hyphenated prefix and by modifiers, see
-        ``_token_classes``.
+        They are EVENT_CLASSES of the stem. A hyphenated prefix can replace them ("down-regulate" is
+        inhibition), and modifiers can put a polarity before "regulation" ("negatively regulate").
+        One list per token, often empty.
         """
         classes = [EVENT_CLASSES.get(stem, ()) for stem in self.stems]
         for token, word_classes in enumerate(classes):
@@ -388,7 +389,8 @@ class PairTrees:
     def from_arrays(cls, arrays: PairArrays) -> PairTrees:
         """Read the trees of the sentences of pairs, those of spaCy's parse.
 
-        See ``TreeNodes.from_arrays``.
+        A token whose head lies in another sentence, or from which heads lead to a cycle, becomes a
+        root.
         """
         return cls(arrays, TreeNodes.from_arrays(arrays))
 
@@ -415,6 +417,7 @@ class PairTrees:
     def _lowest_common_ancestors(self) -> tuple[RaggedArray, Indices, Indices]:
         """Find the lowest common ancestor of the two entities of each pair.
 
+        Of several tokens of an entity those with the shortest connection count, the first on ties.
         Returns the paths from tokens to roots; then, for all first entities followed by all second
         ones, (2 pairs,), the index of the entity's path and the number of its tokens up to and
         including the ancestor. Without a common root, both paths count in full.
@@ -430,10 +433,10 @@ class PairTrees:
         return root_paths, start, root_paths.sizes[start] - np.tile(n_shared[best], 2)
 
     def _head_token_pairs(self) -> tuple[Indices, Indices, Indices]:
-        """Return ``entity_token_pairs`` of tokens whose heads lie outside their entity.
+        """Return all combinations of a head token of the first and one of the second entity.
 
-        Three arrays, sorted by pair: pair, token of the first entity, token of the second. Roots
-        are kept.
+        Three arrays, sorted by pair: pair, token of the first entity, token of the second. A head
+        token is a root or has its head outside its entity.
         """
         arrays, heads = self.arrays, self.nodes.heads
         if len(arrays.entity_token_pairs[0]) == len(arrays.pairs):  # entities of one token
@@ -682,9 +685,10 @@ class PairTrees:
     def position_label(self, pair: Indices, token: Indices) -> Indices:
         """Return where tokens stand in text order, as one of POSITION_LABELS.
 
-        ``pair`` and ``token`` are parallel; the result holds word numbers. "Just" means at most
-        MAX_NEAR_TOKENS positions from the pair's first or last token, at most two from the first
-        token of the second entity. Tokens of the pair's entities count as between.
+        ``pair`` and ``token`` are parallel; the result holds word numbers. Labels are "before",
+        "just before", "after" and "just after" the pair, "between" and "just before second". "Just"
+        means at most MAX_NEAR_TOKENS positions from the pair's first or last token, at most two
+        from the first token of the second entity. Tokens of the pair's entities count as between.
         """
         arrays = self.arrays
         begin, end = arrays.first_token[pair], arrays.last_token[pair]
@@ -738,8 +742,8 @@ class TreeFeatures(ABC):
     def represent(self, pairs: Sequence[EntityPair]) -> Features:
         """Return the features of pairs that are already analysed, one row each, in order.
 
-        The trees are spaCy's, with the repaired subjects only if the pairs were analysed with
-        "own".
+        Heads are those of spaCy's parse, whatever parse the pairs were analysed with; with "own",
+        lost subjects were repaired in them. Values are 0 or 1.
         """
         return extract_features(self, pairs)
 

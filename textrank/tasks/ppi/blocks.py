@@ -275,10 +275,11 @@ class PathWalks(_Block):
     binary: ClassVar[bool] = False
 
     def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
-        """Add the features of the paths of all pairs to ``counter``, in place; see the class.
+        """Add the features of the paths of all pairs to ``counter``, in place.
 
-        The length is the number of steps as text, "none" without a path and "0" if the entities
-        share a token.
+        They are the n-grams of the path, the whole path, its inner words and dependencies, children
+        of its words, and its length. The length is the number of steps as text, "none" without a
+        path and "0" if the entities share a token.
         """
         lengths = [str(n) if n >= 0 else "none" for n in arrays.paths.length.tolist()]
         counter.add("length", np.arange(len(lengths)), arrays.lexicon.encode(lengths))
@@ -381,7 +382,11 @@ class TriggerRoles(_Block):
     binary: ClassVar[bool] = True
 
     def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
-        """Add all groups of features of all pairs to ``counter``, in place; see the class."""
+        """Add all groups of features of all pairs to ``counter``, in place.
+
+        Groups are: triggers, path and its top, short middle, neighbouring words, pattern of
+        entities and triggers, and lengths.
+        """
         for add in (
             _add_triggers,
             _add_path,

@@ -431,11 +431,11 @@ COLUMN = {descriptor.name: i for i, descriptor in enumerate(DESCRIPTORS)}
 
 @lru_cache(maxsize=1 << 12)
 def groups_of_word(word: str) -> tuple[bool, ...]:
-    """Return which WORD_GROUPS a word belongs to, and whether it is a bracket.
+    """Return which WORD_GROUPS a word belongs to, and whether it is a bracket. Cached.
 
-    One flag per group, in order, then that of brackets: "(", ")", "[", "]", or anything that
-    contains "rb-", as "-lrb-" does. ``word`` is a stem, or the placeholder of a blinded entity; it
-    must not be empty.
+    One flag per group (triggers, commas, negations, ...), in order, then that of brackets: "(",
+    ")", "[", "]", or anything that contains "rb-", as "-lrb-" does. ``word`` is a stem, or the
+    placeholder of a blinded entity; it must not be empty.
     """
     return (*(word in words for words in WORD_GROUPS.values()), word in "()[]" or "rb-" in word)
 
@@ -633,7 +633,9 @@ def scale(table: Matrix) -> Matrix:
 def _fill_distances(context: DescriptorContext, table: Matrix) -> None:
     """Fill distances, counts of entities, and counts of the whole sentence.
 
-    Writes the columns named in ``values`` of ``table`` (one row per pair), in place. Counts of
+    Writes into ``table`` (one row per pair), in place: path length, tokens and entities between,
+    length and entities of the sentence, shares of closer pairs of mentions, whether the entities
+    are the first, last, adjacent or share a token, doubt, and triggers in the sentence. Counts of
     triggers, of entities between and of tokens between are raw, those of the sentence's tokens and
     entities are already logarithms. Entities between lie inside the pair and share no token with
     it.
@@ -707,10 +709,12 @@ def _fill_counts_between(context: DescriptorContext, table: Matrix) -> None:
 def _fill_triggers_around(context: DescriptorContext, table: Matrix) -> None:
     """Fill triggers before, after and next to the pair, and their order with entities between.
 
-    Writes flags into the columns named in ``values`` of ``table`` (one row per pair), in place.
-    Only the pair's sentence is considered; "just" before or after means within MAX_NEAR_TOKENS
-    tokens. "Cue between" is a word of that group before the pair or between its entities. Order is
-    0 unless both a trigger and another entity stand between the two.
+    Writes flags into ``table`` (one row per pair), in place: "trigger before" and "after", "strong
+    trigger before", "after", "just before" and "just after", "cue between", and "trigger before"
+    and "after entities between". Only the pair's sentence is considered; "just" before or after
+    means within MAX_NEAR_TOKENS tokens. "Cue between" is the word "between" before the pair or
+    between its entities. The last two are 0 unless both a trigger and another entity stand between
+    the two.
     """
     arrays, counts = context.arrays, context.cumulative_counts
     first_token, last_token = arrays.first_token, arrays.last_token
@@ -761,9 +765,11 @@ def _extremes(context: DescriptorContext, column: int) -> tuple[Indices, Indices
 def _fill_short_middles(context: DescriptorContext, table: Matrix) -> None:
     """Fill whether the entities are in one list, or joined by at most two tokens and by which.
 
-    Writes flags into five columns of ``table`` (one row per pair), in place. A list has at least
-    one token between the entities, and all of them are SEPARATORS. "In parentheses" means one
-    opening bracket between the two and a closing one right after the second.
+    Writes flags into ``table`` (one row per pair), in place: "members of one list", "nothing
+    between", "second in parentheses behind first", "joined by hyphen or slash", and "joined by and"
+    ("and" or ", and"). A list has at least one token between the entities, and all of them are
+    SEPARATORS. "In parentheses" means one opening bracket between the two and a closing one right
+    after the second.
     """
     arrays, size = context.arrays, context.arrays.side_sizes[:, 1]
     is_list = (size == context.counts_between[:, GROUP_COLUMN["separator"]]) & (size > 0)
@@ -871,19 +877,21 @@ _FACT_NAMES = {which: tuple(f"{which} {name}" for name in ENTITY_FACTS) for whic
 
 
 def _fill_entity_facts(context: DescriptorContext, table: Matrix) -> None:
-    """Fill ENTITY_FACTS of the first and of the second entity.
+    """Fill ENTITY_FACTS (roles, governors, next token, depth, position) of both entities.
 
-    Writes the columns ``_FACT_NAMES`` of ``table`` (one row per pair), in place.
+    Writes the columns ``_FACT_NAMES``, "first ..." and "second ...", of ``table`` (one row per
+    pair), in place.
     """
     for which, entity in zip(ENTITY_NAMES, context.pair_entities, strict=True):
         table[:, column_indices(_FACT_NAMES[which])] = context.entities.facts[entity]
 
 
 def _fill_heads(context: DescriptorContext, table: Matrix) -> None:
-    """Fill whether the entities have a common head and whether one depends on the other.
+    """Fill "common head" and "one heads the other".
 
-    Writes flags into two columns of ``table`` (one row per pair), in place. Any token of an entity
-    and any of its governors outside the entity count.
+    Writes flags into ``table`` (one row per pair), in place: whether both depend on one word, and
+    whether one depends on a token of the other. Any token of an entity and any of its governors
+    outside the entity count.
     """
     entities = context.entities
     entity, _, governor = entities.governors
@@ -902,9 +910,9 @@ def _fill_heads(context: DescriptorContext, table: Matrix) -> None:
 
 
 def _fill_name_equality(context: DescriptorContext, table: Matrix) -> None:
-    """Fill whether the names are equal, one contains the other, or one is repeated.
+    """Fill "names equal", "name within name" and "name repeated".
 
-    Writes flags into three columns of ``table`` (one row per pair), in place. Names are compared in
+    Writes flags into ``table`` (one row per pair), in place. Names are compared in
     lower case, tokens joined by blanks. Equal names do not contain each other. Repeated means that
     a name of the pair is that of at least two mentions of the sentence.
     """
@@ -1034,8 +1042,9 @@ class PairDescriptors:
         """Return the descriptors of every size up to ``which``, at the cost of the largest.
 
         The keys are those of ``"basic"``, ``"position"`` and ``"relation"`` up to ``which``, each
-        with one row per pair, in order. A size includes the smaller ones. Values are divided by
-        their scales.
+        with one row per pair, in order. A size includes the smaller ones. Values are log-scaled
+        where DESCRIPTORS says so and divided by their scales; groups that the settings leave out
+        are missing.
         """
         columns, scales, selections = self._selection
         cells = RawCSR.from_dense(scale(descriptor_values(pair_arrays(pairs)))[:, columns] / scales)

@@ -305,10 +305,12 @@ def write_indra(facts: Iterable[Fact]) -> Iterator[str]:
 
 
 def indra_statements(fact: Fact) -> list[dict[str, Any]]:
-    """Return a fact as INDRA statements in their JSON form; see ``write_indra``.
+    """Return a fact as INDRA statements in their JSON form.
 
     One per INDRA class and direction, in the order of the evidence; groups of evidence that become
-    the same class are merged. Empty if INDRA has no place for any of the evidence.
+    the same class are merged. Keys are ``type``, ``members`` or two agents by role, ``belief``,
+    ``evidence`` and ``id``. Empty if INDRA has no place for any of the evidence, as for a
+    regulation without direction or sign.
     """
     ends = describe_ends(fact)
     statements: dict[tuple[str, str], dict[str, Any]] = {}

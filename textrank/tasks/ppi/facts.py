@@ -112,7 +112,9 @@ class Fact(TypedDict):
 def aggregate_facts(docs: Iterable[Doc], *, min_probability: float | None = None) -> list[Fact]:
     """Return the facts that judged Docs state, sorted by decreasing probability, then by ends.
 
-    See the module docstring for the definition of a fact.
+    A fact is two entities, by identifier or normalised name, with the evidence about them. Its
+    probability is ``1 - prod_d (1 - max_d p)`` over documents d and their asserted evidence.
+    ``genes`` of a fact has the genes of each end.
 
     Parameters
     ----------
@@ -121,8 +123,8 @@ def aggregate_facts(docs: Iterable[Doc], *, min_probability: float | None = None
         by their id, so two Docs with the same id count as one document.
     min_probability
         If given, every pair of at least this probability is evidence, whatever the model decided
-        and whether asserted or not. None applies the definition of evidence in the module
-        docstring.
+        and whether asserted or not. None: asserted pairs are if the model decided that they
+        interact, negated and speculated ones from the probability MIN_PROBABILITY on.
     """
     genes: defaultdict[tuple[str, tuple[int, int]], set[str]] = defaultdict(set)
 
@@ -159,8 +161,10 @@ def aggregate_rows(
     """Return the facts of ``aggregate_facts`` for documents without Docs.
 
     ``documents`` are pairs of an id and the rows of ``doc._.textrank_ppi``; the same id may occur
-    several times. Rows about one entity with itself are left out. Sorted by decreasing probability,
-    then by ends. The facts have no ``genes``.
+    several times. Rows about one entity with itself are left out. ``min_probability`` makes all
+    pairs from it on evidence; None asks for interacting asserted pairs, and others from
+    MIN_PROBABILITY on. Sorted by decreasing probability, then by ends. The facts have no ``genes``.
+    Their names are the most frequent spellings in all rows.
     """
     spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
     evidence: defaultdict[tuple[str, str], list[Evidence]] = defaultdict(list)
@@ -396,9 +400,10 @@ def build_fact(
 def _combine_known(
     evidence: Sequence[Evidence], key: Literal["physical", "regulation"]
 ) -> float | None:
-    """Return ``combine_probabilities`` of a definition; None if no evidence has its probability.
+    """Return the probability of a definition over documents; None if no evidence has it.
 
-    0 if only evidence that is not asserted has one.
+    It is ``1 - prod_d (1 - max_d p)`` over documents and asserted evidence; 0 if only evidence that
+    is not asserted has one.
     """
     is_known = any(row[key] is not None for row in evidence)
     return combine_probabilities(evidence, key) if is_known else None

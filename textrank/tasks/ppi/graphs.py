@@ -143,8 +143,10 @@ class DependencyGraph:
     ) -> GraphFamily:
         """Build the dependency graphs of all pairs of a sentence, as one family.
 
-        Vertices 0 to n - 1 are the tokens, vertex n + k is dependency k. Labels are padded with -1;
-        new ones are added to ``label_index``, in place.
+        Vertices 0 to n - 1 are the tokens, vertex n + k is dependency k. Each dependency has two
+        edges of equal weight, governor -> dependency -> dependent: ``path_weight`` on a shortest
+        path, else ``other_weight``. Labels are padded with -1; new ones are added to
+        ``label_index``, in place.
         """
         dependencies, n = sentence.dependencies, len(sentence)
         on_path = pairs.shortest_paths(dependencies)
@@ -169,8 +171,9 @@ class DependencyGraph:
     ) -> GraphFamily:
         """Build the graphs of word order of all pairs of a sentence, as one family.
 
-        There is an edge from each token to the next. Vertices are the tokens, labelled by their
-        side. ``tokens`` must have the labels behind SIDE_PREFIXES, as ``_token_labels`` makes them.
+        There is an edge of ``linear_weight`` from each token to the next. Vertices are the tokens,
+        labelled "before:", "middle:" or "after:" the pair. ``tokens`` must have the labels behind
+        SIDE_PREFIXES, as ``_token_labels`` makes them.
         """
         labels = tokens.labels(pairs.sides() + len(self._prefixes) - len(SIDE_PREFIXES))
         position = np.arange(len(sentence))

@@ -490,9 +490,11 @@ def analyze_pairs(candidates: Sequence[Candidate], parse: Parse) -> PairBatch:
     """Analyse the sentences of candidates and return each candidate as a pair of entities.
 
     Pairs are in the order of ``candidates``; the entities of each pair are in text order. Pairs of
-    one sentence share its analysis, without punctuation dependencies. Raises ValueError if a
-    candidate does not have exactly two spans, or lacks the ``parse`` (see
-    ``Dependencies.from_doc``).
+    one sentence share its analysis, without punctuation dependencies. ``parse`` is "given" (with
+    the corpus), "spacy", "auto" (given, else spaCy's), "collapsed" (auto, prepositions and
+    coordinations of spaCy's collapsed) or "own" (the same, spaCy's preferred, lost subjects
+    repaired). Raises ValueError if a candidate does not have exactly two spans or its Doc lacks the
+    parse.
     """
     pair_sentences = list(
         analyze_sentences(validate_pairs(candidates), parse, DROPPED_DEPENDENCIES)
@@ -656,9 +658,10 @@ class PairArrays:
 
     @cached_property
     def token_tags(self) -> Indices:
-        """Return the tag of each token, as word numbers (tokens,); see ``PairSentence.tags``.
+        """Return the tag of each token, as word numbers (tokens,).
 
-        Tags of entities are not blinded.
+        The Penn tag, or the coarse part of speech where there is none. Tags of entities are not
+        blinded.
         """
         return self.lexicon.encode(tag for c in self.contexts for tag in c.tags)
 
@@ -781,7 +784,7 @@ class PairArrays:
 
     @cached_property
     def side(self) -> NDArray[np.int8]:
-        """Return the side of each pair token, an index into SIDES; -1 in an entity of the pair.
+        """Return the side of each pair token, (pair tokens,); -1 in an entity of the pair.
 
         A pair token is a combination of a pair and a token of its sentence. It is before the pair's
         first token (0), after its last (2), or between (1), also inside a gap of an entity.

@@ -312,8 +312,12 @@ def analyze_sentences(
     candidates
         Candidates of any number of Docs with sentence boundaries. ``Sentence.candidate_indices``
         are positions in this list; each candidate is in exactly one sentence.
-    parse, drop
-        See ``Dependencies.from_doc``. With ``"own"``, lost subjects are repaired first.
+    parse
+        Dependencies to use: ``"given"`` with the corpus, ``"spacy"``, ``"auto"`` (given if present,
+        else spaCy's), ``"collapsed"`` (auto, with spaCy's collapsed) or ``"own"`` (collapsed, with
+        spaCy's preferred and lost subjects repaired first).
+    drop
+        Dependency types to leave out.
 
     Raises
     ------
@@ -490,8 +494,9 @@ def repair_subjects(
 ) -> TokenTable:
     """Return the token table with subjects given back to verbs that lost them.
 
-    The rules are those of ``ClauseTree``. Arcs that lead out of an extent are cut if something in
-    that extent is repaired: the token then becomes a root.
+    The parser often attaches the subject of a second clause to the first ("A binds B and C inhibits
+    D" read as "B and C"); ``ClauseTree`` has the rules. Arcs that lead out of an extent are cut if
+    something in that extent is repaired: the token then becomes a root.
 
     Parameters
     ----------
@@ -523,7 +528,8 @@ def _suspect_verbs(table: TokenTable) -> NDArray[np.bool_]:
 
     A fast filter: sentences without such a verb need no repair. Suspect is a verb (by VERB_TAGS)
     that is itself labelled a subject, that has one of DEPENDENT_CLAUSE_LABELS and no subject, or
-    that is a conjunct and has a subject with a conjunct. ``table`` is as for ``repair_subjects``.
+    that is a conjunct and has a subject with a conjunct. ``table`` has ORTH, TAG, relative HEAD and
+    DEP of all tokens.
     """
     n = len(table)
     heads = np.arange(n) + table[:, 2].astype(np.int64)
@@ -935,9 +941,10 @@ class _Tree:
 def _collapse_token(tree: _Tree, token: int) -> Triple | None:
     """Return the collapsed dependency (governor, dependent, type) of a token, None if it has none.
 
-    None for roots, conjuncts, and prepositions with an object. The object of a preposition depends
-    on what the preposition depends on. Other tokens keep their head; their label is mapped to
-    Stanford's where it has another name.
+    None for roots, conjuncts, and prepositions (labels ``prep`` and ``agent``) with an object. The
+    object of a preposition depends on what the preposition depends on, by ``prep_<word>``,
+    ``prepc_<word>`` or ``agent``. Other tokens keep their head; their label is mapped to Stanford's
+    where it has another name.
     """
     head, label = tree.heads[token], tree.labels[token]
     if head == token or label == "conj":

@@ -308,7 +308,11 @@ class StatementRoles(TreeFeatures):
     """
 
     def extract_from_trees(self, trees: PairTrees, counter: FeatureCounter) -> None:
-        """Add all groups of features of all pairs to ``counter``, in place; see the class."""
+        """Add all groups of features of all pairs to ``counter``, in place.
+
+        Groups are: top with voice and roles, classes along the path, words on the path, their
+        children, triggers, and words between the entities.
+        """
         for add in (
             _add_top,
             _add_skeletons,
@@ -481,9 +485,9 @@ def _add_triggers(trees: PairTrees, counter: FeatureCounter) -> None:
 def _add_middle(trees: PairTrees, counter: FeatureCounter) -> None:
     """Add the words between the entities where they are few, and the classes of all of them.
 
-    Adds to ``counter``, in place. "Few" is at most MAX_SHORT_MIDDLE tokens, none included; they are
-    one feature, in which words with an event type are replaced by their first type. Tokens of the
-    pair's entities have no class.
+    Adds to ``counter``, in place. Pairs of ``arrays.short_middles`` have few words between them, at
+    most MAX_SHORT_MIDDLE tokens, none included; these are one feature, in which words with an event
+    type are replaced by their first type. Tokens of the pair's entities have no class.
     """
     arrays, event_types = trees.arrays, trees.nodes.event_types
     rows, pair_tokens = arrays.short_middles
@@ -516,7 +520,7 @@ class EntityFacts:
 
     @classmethod
     def from_trees(cls, trees: PairTrees) -> EntityFacts:
-        """Extract the facts of all pairs, as the only rows of ``features``."""
+        """Extract the facts of all pairs of ``trees``."""
         counter = FeatureCounter(trees.arrays.lexicon, 0)
         rows = _add_entity_facts(trees, counter)
         return cls(counter.features(binary=True), rows)
@@ -574,9 +578,10 @@ class EntityFactExtractor:
     binary: ClassVar[bool] = True
 
     def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
-        """Add the facts, and record in ``counter.shared`` which rows belong to each pair.
+        """Add the facts as new rows of ``counter``, in place, and record which belong to each pair.
 
-        The record, under the current view, is an array (pairs, 2 entities, 3 kinds) of row indices.
+        ``counter.shared[counter.view]`` becomes an array (pairs, 2 entities, 3 kinds) of row
+        indices.
         """
         counter.shared[counter.view] = _add_entity_facts(
             arrays.cached(PairTrees.from_arrays), counter
@@ -669,7 +674,10 @@ def _add_nearest_events(
 def _add_ancestor_paths(trees: PairTrees, counter: FeatureCounter) -> Indices:
     """Add role, top and words of each ancestor path as a new row; return the row of each entity.
 
-    Shape (2, pairs): first entities, then second ones. Entities with the same path share a row.
+    Rows are appended to ``counter``, in place; the result has shape (2, pairs): first entities,
+    then second ones. Entities with the same path share a row. Features are the role with voice,
+    suffix, classes and word of the top ("part"), the first relation ("end"), the inner words of the
+    path with relation or suffix ("way"), governors and event words beside the path.
     """
     nodes, paths = trees.nodes, trees.ancestor_paths.tokens
     top, role = trees.path_tops, trees.roles[0]
@@ -696,8 +704,9 @@ def _add_ancestor_paths(trees: PairTrees, counter: FeatureCounter) -> Indices:
 def _add_governors(trees: PairTrees, counter: FeatureCounter, rows: Indices) -> None:
     """Add the words that entities depend on, unless they are the top, to the row of each path.
 
-    ``rows`` (paths,) has the row of each ancestor path. A governor is the second token of a path of
-    at least three; it is named by suffix, classes and word with the entity's relation to it.
+    Adds to ``counter``, in place. ``rows`` (paths,) has the row of each ancestor path. A governor
+    is the second token of a path of at least three; it is named by suffix, classes and word with
+    the entity's relation to it.
     """
     nodes, paths = trees.nodes, trees.ancestor_paths.tokens
     long_paths = (paths.sizes > 2).nonzero()[0]
@@ -729,10 +738,11 @@ def _add_event_children(trees: PairTrees, counter: FeatureCounter, rows: Indices
 
 
 def _add_event_order(trees: PairTrees, counter: FeatureCounter) -> Indices:
-    """Add whether entities come before event words; return the row of each entity, (2 pairs,).
+    """Add whether entities come before event words as new rows; return the row of each entity.
 
-    First those of all first entities, then of all second ones; equal lists of facts share a row.
-    The first MAX_ORDERED_EVENTS triggers of each pair count.
+    Rows are appended to ``counter``, in place; the result is (2 pairs,): those of all first
+    entities, then of all second ones. Equal lists of facts share a row. The first
+    MAX_ORDERED_EVENTS triggers of each pair count; an entity comes first if its first token does.
     """
     triggers, base = trees.triggers, 8 * len(trees.nodes.heads) + 1
     pair, position = expand(triggers.starts[:-1], np.minimum(triggers.sizes, MAX_ORDERED_EVENTS))
@@ -751,7 +761,7 @@ def _add_event_order(trees: PairTrees, counter: FeatureCounter) -> Indices:
 
 
 def _add_order(trees: PairTrees, counter: FeatureCounter, rows: Indices, keys: Indices) -> None:
-    """Add the order of an entity and an event word: ``keys[i]`` to row ``rows[i]``.
+    """Add the order of an entity and an event word to ``counter``: ``keys[i]`` to row ``rows[i]``.
 
     A key is 8 * event token + 4 * (entity comes first) + 2 * (event is the top) + (event is on the
     path). Named by class or word with order and form (voice of a top, tag of another word), and by

@@ -191,9 +191,9 @@ class PPIStatement(ChoiceTask):
     def measures(self, scored: Scored) -> dict[str, float | None]:
         """Return accuracy and F1 of each answer; for types also accuracy of five coarse types.
 
-        Keys: those of ``ChoiceTask.measures``, ``accuracy``, ``f_<answer>`` (None if the answer is
-        neither predicted nor gold) and, for types, ``accuracy_five``. Needs labelled candidates, at
-        least one.
+        Keys: those of ``classification_metrics``, ``accuracy``, ``f_<answer>`` (None if the answer
+        is neither predicted nor gold) and, for types, ``accuracy_five``. The answer is that of
+        ``choose_answers``. Needs labelled candidates, at least one.
         """
         choice_metrics = super().measures(replace(scored, threshold=0.0))
         predicted, gold = _predicted_and_gold(scored, self)
@@ -542,7 +542,9 @@ class AttributeModels:
     ) -> list[dict[str, Any]]:
         """Return status, type, direction (as far as there are submodels) and trigger of pairs.
 
-        One row per candidate, in their order, as of ``predict_batch``; no rows without candidates.
+        One row per candidate, in their order; no rows without candidates. ``trigger`` is a list of
+        [start, end] character offsets, empty if there is none. ``heads`` is the leading definition
+        of each pair, which its type must satisfy; None allows all types.
         """
         if not candidates:
             return []
@@ -638,9 +640,10 @@ def _choose_answers(
 ) -> dict[str, list[str]]:
     """Return the best answer of each pair by aspect, from log-odds (pairs, answers) by aspect.
 
-    ``thresholds`` needs an entry for "status" only, see ``choose_status``. If type and direction
-    are both there, they are chosen together, by the largest product of probabilities, so that
-    bindings, and only they, have the direction "none". The first of equal answers is chosen.
+    ``thresholds`` needs an entry for "status" only: the log-odds from which a pair is negated or
+    speculated. If type and direction are both there, they are chosen together, by the largest
+    product of probabilities, so that bindings, and only they, have the direction "none". The first
+    of equal answers is chosen.
     """
     answer_index = {
         name: choose_status(values, thresholds[name]) if name == "status" else argmax_first(values)

@@ -231,8 +231,9 @@ class PPI(Task):
     def describe_decision(self, y: Vector, probabilities: Vector | None) -> dict[str, Any]:
         """Return relation and level, and precision and recall of the level on held-out pairs.
 
-        Keys: ``relation``, ``level``, ``heldout_precision``, ``heldout_recall``. ``y`` and
-        ``probabilities`` are as for ``at_level``; without probabilities, {}.
+        Keys: ``relation``, ``level``, ``heldout_precision``, ``heldout_recall``. ``y`` (1 or -1)
+        and ``probabilities`` are labels and held-out probabilities of the training pairs; without
+        probabilities, {}.
         """
         if probabilities is None:
             return {}
@@ -555,8 +556,8 @@ class PPI(Task):
     ) -> None:
         """Set ``fact`` of each row to the pooled probability of its two entities, in place.
 
-        ``rows`` are those of ``annotate``, with probabilities; ``weights`` as for
-        ``pool_evidence``.
+        ``rows`` are those of ``annotate``, with probabilities; ``weights`` are by name of
+        FACT_FEATURES, 0 if missing.
         """
         from textrank.tasks.ppi.facts import pool_evidence
 
@@ -598,8 +599,8 @@ def _sentences_with_pairs(starts: Indices, names: Sequence[Span]) -> list[tuple[
 def _group_by_sentence(starts: Indices, names: Sequence[Span]) -> list[list[Span]]:
     """Return a list of the entities of each sentence, empty for sentences without any.
 
-    Entities that extend into the next sentence are left out. ``starts`` as for
-    ``_sentences_with_pairs``.
+    Entities that extend into the next sentence are left out. ``starts`` (sentences + 1,) are the
+    first tokens of sentences and the length of the Doc.
     """
     sentences: list[list[Span]] = [[] for _ in starts[:-1]]
     ends = np.array([(span.start, span.end - 1) for span in names], dtype=np.intp)
@@ -729,7 +730,8 @@ class _SameEntity:
 
         That is if they overlap, share an identifier, abbreviate each other, or have nothing between
         them ("the small GTPase RhoA"). ``first`` must come before ``second`` in the text. An
-        abbreviation counts everywhere in the text.
+        abbreviation counts everywhere in the text, in any case; mentions that end where the two
+        forms of a definition end count as well.
         """
         if second.start <= first.end:
             return True
