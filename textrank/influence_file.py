@@ -43,7 +43,8 @@ def basis_factor(model: Model) -> Matrix:  # (b, b)
 
     A small multiple of the identity is added, so that equal candidates do no harm.
     """
-    K = np.asarray(model.pipeline.kernel(model.support, model.support), dtype=np.float64)
+    support: Any = model.support
+    K = np.asarray(model.pipeline.kernel(support, support), dtype=np.float64)
     K = (K + K.T) / 2
     K.flat[:: len(K) + 1] += JITTER * np.trace(K) / len(K)
     return np.asarray(sla.cholesky(K, lower=True))
@@ -140,7 +141,8 @@ class StoredInfluence:
             values = arrays["values"]
             if values.dtype == np.int8:
                 values = values.astype(np.int16)
-                values.flat[arrays["large"]] = arrays["large_values"]
+                large: Any = arrays["large"]
+                np.put(values, large, arrays["large_values"])
             heads = 1 if model.fit.coef.ndim == 1 else model.fit.coef.shape[1]
             if values.shape != (heads, len(documents), len(model.fit.coef)):
                 raise ValueError("shapes do not fit the model")

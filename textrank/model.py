@@ -604,8 +604,8 @@ class Model:
             if docs is not None:
                 raise ValueError("the influence comes from docs or from a file, not from both.")
             represented = pipeline.representation(candidates)
-            values = np.asarray(pipeline.kernel(represented, self.support))
-            rounded = stored.of_scores(values, self)
+            support = cast(Any, self.support)
+            rounded = stored.of_scores(np.asarray(pipeline.kernel(represented, support)), self)
             if self.heads is None:
                 return Influence(stored.documents, rounded[:, :, 0])
             scores = self.head_scores(candidates)

@@ -43,8 +43,15 @@ if TYPE_CHECKING:
     from textrank.results.store import Filter, Results
 
 Kind: TypeAlias = Literal[
-    *("partners", "evidence", "network", "facts", "statements", "count", "document"),
-    *("papers", "conflicts"),
+    "partners",
+    "evidence",
+    "network",
+    "facts",
+    "statements",
+    "count",
+    "document",
+    "papers",
+    "conflicts",
 ]
 Role: TypeAlias = Literal["", "actor", "target"]
 MAX_NAME_WORDS = 6
