@@ -112,7 +112,8 @@ class _WordNormalizer:
     def _normalize_doc(self, doc: Doc, orths: NDArray[np.uint64]) -> NormalizedWords | None:
         """Compute the result for a Doc with the token hashes ``orths``; None if nothing changes.
 
-        New spellings are added to the Doc's string store.
+        Tokens that normalise to "" are left out, others replaced. If ``fallback`` gives the same
+        words, its result is returned. New spellings are added to the Doc's string store.
         """
         changed_orths = set(orths.tolist()).difference(self._unchanged)
         if not changed_orths <= self._replacements.keys():
@@ -175,7 +176,7 @@ def normalize_words(doc: Doc, *, transliterate: bool = False) -> NormalizedWords
 
 
 def get_word_texts(doc: Doc, normalized: NormalizedWords | None) -> list[str]:
-    """Return the words of a Doc as strings, given the result of ``normalize_words``.
+    """Return the words of a Doc as strings, given ``normalize_words(doc)``, also transliterated.
 
     If ``normalized`` is None, these are all tokens. Do not change the list: it may be cached.
     """

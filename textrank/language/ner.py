@@ -409,7 +409,7 @@ class WordSpans:
     """
 
     def __init__(self, doc: Doc) -> None:
-        """Collect the words of a Doc."""
+        """Collect the words of a Doc, with Greek letters, dashes and quotes written in ASCII."""
         normalized = normalize_words(doc, transliterate=True)
         self.token_indices = (
             list(range(len(doc))) if normalized is None else normalized.token_indices.tolist()

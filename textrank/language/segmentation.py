@@ -123,7 +123,11 @@ class _WordSequence:
 
     @classmethod
     def from_doc(cls, doc: Doc) -> _WordSequence:
-        """Collect the words of a Doc; layout breaks are sought only where tokens are not words."""
+        """Collect the words of a Doc, with normalised spelling, and its layout breaks.
+
+        Layout breaks are sought only between words with white space or markup tokens between them;
+        a Doc whose tokens are all words has none.
+        """
         normalized = normalize_words(doc)
         orths, token_offsets = doc.to_array([ORTH, IDX]).T.tolist() if len(doc) else ([], [])
         if normalized is None:

@@ -104,6 +104,8 @@ class WordTok2Vec(Tok2Vec):
         """Return the (words, width) vectors of each Doc, by the fastest code that fits.
 
         ``normalized`` holds the words of each Doc, or None for a Doc whose tokens are all words.
+        Tried are the network's own forward pass (``get_forward``), which sees whole Docs, then the
+        cached network, then spaCy's code, both sentence by sentence unless ``spelt``.
         """
         if not any(map(len, docs)):
             return cast(list[Any], super().predict(docs))

@@ -209,7 +209,12 @@ class ConfusionLogOdds:
     def _score(
         self, candidates: Sequence[Candidate], indices: Sequence[int]
     ) -> Iterator[tuple[int, str, float]]:
-        """Yield index, title of a pair and log-odds for candidates of one Doc, given by index."""
+        """Yield (index, title of a pair, log-odds of its second word) for candidates of one Doc.
+
+        ``indices`` are positions in ``candidates``, at least one, all of the same Doc. One item per
+        pair of the table within the candidate's set; none for a candidate whose span is not whole
+        tokens of the table.
+        """
         table = _load_table(self.table)
         text = candidates[indices[0]].doc.text
         tokens, *_ = table.find_words(text)
@@ -495,8 +500,8 @@ class Spelling(Task):
     def _questions(self, doc: Doc, occurrences: Sequence[tuple[Span, str]]) -> Iterator[Question]:
         """Yield one question per occurrence and set, except for occurrences that touch an entity.
 
-        ``occurrences`` are (span, word of a set) as of ``PrintedWords.find``; the printed word is
-        the right answer.
+        ``occurrences`` are (span, word of a set), in text order; the printed word is
+        the right answer. Entities are those of ``doc.ents`` and of the span group ``entities``.
         """
         entity_tokens = _entity_tokens(doc) if occurrences else set()
         for span, printed in occurrences:
@@ -760,7 +765,11 @@ class PrintedWords:
 
     @cached_property
     def _prefixes(self) -> list[TokenPrefix]:
-        """Return all texts of tokens that words may begin with, or be, sorted by key."""
+        """Return all texts of tokens that words of the list may begin with, or be, sorted by key.
+
+        One entry per distinct beginning of a word, with either apostrophe. ``word`` is set only if
+        the text is a word that no blank can follow inside a longer one.
+        """
         whole: dict[str, str] = {}
         rests: dict[str, list[str]] = {}
         for word in self.words:

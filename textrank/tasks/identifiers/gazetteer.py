@@ -438,9 +438,10 @@ class Gazetteer:
 
     @classmethod
     def from_disk(cls, folder: Path) -> Gazetteer:
-        """Read what ``to_disk`` wrote to a folder.
+        """Read the ``tables.npz`` that ``to_disk`` wrote to a folder.
 
-        Raises ValueError if the file is missing or damaged, or lacks an array.
+        Differences are summed up and encoded strings decoded. Raises ValueError if the file is
+        missing or damaged, or lacks an array.
         """
         arrays = read_arrays(folder / ARRAYS_FILE)
         if missing := sorted(_ALL_ARRAYS - arrays.keys()):

@@ -415,7 +415,11 @@ class Identifiers(Task):
         identifier_of_span = {tuple(row["span"]): row["identifier"] or "" for row in rows}
 
         def link(span: Span) -> Span:
-            """Return ``span`` with the identifier of its row, or unchanged if it must stay."""
+            """Return ``span`` with the identifier of its row, or unchanged if it must stay.
+
+            It stays without a row, without an accepted label, or with an identifier unless
+            ``overwrite``.
+            """
             identifier = identifier_of_span.get((span.start_char, span.end_char))
             if (
                 identifier is None

@@ -82,7 +82,8 @@ class ParseForest:
     def from_candidates(cls, candidates: Sequence[Candidate]) -> ParseForest:
         """Build the forest of the candidates' parses, in order; all tokens of a Doc are its words.
 
-        Raises ValueError if a Doc has no parse.
+        Consecutive parses with equal words, lemmas and tags share their words. Raises ValueError if
+        a Doc has no parse.
         """
         tables = [_parse_table(candidate) for candidate in candidates]
         parse_offsets = offsets([len(table) for table in tables])
@@ -158,8 +159,8 @@ def _parse_table(candidate: Candidate) -> Hashes:  # (words, 5)
 def _collect_sentences(tables: Sequence[Hashes]) -> tuple[Hashes, Indices]:
     """Return the ORTH, LEMMA and TAG of all sentences, and the first word of each parse's sentence.
 
-    ``tables`` are those of ``_parse_table``. Consecutive tables with the same three columns are one
-    sentence. Shapes (words, 3) and (parses,).
+    ``tables`` (words, 5) have ORTH, LEMMA, TAG, HEAD and DEP, one per parse. Consecutive tables
+    with the same three first columns are one sentence. Shapes (words, 3) and (parses,).
     """
     sentences, first_words = [_EMPTY_TABLE[:, :3]], []
     previous, start, end = None, 0, 0
@@ -515,8 +516,9 @@ def _word_numbers(forest: ParseForest, form: str) -> Indices:  # (words,)
 def _add_arc_features(parts: PartCounter, attributes: _ArcAttributes) -> None:
     """Add the features of single arcs to ``parts``, in place.
 
-    ``attributes`` are those of ``_ArcAttributes.from_forest``. Roots have names of their own: their
-    tag and their word, and none of the others. All distinct arcs become one kind of parts.
+    ``attributes`` are those of all distinct arcs and a missing one. Names combine label, tags,
+    words, length and the tags between the ends. Roots have names of their own: their tag and their
+    word, and none of the others. All distinct arcs become one kind of parts.
     """
     arcs = parts.forest.arcs
     part_numbers = parts.add(np.arange(len(parts.forest.arc)), parts.forest.arc, len(arcs))

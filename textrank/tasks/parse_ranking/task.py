@@ -346,10 +346,11 @@ class ParseRanking(Task):
         return replace(parse, labels=[""] * len(parse.labels), links=links)
 
     def _collect_parses(self, docs: Sequence[Doc]) -> list[SentenceParses]:
-        """Return the sentences of each Doc with their parses, given or generated.
+        """Return the sentences of each Doc with their parses, as (sentence, parses) pairs.
 
-        All sentences but those of white space are listed, also those with no parse. Sentences of
-        all Docs are parsed together.
+        One list per Doc. Parses are those in ``doc.user_data["parses"]`` where they are used, else
+        generated. All sentences but those of white space are listed, also those with no parse.
+        Sentences of all Docs are parsed together. Raises ValueError without sentence boundaries.
         """
         sentences = [list(_sentences(doc)) for doc in docs]
         has_parses = [self._uses_document_parses(doc) for doc in docs]
@@ -411,8 +412,10 @@ def _make_docs(
 ) -> Iterator[tuple[Doc, CandidateParse]]:
     """Yield a Doc of the sentence with each parse, and the parse, in order.
 
-    ``vote_shares`` are those of the sentence, one row per parse. Each Doc is new; its ``user_data``
-    holds the ``ParseInfo`` under PARSE_INFO_KEY and, for a linkage, all links as ``dependencies``.
+    ``vote_shares`` are those of the sentence, one row per parse. Each Doc is new, with words,
+    spaces and lemmas of the sentence and tags, heads and labels of the parse; its ``user_data``
+    holds the ``ParseInfo`` (name, first token, votes and their shares per word) under
+    PARSE_INFO_KEY and, for a linkage, all links as ``dependencies``.
     """
     if not parses:
         return
@@ -756,12 +759,13 @@ class VoteShares:
 
 
 def compute_vote_shares(pools: Sequence[Sequence[CandidateParse]]) -> list[VoteShares]:
-    """Return the vote shares of each sentence, given its parses; all sentences at once.
+    """Return, for each word of each parse, the share of each parser's votes that agree with it.
 
     A pool is the parses of a sentence, all with the same numbers of words and parsers
-    (``votes_by_parser``). The votes of each parser are scaled to add up to 1 over the pool, so that
-    shares are at most 1; a parser without votes has shares of 0. The result has one item per pool,
-    in order; an empty pool has shape (0, 0, 0).
+    (``votes_by_parser``). Per pool, in order, there are two arrays (parses, words, parsers):
+    ``arcs`` for the same head and label, ``heads`` for the same head. The votes of each parser are
+    scaled to add up to 1 over the pool, so that shares are at most 1; a parser without votes has
+    shares of 0. An empty pool has shape (0, 0, 0).
     """
     trees = [tree for pool in pools for tree in pool]
     counts, widths = [len(pool) for pool in pools], [_n_words(pool) for pool in pools]

@@ -388,9 +388,11 @@ class _Skeletons:
 
     @classmethod
     def from_trees(cls, trees: PairTrees) -> _Skeletons:
-        """Collect the first class of each word on the paths below the top, in path order.
+        """Collect the first class of each word on the paths below the top.
 
-        Words of the pair's entities and words without a class are left out.
+        Entries are sorted by entity, then pair, then upwards; ``position`` counts the words of a
+        pair from its first entity to its second, the top not counted. Words of the pair's entities
+        and words without a class are left out.
         """
         side, pair, token = trees.tokens_below_top
         classes = trees.nodes.classes
@@ -465,7 +467,7 @@ def _add_path_children(trees: PairTrees, counter: FeatureCounter) -> None:
 def _add_triggers(trees: PairTrees, counter: FeatureCounter) -> None:
     """Add event words with their positions: types of the first MAX_TRIGGERS, words of the first.
 
-    Adds to ``counter``, in place. The order is that of ``trees.triggers``. The position is "path"
+    Adds to ``counter``, in place. The most likely trigger comes first. The position is "path"
     or one of POSITION_LABELS; the first trigger is also added without it. Nothing without triggers.
     """
     triggers = trees.triggers
