@@ -428,7 +428,11 @@ class _EnsembleTables:
     """
 
     def __init__(self, networks: Sequence[ParserNetwork], vectors: Sequence[Floats]) -> None:
-        """Take networks and word vectors, one of each per member."""
+        """Take networks and word vectors, one of each per member.
+
+        If all networks have the same object as ``lower``, only the first network and its vectors
+        are used.
+        """
         first = networks[0]
         shares_tables = all(network.lower is first.lower for network in networks)
         inputs = list(zip(networks, vectors, strict=True))

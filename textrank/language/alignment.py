@@ -279,10 +279,10 @@ def word_doc(doc: Doc, within: Sequence[tuple[int, int]] | None = None) -> Doc:
     """Return a copy of a Doc that has only its words, transliterated; or the Doc itself.
 
     The Doc itself is returned if all tokens are plain words, if a corpus gave its tokens and parse
-    (``user_data["dependencies"]``), or if ``within`` is given and nothing between these token
-    bounds would change (see ``_is_plain_within``). The copy carries tags, arcs, sentences, spans
-    and user data, so that features and predictions do not depend on the layout of the text.
-    ``original_offsets`` and ``original_doc`` lead back from the copy.
+    (``user_data["dependencies"]``), or if ``within`` is given and nothing between the first and
+    last words of these token ranges, no span and no head would change. The copy carries tags, arcs,
+    sentences, spans and user data, so that features and predictions do not depend on the layout of
+    the text. ``original_offsets`` and ``original_doc`` lead back from the copy.
 
     >>> import spacy
     >>> doc = Doc(spacy.blank("en").vocab, words=["TNF-α", "\\n\\n", "binds"])

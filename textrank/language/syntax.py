@@ -336,7 +336,9 @@ class WordParser(DependencyParser):  # type: ignore[misc]
     def _network_inputs(self, batch: _ParserBatch) -> tuple[ParserNetwork, Any]:
         """Return the network as it is now, and the (words, width) vectors of the batch.
 
-        Rows are the words of all Docs in order. Adds the labels to the string store.
+        Rows are the words of all Docs in order. Vectors come from the shared tok2vec if the parser
+        listens to one, else from its own, sentence by sentence. Adds the labels to the string
+        store.
         """
         docs, normalized = batch.docs, batch.normalized
         tok2vec = self.model.get_ref("tok2vec")
@@ -403,7 +405,8 @@ class WordParser(DependencyParser):  # type: ignore[misc]
     def _deprojectivize_doc(self, doc: Doc, arcs: ArcArrays) -> ArcArrays:
         """Return the arcs after spaCy's own postprocessing on a Doc of the words.
 
-        ``doc`` is not changed.
+        It moves lifted arcs, whose labels contain "||", to where their labels say. ``doc`` is not
+        changed.
         """
         words = strip_non_words(doc)
         words = words.copy() if words is doc else words

@@ -194,8 +194,9 @@ class ConfusionLogOdds:
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
         """Return one row per candidate, in order; candidates are those of ``Spelling``.
 
-        The question of a candidate is its set, words separated by "/". Loads the table. Raises
-        ValueError if that is missing or damaged.
+        A row has ``tanh(log-odds / scale)`` under the title of each pair of the table within the
+        candidate's set. The question of a candidate is its set, words separated by "/". Loads the
+        table. Raises ValueError if that is missing or damaged.
         """
         rows: list[dict[tuple[str, ...], float]] = [{} for _ in candidates]
         indices_by_doc: dict[int, list[int]] = {}
@@ -305,6 +306,7 @@ class Spelling(Task):
         """Convert lists to tuples and raise ValueError for invalid settings.
 
         A set needs two different words or more, none of them empty, in lower case except for "I".
+        ``precision`` must be above 0 and at most 1, ``error_rate`` between 0 and 1.
         """
         for setting in ("sets", "more"):
             object.__setattr__(self, setting, tuple(tuple(s) for s in getattr(self, setting)))
@@ -427,7 +429,10 @@ class Spelling(Task):
     def _proposals(self, doc: Doc, scored: Scored) -> list[dict[str, Any]]:
         """Return the rows of all proposals of a Doc, in text order.
 
-        ``scored`` has the candidates of this Doc only.
+        ``scored`` has the candidates of this Doc only. A word is proposed if it is the best other
+        word of its set, reaches ``scored.limit`` and is more probable than the printed one. A row
+        has ``printed``, ``proposal``, ``set``, ``span``, ``sentence``, ``score`` and
+        ``probability``.
         """
         answers = (
             (question, self._best_proposal(question, scored.limit))

@@ -438,7 +438,8 @@ def _split_trailing_noun(item: str) -> tuple[str, str]:
 def _replace_ending(first: str, ending: str) -> str:
     """Return the first name of a list with its ending replaced; empty if the kinds do not match.
 
-    Kinds of endings are the ``_LIST_ENDINGS``, tried in order: ("ERK1", "2") gives "ERK2".
+    Kinds of endings are number (with a letter), letter and number, Roman numeral, capital and Greek
+    letter, tried in order: ("ERK1", "2") gives "ERK2".
     """
     for pattern in _LIST_ENDINGS:
         if pattern.match(ending):

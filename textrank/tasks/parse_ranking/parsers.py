@@ -90,9 +90,10 @@ class PerturbedParser:
     backwards: bool = False
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a number is out of range or ``layers`` unknown.
+        """Raise ValueError if a setting is not valid.
 
-        The pipeline ``name`` is only checked when sentences are parsed.
+        ``sigma`` must be finite and at least 0, ``copies`` and ``seed`` at least 0, ``layers``
+        "all" or "last". The pipeline ``name`` is only checked when sentences are parsed.
         """
         if not 0 <= self.sigma < math.inf:
             raise ValueError(f"sigma must be finite and not below 0, got {self.sigma}")

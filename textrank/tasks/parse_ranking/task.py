@@ -380,8 +380,9 @@ class ParseRanking(Task):
     def _parse_sentences(self, sentences: Sequence[Span]) -> list[list[CandidateParse]]:
         """Return the pooled parses of each sentence; empty if the first parser finds none.
 
-        Linkages of Link Grammar are not pooled: they have no spanning trees. No parser is loaded
-        without sentences.
+        Equal parses of several parsers are merged and spanning trees of the votes added
+        (``pool_parses``). Linkages of Link Grammar are not pooled: they have no spanning trees. No
+        parser is loaded without sentences.
         """
         if not sentences:
             return []
@@ -395,9 +396,10 @@ class ParseRanking(Task):
         ]
 
     def _make_parsers(self) -> Sequence[Callable[[Sequence[Span]], list[list[Parse]]]]:
-        """Return the configured parsers: one, or two with ``mirror``.
+        """Return the configured parsers: Link Grammar, one perturbed parser, or two if ``mirror``.
 
-        Raises ValueError if a setting is not valid.
+        The second reads backwards and has the same noise. Raises ValueError if a setting is not
+        valid; loads nothing.
         """
         if self.source == "link_grammar":
             return [LinkGrammar(linkages=self.linkages)]
@@ -517,11 +519,12 @@ def _read_document_parses(
 
 
 def _read_parse(row: Mapping[str, Any], sentence: Span) -> CandidateParse:
-    """Return the parse of a row; raise ValueError if heads or links do not fit the sentence.
+    """Return the parse of a row, with heads and links as word indices in the sentence.
 
     A row has ``parse`` (its name), ``heads`` (token indices of the Doc), ``labels`` and optionally
     ``tags``, by default those of the sentence, and ``links``, lists of two token indices and a
-    type, for a linkage. The numbers of labels and tags are not checked, nor whether it is a tree.
+    type, for a linkage. Raises ValueError if heads or links do not fit the sentence. The numbers of
+    labels and tags are not checked, nor whether it is a tree.
     """
     heads = [int(head) - sentence.start for head in row["heads"]]
     size = len(sentence)

@@ -561,7 +561,8 @@ def _mitab_id(entity: Entity) -> str:
 def _mitab_other_ids(entity: Entity) -> str:
     """Return the UniProt and HGNC identifiers of an interactor, joined by "|"; "-" without any.
 
-    They come from the gene tables; UniProt is left out if the main identifier is one.
+    They come from the gene tables, ``uniprotkb:...`` for each accession, then ``hgnc:"HGNC:..."``;
+    UniProt is left out if the main identifier is one.
     """
     gene = entity.gene
     if gene is None:
@@ -682,7 +683,8 @@ def write_bel(facts: Iterable[Fact]) -> Iterator[str]:
 def _bel_header() -> str:
     """Return the definitions at the beginning of a script: document, namespaces and annotations.
 
-    Ends with a blank line.
+    Namespaces are BEL_NAMESPACES, annotations ``Status`` and ``Probability``. Ends with a blank
+    line.
     """
     lines = [
         'SET DOCUMENT Name = "Facts extracted by textrank"',

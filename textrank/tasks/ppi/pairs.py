@@ -676,8 +676,8 @@ class PairArrays:
     def links(self) -> DependencySteps:
         """Return all dependencies except self-loops as steps in both directions.
 
-        Tokens are numbered over the batch. Parallel dependencies of the same two tokens are all
-        kept, in the order of the parse.
+        Sorted by source, then target; tokens are numbered over the batch. Parallel dependencies of
+        the same two tokens are all kept, in the order of the parse.
         """
         dependencies = [context.sentence.dependencies for context in self.contexts]
         sizes = np.array([len(d) for d in dependencies], dtype=np.intp)
@@ -888,8 +888,9 @@ class PairArrays:
     def paths(self) -> ShortestPaths:
         """Return a shortest path between the closest tokens of each pair.
 
-        Among equally short paths, each step goes to the first token in the text, and of parallel
-        dependencies to it the first is taken. Length 0 if the entities share a token.
+        From the first entity to the second; tokens and steps are padded with -1. Among equally
+        short paths, each step goes to the first token in the text, and of parallel dependencies to
+        it the first is taken. Length 0 if the entities share a token, -1 if there is no path.
         """
         _, source, target = self.entity_token_pairs
         current, goal = source[self.closest_token_pair].copy(), target[self.closest_token_pair]

@@ -591,8 +591,10 @@ class ClauseTree:
     def repair_subjects(self) -> ClauseTree:
         """Return a tree with lost subjects given back to their verbs; self if nothing was changed.
 
-        Verbs are repaired from left to right, each in the tree that results from those before it.
-        Changes to a verb that would make the tree cyclic are skipped. ``self`` is not modified.
+        Repaired are finite main verbs whose subject was read as a conjunct of the clause before ("A
+        binds B and C inhibits D") or as object of a preposition such as "after". Verbs are repaired
+        from left to right, each in the tree that results from those before it. Changes to a verb
+        that would make the tree cyclic are skipped. ``self`` is not modified.
         """
         tree = self
         for verb in range(len(self.heads)):

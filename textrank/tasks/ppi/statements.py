@@ -266,8 +266,9 @@ def mean_f_of_rare(predicted: Indices, gold: Indices) -> float:
 def _predicted_and_gold(scored: Scored, task: PPIStatement) -> tuple[list[str], list[str]]:
     """Return the predicted and the gold answer of each pair, in the order of the questions.
 
-    Without labels the gold answer is the first one and means nothing. Empty lists without
-    questions.
+    Predicted is the answer of ``task.choose_answers`` at ``scored.limit``, gold the one with the
+    highest label. Without labels the gold answer is the first one and means nothing. Empty lists
+    without questions.
     """
     questions = list(group_by_question(scored))
     if not questions:
