@@ -348,7 +348,7 @@ class CachedTok2Vec:
     """
 
     def __init__(self, model: Model[Any, Any]) -> None:
-        """Take a network that ``from_model`` has accepted."""
+        """Take a network that ``from_model`` has accepted; the first call fills the cache."""
         embed, self._encode = model.layers
         self._columns: list[str] = embed.layers[0].attrs["columns"]
         self._embeddings, self._mix = embed.layers[2].layers[0], embed.layers[3].layers[0]

@@ -257,7 +257,7 @@ def _find_last(keys: Sequence[int], key: int) -> int:
 
 
 def empty_word_table(width: int) -> WordTable:
-    """Return a table without words, for vectors of this width."""
+    """Return a table without words, for vectors of this width; it finds no word and no list."""
     return WordTable(
         {
             "keys": np.zeros(0, dtype=np.uint32),
@@ -753,7 +753,11 @@ class _WordCache:
     """
 
     def __init__(self, table: WordTable, evidence: LinearTagScores, width: int) -> None:
-        """Allocate the arrays for words of the table, and for embeddings of this width."""
+        """Allocate the arrays, each with the padding row 0 and room for MAX_CACHED_WORDS.
+
+        ``width`` is that of the embeddings; words are looked up in ``table`` and scored by
+        ``evidence``.
+        """
         self.table, self.evidence = table, evidence
         self.rows: dict[int, int] = {}
         self.view_ids = GrowingArray(
@@ -842,7 +846,10 @@ class _ForwardPass:
     ) -> tuple[list[Any], Callable[[list[Any]], list[Doc]]]:
         """Return the vectors of each Doc of a batch and the backpropagation callback.
 
-        The batch must have at least one word; ``strings`` must know all of them.
+        Vectors are (words, width + evidence): the context vectors of the network come first, then
+        the linear tag scores. With ``is_train`` the former are computed without the cache; else the
+        callback does nothing. The batch must have at least one word; ``strings`` must know all of
+        them.
         """
         gap = max(MAX_OFFSET, model.attrs["shape"]["depth"])
         traits = self._lookup_traits(batch.keys, strings)
@@ -875,8 +882,9 @@ class _ForwardPass:
     def _lookup_traits(self, keys: NDArray[np.uint64], strings: StringStore) -> Ints:
         """Return the traits of each word, (words,), from a cache by string-store hash.
 
-        Traits are those of ``_compute_traits``. The cache is emptied first if it has more than
-        ``MAX_CACHED_WORDS``. ``strings`` must know the words.
+        Traits are bit sets: has a capital, is letters, is capitals, ends a sentence, opens or
+        closes a bracket. The cache is emptied first if it has more than ``MAX_CACHED_WORDS``.
+        ``strings`` must know the words.
         """
         distinct, inverse = np.unique(keys, return_inverse=True)
         if len(self._trait_cache) > MAX_CACHED_WORDS:
@@ -966,7 +974,8 @@ def _train_context(
     """Return the context vectors and the backpropagation callback; uses no cached embeddings.
 
     ``positions`` are those of the words in the padded sequence ``order`` of cache rows; the vectors
-    (words, width) are of these words.
+    (words, width) are of these words. Each distinct word is embedded once, by the network as it is
+    now; the callback takes the gradients of each Doc and adds to those of all layers.
     """
     tables, mix, encode = model.layers
     distinct, inverse = np.unique(order[positions], return_inverse=True)

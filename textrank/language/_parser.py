@@ -298,8 +298,10 @@ class ParserStates:
     def _hidden_layer(self, table: Floats, second_on_stack: Ints, second_in_buffer: Ints) -> Floats:
         """Return the (states, hidden) activations of the states, for maxout with two pieces.
 
-        ``table`` is that of ``ParserNetwork.build_table``. The arguments ``second_...`` have the
-        second word of each stack and buffer, (states,).
+        The sum of the rows of ``table``, of ``ParserNetwork.build_table``, for the eight words of a
+        state: first and second of the buffer, the top three of the stack, the last left child of
+        both fronts, and the last right child of the stack's top. ``second_...`` have the second
+        word of each stack and buffer, (states,).
         """
         stack_top, buffer_front = self.stack_top, self.buffer_front
         state_words = (
@@ -426,7 +428,11 @@ class _EnsembleTables:
     """
 
     def __init__(self, networks: Sequence[ParserNetwork], vectors: Sequence[Floats]) -> None:
-        """Take networks and word vectors, one of each per member."""
+        """Take networks and word vectors, one of each per member.
+
+        If all networks have the same object as ``lower``, only the first network and its vectors
+        are used.
+        """
         first = networks[0]
         shares_tables = all(network.lower is first.lower for network in networks)
         inputs = list(zip(networks, vectors, strict=True))
@@ -463,7 +469,12 @@ class _EnsembleStates(ParserStates):
     def __init__(
         self, group: SentenceGroup, starts: Ints, networks: Sequence[ParserNetwork]
     ) -> None:
-        """Set up the initial states of all members; ``starts`` are those of the group's words."""
+        """Set up the initial states of all members: empty stacks, all words in the buffers.
+
+        ``starts`` (words of the group,) is 1 where a sentence begins, -1 where not. Member m has
+        the words ``m * block_size`` to ``(m + 1) * block_size - 2`` and then its missing word;
+        ``no_head`` is the index after all blocks.
+        """
         n_members = len(networks)
         self.bias = np.stack([network.bias for network in networks])[:, None]
         self.block_size = len(group.words) + 1  # with the missing word
@@ -495,8 +506,8 @@ class _EnsembleStates(ParserStates):
     ) -> None:
         """Apply the best legal transitions until all members have parsed all sentences, in place.
 
-        ``table`` is that of ``_EnsembleTables``; ``shares_table`` says whether all members use one.
-        Results are in ``head`` and ``label``; read them with ``arcs``.
+        ``table`` has the word tables of all members, one below the other, or a single one if
+        ``shares_table``. Results are in ``head`` and ``label``; read them with ``arcs``.
         """
         self.table_offset = (
             N_STATE_WORDS * (self.missing - self.block_size + 1)

@@ -112,7 +112,8 @@ class _WordNormalizer:
     def _normalize_doc(self, doc: Doc, orths: NDArray[np.uint64]) -> NormalizedWords | None:
         """Compute the result for a Doc with the token hashes ``orths``; None if nothing changes.
 
-        New spellings are added to the Doc's string store.
+        Tokens that normalise to "" are left out, others replaced. If ``fallback`` gives the same
+        words, its result is returned. New spellings are added to the Doc's string store.
         """
         changed_orths = set(orths.tolist()).difference(self._unchanged)
         if not changed_orths <= self._replacements.keys():
@@ -175,7 +176,7 @@ def normalize_words(doc: Doc, *, transliterate: bool = False) -> NormalizedWords
 
 
 def get_word_texts(doc: Doc, normalized: NormalizedWords | None) -> list[str]:
-    """Return the words of a Doc as strings, given the result of ``normalize_words``.
+    """Return the words of a Doc as strings, given ``normalize_words(doc)``, also transliterated.
 
     If ``normalized`` is None, these are all tokens. Do not change the list: it may be cached.
     """
@@ -278,10 +279,10 @@ def word_doc(doc: Doc, within: Sequence[tuple[int, int]] | None = None) -> Doc:
     """Return a copy of a Doc that has only its words, transliterated; or the Doc itself.
 
     The Doc itself is returned if all tokens are plain words, if a corpus gave its tokens and parse
-    (``user_data["dependencies"]``), or if ``within`` is given and nothing between these token
-    bounds would change (see ``_is_plain_within``). The copy carries tags, arcs, sentences, spans
-    and user data, so that features and predictions do not depend on the layout of the text.
-    ``original_offsets`` and ``original_doc`` lead back from the copy.
+    (``user_data["dependencies"]``), or if ``within`` is given and nothing between the first and
+    last words of these token ranges, no span and no head would change. The copy carries tags, arcs,
+    sentences, spans and user data, so that features and predictions do not depend on the layout of
+    the text. ``original_offsets`` and ``original_doc`` lead back from the copy.
 
     >>> import spacy
     >>> doc = Doc(spacy.blank("en").vocab, words=["TNF-α", "\\n\\n", "binds"])

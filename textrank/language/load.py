@@ -152,8 +152,8 @@ def model_path(name: str = SHIPPED_PIPELINE) -> Path:
 def _load_pipeline(name: str | Path) -> Language:
     """Load a pipeline by name or path after registering our components.
 
-    Raises ValueError, with the fix, if there is no such pipeline (``_resolve_pipeline``) or it
-    cannot be read.
+    Raises ValueError, with the fix, if it is neither a folder with a ``config.cfg`` nor an
+    installed spaCy model package, or cannot be read.
     """
     register_components()
     if name == SHIPPED_PIPELINE:

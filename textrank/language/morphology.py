@@ -310,7 +310,9 @@ def _generate_base_forms(word: str, word_class: str) -> Iterable[str]:
     """Yield the base forms that a regular inflection may come from, the most usual first.
 
     ``word`` is in lower case and ``word_class`` noun, verb, adj or adv; others raise KeyError.
-    Yields nothing if the word has no regular ending.
+    Endings of verbs are -ing, -ed, -es and -s, of adjectives and adverbs -er and -est; the stem is
+    yielded with y for i, without a doubled consonant, as it is and with e. Yields nothing if the
+    word has no regular ending.
     """
     if word_class == "noun":
         for ending, base in _NOUN_ENDINGS:

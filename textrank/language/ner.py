@@ -409,7 +409,7 @@ class WordSpans:
     """
 
     def __init__(self, doc: Doc) -> None:
-        """Collect the words of a Doc."""
+        """Collect the words of a Doc, with Greek letters, dashes and quotes written in ASCII."""
         normalized = normalize_words(doc, transliterate=True)
         self.token_indices = (
             list(range(len(doc))) if normalized is None else normalized.token_indices.tolist()
@@ -679,8 +679,8 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
     def predict(self, docs: Iterable[Doc]) -> list[list[LabelledSpan]]:
         """Return the labelled spans of each Doc as token ranges, in text order and without overlap.
 
-        Paragraphs are decoded separately. The Docs are not changed. Spans without letter or digit
-        are dropped.
+        These are the names of the best tag sequence (``decode_tags``). Paragraphs are decoded
+        separately. The Docs are not changed. Spans without letter or digit are dropped.
         """
         docs = list(docs)
         normalized = [normalize_words(doc, transliterate=True) for doc in docs]
@@ -722,7 +722,8 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
     ) -> None:
         """Add the spans to ``doc.ents`` in place unless they overlap existing entities.
 
-        Tokens that are blocked (set to no entity by the user) count as taken too.
+        Existing entities stay. Tokens that are blocked (set to no entity by the user) count as
+        taken too.
         """
         for doc, predicted in zip(docs, spans_by_doc, strict=True):
             spans = [Span(doc, *span) for span in predicted]

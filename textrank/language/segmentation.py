@@ -123,7 +123,11 @@ class _WordSequence:
 
     @classmethod
     def from_doc(cls, doc: Doc) -> _WordSequence:
-        """Collect the words of a Doc; layout breaks are sought only where tokens are not words."""
+        """Collect the words of a Doc, with normalised spelling, and its layout breaks.
+
+        Layout breaks are sought only between words with white space or markup tokens between them;
+        a Doc whose tokens are all words has none.
+        """
         normalized = normalize_words(doc)
         orths, token_offsets = doc.to_array([ORTH, IDX]).T.tolist() if len(doc) else ([], [])
         if normalized is None:
@@ -223,7 +227,8 @@ class _WordSequence:
     def _is_inside_brackets(self, first: int, n: int) -> bool:
         """Return whether a bracket opened in this sentence closes soon after word ``n``.
 
-        The sentence begins at word ``first``; "soon" is within ``_MAX_BRACKET_WORDS`` words.
+        The sentence begins at word ``first``; opening and closing bracket must both be within
+        ``_MAX_BRACKET_WORDS`` words. Round and square brackets are not told apart.
         """
         depth = 0
         for word in self.words[max(first, n - _MAX_BRACKET_WORDS) : n]:
@@ -297,7 +302,8 @@ def _find_new_lines(lines: Sequence[str]) -> Iterator[int]:
     """Yield the numbers (from 0) of the lines that do not continue the sentence of the line before.
 
     ``lines`` are all lines of a text. Blank lines separate blocks; the first line of a block is not
-    reported, since a blank line ends a sentence anyway.
+    reported, since a blank line ends a sentence anyway. Within a block these are the rows of a
+    table, list items, and lines below an intended break (``_starts_sentence``).
     """
     block_start = 0
     while block_start < len(lines):
@@ -312,8 +318,10 @@ def _find_new_lines_in_block(lines: Sequence[str]) -> Iterator[int]:
     """Yield the numbers (from 0) of the lines of a block that begin a new sentence.
 
     The first line is never reported. ``lines`` are consecutive lines without blank ones. In a table
-    (``_is_table``) every line begins one, elsewhere those of ``_starts_sentence`` and, in a block
-    of more than two lines narrower than ``_MIN_PROSE_WIDTH``, also those of ``_is_list_entry``.
+    (``_is_table``) every line begins one; elsewhere list items, sentence openers and capitalised
+    lines below an intended break do (``_starts_sentence``) and, in a block of more than two lines,
+    all narrower than ``_MIN_PROSE_WIDTH``, also capitalised or numbered lines after a finished one
+    (``_is_list_entry``).
     """
     if len(lines) < 2:
         return
@@ -549,7 +557,8 @@ class BioTokenizer:
     def __call__(self, text: str) -> Doc:
         """Tokenize a text, with lone surrogates replaced by U+FFFD.
 
-        An empty text gives an empty Doc.
+        Markup and entities are tokens of their own or part of one, so that offsets stay those of
+        the text. An empty text gives an empty Doc.
         """
         # spaCy stores UTF-8, which cannot hold lone surrogates; the replacement keeps offsets.
         text = _LONE_SURROGATE.sub("\ufffd", text)
@@ -561,8 +570,8 @@ class BioTokenizer:
     def _tokenize(self, text: str) -> list[str]:
         """Return the tokens of a text, white space included: they concatenate to the text.
 
-        A run of white space is one token. A full stop that ends the text is split off
-        (``_split_final_stop``).
+        A run of white space is one token. The full stop of an abbreviation that ends the text is
+        split off, unless it is the only token.
         """
         tokens: list[str] = []
         for chunk in _CHUNK.findall(text):
@@ -581,7 +590,8 @@ class BioTokenizer:
     def _tokenize_chunk(self, chunk: str) -> tuple[str, ...]:
         """Return the tokens of a chunk without white space, from the cache if possible.
 
-        Short chunks are added to the cache, which is emptied when it is full.
+        Chunks of at most ``_MAX_CACHED_CHARACTERS`` are added to the cache, which is emptied when
+        it is full.
         """
         tokens = self._cache.get(chunk)
         if tokens is None:

@@ -104,6 +104,8 @@ class WordTok2Vec(Tok2Vec):
         """Return the (words, width) vectors of each Doc, by the fastest code that fits.
 
         ``normalized`` holds the words of each Doc, or None for a Doc whose tokens are all words.
+        Tried are the network's own forward pass (``get_forward``), which sees whole Docs, then the
+        cached network, then spaCy's code, both sentence by sentence unless ``spelt``.
         """
         if not any(map(len, docs)):
             return cast(list[Any], super().predict(docs))
@@ -334,7 +336,9 @@ class WordParser(DependencyParser):  # type: ignore[misc]
     def _network_inputs(self, batch: _ParserBatch) -> tuple[ParserNetwork, Any]:
         """Return the network as it is now, and the (words, width) vectors of the batch.
 
-        Rows are the words of all Docs in order. Adds the labels to the string store.
+        Rows are the words of all Docs in order. Vectors come from the shared tok2vec if the parser
+        listens to one, else from its own, sentence by sentence. Adds the labels to the string
+        store.
         """
         docs, normalized = batch.docs, batch.normalized
         tok2vec = self.model.get_ref("tok2vec")
@@ -401,7 +405,8 @@ class WordParser(DependencyParser):  # type: ignore[misc]
     def _deprojectivize_doc(self, doc: Doc, arcs: ArcArrays) -> ArcArrays:
         """Return the arcs after spaCy's own postprocessing on a Doc of the words.
 
-        ``doc`` is not changed.
+        It moves lifted arcs, whose labels contain "||", to where their labels say. ``doc`` is not
+        changed.
         """
         words = strip_non_words(doc)
         words = words.copy() if words is doc else words

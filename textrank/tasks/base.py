@@ -79,7 +79,9 @@ class Question:
         """Return a candidate for the second of two answers, or one per answer if there are more.
 
         ``number`` is that of the question in its Doc, which becomes the candidates' query,
-        "q<number>". Labels are 1 for the right answer and -1 for others, None if it is unknown.
+        "q<number>". Labels are 1 for the right answer and -1 for others, None if it is unknown. The
+        span of a candidate is a copy with the id but without the label, which may be the right
+        answer.
         """
         answers = self.answers[1:] if len(self.answers) == 2 else self.answers
         span, doc = self.span, self.span.doc

@@ -183,7 +183,9 @@ class Retrieve(Task):
     def candidates(self, doc: Doc) -> list[Candidate]:
         """Return one candidate per listed document, in the order of the list, with its features.
 
-        The label is the relevance, None if it is unknown. [] for a Doc that lists none.
+        Features are those of the list, else shares of the query's words and BM25 over the documents
+        of the query. Document and query of a candidate are the id of the Doc. The label is the
+        relevance, None if it is unknown. [] for a Doc that lists none.
         """
         documents = listed_documents(doc)
         word_counts = [_count_words(row) for row in documents]

@@ -194,8 +194,9 @@ class ConfusionLogOdds:
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
         """Return one row per candidate, in order; candidates are those of ``Spelling``.
 
-        The question of a candidate is its set, words separated by "/". Loads the table. Raises
-        ValueError if that is missing or damaged.
+        A row has ``tanh(log-odds / scale)`` under the title of each pair of the table within the
+        candidate's set. The question of a candidate is its set, words separated by "/". Loads the
+        table. Raises ValueError if that is missing or damaged.
         """
         rows: list[dict[tuple[str, ...], float]] = [{} for _ in candidates]
         indices_by_doc: dict[int, list[int]] = {}
@@ -209,7 +210,12 @@ class ConfusionLogOdds:
     def _score(
         self, candidates: Sequence[Candidate], indices: Sequence[int]
     ) -> Iterator[tuple[int, str, float]]:
-        """Yield index, title of a pair and log-odds for candidates of one Doc, given by index."""
+        """Yield (index, title of a pair, log-odds of its second word) for candidates of one Doc.
+
+        ``indices`` are positions in ``candidates``, at least one, all of the same Doc. One item per
+        pair of the table within the candidate's set; none for a candidate whose span is not whole
+        tokens of the table.
+        """
         table = _load_table(self.table)
         text = candidates[indices[0]].doc.text
         tokens, *_ = table.find_words(text)
@@ -300,6 +306,7 @@ class Spelling(Task):
         """Convert lists to tuples and raise ValueError for invalid settings.
 
         A set needs two different words or more, none of them empty, in lower case except for "I".
+        ``precision`` must be above 0 and at most 1, ``error_rate`` between 0 and 1.
         """
         for setting in ("sets", "more"):
             object.__setattr__(self, setting, tuple(tuple(s) for s in getattr(self, setting)))
@@ -422,7 +429,10 @@ class Spelling(Task):
     def _proposals(self, doc: Doc, scored: Scored) -> list[dict[str, Any]]:
         """Return the rows of all proposals of a Doc, in text order.
 
-        ``scored`` has the candidates of this Doc only.
+        ``scored`` has the candidates of this Doc only. A word is proposed if it is the best other
+        word of its set, reaches ``scored.limit`` and is more probable than the printed one. A row
+        has ``printed``, ``proposal``, ``set``, ``span``, ``sentence``, ``score`` and
+        ``probability``.
         """
         answers = (
             (question, self._best_proposal(question, scored.limit))
@@ -495,8 +505,8 @@ class Spelling(Task):
     def _questions(self, doc: Doc, occurrences: Sequence[tuple[Span, str]]) -> Iterator[Question]:
         """Yield one question per occurrence and set, except for occurrences that touch an entity.
 
-        ``occurrences`` are (span, word of a set) as of ``PrintedWords.find``; the printed word is
-        the right answer.
+        ``occurrences`` are (span, word of a set), in text order; the printed word is
+        the right answer. Entities are those of ``doc.ents`` and of the span group ``entities``.
         """
         entity_tokens = _entity_tokens(doc) if occurrences else set()
         for span, printed in occurrences:
@@ -760,7 +770,11 @@ class PrintedWords:
 
     @cached_property
     def _prefixes(self) -> list[TokenPrefix]:
-        """Return all texts of tokens that words may begin with, or be, sorted by key."""
+        """Return all texts of tokens that words of the list may begin with, or be, sorted by key.
+
+        One entry per distinct beginning of a word, with either apostrophe. ``word`` is set only if
+        the text is a word that no blank can follow inside a longer one.
+        """
         whole: dict[str, str] = {}
         rests: dict[str, list[str]] = {}
         for word in self.words:

@@ -409,9 +409,9 @@ def build_candidate_table(
 ) -> CandidateTable:
     """Find the candidate genes of all mentions and compute their first-stage columns.
 
-    Modifiers at the ends of a mention are trimmed first. A name that is a list ("A and B") is also
-    looked up item by item; the list itself keeps only families as candidates. Equal names share
-    their rows. Neither scores nor ranks.
+    Leading modifiers of a mention ("human") are trimmed first. A name that is an abbreviated list
+    ("ERK1/2") is also looked up item by item; the list itself keeps only families as candidates.
+    Equal names share their rows. Neither scores nor ranks.
 
     Parameters
     ----------
@@ -558,7 +558,11 @@ class _SpeciesStatistics(NamedTuple):
 
     @classmethod
     def from_matches(cls, same: Sequence[Match]) -> _SpeciesStatistics:
-        """Compute the statistics of at least one match of the same species."""
+        """Compute the statistics of matches of the same species, at least one.
+
+        Number of genes, most reliable kind, largest counts, and by kind how many genes have it or a
+        more reliable one.
+        """
         kinds = [match.kind for match in same]
         return cls(
             len(same),
@@ -767,8 +771,9 @@ def _nearby_shares(
     Values are the shares of the name's mentions whose nearest species ("near"), sentence
     ("sentence") or last species before ("last") is or names this species, each followed by the
     share where it is another one; a mention without any species counts for neither. List items
-    count as mentions of their own. ``queries`` are those of ``CandidateTable`` with the
-    ``evidence`` of each.
+    count as mentions of their own. ``queries`` are (mention, item, name) numbers, ``evidence`` the
+    surroundings of each query, and ``sentence_taxa`` (sentences, taxa) says which species a
+    sentence names.
     """
     counts = np.zeros((n_names, n_taxa, len(NEARBY_COLUMNS)), dtype=np.float32)
     n_mentions = np.zeros(n_names, dtype=np.float32)
@@ -842,10 +847,11 @@ def _text_columns(
 
     They say whether the name's long form, earlier usage, label, next words and other names of the
     document speak for the gene, another gene, a family or no gene. Rows of families have the
-    columns that begin with "family", rows of genes the others. Arguments are those of
-    ``CandidateTable`` and ``build_candidate_table``; ``long_forms`` are the matches of each name's
-    long form, None if it has none, and ``anchors`` the concepts that each name means with little
-    doubt.
+    columns that begin with "family", rows of genes the others. Per name there are ``blocks``
+    (candidates), ``rows_of_name``, ``long_forms`` (matches of its long form, None if it has none)
+    and ``anchors`` (concepts that it means with little doubt); per query ``queries`` (mention,
+    item, name) and ``evidence``; per row ``key_ids``. ``own_usage`` is subtracted from usage
+    counts.
     """
     flags = np.zeros((len(blocks), 5), dtype=np.float32)
     for (_, _, name), one in zip(queries, evidence, strict=True):

@@ -71,6 +71,11 @@ class TextContext:
     ) -> TextContext:
         """Analyse a document with these gene names.
 
+        Hints at a species count with ``HINT_WEIGHT`` in shares but are not in ``species``; viruses
+        have no share. ``taxa`` are the fixed species, else human, mouse, those that the text or the
+        form of a name (hTERT) tells, and those of a user's gazetteer. Without any share,
+        ``species_lead`` is 0 for human and mouse.
+
         Parameters
         ----------
         text

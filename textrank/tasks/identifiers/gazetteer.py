@@ -142,8 +142,8 @@ class Gazetteer:
     def find_entries(self, key: str) -> tuple[DictionaryEntry, ...]:
         """Return the entries of a key, most reliable kind first, then by row.
 
-        ``key`` is the result of ``make_key``, not a name as written. Empty if the key is unknown.
-        Cached.
+        ``key`` is the result of ``make_key``, not a name as written. Looked up by a 40-bit hash, so
+        that a collision can return the entries of another key. Empty if the key is unknown. Cached.
         """
         if key in self._entry_cache:
             return self._entry_cache[key]
@@ -255,10 +255,11 @@ class Gazetteer:
         return index < len(numbers) and numbers[index] == int(local)
 
     def find_taxon(self, identifier: str) -> int | None:
-        """Return the species of a gene; None if there is no gene with this numeric identifier.
+        """Return the species of a gene with a numeric identifier; 0 for a family, None if unknown.
 
         Only the number is compared: of genes with the same number under several prefixes, the first
-        row counts. None also if no gene has the prefix.
+        row counts. None if no gene has the number or the prefix, and for local parts that are no
+        number of at most nine digits.
         """
         prefix, _, local = identifier.partition(":")
         if prefix not in self.prefixes or not local.isdigit() or len(local) > 9:
@@ -438,9 +439,10 @@ class Gazetteer:
 
     @classmethod
     def from_disk(cls, folder: Path) -> Gazetteer:
-        """Read what ``to_disk`` wrote to a folder.
+        """Read the ``tables.npz`` that ``to_disk`` wrote to a folder.
 
-        Raises ValueError if the file is missing or damaged, or lacks an array.
+        Differences are summed up and encoded strings decoded. Raises ValueError if the file is
+        missing or damaged, or lacks an array.
         """
         arrays = read_arrays(folder / ARRAYS_FILE)
         if missing := sorted(_ALL_ARRAYS - arrays.keys()):

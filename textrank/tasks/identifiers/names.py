@@ -283,7 +283,10 @@ def _iter_variants(name: str) -> Iterator[tuple[str, str]]:
     """Yield (method, text) of each variant of a name, most reliable first.
 
     Texts and their keys may repeat. Methods come in the order of ``VARIANT_METHODS``, without
-    "part".
+    "part": the name as it is, without modifiers ("head") and tail words, a yeast protein as gene,
+    outside and inside of brackets, without a prefix (hTERT), with a Roman numeral as number, X
+    receptor as XR and X, without a trailing variant or loose tail ("kinase"), and last with 1, a
+    and a1 appended ("first").
     """
     yield "whole", name
     stripped = strip_modifiers(name)
@@ -435,7 +438,8 @@ def _split_trailing_noun(item: str) -> tuple[str, str]:
 def _replace_ending(first: str, ending: str) -> str:
     """Return the first name of a list with its ending replaced; empty if the kinds do not match.
 
-    Kinds of endings are the ``_LIST_ENDINGS``, tried in order: ("ERK1", "2") gives "ERK2".
+    Kinds of endings are number (with a letter), letter and number, Roman numeral, capital and Greek
+    letter, tried in order: ("ERK1", "2") gives "ERK2".
     """
     for pattern in _LIST_ENDINGS:
         if pattern.match(ending):

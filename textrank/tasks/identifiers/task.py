@@ -193,7 +193,8 @@ class Identifiers(Task):
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """Return how many names with gold identifiers have none of them among their candidates.
 
-        ``candidates`` are those of the Doc. 0 without a gold standard.
+        A candidate of a list item counts for its name; "no gene" does not. ``candidates`` are those
+        of the Doc, with labels. 0 without a gold standard.
         """
         reached = {
             int(candidate.query.partition(".")[0])
@@ -415,7 +416,11 @@ class Identifiers(Task):
         identifier_of_span = {tuple(row["span"]): row["identifier"] or "" for row in rows}
 
         def link(span: Span) -> Span:
-            """Return ``span`` with the identifier of its row, or unchanged if it must stay."""
+            """Return ``span`` with the identifier of its row, or unchanged if it must stay.
+
+            It stays without a row, without an accepted label, or with an identifier unless
+            ``overwrite``.
+            """
             identifier = identifier_of_span.get((span.start_char, span.end_char))
             if (
                 identifier is None
@@ -959,7 +964,8 @@ def _decide_name(
 def identifiers_by_document(decisions: Sequence[NameDecision]) -> dict[str, frozenset[str]]:
     """Return the predicted gene identifiers of each document, without families (``fplx:``).
 
-    Documents without a decision are missing.
+    A document whose names were all answered with "no gene" has an empty set; documents without a
+    decision are missing.
     """
     identifiers: dict[str, frozenset[str]] = {}
     for decision in decisions:

@@ -82,7 +82,8 @@ class ParseForest:
     def from_candidates(cls, candidates: Sequence[Candidate]) -> ParseForest:
         """Build the forest of the candidates' parses, in order; all tokens of a Doc are its words.
 
-        Raises ValueError if a Doc has no parse.
+        Consecutive parses with equal words, lemmas and tags share their words. Raises ValueError if
+        a Doc has no parse.
         """
         tables = [_parse_table(candidate) for candidate in candidates]
         parse_offsets = offsets([len(table) for table in tables])
@@ -158,8 +159,8 @@ def _parse_table(candidate: Candidate) -> Hashes:  # (words, 5)
 def _collect_sentences(tables: Sequence[Hashes]) -> tuple[Hashes, Indices]:
     """Return the ORTH, LEMMA and TAG of all sentences, and the first word of each parse's sentence.
 
-    ``tables`` are those of ``_parse_table``. Consecutive tables with the same three columns are one
-    sentence. Shapes (words, 3) and (parses,).
+    ``tables`` (words, 5) have ORTH, LEMMA, TAG, HEAD and DEP, one per parse. Consecutive tables
+    with the same three first columns are one sentence. Shapes (words, 3) and (parses,).
     """
     sentences, first_words = [_EMPTY_TABLE[:, :3]], []
     previous, start, end = None, 0, 0
@@ -321,9 +322,11 @@ class ParseInfo(TypedDict):
 
 
 def get_parse_info(candidate: Candidate) -> ParseInfo:
-    """Return what is known about a candidate's parse besides its tree.
+    """Return what is known about a candidate's parse besides its tree, ``doc.user_data["parse"]``.
 
-    Raises ValueError if the candidate does not come from the task ``parse_ranking``.
+    Keys are ``name``, ``start`` (first token in the document), ``own`` (first choice) and shares of
+    votes: ``votes``, ``consensus``, ``attachment``, ``by`` parser, ``arcs`` and ``heads`` per word,
+    ``spans``. Raises ValueError if the candidate does not come from the task ``parse_ranking``.
     """
     info: ParseInfo | None = candidate.doc.user_data.get(PARSE_INFO_KEY)
     if info is None:
@@ -348,7 +351,9 @@ class ParseSupport:
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
         """Return the features of candidates, one row each, in order.
 
-        Candidates must come from the task ``parse_ranking``; else ValueError is raised.
+        Names are ("own",), ("votes",), ("consensus",), ("attachment",) and ("doubt",), the first
+        three but "own" also with "parser 1", ..., and ("spanning", "all" or "parser n"). Candidates
+        must come from the task ``parse_ranking``; else ValueError is raised.
         """
         infos = [get_parse_info(candidate) for candidate in candidates]
         rows_by_shape: dict[tuple[int, ...], list[int]] = {}  # by (words, parsers)
@@ -366,8 +371,10 @@ class ParseSupport:
 def _vote_means(infos: Sequence[ParseInfo]) -> list[tuple[float, list[float], list[float]]]:
     """Return (doubt, consensus per parser, attachment per parser) of each parse.
 
-    All parses must have the same numbers of words and parsers. Without words or parsers each is
-    (0, [], []). Doubt is at most 0.
+    Doubt is the mean over words of the log of the mean share of votes for the arc, at least
+    MIN_VOTE_SHARE, so at most 0; consensus and attachment are mean shares for arcs and for heads.
+    All parses must have the same numbers of words and parsers. Without words or parsers each is (0,
+    [], []).
     """
     arcs, heads = (np.array([info[name] for info in infos]) for name in ("arcs", "heads"))
     if not arcs.size:
@@ -436,7 +443,8 @@ class ArcFeatures:
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
         """Return the features of the candidates' parses, one row each, in order.
 
-        Raises ValueError if a Doc has no parse. Shows progress on a terminal.
+        Counts of names of arcs, pairs of arcs and heads, divided by the root of the number of
+        words. Raises ValueError if a Doc has no parse. Shows progress on a terminal.
         """
         forest = ParseForest.from_candidates(list(track(candidates, "arcs", len(candidates))))
         parts = PartCounter(forest)
@@ -515,8 +523,9 @@ def _word_numbers(forest: ParseForest, form: str) -> Indices:  # (words,)
 def _add_arc_features(parts: PartCounter, attributes: _ArcAttributes) -> None:
     """Add the features of single arcs to ``parts``, in place.
 
-    ``attributes`` are those of ``_ArcAttributes.from_forest``. Roots have names of their own: their
-    tag and their word, and none of the others. All distinct arcs become one kind of parts.
+    ``attributes`` are those of all distinct arcs and a missing one. Names combine label, tags,
+    words, length and the tags between the ends. Roots have names of their own: their tag and their
+    word, and none of the others. All distinct arcs become one kind of parts.
     """
     arcs = parts.forest.arcs
     part_numbers = parts.add(np.arange(len(parts.forest.arc)), parts.forest.arc, len(arcs))
@@ -611,9 +620,10 @@ def _add_head_arc_features(parts: PartCounter, attributes: _ArcAttributes) -> No
 def _add_sibling_features(parts: PartCounter, attributes: _ArcAttributes) -> None:
     """Add the features of neighbouring dependents, and of each with the next inner one, in place.
 
-    Neighbours are consecutive dependents of a head, also with the head between them. The inner one
-    is the neighbour on the same side of the head, but closer to it; the innermost pairs with a
-    missing arc. Roots are nobody's dependents.
+    Neighbours are consecutive dependents of a head, also with the head between them ("labels
+    beside": head's tag and both labels). The inner one is the neighbour on the same side of the
+    head, but closer to it ("tags inside" and "labels inside", with head's tag and side); the
+    innermost pairs with a missing arc. Roots are nobody's dependents.
     """
     head = parts.forest.head
     non_roots = np.flatnonzero(head != np.arange(len(head)))
@@ -830,7 +840,8 @@ class ParseSequences:
     def __call__(self, candidates: Sequence[Candidate]) -> MultiView:
         """Return the views of the candidates' sentences, one sequence per candidate in each.
 
-        Views are named as in ``types``. Raises ValueError if a Doc has neither given dependencies
+        Views are named as in ``types``, such as "bigram" and "link_type"; a sequence has one string
+        per word or link, in text order. Raises ValueError if a Doc has neither given dependencies
         nor a parse.
         """
         sequences: dict[str, list[list[str]]] = {name: [] for name in self.types}

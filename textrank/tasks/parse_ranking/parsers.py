@@ -90,9 +90,10 @@ class PerturbedParser:
     backwards: bool = False
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a number is out of range or ``layers`` unknown.
+        """Raise ValueError if a setting is not valid.
 
-        The pipeline ``name`` is only checked when sentences are parsed.
+        ``sigma`` must be finite and at least 0, ``copies`` and ``seed`` at least 0, ``layers``
+        "all" or "last". The pipeline ``name`` is only checked when sentences are parsed.
         """
         if not 0 <= self.sigma < math.inf:
             raise ValueError(f"sigma must be finite and not below 0, got {self.sigma}")
@@ -409,7 +410,9 @@ class LinkGrammar:
     def _run(self, lines: Sequence[str]) -> str:
         """Run link-parser on lines of text, one sentence each, and return what it prints.
 
-        Raises FileNotFoundError if there is no such program, OSError if it fails or takes too long.
+        The output echoes each line before its linkages, at most ``self.linkages`` of them, as
+        PostScript. Raises FileNotFoundError if there is no such program, OSError if it fails or
+        takes longer than 60 s plus four time limits per line.
         """
         program = shutil.which(self.command)
         if program is None:
@@ -706,6 +709,8 @@ class _SpanningTreeSearch:
         """Follow best heads from every node to the root and contract each cycle met on the way.
 
         Sets ``best_head`` of all nodes but the root and fills ``cycles`` in order of contraction.
+        Contracted cycles are nodes too and visited in turn, so that no cycle of active nodes is
+        left.
         """
         finished = {self.root}
         start = 0
@@ -788,8 +793,9 @@ class _SpanningTreeSearch:
     ) -> dict[int, int]:
         """Redirect arcs from members to the contracted node; return each dependent's best member.
 
-        Dependents are nodes outside the cycle. Only arcs with more than the dependent's default
-        votes are kept; the first member wins ties.
+        Changes ``incoming`` and ``outgoing``, in place. Dependents are nodes outside the cycle.
+        Only arcs with more than the dependent's default votes are kept; the first member wins ties.
+        ``inside`` is the set of ``members``.
         """
         member_of_dependent: dict[int, int] = {}
         for member in members:

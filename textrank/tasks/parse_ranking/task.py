@@ -346,10 +346,11 @@ class ParseRanking(Task):
         return replace(parse, labels=[""] * len(parse.labels), links=links)
 
     def _collect_parses(self, docs: Sequence[Doc]) -> list[SentenceParses]:
-        """Return the sentences of each Doc with their parses, given or generated.
+        """Return the sentences of each Doc with their parses, as (sentence, parses) pairs.
 
-        All sentences but those of white space are listed, also those with no parse. Sentences of
-        all Docs are parsed together.
+        One list per Doc. Parses are those in ``doc.user_data["parses"]`` where they are used, else
+        generated. All sentences but those of white space are listed, also those with no parse.
+        Sentences of all Docs are parsed together. Raises ValueError without sentence boundaries.
         """
         sentences = [list(_sentences(doc)) for doc in docs]
         has_parses = [self._uses_document_parses(doc) for doc in docs]
@@ -379,8 +380,9 @@ class ParseRanking(Task):
     def _parse_sentences(self, sentences: Sequence[Span]) -> list[list[CandidateParse]]:
         """Return the pooled parses of each sentence; empty if the first parser finds none.
 
-        Linkages of Link Grammar are not pooled: they have no spanning trees. No parser is loaded
-        without sentences.
+        Equal parses of several parsers are merged and spanning trees of the votes added
+        (``pool_parses``). Linkages of Link Grammar are not pooled: they have no spanning trees. No
+        parser is loaded without sentences.
         """
         if not sentences:
             return []
@@ -394,9 +396,10 @@ class ParseRanking(Task):
         ]
 
     def _make_parsers(self) -> Sequence[Callable[[Sequence[Span]], list[list[Parse]]]]:
-        """Return the configured parsers: one, or two with ``mirror``.
+        """Return the configured parsers: Link Grammar, one perturbed parser, or two if ``mirror``.
 
-        Raises ValueError if a setting is not valid.
+        The second reads backwards and has the same noise. Raises ValueError if a setting is not
+        valid; loads nothing.
         """
         if self.source == "link_grammar":
             return [LinkGrammar(linkages=self.linkages)]
@@ -411,8 +414,10 @@ def _make_docs(
 ) -> Iterator[tuple[Doc, CandidateParse]]:
     """Yield a Doc of the sentence with each parse, and the parse, in order.
 
-    ``vote_shares`` are those of the sentence, one row per parse. Each Doc is new; its ``user_data``
-    holds the ``ParseInfo`` under PARSE_INFO_KEY and, for a linkage, all links as ``dependencies``.
+    ``vote_shares`` are those of the sentence, one row per parse. Each Doc is new, with words,
+    spaces and lemmas of the sentence and tags, heads and labels of the parse; its ``user_data``
+    holds the ``ParseInfo`` (name, first token, votes and their shares per word) under
+    PARSE_INFO_KEY and, for a linkage, all links as ``dependencies``.
     """
     if not parses:
         return
@@ -514,11 +519,12 @@ def _read_document_parses(
 
 
 def _read_parse(row: Mapping[str, Any], sentence: Span) -> CandidateParse:
-    """Return the parse of a row; raise ValueError if heads or links do not fit the sentence.
+    """Return the parse of a row, with heads and links as word indices in the sentence.
 
     A row has ``parse`` (its name), ``heads`` (token indices of the Doc), ``labels`` and optionally
     ``tags``, by default those of the sentence, and ``links``, lists of two token indices and a
-    type, for a linkage. The numbers of labels and tags are not checked, nor whether it is a tree.
+    type, for a linkage. Raises ValueError if heads or links do not fit the sentence. The numbers of
+    labels and tags are not checked, nor whether it is a tree.
     """
     heads = [int(head) - sentence.start for head in row["heads"]]
     size = len(sentence)
@@ -756,12 +762,13 @@ class VoteShares:
 
 
 def compute_vote_shares(pools: Sequence[Sequence[CandidateParse]]) -> list[VoteShares]:
-    """Return the vote shares of each sentence, given its parses; all sentences at once.
+    """Return, for each word of each parse, the share of each parser's votes that agree with it.
 
     A pool is the parses of a sentence, all with the same numbers of words and parsers
-    (``votes_by_parser``). The votes of each parser are scaled to add up to 1 over the pool, so that
-    shares are at most 1; a parser without votes has shares of 0. The result has one item per pool,
-    in order; an empty pool has shape (0, 0, 0).
+    (``votes_by_parser``). Per pool, in order, there are two arrays (parses, words, parsers):
+    ``arcs`` for the same head and label, ``heads`` for the same head. The votes of each parser are
+    scaled to add up to 1 over the pool, so that shares are at most 1; a parser without votes has
+    shares of 0. An empty pool has shape (0, 0, 0).
     """
     trees = [tree for pool in pools for tree in pool]
     counts, widths = [len(pool) for pool in pools], [_n_words(pool) for pool in pools]

@@ -113,9 +113,10 @@ class Entities:
     def from_arrays(cls, arrays: PairArrays) -> Entities:
         """Collect the distinct token lists of mentions and of the entities of pairs.
 
-        Equal lists of one sentence become one entity, so a mention that is given twice is listed
-        twice in ``mentions`` with the same number. Lists that differ in any token are different
-        entities.
+        Entities are numbered sentence by sentence, mentions in their order first, then members of
+        pairs that are no mention; ``first`` and ``second`` are those of each pair. Equal lists of
+        one sentence become one entity, so a mention that is given twice is listed twice in
+        ``mentions`` with the same number. Lists that differ in any token are different entities.
         """
         entity_numbers: list[dict[tuple[int, ...], int]] = []
         mentions: list[list[int]] = []

@@ -110,8 +110,8 @@ class TreeNodes:
     def from_arrays(cls, arrays: PairArrays) -> TreeNodes:
         """Read the trees of spaCy's parse of the sentences of pairs.
 
-        A token whose head lies in another sentence, or from which heads lead to a cycle, becomes a
-        root.
+        Heads are tokens numbered over the batch; a root is its own head. A token whose head lies in
+        another sentence, or from which heads lead to a cycle, becomes a root and keeps its label.
         """
         sentences = [context.sentence for context in arrays.contexts]
         table = np.concatenate(

@@ -157,7 +157,9 @@ class GlobalContext(_Block):
     def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
         """Add the n-grams of all windows of all pairs to ``counter``, in place.
 
-        Names are (window, *stems). An n-gram counts in every window that contains it completely.
+        Windows are "fore" (up to the second entity), "between" (from the first to the second) and
+        "after" (from the first on); n-grams have 1 to ``longest`` stems. Names are (window,
+        *stems). An n-gram counts in every window that contains it completely.
         """
         windows = self._windows(arrays)
         for size in range(1, self.longest + 1):

@@ -599,8 +599,8 @@ class DescriptorContext:
 def descriptor_values(arrays: PairArrays) -> Matrix:
     """Return all descriptors of pairs, (pairs, DESCRIPTORS), before ``scale``.
 
-    Rows are in the order of ``arrays.pairs``, columns in that of ``DESCRIPTORS``. Not yet divided
-    by their scales.
+    Rows are in the order of ``arrays.pairs``, columns in that of ``DESCRIPTORS``. Counts that
+    ``scale`` turns into logarithms or flags are raw, and no value is divided by its scale yet.
     """
     table = np.empty((len(arrays.pairs), len(COLUMN)))
     if not len(table):

@@ -378,9 +378,11 @@ def _to_agent(entity: Entity) -> dict[str, Any]:
 def _to_indra_evidence(row: Evidence, fact: Fact, direction: str) -> dict[str, Any]:
     """Return a statement as INDRA evidence.
 
-    ``direction`` is that of the INDRA statement; raw names and coordinates are in the order of its
-    agents, coordinates relative to the text of the document. ``pmid`` and ``text_refs`` are filled
-    only if the id of the document is a PubMed or PMC id.
+    Keys are ``source_api``, ``source_id`` (document and offsets), ``text`` (the sentence),
+    ``annotations`` (document, probability, type, agents), ``epistemics`` (``negated`` or
+    ``hypothesis``; {} if asserted), ``text_refs`` and, for a PubMed id, ``pmid``. ``direction`` is
+    that of the INDRA statement; raw names and coordinates are in the order of its agents,
+    coordinates relative to the text of the document.
     """
     document = row["document"]
     names, spans = row.get("names") or fact["names"], row["spans"]
@@ -504,8 +506,10 @@ def _mitab_cells(
     """Return the 42 cells of a row, in the order of MITAB_COLUMNS; an empty one is "-".
 
     ``rows`` are the evidence of the group that the row is about, at least one. Interactors are in
-    the order of ``ends``, whatever the direction, which only decides their roles. If none of
-    ``rows`` is asserted, the row has a caution "speculated", unless ``is_negative``.
+    the order of ``ends``, whatever the direction, which only decides their roles. The confidence is
+    the probability over documents, or the largest of ``rows`` if none is asserted; the row then has
+    a caution "speculated", unless ``is_negative``. At most MAX_MITAB_SENTENCES distinct sentences
+    are quoted.
     """
     cells = dict.fromkeys(MITAB_COLUMNS, "-")
     roles = group.relation.roles or (_UNSPECIFIED_ROLE, _UNSPECIFIED_ROLE)
@@ -557,7 +561,8 @@ def _mitab_id(entity: Entity) -> str:
 def _mitab_other_ids(entity: Entity) -> str:
     """Return the UniProt and HGNC identifiers of an interactor, joined by "|"; "-" without any.
 
-    They come from the gene tables; UniProt is left out if the main identifier is one.
+    They come from the gene tables, ``uniprotkb:...`` for each accession, then ``hgnc:"HGNC:..."``;
+    UniProt is left out if the main identifier is one.
     """
     gene = entity.gene
     if gene is None:
@@ -678,7 +683,8 @@ def write_bel(facts: Iterable[Fact]) -> Iterator[str]:
 def _bel_header() -> str:
     """Return the definitions at the beginning of a script: document, namespaces and annotations.
 
-    Ends with a blank line.
+    Namespaces are BEL_NAMESPACES, annotations ``Status`` and ``Probability``. Ends with a blank
+    line.
     """
     lines = [
         'SET DOCUMENT Name = "Facts extracted by textrank"',

@@ -511,9 +511,10 @@ def network_from_facts(facts: Iterable[Fact]) -> nx.Graph:
 
 
 def _to_graphml(graph: nx.Graph) -> str:
-    """Return GraphML; the list of evidence becomes a text with one line per sentence.
+    """Return GraphML with the attributes of nodes and edges; the graph is not changed.
 
-    Characters that XML does not allow are replaced. The graph is not changed.
+    The list of evidence becomes a text with one line "document: sentence (probability)" per
+    statement. Characters that XML does not allow are replaced.
     """
     import networkx as nx
 

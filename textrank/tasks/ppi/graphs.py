@@ -420,7 +420,9 @@ class PathGraphs:
     def to_batch(self) -> GraphBatch:
         """Return the graphs as a batch, one family per sentence and one graph per pair.
 
-        Graph i is that of ``arrays.pairs[i]``.
+        Graph i is that of ``arrays.pairs[i]``. Vertices are the tokens of the sentence, then its
+        dependencies; edges lead from governor to dependency to dependent and weigh ``path_weight``
+        on a shortest path, else ``other_weight``. Labels are up to two per vertex, -1 for none.
         """
         arrays = self.arrays
         vocabulary, labels = self._labels()

@@ -263,9 +263,9 @@ class FeatureCounter:
     ) -> FeatureNames:
         """Return the name of each column.
 
-        ``parts_by_size`` as in ``_codes``. ``prefix`` (columns,) is the number of the column's
-        (view, name); ``first_seen`` (columns,), ascending, is the index of its first occurrence,
-        table after table.
+        ``parts_by_size`` has one table (occurrences, parts) per number of parts, ascending.
+        ``prefix`` (columns,) is the number of the column's (view, name); ``first_seen`` (columns,),
+        ascending, is the index of its first occurrence, table after table.
         """
         widest = parts_by_size[-1].shape[1] if parts_by_size else 0
         table = np.full((len(first_seen), 2 + widest), -1, dtype=np.int32)
@@ -676,8 +676,8 @@ class PairArrays:
     def links(self) -> DependencySteps:
         """Return all dependencies except self-loops as steps in both directions.
 
-        Tokens are numbered over the batch. Parallel dependencies of the same two tokens are all
-        kept, in the order of the parse.
+        Sorted by source, then target; tokens are numbered over the batch. Parallel dependencies of
+        the same two tokens are all kept, in the order of the parse.
         """
         dependencies = [context.sentence.dependencies for context in self.contexts]
         sizes = np.array([len(d) for d in dependencies], dtype=np.intp)
@@ -835,8 +835,9 @@ class PairArrays:
     def distances(self) -> EntityDistances:
         """Return path lengths from tokens of entities to all tokens, by breadth-first search.
 
-        A dependency counts 1 in either direction. All sources advance together, one step per
-        iteration.
+        A dependency counts 1 in either direction; inf if there is no path. Sources are the tokens
+        of all entities of the sentences, in a pair or not. All sources advance together, one step
+        per iteration.
         """
         source, links = self.name_tokens, self.links
         sentence = np.searchsorted(self.sentence_starts, source, side="right") - 1
@@ -887,8 +888,9 @@ class PairArrays:
     def paths(self) -> ShortestPaths:
         """Return a shortest path between the closest tokens of each pair.
 
-        Among equally short paths, each step goes to the first token in the text, and of parallel
-        dependencies to it the first is taken. Length 0 if the entities share a token.
+        From the first entity to the second; tokens and steps are padded with -1. Among equally
+        short paths, each step goes to the first token in the text, and of parallel dependencies to
+        it the first is taken. Length 0 if the entities share a token, -1 if there is no path.
         """
         _, source, target = self.entity_token_pairs
         current, goal = source[self.closest_token_pair].copy(), target[self.closest_token_pair]
@@ -930,9 +932,10 @@ class PairArrays:
         return pair, position, self.paths.tokens[pair, position]
 
     def words_at(self, pair: Indices, token: Indices) -> Indices:
-        """Return the words of tokens as the given pairs see them, with entities as in ``words``.
+        """Return the words of tokens as the given pairs see them, as word numbers.
 
-        Elementwise: ``token[i]`` must lie in the sentence of ``pair[i]``. Word numbers.
+        Stems; tokens of the pair's entities are ``PROT1`` and ``PROT2``, of other entities
+        ``PROT``. Elementwise: ``token[i]`` must lie in the sentence of ``pair[i]``.
         """
         return self.words[token + self.offset[pair]]
 

@@ -424,8 +424,9 @@ def _sentence_bounds(doc: Doc) -> list[int]:
 def _candidate_extent(candidate: Candidate, bounds: list[int]) -> tuple[int, int]:
     """Return start and end of the sentences from a candidate's first span to its last.
 
-    First and last by position in the text. ``bounds`` is the result of ``_sentence_bounds`` for the
-    candidate's Doc; the end is exclusive. The candidate must have a span, and no span may be empty.
+    First and last by position in the text. ``bounds`` are the first tokens of all sentences of the
+    candidate's Doc and its length; the end is exclusive. The candidate must have a span, and no
+    span may be empty.
     """
     first = min(span.start for span in candidate.spans)
     last = max(span.end for span in candidate.spans) - 1
@@ -590,8 +591,10 @@ class ClauseTree:
     def repair_subjects(self) -> ClauseTree:
         """Return a tree with lost subjects given back to their verbs; self if nothing was changed.
 
-        Verbs are repaired from left to right, each in the tree that results from those before it.
-        Changes to a verb that would make the tree cyclic are skipped. ``self`` is not modified.
+        Repaired are finite main verbs whose subject was read as a conjunct of the clause before ("A
+        binds B and C inhibits D") or as object of a preposition such as "after". Verbs are repaired
+        from left to right, each in the tree that results from those before it. Changes to a verb
+        that would make the tree cyclic are skipped. ``self`` is not modified.
         """
         tree = self
         for verb in range(len(self.heads)):
@@ -992,7 +995,7 @@ def _shared_subjects(
 ) -> Iterator[Triple]:
     """Yield the subjects of first conjuncts for later verbs that have none of their own.
 
-    ``direct`` are the triples of ``_collapse_token``, ``conjunctions`` those of ``_conjuncts``.
+    ``direct`` are (governor, dependent, type), ``conjunctions`` (first conjunct, conjunct, type).
     Subjects are dependents by ``nsubj`` or ``nsubjpass``; a verb has a tag ``VB*`` in the Doc.
     Yields (verb, subject, type), one for each subject of the first conjunct.
     """

@@ -152,7 +152,9 @@ class _Cues:
     def _place_on_path(self, placements: Indices, rest: Indices) -> Indices:
         """Describe cues on the path, or that are the trigger; return the indices of the others.
 
-        A rule of ``placements``: writes only the exact description, "on path", role and relation.
+        ``rest`` are indices of cues without a description. Fills ``placements`` (3, cues,
+        MAX_CUE_PARTS) of those it applies to, in place: only the exact description, "on path", role
+        and relation.
         """
         role = self._path_roles(self.pair_index[rest], self.token[rest])
         placed = rest[role >= 0]
@@ -164,9 +166,9 @@ class _Cues:
     def _place_below_path(self, placements: Indices, rest: Indices) -> Indices:
         """Describe cues that depend on a word of the path; return the indices of the others.
 
-        A rule of ``placements``: writes "at", the role of the head, the cue's relation to it, and
-        the part of the path that the head is on; the coarser descriptions leave out the last and
-        the last two.
+        ``rest`` are indices of cues without a description. Fills ``placements`` in place: "at", the
+        role of the head, the cue's relation to it, and the part of the path that the head is on;
+        the coarser descriptions leave out the last and the last two.
         """
         head = self.head
         role = self._path_roles(self.pair_index[rest], head[rest])
@@ -185,10 +187,10 @@ class _Cues:
         """Describe cues that are one of the top's ancestors or depend on one.
 
         The top is the highest word of the path. Up to MAX_STEPS_ABOVE ancestors of it are searched,
-        the nearest counts. A rule of ``placements``: writes "above" or "beside above", then the
-        relations upwards (exact), their number and the last (coarser), or the first (coarsest),
-        then the relation of a cue that depends on an ancestor. Returns the indices of the other
-        cues.
+        the nearest counts. ``rest`` are indices of cues without a description. Fills ``placements``
+        in place: "above" or "beside above", then the relations upwards (exact), their number and
+        the last (coarser), or the first (coarsest), then the relation of a cue that depends on an
+        ancestor. Returns the indices of the other cues.
         """
         heads, relation = self.trees.nodes.heads, self.trees.nodes.relations
         ancestors = np.empty((MAX_STEPS_ABOVE + 1, len(rest)), dtype=np.intp)
@@ -219,9 +221,9 @@ class _Cues:
     def _place_two_below_path(self, placements: Indices, rest: Indices) -> Indices:
         """Describe cues whose grandparent is on the path; return the indices of the others.
 
-        A rule of ``placements``: writes "below", the grandparent's role, the head's relation and
-        the cue's own (exact), without the last (coarser), or the head's relation and the part of
-        the path (coarsest).
+        ``rest`` are indices of cues without a description. Fills ``placements`` in place: "below",
+        the grandparent's role, the head's relation and the cue's own (exact), without the last
+        (coarser), or the head's relation and the part of the path (coarsest).
         """
         head = self.head[rest]
         grandparent = self.trees.nodes.heads[head]
@@ -238,7 +240,8 @@ class _Cues:
     def _place_elsewhere(self, placements: Indices, rest: Indices) -> Indices:
         """Describe all remaining cues by their position in the text; return an empty array.
 
-        A rule of ``placements``: writes only the exact description, "elsewhere" and the position.
+        ``rest`` are indices of cues without a description. Fills ``placements`` in place: only the
+        exact description, "elsewhere" and the position.
         """
         _fill_columns(placements[0], rest, self.lexicon("elsewhere"), self.position[rest])
         return rest[:0]
@@ -388,9 +391,11 @@ class _Skeletons:
 
     @classmethod
     def from_trees(cls, trees: PairTrees) -> _Skeletons:
-        """Collect the first class of each word on the paths below the top, in path order.
+        """Collect the first class of each word on the paths below the top.
 
-        Words of the pair's entities and words without a class are left out.
+        Entries are sorted by entity, then pair, then upwards; ``position`` counts the words of a
+        pair from its first entity to its second, the top not counted. Words of the pair's entities
+        and words without a class are left out.
         """
         side, pair, token = trees.tokens_below_top
         classes = trees.nodes.classes
@@ -465,7 +470,7 @@ def _add_path_children(trees: PairTrees, counter: FeatureCounter) -> None:
 def _add_triggers(trees: PairTrees, counter: FeatureCounter) -> None:
     """Add event words with their positions: types of the first MAX_TRIGGERS, words of the first.
 
-    Adds to ``counter``, in place. The order is that of ``trees.triggers``. The position is "path"
+    Adds to ``counter``, in place. The most likely trigger comes first. The position is "path"
     or one of POSITION_LABELS; the first trigger is also added without it. Nothing without triggers.
     """
     triggers = trees.triggers

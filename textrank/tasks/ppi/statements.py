@@ -162,8 +162,9 @@ class PPIStatement(ChoiceTask):
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
         """Write one row per pair to ``doc._.textrank_ppi_statement`` and return the Doc.
 
-        Rows are in text order and replace earlier ones. A row is that of ``row`` with the chosen
-        answer under the name of the aspect. ``scored`` must hold the candidates of this Doc alone.
+        Rows are in text order and replace earlier ones. A row has ``spans``, ``probabilities`` by
+        answer and, under the name of the aspect, the chosen answer. ``scored`` must hold the
+        candidates of this Doc alone.
         """
         super().annotate(doc, scored)
         predicted, _ = _predicted_and_gold(scored, self)
@@ -265,8 +266,9 @@ def mean_f_of_rare(predicted: Indices, gold: Indices) -> float:
 def _predicted_and_gold(scored: Scored, task: PPIStatement) -> tuple[list[str], list[str]]:
     """Return the predicted and the gold answer of each pair, in the order of the questions.
 
-    Without labels the gold answer is the first one and means nothing. Empty lists without
-    questions.
+    Predicted is the answer of ``task.choose_answers`` at ``scored.limit``, gold the one with the
+    highest label. Without labels the gold answer is the first one and means nothing. Empty lists
+    without questions.
     """
     questions = list(group_by_question(scored))
     if not questions:
@@ -430,7 +432,9 @@ class AttributeWeights:
     def from_label_weights(cls, weights: Sequence[LabelWeights]) -> AttributeWeights:
         """Join the weights of several submodels by feature name; constant terms are left out.
 
-        Columns are in the order of ``weights``. A feature that a submodel lacks has weight 0.
+        Columns are in the order of ``weights``, once for sums and once for differences: features of
+        the block "turned" fill the right half of the row of the same feature in "sides". A feature
+        that a submodel lacks has weight 0.
         """
         names, column = _merge_names(
             FeatureNames.concat([_merge_difference_names(w.names) for w in weights])
@@ -516,8 +520,9 @@ class AttributeModels:
     def from_models(cls, models: Mapping[str, Model]) -> AttributeModels:
         """Combine submodels by aspect ("status", "type", "direction"; not all need be there).
 
-        Raises ValueError if a representation is not ``StatementViews`` or a kernel has no weights
-        per answer.
+        Only blocks that a submodel weights are kept, and weights of features include that of their
+        block. Raises ValueError if a representation is not ``StatementViews`` or a kernel has no
+        weights per answer.
         """
         block_weights = {name: _block_weights(name, model) for name, model in models.items()}
         used_blocks = {

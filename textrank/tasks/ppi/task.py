@@ -672,8 +672,9 @@ class _SentenceCache:
 def _name_probabilities(doc: Doc, key: str) -> dict[tuple[int, int], float]:
     """Return the probability of each recognised name of a span group by its character offsets.
 
-    Names that came with the text have none, so that the result is empty for them. The network
-    computes in single precision, whose last digits depend on the batch: they are rounded off.
+    ``key`` is the group; offsets are those in the original text. Names that came with the text have
+    none, so that the result is empty for them. The network computes in single precision, whose last
+    digits depend on the batch: values are rounded to NAME_PROBABILITY_DIGITS (3).
     """
     if not Span.has_extension("textrank_probability"):
         return {}

@@ -84,7 +84,10 @@ class PairViews:
     def __call__(self, candidates: Sequence[Candidate]) -> MultiView:
         """Return the views of candidates, which must be pairs of entities, one row per candidate.
 
-        Raises ValueError if a candidate does not have two spans or its Doc lacks the parse.
+        With ``parse`` "both" or "all", views that depend on the parse ("all": all views) have the
+        features of each parse side by side, divided by the root of their number; a Doc with one
+        parse uses it for all. Raises ValueError if a candidate does not have two spans or its Doc
+        lacks the parse.
         """
         if self.parse != "both" and self.parse != "all":
             return self.represent_batch(analyze_pairs(candidates, self.parse))
@@ -312,7 +315,8 @@ class StatementViews:
     def represent_batch(self, pairs: PairBatch) -> Features:
         """Return the weighted features of pairs analysed with the parse "own", (pairs, features).
 
-        The first part of a feature name is its block, in the order of ``weights``.
+        Each block has rows of length one, times its weight; blocks of weight 0 are left out. The
+        first part of a feature name is its block, in the order of ``weights``.
         """
         entity_facts = cache(lambda: EntityFacts.from_trees(pair_trees(pairs)))
         feature_makers: dict[str, Callable[[], Features]] = {
