@@ -181,7 +181,11 @@ class PreferenceGraph:
     queries: Indices | None = None  # (l,) query of each preference; None: all of one query
 
     def __post_init__(self) -> None:
-        """Raise ValueError if shapes do not fit, or for a wrong pair or magnitude."""
+        """Raise ValueError if shapes do not fit, a row is compared with itself, or for a magnitude.
+
+        ``pairs`` must be (l, 2) with l magnitudes, positive and finite, and l ``queries`` unless
+        None.
+        """
         l = len(self.pairs)  # noqa: E741
         sizes = (l, len(self.magnitudes), l if self.queries is None else len(self.queries))
         if np.shape(self.pairs) != (l, 2) or len(set(sizes)) > 1:
@@ -262,7 +266,10 @@ class Targets:
     heads: Matrix | None = None  # (n, h) labels for learners of several heads; None: y alone
 
     def __post_init__(self) -> None:
-        """Raise ValueError if lengths differ or a preference names a row that does not exist."""
+        """Raise ValueError if lengths differ or a preference names a row that does not exist.
+
+        Checked are ``y``, ``groups``, ``queries``, and ``weights`` and ``heads`` unless None.
+        """
         sizes = {len(self.y), len(self.groups), len(self.queries)}
         sizes |= {len(values) for values in (self.weights, self.heads) if values is not None}
         if len(sizes) != 1:
@@ -621,10 +628,11 @@ class HeldoutReference:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], size: int) -> HeldoutReference | None:
-        """Rebuild a reference from the result of ``to_arrays``; None if there is none.
+        """Rebuild a reference from the result of ``to_arrays``.
 
-        ``size`` is the number of held-out scores. Raises ValueError if the arrays do not fit, and
-        KeyError if one of them is missing.
+        Reads the keys ``reference/groups``, ``/queries``, ``/profiles`` and ``/words``; None
+        without the first. ``size`` is the number of held-out scores. Raises ValueError if shapes do
+        not fit it or a group is negative, and KeyError if another key is missing.
         """
         if "reference/groups" not in arrays:
             return None

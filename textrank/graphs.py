@@ -228,7 +228,10 @@ class GraphBatch(Sequence[LabelledGraph]):
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> GraphBatch:
         """Build the graphs that ``to_arrays`` wrote.
 
-        Raises ValueError if sizes do not match or an index is out of range.
+        Reads the keys ``shapes`` (a row ``g, v, k, weight rows, edges`` per family), ``members``,
+        ``edges``, ``weights``, ``labels`` (flat, family after family), ``graphs``, ``size`` and
+        those of the vocabulary. Raises KeyError if one is missing, ValueError if sizes do not match
+        or an index is out of range.
         """
         shapes = arrays["shapes"].astype(np.intp).reshape(-1, 5)
         g, v, k, w, e = shapes.T
