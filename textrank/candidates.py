@@ -94,6 +94,7 @@ class FactRow(Mapping[str, float]):
     __slots__ = ("names", "values_array")
 
     def __init__(self, names: tuple[str, ...], values: NDArray[np.floating[Any]]) -> None:
+        """Store both as they are: ``names`` of the columns and their ``values`` (columns,)."""
         self.names = names
         self.values_array = values
 
@@ -657,7 +658,11 @@ class HeldoutReference:
         )
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return small arrays for ``from_arrays``, by key; profiles are rounded to 32 bits."""
+        """Return small arrays for ``from_arrays``; profiles are rounded to 32 bits.
+
+        Keys are ``reference/groups``, ``reference/queries``, ``reference/profiles`` and
+        ``reference/words``.
+        """
         return {
             "reference/groups": self.groups.astype(np.int32),
             "reference/queries": self.queries.astype(np.int32),
@@ -699,10 +704,11 @@ def profile_documents(
 ) -> Matrix:
     """Return the columns ``PROFILE_COLUMNS`` of each group, (g, columns).
 
-    ``scores`` (n,) may be NaN where unknown, and a group without known ones has mean 0. ``groups``
-    (n,) are numbers from 0 to g - 1, all of which must occur; ``unseen`` (g,) are shares of unseen
-    words. The number of candidates is a logarithm; candidates per sentence, lengths and distances
-    are means of logarithms.
+    In this order: mean score, log of the number of candidates, candidates of their query, words of
+    their sentence, distance in tokens of first and last span (means of logs), share of unseen
+    words. ``scores`` (n,) may be NaN where unknown, and a group without known ones has mean 0.
+    ``groups`` (n,) are numbers from 0 to g - 1, all of which must occur; ``unseen`` (g,) are the
+    shares.
     """
     n_groups = len(unseen)
     queries = number_keys([(c.document, c.query) for c in candidates])

@@ -536,7 +536,8 @@ def check_dense_size(F: Matrix | SparseMatrix) -> None:
 def _decompose_graded(X: Matrix) -> tuple[Matrix, Vector, Matrix]:
     """Decompose a matrix (n, d) whose columns differ much in norm, with small relative errors.
 
-    Returns ``U``, ``s`` and ``V`` as ``decompose_features`` does, but ``s`` may contain zeros.
+    Returns ``U`` (n, r), ``s`` (r,) and ``V`` (d, r) with ``X = U diag(s) V'``; unlike in
+    ``decompose_features``, ``s`` may contain zeros.
     """
     n, d = X.shape
     if n >= d:

@@ -807,8 +807,10 @@ class Model:
     def _to_meta(self) -> dict[str, Any]:
         """Return the contents of ``meta.json`` without the checksums.
 
-        They begin with ``self.meta``, whose entries of the same key are replaced. A threshold that
-        is not finite is written as None.
+        They begin with ``self.meta``, whose entries of the same key are replaced: ``format``,
+        ``task``, ``alpha``, ``threshold``, ``candidates``, ``positives``, ``heldout_auc``,
+        ``calibration``, ``heads`` (if any) and ``versions``. A threshold that is not finite is
+        written as None.
         """
         return {
             **self.meta,
@@ -902,9 +904,10 @@ def _heads_to_dict(heads: Heads) -> dict[str, Any]:
 def _read_heads(
     folder: Path, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], coef: Matrix
 ) -> Heads | None:
-    """Return the stored heads; None for a model with one column of coefficients.
+    """Return the stored heads; None for a model with one column of coefficients and none stored.
 
-    Raises ValueError if there are not as many columns as heads (or one more, of corrections).
+    Raises ValueError if there are not as many columns as heads (or one more, of corrections), or
+    the arrays ``head_heldout`` and ``head_labels`` do not have one column per head.
     """
     stored: Mapping[str, Any] = meta.get("heads") or {}
     columns = coef.shape[1] if coef.ndim == 2 else 1

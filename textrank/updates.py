@@ -244,10 +244,10 @@ class Receipt:
 
     @classmethod
     def from_text(cls, text: str, location: str = "receipt") -> Receipt:
-        """Read a receipt; raises ValueError if it is not exactly the JSON that ``to_text`` returned.
+        """Read a receipt; raises ValueError if it is not exactly what ``to_text`` returned.
 
-        Any changed character, of the content or the checksum, is an error. ``location``, the name
-        of the file, begins the message.
+        Any changed character of the JSON is an error. ``location``, the name of the file, begins
+        the message.
         """
         values = load_json(text, location)
         try:

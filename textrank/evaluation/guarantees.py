@@ -69,11 +69,14 @@ class Guarantee:
     population: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all fields as plain values."""
+        """Return all fields as plain values under their names; no keys are added."""
         return asdict(self)
 
     def describe(self) -> str:
-        """Return the promise in words: two sentences with the level and the held-out counts."""
+        """Return the promise in words: two sentences with the level and the held-out counts.
+
+        The level is a probability, or a score if the model is not calibrated.
+        """
         level = f"{self.level:.2f}" if self.probability is None else f"{self.probability:.2f}"
         return (
             f"At most {100 * self.max_error:g} % of the given answers are wrong, with "
@@ -293,7 +296,8 @@ def betting_p_value(losses: Vector, mean: float) -> float:
 def _no_level_error(answers: HeldoutAnswers, max_error: float, confidence: float) -> ValueError:
     """Build the error for a share that cannot be guaranteed; the caller raises it.
 
-    It says whether documents are too few, or else which of ``ERROR_LEVELS`` could be guaranteed.
+    It says how many documents are needed if there are too few, or else the smallest of
+    ``ERROR_LEVELS`` above ``max_error`` that could be guaranteed, if any.
     """
     needed = min_documents(max_error, 1 - confidence)
     promise = f"at most {100 * max_error:g} % wrong answers with {100 * confidence:g} % confidence"
@@ -353,13 +357,18 @@ class Shift:
         return any(column.is_shifted for column in self.columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all fields as plain values, and ``is_shifted`` under the key ``shifted``."""
+        """Return all fields as plain values, and ``is_shifted`` under the key ``shifted``.
+
+        ``columns`` is a list of dicts with ``name``, ``auc``, ``p`` and ``is_shifted``.
+        """
         return {**asdict(self), "shifted": self.is_shifted}
 
     def describe(self) -> str:
         """Return the result as a sentence.
 
-        It says why nothing was compared, or whether and in which columns the documents are unlike.
+        It says why nothing was compared (fewer than ``MIN_SHIFT_DOCUMENTS`` of training or of the
+        new ones), or else whether the documents are unlike and in which columns they are larger or
+        smaller.
         """
         if self.training_documents < MIN_SHIFT_DOCUMENTS:
             return (

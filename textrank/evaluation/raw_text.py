@@ -150,7 +150,7 @@ def _match_component(ends: Any, values: Any) -> dict[int, int]:
     """Match a connected component of links; return gold index by prediction.
 
     ``ends`` (l, 2) has the prediction and gold index of each of l links, ``values`` (l,) their
-    values.
+    values. As many matches as possible, then the highest sum of values; only linked ones match.
     """
     rows, row = np.unique(ends[:, 0], return_inverse=True)
     columns, column = np.unique(ends[:, 1], return_inverse=True)
@@ -179,8 +179,9 @@ class Found:
     def to_dict(self) -> dict[str, Any]:
         """Return counts and metrics; ``..._of_reachable`` leave out what no candidate covers.
 
-        The keys of ``Hits.to_dict`` with ``reachable``, ``unreachable``, ``recall_of_reachable``
-        and ``f_of_reachable``.
+        Keys are ``found``, ``gold``, ``true_positives``, ``false_positives``, ``missed``,
+        ``precision``, ``recall``, ``f``, ``reachable``, ``unreachable``, ``recall_of_reachable``
+        and ``f_of_reachable``; metrics are None if undefined.
         """
         hits = self.hits
         alone = Hits(hits.found, self.reachable, hits.right).prf
@@ -217,9 +218,10 @@ class RawText:
     task: str = "ppi"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values under stable keys, with the versions of the libraries.
+        """Return plain values under the names of the fields, and ``versions`` of the libraries.
 
-        ``reasons`` is under the key ``unreachable``.
+        Only ``reasons`` has another key, ``unreachable``. ``names`` (by ``overlap`` and ``exact``)
+        and ``interactions`` (also by ``given``) have dicts of counts and metrics.
         """
         return {
             "task": self.task,
@@ -419,9 +421,10 @@ class _TextComparison:
 
 
 def _check_pair_task(model: Model, docs: Sequence[Doc]) -> PairTask:
-    """Return the task of the model.
+    """Return the task of the model, which must judge pairs.
 
-    Raises ValueError unless it judges pairs and all Docs have gold interactions.
+    Raises ValueError for another task, or for the first Doc without gold interactions
+    (``doc.user_data["gold"]`` missing or None; an empty list will do).
     """
     task = model.pipeline.task
     if task.raw_text_unit != "pairs":

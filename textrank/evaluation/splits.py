@@ -128,10 +128,10 @@ class GivenFolds:
     table: Mapping[str, int]
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """Return the given folds as one repetition.
+        """Return the given folds as one repetition, by the id of each candidate's document.
 
-        Raises ValueError if documents of one group have different folds, a document is in none, or
-        all are in one.
+        Raises ValueError if documents of one group (that share text) have different folds, a
+        document is in none, or all are in one.
         """
         fold_of_group: dict[str, tuple[str, int]] = {}
         for candidate in candidates:
@@ -170,7 +170,10 @@ class LeavePairOut:
     """
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """Return a Split without folds, marked as ``holds_out_pairs``; no argument is checked."""
+        """Return a Split with the targets but no folds, marked as ``holds_out_pairs``.
+
+        No argument is checked, and ``candidates`` is not used.
+        """
         return Split(
             targets,
             [],

@@ -101,7 +101,7 @@ class Transfer:
     harmful: Sequence[HarmfulDocument]  # most harmful first, of corpora with a combined weight
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values."""
+        """Return everything as plain values by name of the field, nested ones as dicts too."""
         return asdict(self)
 
 
@@ -230,8 +230,9 @@ class _Problem:
     ) -> _Problem:
         """Represent and compare all candidates together, with one kernel.
 
-        Rows are in the order of target and ``others``. Raises ValueError if the pipeline has
-        several kernels or the documents no labelled candidates.
+        Rows are in the order of target and ``others``; ``K`` is the Gram matrix of all, also for a
+        kernel with features. Raises ValueError if the pipeline has several kernels or the documents
+        no labelled candidates.
         """
         parts = [list(target), *map(list, others.values())]
         dataset = pipeline.prepare([doc for part in parts for doc in part])
@@ -257,11 +258,12 @@ class _Problem:
         return learner.fit(K, Targets(self.y[rows], self.groups[rows], rows)).alpha
 
     def choose_weights(self, rows: Indices, alpha: float, select: SelectionMetric) -> _Choice:
-        """Choose weights by the leave-document-out scores of some target rows.
+        """Choose the weights of foreign corpora by leave-document-out scores of some target rows.
 
-        ``select`` is the metric of these scores. A corpus gets a weight only if it improves the
-        metric by at least ``MIN_GAIN``, alone or added to those used before; the best one is added
-        first, until none does.
+        ``select`` is the metric of these scores. ``combined``: greedily, the corpus and weight of
+        ``WEIGHTS`` that improve the metric most are added, as long as by at least ``MIN_GAIN``;
+        corpora that are not added are missing. ``alone``: the best weight of each corpus by itself,
+        0 without such a gain. Of equals the first counts. Both are empty without foreign corpora.
         """
         state = _State.from_problem(self, rows, self.foreign)
         best = state.quality(alpha, select)

@@ -312,7 +312,8 @@ def _sum_contexts(values: Vector, starts: Indices) -> Vector:
 def _squared_norms(batch: Contexts, transformation: PositionTransformation) -> Vector:
     """Return ``Σ_ij [same word] P̂(p_i, p_j)`` of each context, (n,), without building features.
 
-    Fast because words rarely repeat within a context.
+    ``P̂`` is the transformation's inner product of two positions. Fast because words rarely repeat
+    within a context.
     """
     distinct, position_index = _unique_positions(batch.positions)
     R = transformation.factor(distinct).values
@@ -357,6 +358,8 @@ class ContextScorer:
         """Build the scorer from weights of features named by a word and a position component.
 
         ``positions`` is the transformation of the ``Positional`` kernel that made the features.
+        Weights become a table with one row per word and question, and a last row of 0 for all
+        others.
         """
         names = weights.names
         words = {word: number for number, word in enumerate(names.vocabulary)}

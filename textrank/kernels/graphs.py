@@ -337,7 +337,7 @@ class LabelBag(ExplicitKernel[LabelledGraph]):
     """
 
     def features(self, X: Sequence[LabelledGraph]) -> Features:
-        """Return the count of each label, one row per graph; columns are sorted by label.
+        """Return how many vertices have each label, one row per graph; columns are sorted by label.
 
         Every label of the batch's vocabulary has a column, used or not.
         """

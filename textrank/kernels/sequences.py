@@ -455,10 +455,10 @@ class WindowPairs:
     P: Matrix
 
     def gram(self, left: SparseMatrix, right: SparseMatrix | None) -> Matrix:
-        """Return ``left M right'``; ``left M left'`` if ``right`` is None.
+        """Return ``left M right'`` (x, y); ``left M left'`` if ``right`` is None.
 
-        ``left`` (x, windows) and ``right`` (y, windows) count the windows of each sequence. Each
-        pair of windows is compared once.
+        ``left`` (x, windows) and ``right`` (y, windows) count the windows of each sequence, ``M``
+        is the similarity of two windows. Only windows that occur are compared, each pair once.
         """
         i_windows = np.flatnonzero(np.bincount(left.indices, minlength=len(self.symbols)))
         j_windows = i_windows

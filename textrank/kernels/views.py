@@ -336,7 +336,9 @@ class IndexedViews:
     def from_candidates(cls, kernel: CombinedViews, Y: Sequence[Any]) -> IndexedViews:
         """Index the fixed candidates Y in all views that the kernel uses.
 
-        Of several ``gaussian_weights`` of the kernel the first is used.
+        Of several ``gaussian_weights`` of the kernel the first is used; the weights of linear views
+        are divided by it. Features that more than ``MIN_COMMON_SHARE`` of Y have are also stored as
+        dense rows.
         """
         views = {name: _view_features(name, Y) for name in kernel.linear}
         weights = {
@@ -893,7 +895,11 @@ class PerQuestionKernel:
         columns[constant.question_ids] = constant.columns
 
         def score(X: Sequence[Any], question_ids: Indices) -> LinearScores:
-            """Score each candidate by the weights of its question."""
+            """Score each candidate, plus the constant, by the weights of its own question.
+
+            ``question_ids`` (n,) are those of an outer kernel of this kind (0 without one). A
+            question that was not seen in training has no weights and constant 0.
+            """
             pairs = zip(question_ids.tolist(), self._questions(X), strict=True)
             questions = np.array([question_index.get(pair, -1) for pair in pairs], dtype=np.intp)
             inner_scores = inner_scorer(X, questions)

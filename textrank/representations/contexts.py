@@ -218,7 +218,10 @@ def resolve_stop_words(words: Sequence[str] | str) -> frozenset[str]:
 
 @cache
 def _language_stop_words(language: str) -> frozenset[str]:
-    """Return the stop words of a spaCy language code, in lower case; ValueError if unknown."""
+    """Return the stop words of a spaCy language code ("en"), in lower case; cached.
+
+    Raises ValueError for an unknown code.
+    """
     from spacy.util import get_lang_class
 
     try:
@@ -243,7 +246,10 @@ class DocTokens:
 
     @classmethod
     def from_spans(cls, targets: Sequence[Span]) -> DocTokens:
-        """Collect the Docs of targets; targets of one Doc should be consecutive."""
+        """Collect the Docs of targets, each once per run of consecutive targets.
+
+        Targets of one Doc should be consecutive, or the Doc is processed again.
+        """
         docs = [next(run).doc for _, run in groupby(targets, key=lambda target: id(target.doc))]
         owner, number = [], -1
         for target in targets:

@@ -93,7 +93,7 @@ class Weighting:
     of: PositionTransformation = BAG
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a negative setting."""
+        """Raise ValueError if ``decay`` or ``base`` is negative."""
         if self.decay < 0 or self.base < 0:
             raise ValueError(
                 f"decay and base must not be negative, got decay={self.decay}, base={self.base}"
@@ -609,7 +609,7 @@ class CharacterNgrams:
     longest: int = 4
 
     def __post_init__(self) -> None:
-        """Raise ValueError for an empty range of n-gram lengths."""
+        """Raise ValueError unless ``1 <= shortest <= longest`` (lengths of n-grams)."""
         if not 1 <= self.shortest <= self.longest:
             raise ValueError(
                 f"n-gram lengths must satisfy 1 <= shortest <= longest, got {self.shortest} and "
@@ -731,7 +731,7 @@ class WordVectorFile:
     file_settings: ClassVar[Mapping[str, Sequence[Any]]] = {"path": ()}
 
     def __post_init__(self) -> None:
-        """Raise ValueError if there is no file of this name."""
+        """Raise ValueError if there is no file at ``path``; its content is not read."""
         if not Path(self.path).is_file():
             raise ValueError(
                 f"no word vectors at {self.path!r}: expected an .npz file written by "
@@ -913,10 +913,11 @@ def _read_vectors(path: str, changed: int) -> WordVectors:
 
 
 def _parse_vectors(path: str) -> WordVectors:
-    """Read a text file with one ``word v1 v2 ...`` line per word, separated by blanks or tabs.
+    """Read a text file with one ``word v1 v2 ...`` line per word, separated by white space.
 
     A first line of two integers is skipped, empty lines too. Raises ValueError, with path and line,
-    for a line of another form, and if there is no word.
+    for a line without values, with another number of them than the first, with a value that is not
+    a finite number or not in UTF-8, and if there is no word.
     """
     words: list[str] = []
     rows: list[Vector] = []
