@@ -185,7 +185,7 @@ class PreferenceGraph:
         """Raise ValueError if shapes do not fit, a row is compared with itself, or for a magnitude.
 
         ``pairs`` must be (l, 2) with l magnitudes, positive and finite, and l ``queries`` unless
-        None.
+        None. That rows exist is not checked.
         """
         l = len(self.pairs)  # noqa: E741
         sizes = (l, len(self.magnitudes), l if self.queries is None else len(self.queries))

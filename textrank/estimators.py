@@ -252,7 +252,7 @@ class RLSRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
-        """Store the parameters, described in the class, as they are; nothing is computed or checked."""
+        """Store the parameters, described in the class; nothing is computed or checked."""
         self.alphas = alphas
         self.kernel = kernel
         self.gamma = gamma
@@ -335,7 +335,7 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
-        """Store the parameters, described in the class, as they are; nothing is computed or checked."""
+        """Store the parameters, described in the class; nothing is computed or checked."""
         self.alphas = alphas
         self.kernel = kernel
         self.select = select
@@ -877,7 +877,7 @@ class ReducedKernelMap(TransformerMixin, KernelMachine):
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
-        """Store the parameters, described in the class, as they are; nothing is computed or checked."""
+        """Store the parameters, described in the class; nothing is computed or checked."""
         self.kernel = kernel
         self.size = size
         self.random_state = random_state

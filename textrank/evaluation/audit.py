@@ -324,7 +324,7 @@ class _Resampler:
 
 
 def _interval(shares: Sequence[float] | Vector) -> Interval | None:
-    """Return the central ``LEVEL`` of resampled shares; None without resamples."""
+    """Return the interval of the central share ``LEVEL`` of resampled shares; None without any."""
     if not len(shares):
         return None
     low, high = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])

@@ -590,7 +590,9 @@ def _path_offsets(
 def dependency_links(doc: Doc) -> Links:
     """Return the dependencies of a Doc in both directions: those of the corpus, or spaCy's.
 
-    Keys are token indices; a token without dependencies is missing. Empty without a parse.
+    ``{token index: [(other token, (governor, dependent, label)), ...]}``; a token without
+    dependencies is missing. Those of ``doc.user_data["dependencies"]`` take precedence. Empty
+    without a parse.
     """
     if "dependencies" in doc.user_data:
         edges = [(g, d, str(label)) for g, d, label in doc.user_data["dependencies"]]
@@ -668,7 +670,10 @@ def group_pair_auc(
     inverses: dict[int, tuple[Matrix, Matrix]] = {}
 
     def train_without(size: int) -> tuple[Matrix, Matrix]:
-        """Return the inverse (n, n) and coefficients (n, 1) for ``size`` held-out candidates."""
+        """Return the inverse (n, n) and coefficients (n, 1) for ``size`` held-out candidates; cached.
+
+        Only a ranking depends on ``size``; else there is one for all.
+        """
         key = size if rank else 0
         if key not in inverses:
             G = _inverse_and_bias(np.asarray(K, dtype=np.float64), alpha, rank, held_out=size)[0]
@@ -779,8 +784,9 @@ def leave_pair_out_auc(
 ) -> Matrix:  # (a,), or (a, p) for answers (n, p)
     """Return the AUC at every alpha over all (positive, negative) pairs, scored without the two.
 
-    Nearly unbiased where the AUC of pooled scores is not (Airola et al. 2011). Arguments are those
-    of ``leave_pairs_out``; a label is positive where greater than 0, and ties count one half.
+    Nearly unbiased where the AUC of pooled scores is not (Airola et al. 2011). ``K`` (n, n) is a
+    Gram matrix, ``y`` labels (n,) or (n, p) for several outputs, which adds an axis; ``rank`` uses
+    RankRLS instead of RLS. A label is positive where greater than 0, and ties count one half.
     Raises ValueError if an output has labels of one class only.
     """
     K = check_gram(K)

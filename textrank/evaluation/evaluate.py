@@ -479,8 +479,10 @@ def _estimator_intervals(
 ) -> dict[str, tuple[float, float]]:
     """Return 95 % bootstrap intervals ``(low, high)`` by metric, resampling documents.
 
-    ``scores`` is (splits, n), ``partitions`` has the fold of each candidate for each split, and
-    ``rows`` the folds with their thresholds.
+    ``y`` (n,) are labels, ``scores`` is (splits, n), ``partitions`` has the fold of each candidate
+    for each split, ``rows`` the folds with their thresholds in ``chosen`` and ``documents`` the
+    document of each candidate. Metrics are auc, f, precision and recall, those never defined are
+    missing.
     """
     thresholds = {(row.split, row.fold): row.chosen["threshold"] for row in rows}
     decisions = np.concatenate(list(_decide_folds(scores, partitions, thresholds)))

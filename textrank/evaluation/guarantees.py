@@ -539,9 +539,10 @@ class AnswerSets:
         """Choose the margin on held-out scores (n,) with labels, queries and documents (n,).
 
         The margin is the ``1 - error`` quantile of the margins that questions need, where every
-        document has the same weight and a new document the margin infinity. Raises ValueError if
-        ``error`` is not between 0 and 1 (exclusive), or smaller than one over the number of
-        documents plus one.
+        document has the same weight and a new document the margin infinity; ties are included.
+        Coverage and mean size are those on the same scores. ``has_other``: a question may have no
+        right answer. Raises ValueError if ``error`` is not between 0 and 1 (exclusive), or smaller
+        than one over the number of documents plus one.
         """
         if not 0 < error < 1:
             raise ValueError(f"error must be between 0 and 1, got {error:g}.")
@@ -578,11 +579,11 @@ class AnswerSets:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all fields as plain values."""
+        """Return all fields as plain values under their names; no keys are added."""
         return asdict(self)
 
     def describe(self) -> str:
-        """Return what is promised and the held-out figures in two sentences."""
+        """Return two sentences: the promised probability, and coverage and mean size on held-out data."""
         return (
             f"Answer sets contain a right answer with a probability of {100 * (1 - self.error):g} "
             f"%, for documents drawn like the {self.documents} held-out documents. On these, "
@@ -670,7 +671,7 @@ class AnswerSetMarker:
 
 
 def require_answer_sets(model: Model) -> None:
-    """Raise ValueError if the task of a model has no choices, so that sets have no meaning."""
+    """Raise ValueError unless the task of a model has answer sets: a choice of classes or ranking."""
     task = model.pipeline.task
     if not task.has_answer_sets:
         raise ValueError(

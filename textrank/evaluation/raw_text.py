@@ -307,8 +307,9 @@ def _calibration(
 ) -> dict[str, float]:
     """Return the calibration error of the recognised pairs, and what chance alone would give.
 
-    ``scores`` are those of the candidates of all texts, in order. Empty without a calibrated model
-    or without candidates.
+    Keys are ``calibration_error``, ``calibration_error_of_chance``, ``positive_share`` and
+    ``mean_probability``. ``scores`` are those of the candidates of all texts, in order. Empty
+    without a calibrated model or without candidates.
     """
     if model.calibration is None or not len(scores):
         return {}
@@ -372,7 +373,8 @@ class _TextComparison:
     def pair_hits(self, yes: Sequence[bool]) -> dict[str, Found]:
         """Count matched pairs by ``"overlap"`` and by ``"exact"`` boundaries.
 
-        ``yes`` is the answer to each candidate, in order.
+        ``yes`` is the answer to each candidate, in order; only candidates answered yes count as
+        found. All candidates count for what is reachable.
         """
         matches = {"overlap": self.links, "exact": exact_links(self.links, 2)}
         return {
@@ -498,7 +500,8 @@ def _yes(
 def _given(model: Model, docs: Sequence[Doc], positives: Positives) -> Found:
     """Evaluate with the entities of the corpus, whose pairs are matched by their ids.
 
-    ``docs`` are analysed Docs to which gold entities and interactions were added.
+    ``docs`` are analysed Docs to which gold entities and interactions were added. Interactions
+    without a candidate count as gold, but not as reachable.
     """
     task: Any = model.pipeline.task
     candidates = [task.candidates(doc) for doc in docs]

@@ -221,8 +221,9 @@ class TrainTest:
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
         """Return fold 0, which is tested, and fold 1, which is trained on.
 
-        The number of tested groups is ``share`` of all, rounded; which they are depends on the seed
-        and the names of the groups alone. Raises ValueError for fewer than two groups.
+        The number of tested groups is ``share`` of all, rounded, but each fold has at least one;
+        which they are depends on the seed and the names of the groups alone. Raises ValueError for
+        fewer than two groups.
         """
         groups = [candidate.group for candidate in candidates]
         total = len(set(groups))

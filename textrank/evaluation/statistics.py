@@ -538,10 +538,13 @@ def compare(
 def _contrast(
     measure: str, first: str, second: str, a: Report, b: Report, resamples: int
 ) -> Contrast:
-    """Return the contrast of a metric between the runs ``first`` and ``second``.
+    """Return the contrast of a metric between the runs ``first`` and ``second``, second minus first.
 
-    ``a`` and ``b`` are their reports. Raises ValueError if they share no fold or query in which the
-    metric is defined, or do not have it.
+    ``a`` and ``b`` are their reports. Units are folds, or queries for "tau" if both have decisions;
+    those where one run does not define the metric are left out and counted. Tests are Wilcoxon's
+    and the permutation test with ``resamples``, before them the F-test for a complete 5x2
+    cross-validation. Raises ValueError if they share no fold or query in which the metric is
+    defined, or do not have it.
     """
     unit, ours, theirs = "fold", _by_fold(a, measure), _by_fold(b, measure)
     if measure == "tau" and a.decisions and b.decisions:
@@ -817,7 +820,8 @@ def _fold_scores(
 def _fold_means(Y: Matrix, scores: Matrix, split: Split) -> tuple[Vector, int]:
     """Return the AUC of each column, mean over the tested folds that define it, (p,).
 
-    Also returns how many (fold, column) values are undefined. Raises ValueError if a column has no
+    ``Y`` and ``scores`` are (n, p). Folds are those of the first repetition of ``split``. Also
+    returns how many (fold, column) values are undefined. Raises ValueError if a column has no
     defined fold.
     """
     folds = split.partitions[0]

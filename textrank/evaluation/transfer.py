@@ -140,7 +140,8 @@ def transfer_corpora(
     Raises
     ------
     ValueError
-        If there is no foreign corpus, a corpus has no labelled candidates, or the learner is not
+        If there is no foreign corpus, all documents of one share text with the target, a corpus has
+        no labelled candidates, the target has fewer documents than ``folds``, or the learner is not
         RLS.
     """
     if not others:
@@ -290,9 +291,7 @@ class _Problem:
     def find_harmful(
         self, weights: Mapping[str, float], alpha: float
     ) -> tuple[HarmfulDocument, ...]:
-        """Return foreign documents that raise the squared held-out error of the target.
-
-        The most harmful comes first.
+        """Return foreign documents that raise the squared held-out error of the target, worst first.
 
         ``weights`` (above 0) are of the corpora used; () without any. Documents that share text are
         one, with their names joined by " + ". Exact: each pair of a target document and a foreign
@@ -413,7 +412,8 @@ class _State:
     def try_weights(self, key: str, alpha: float, select: SelectionMetric) -> Vector:
         """Return the metric of the target with a corpus added, for each of ``WEIGHTS``, in order.
 
-        ``key`` is a corpus that is not used yet. The state is not changed.
+        Scores are leave-document-out ones of the target, at ``alpha``. ``key`` is a corpus that is
+        not used yet. The state is not changed.
         """
         n, rows = len(self.targets), self.foreign[key]
         s, U = np.linalg.eigh(self.K[np.ix_(rows, rows)])
@@ -429,7 +429,9 @@ class _State:
     def condition(self, key: str, weight: float, alpha: float) -> _State:
         """Return a new state in which a corpus is used, with a weight above 0.
 
-        ``key`` must not be used yet. This state is not changed.
+        Kernel and mean become those of a Gaussian process after seeing the corpus with noise
+        ``alpha / weight``. ``key`` must not be used yet, and is removed from ``foreign``. This
+        state is not changed.
         """
         rows = self.foreign[key]
         M = self.K[np.ix_(rows, rows)] + alpha / weight * np.eye(len(rows))
@@ -483,7 +485,8 @@ class _FoldScores:
     def effect(self, key: str, weight: float | None) -> TransferEffect:
         """Return the changes of AUC and F by what ``key`` names, with intervals over documents.
 
-        ``weight`` is only stored in the result.
+        ``key`` is a corpus or ``COMBINED``; changes are against the target alone. ``weight`` is
+        only stored in the result.
         """
         numbers = np.unique(self.groups, return_inverse=True)[1]
         size = int(numbers.max()) + 1
@@ -513,7 +516,10 @@ class _FoldScores:
 
 
 def _interval(values: Vector) -> Interval | None:
-    """Return the central ``LEVEL`` of resampled changes; None if none is defined."""
+    """Return the interval of the central share ``LEVEL`` of the defined changes; None without any.
+
+    NaN marks an undefined one.
+    """
     defined = values[~np.isnan(values)]
     if not len(defined):
         return None

@@ -296,9 +296,10 @@ class ShortestPathGraph(ExplicitKernel[LabelledGraph]):
         return merge_label_pairs(batch, self._label_pairs(batch))
 
     def _label_pairs(self, batch: GraphBatch) -> Iterator[LabelPairs]:
-        """Yield the counts of each family and distance; families without labels are skipped.
+        """Yield the number of vertex pairs by labels, for each family and distance from 1 on.
 
-        Distances of a family come in ascending order, as ``LabelPairs.steps``.
+        Distances, in edges, of a family come in ascending order, as ``LabelPairs.steps``; families
+        without labels are skipped.
         """
         rank = batch.label_ranks()
         for family in track(batch.families, "shortest paths", len(batch.families)):

@@ -651,8 +651,10 @@ class CombinedViews:
     def gram_alternatives(self, X: Sequence[Any]) -> GramAlternatives:
         """Return the Gram matrices (x, x) of all alternatives on X, in the order of their weights.
 
-        Every summand is computed once. Parameters are named ``gaussian_weight``. With linear views
-        alone, an input without features gets NaN, where a call of the kernel raises ValueError.
+        Each is ``exp(gamma (K - 1))`` of the normalised sum K of linear and weighted Gaussian
+        parts; every summand is computed once. The only parameter is ``gaussian_weight``. With
+        linear views alone, an input without features gets NaN, where a call of the kernel raises
+        ValueError.
         """
         linear = _sum_grams(X, [(w, k) for n, (w, k) in self.summands.items() if n in self.linear])
         gaussian = _sum_grams(
@@ -905,7 +907,7 @@ class PerQuestionKernel:
             inner_scores = inner_scorer(X, questions)
 
             def contributions() -> Contributions:
-                """Return the constants and the contributions of the inner kernel."""
+                """Return the constant of each candidate with a known question, then those of the inner kernel."""
                 rows = np.flatnonzero(columns[questions] >= 0)
                 constant_features = Contributions(
                     rows, columns[questions[rows]], np.full(len(rows), self.constant)

@@ -381,7 +381,10 @@ class Collocations:
 
     @cached_property
     def offsets(self) -> list[int]:
-        """All offsets at which a token is read, ascending."""
+        """All distinct offsets at which a token is read, ascending.
+
+        Those of ``ngrams`` and ``endings``, and -1 and 1 if ``glued`` is set.
+        """
         glued = (-1, 1) if self.glued else ()
         return sorted(
             {*(offset for ngram in self.ngrams for offset in ngram), *self.endings, *glued}
@@ -520,10 +523,11 @@ MAX_LEXICON_WORDS = 1_000_000  # the shipped one has a tenth of it
 
 @lru_cache(maxsize=4)
 def _read_lexicon(path: str, changed: int) -> Mapping[str, Sequence[str]]:
-    """Read a lexicon; ``changed`` is the file's modification time, part of the cache key.
+    """Read a lexicon with one line per word: the word, a tab, and its tags separated by blanks.
 
-    If a word has several lines, the last counts. Raises ValueError if the file is malformed or has
-    more than ``MAX_LEXICON_WORDS`` lines. The result is shared: do not change it.
+    ``changed`` is the file's modification time, part of the cache key. If a word has several lines,
+    the last counts. Raises ValueError if a line has another form or there are more than
+    ``MAX_LEXICON_WORDS``. The result is shared: do not change it.
     """
     lexicon: dict[str, tuple[str, ...]] = {}
     for number, line in iter_lines(path):

@@ -387,7 +387,7 @@ class _Text:
 
     @classmethod
     def from_doc(cls, doc: Doc, entities: str) -> _Text:
-        """Read the words of a Doc.
+        """Read the lower-case words of a Doc, its sentences and its names.
 
         ``entities`` is the span group of names, which may be missing. Of names with the same first
         token, or the same end, the last of the group counts.
@@ -725,7 +725,7 @@ class Views:
                 raise ValueError(f"view {name!r}: {part!r:.60} is not a representation")
 
     def __call__(self, candidates: Sequence[Candidate]) -> MultiView:
-        """Return all views of the candidates by name.
+        """Return all views of the candidates by name, in the order of ``representations``.
 
         Each view has one row per candidate, in order.
         """

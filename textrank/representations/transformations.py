@@ -617,9 +617,10 @@ class CharacterNgrams:
             )
 
     def factor(self, words: Sequence[str]) -> Features:
-        """Return B with one row of length one per word and one column per n-gram.
+        """Return B with one row per word and one column per n-gram: counts, scaled to length one.
 
-        Columns are in order of first occurrence, so they depend on the words.
+        Columns are in order of first occurrence, so they depend on the words. A word without
+        n-grams has a row of zeros.
         """
         rows = [Counter(self._grams(word)) for word in words]
         ids = {gram: i for i, gram in enumerate(dict.fromkeys(g for row in rows for g in row))}
@@ -686,9 +687,9 @@ class WordVectors:
         return hash(self.words)
 
     def factor(self, words: Sequence[str]) -> Features:
-        """Return B with one row per word and one column per dimension.
+        """Return B with one row per word and one column per dimension, named "vector 0" and so on.
 
-        Unknown words have a row of zeros.
+        Unknown words have a row of zeros. Vectors are not normalised.
         """
         V = np.asarray(self.vectors)
         row_of = {word: i for i, word in enumerate(self.words)}
@@ -802,7 +803,7 @@ class LearnedWords:
     digits: int = 3
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a number below 1."""
+        """Raise ValueError if rank, window, minimum, limit or digits is below 1."""
         for name in ("rank", "window", "minimum", "limit", "digits"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
