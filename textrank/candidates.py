@@ -94,6 +94,7 @@ class FactRow(Mapping[str, float]):
     __slots__ = ("names", "values_array")
 
     def __init__(self, names: tuple[str, ...], values: NDArray[np.floating[Any]]) -> None:
+        """Store both as they are: ``names`` of the columns and their ``values`` (columns,)."""
         self.names = names
         self.values_array = values
 
@@ -181,7 +182,11 @@ class PreferenceGraph:
     queries: Indices | None = None  # (l,) query of each preference; None: all of one query
 
     def __post_init__(self) -> None:
-        """Raise ValueError if shapes do not fit, or for a wrong pair or magnitude."""
+        """Raise ValueError if shapes do not fit, a row is compared with itself, or for a magnitude.
+
+        ``pairs`` must be (l, 2) with l magnitudes, positive and finite, and l ``queries`` unless
+        None. That rows exist is not checked.
+        """
         l = len(self.pairs)  # noqa: E741
         sizes = (l, len(self.magnitudes), l if self.queries is None else len(self.queries))
         if np.shape(self.pairs) != (l, 2) or len(set(sizes)) > 1:
@@ -262,7 +267,10 @@ class Targets:
     heads: Matrix | None = None  # (n, h) labels for learners of several heads; None: y alone
 
     def __post_init__(self) -> None:
-        """Raise ValueError if lengths differ or a preference names a row that does not exist."""
+        """Raise ValueError if lengths differ or a preference names a row that does not exist.
+
+        Checked are ``y``, ``groups``, ``queries``, and ``weights`` and ``heads`` unless None.
+        """
         sizes = {len(self.y), len(self.groups), len(self.queries)}
         sizes |= {len(values) for values in (self.weights, self.heads) if values is not None}
         if len(sizes) != 1:
@@ -621,10 +629,11 @@ class HeldoutReference:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], size: int) -> HeldoutReference | None:
-        """Rebuild a reference from the result of ``to_arrays``; None if there is none.
+        """Rebuild a reference from the result of ``to_arrays``.
 
-        ``size`` is the number of held-out scores. Raises ValueError if the arrays do not fit, and
-        KeyError if one of them is missing.
+        Reads the keys ``reference/groups``, ``/queries``, ``/profiles`` and ``/words``; None
+        without the first. ``size`` is the number of held-out scores. Raises ValueError if shapes do
+        not fit it or a group is negative, and KeyError if another key is missing.
         """
         if "reference/groups" not in arrays:
             return None
@@ -649,7 +658,11 @@ class HeldoutReference:
         )
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return small arrays for ``from_arrays``, by key; profiles are rounded to 32 bits."""
+        """Return small arrays for ``from_arrays``; profiles are rounded to 32 bits.
+
+        Keys are ``reference/groups``, ``reference/queries``, ``reference/profiles`` and
+        ``reference/words``.
+        """
         return {
             "reference/groups": self.groups.astype(np.int32),
             "reference/queries": self.queries.astype(np.int32),
@@ -691,10 +704,11 @@ def profile_documents(
 ) -> Matrix:
     """Return the columns ``PROFILE_COLUMNS`` of each group, (g, columns).
 
-    ``scores`` (n,) may be NaN where unknown, and a group without known ones has mean 0. ``groups``
-    (n,) are numbers from 0 to g - 1, all of which must occur; ``unseen`` (g,) are shares of unseen
-    words. The number of candidates is a logarithm; candidates per sentence, lengths and distances
-    are means of logarithms.
+    In this order: mean score, log of the number of candidates, candidates of their query, words of
+    their sentence, distance in tokens of first and last span (means of logs), share of unseen
+    words. ``scores`` (n,) may be NaN where unknown, and a group without known ones has mean 0.
+    ``groups`` (n,) are numbers from 0 to g - 1, all of which must occur; ``unseen`` (g,) are the
+    shares.
     """
     n_groups = len(unseen)
     queries = number_keys([(c.document, c.query) for c in candidates])

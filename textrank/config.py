@@ -62,6 +62,7 @@ class _LazyRegistry(catalogue.Registry):  # type: ignore[misc]  # catalogue has 
     """
 
     def __init__(self, role: str) -> None:
+        """Create the registry of a role, a key of ``CATALOG``; nothing is imported yet."""
         super().__init__(("textrank", role), entry_points=True)
         self._catalog = CATALOG[role]
         self._entry_points: tuple[Any, list[Any]] = (None, [])
@@ -381,7 +382,8 @@ def resolve_section(
 def _build(config: dict[str, Any], section: str, path: Path) -> Any:
     """Check a section and build its object; ``path`` is for messages.
 
-    ``config`` maps sections to plain values. All errors are raised as ValueError with the path.
+    ``config`` maps sections to plain values. Unknown classes and settings are refused with the
+    available ones. All errors are raised as ValueError with the path.
     """
     _check_blocks(config[section], section, path)
     try:

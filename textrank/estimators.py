@@ -252,7 +252,7 @@ class RLSRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
-        """Set the parameters; nothing is computed."""
+        """Store the parameters, described in the class; nothing is computed or checked."""
         self.alphas = alphas
         self.kernel = kernel
         self.gamma = gamma
@@ -335,7 +335,7 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
-        """Set the parameters; nothing is computed."""
+        """Store the parameters, described in the class; nothing is computed or checked."""
         self.alphas = alphas
         self.kernel = kernel
         self.select = select
@@ -353,8 +353,9 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
 
         ``y`` has the class of each row, of any type. ``groups`` has the group of each row, as
         number or name; a group is held out together. None holds out each row with its copies.
-        ``sample_weight`` (n,) are factors of the squared errors; None: all 1. Raises ValueError for
-        fewer than two classes.
+        ``sample_weight`` (n,) are factors of the squared errors; None: all 1. Sets ``classes_``,
+        ``code_``, ``alpha_``, ``heldout_`` (alphas, n, bits; without the last axis for one bit),
+        ``temperature_`` and ``intercept_``. Raises ValueError for fewer than two classes.
         """
         alphas = self._check_alphas()
         X, y = self._validate(X, y)
@@ -610,7 +611,8 @@ class _Ranker(KernelMachine):
         """Return the targets of ``fit`` for validated samples; ``y`` is (n,) or (n, outputs).
 
         Groups are those given; by default whole queries or, without queries, single samples, for
-        preferences together with their copies. Raises ValueError for fewer than two samples.
+        preferences together with their copies. Queries None is one query. With preferences the
+        labels are 0. Raises ValueError for fewer than two samples.
         """
         n = count_rows(X)
         if n < 2:
@@ -701,9 +703,10 @@ class RankRLS(_Ranker):
         """Fit the model from labels ``y``, or from ``preferences`` between rows; returns self.
 
         ``y`` is (n,) or (n, outputs); alpha is chosen for each output by held-out disagreement, of
-        equals the largest. ``queries`` has the query of each row, with labels only; None ranks all
-        rows together. ``groups`` has the group of each row; groups are held out together and must
-        hold whole queries. Raises ValueError if both labels and preferences, or neither, are given.
+        equals the largest, and set as ``alpha_``. ``queries`` has the query of each row, with
+        labels only; None ranks all rows together. ``groups`` has the group of each row; groups are
+        held out together and must hold whole queries; None: queries, else single rows. Raises
+        ValueError if both labels and preferences, or neither, are given.
         """
         self._check_targets(y, queries, preferences)
         learner = rankrls.RankRLS(
@@ -874,7 +877,7 @@ class ReducedKernelMap(TransformerMixin, KernelMachine):
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
-        """Set the parameters; nothing is computed."""
+        """Store the parameters, described in the class; nothing is computed or checked."""
         self.kernel = kernel
         self.size = size
         self.random_state = random_state

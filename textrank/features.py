@@ -221,7 +221,7 @@ class FeatureNames(Sequence[tuple[str, ...]]):
     def from_iterable(cls, names: Iterable[str | tuple[str, ...]]) -> FeatureNames:
         """Build names from strings (names of one word) or tuples of strings, in order.
 
-        Equal names are kept.
+        Equal names are kept. The vocabulary is in order of first occurrence.
         """
         tuples = [(name,) if isinstance(name, str) else name for name in names]
         all_words = list(chain.from_iterable(tuples))

@@ -53,7 +53,8 @@ class LabelledGraph:
     def __post_init__(self) -> None:
         """Normalise labels and edges; raise ValueError for an edge outside or a bad weight.
 
-        Labels become tuples, sorted and distinct; a vertex with a string has that one label.
+        Labels become tuples, sorted and distinct; a vertex with a string has that one label. Edge
+        ends become int, weights float, which must be finite and not negative.
         """
         label_sets = [
             (labels,) if isinstance(labels, str) else sorted(set(labels)) for labels in self.labels
@@ -166,6 +167,7 @@ class GraphBatch(Sequence[LabelledGraph]):
         """Return the disjoint union of (family, row) parts as a LabelledGraph.
 
         Vertices of later parts are numbered after those of earlier ones. Without parts it is empty.
+        Of parallel edges in a family the last weight counts.
         """
         labels: list[list[str]] = []
         edges: dict[tuple[int, int], float] = {}
@@ -228,7 +230,10 @@ class GraphBatch(Sequence[LabelledGraph]):
     def from_arrays(cls, arrays: Mapping[str, NDArray[np.generic]]) -> GraphBatch:
         """Build the graphs that ``to_arrays`` wrote.
 
-        Raises ValueError if sizes do not match or an index is out of range.
+        Reads the keys ``shapes`` (a row ``g, v, k, weight rows, edges`` per family), ``members``,
+        ``edges``, ``weights``, ``labels`` (flat, family after family), ``graphs``, ``size`` and
+        those of the vocabulary. Raises KeyError if one is missing, ValueError if sizes do not match
+        or an index is out of range.
         """
         shapes = arrays["shapes"].astype(np.intp).reshape(-1, 5)
         g, v, k, w, e = shapes.T

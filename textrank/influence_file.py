@@ -95,7 +95,11 @@ class StoredInfluence:
         return np.asarray(changes.reshape(-1, g, h), dtype=np.float64) * self.step
 
     def to_disk(self, file: str | Path) -> None:
-        """Write the file; an existing one is replaced."""
+        """Write all fields to a compressed array file (.npz); an existing one is replaced.
+
+        16-bit values are stored as their low bytes, plus the position and value of those that do
+        not fit into one byte. Nothing is lost.
+        """
         # Low and high bytes apart, document by document, compress best.
         values = np.ascontiguousarray(self.values.transpose(2, 1, 0))
         is_rounded = values.dtype == np.int16
@@ -114,12 +118,13 @@ class StoredInfluence:
 
     @classmethod
     def from_disk(cls, file: str | Path, model: Model) -> StoredInfluence:
-        """Read the file of a model.
+        """Read a file that ``to_disk`` wrote for ``model``.
 
         Raises
         ------
         ValueError
-            If the file is missing, damaged or of a newer version, or belongs to another model.
+            If the file is missing, damaged or of another format version, or belongs to a model with
+            another checksum.
         """
         path = Path(file)
         arrays = read_arrays(path)

@@ -171,9 +171,11 @@ class ChunkedKernel:
             raise ValueError(f"dtype must be 'float32' or 'float64', got {self.dtype!r}")
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        """Return the Gram matrix (x, y) of type ``dtype``; of X with itself if Y is None.
+        """Return the Gram matrix (x, y) of type ``dtype``, computed in blocks of ``rows`` rows.
 
-        X with itself is exactly symmetric outside the diagonal blocks.
+        Y None compares X with itself: only blocks on and above the diagonal are computed and the
+        others mirrored, so that it is exactly symmetric outside the diagonal blocks. Shows
+        progress.
         """
         across = X if Y is None else Y
         K = np.empty((count_rows(X), count_rows(across)), dtype=self.dtype)
@@ -534,7 +536,8 @@ def check_dense_size(F: Matrix | SparseMatrix) -> None:
 def _decompose_graded(X: Matrix) -> tuple[Matrix, Vector, Matrix]:
     """Decompose a matrix (n, d) whose columns differ much in norm, with small relative errors.
 
-    Returns ``U``, ``s`` and ``V`` as ``decompose_features`` does, but ``s`` may contain zeros.
+    Returns ``U`` (n, r), ``s`` (r,) and ``V`` (d, r) with ``X = U diag(s) V'``; unlike in
+    ``decompose_features``, ``s`` may contain zeros.
     """
     n, d = X.shape
     if n >= d:
@@ -750,8 +753,9 @@ class _ConjugateGradient:
     def __iter__(self) -> Iterator[Vector]:
         """Yield the normalised residual before each step, as a new array, until convergence.
 
-        Nothing is yielded if the right side is zero. Raises ValueError if the residual is above
-        ``tolerance`` times the first one after ``max_iterations``.
+        Sets ``start`` and appends to ``lengths`` and ``ratios``, so it can be iterated only once.
+        Converged is a residual of at most ``tolerance`` times the first one; nothing is yielded if
+        the right side is zero. Raises ValueError if that takes more than ``max_iterations``.
         """
         r = self.right.copy()
         q = r.copy()
@@ -781,7 +785,7 @@ def _solve_in_basis(run: _ConjugateGradient, alphas: Vector) -> Matrix:  # (iter
     """Return the coordinates of each solution in the basis that ``run`` yielded, (iterations, a).
 
     Solves one tridiagonal system per alpha. ``run`` must be exhausted, and no alpha be below its
-    ``base``.
+    ``base``. Without iterations (right side 0) the result has no rows.
     """
     count = len(run.lengths)
     steps = np.zeros((count, len(alphas)))

@@ -652,9 +652,11 @@ def _find_classes(labels: Vector) -> Vector | None:
 
 
 def _count_by_class(classes: Vector, labels: Vector, scores: Vector) -> _PairCounts:
-    """Return the counts of ``_compare_pairs``, with two passes over the candidates per class.
+    """Count pairs by whether scores order them as labels do, with two passes per class.
 
     ``classes`` are the distinct labels in ascending order; there must be at least one candidate.
+    Returns the pairs with different labels, those with different scores, and the pairs in the right
+    order minus those in the wrong one.
     """
     order, starts = sort_ties(scores)
     labels = labels[order]

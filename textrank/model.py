@@ -371,11 +371,13 @@ class Model:
     def _score_with_attributes(
         self, candidates: Sequence[Candidate]
     ) -> tuple[Vector, dict[str, Vector], list[dict[str, Any]], Explain]:
-        """Return scores, probabilities by head, attributes, and a function that explains scores.
+        """Return scores (n,), probabilities by head, attributes, and a function to explain them.
 
-        Attributes have one entry per candidate, or none without submodels; probabilities have an
-        entry per head, each (n,), or none without heads. Candidates are represented once for all
-        where that is possible.
+        Probabilities are (n,) by name of the head, an empty dict without heads or with a second
+        stage. Attributes are one dict per candidate, an empty list without submodels.
+        Representations are computed once for scores and attributes, unless there is a second stage.
+        The function is ``explain_batch``, or one that reuses the computed scores where features are
+        scored directly. Without candidates all results are empty.
         """
         if not candidates:
             return np.empty(0), {}, [], self.explain_batch
@@ -746,7 +748,9 @@ class Model:
     def _from_disk(cls, folder: Path, trusted: bool, *, submodel: bool) -> Model:
         """Read a model as ``from_disk`` does; a ``submodel`` must have no submodels itself.
 
-        Checksums are verified before anything is built. Raises ValueError that names the folder.
+        Checksums are verified before anything is built. ``trusted`` allows symbolic links, and
+        files and spaCy pipelines outside of the folder. Raises ValueError that names the folder,
+        also for an unreadable format version and for incomplete files.
         """
         needed = ("config.cfg", "arrays.npz")
         meta = verify_manifest(folder, needed=needed, follow_links=trusted)
@@ -770,7 +774,10 @@ class Model:
     def _to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the contents of ``arrays.npz``: array by key.
 
-        Zero feature weights are dropped; means are stored as nonzero values with their indices.
+        Always ``coef``, ``alphas``, ``heldout`` and ``labels``. With feature weights, nonzero ones
+        only, ``names/...`` and the nonzero means in ``average`` with their indices in ``usual``;
+        else the packed support candidates. Then, if any: the second stage, ``head_heldout`` and
+        ``head_labels``, and the reference documents.
         """
         arrays: dict[str, Any] = {
             "coef": self.fit.coef,
@@ -800,8 +807,10 @@ class Model:
     def _to_meta(self) -> dict[str, Any]:
         """Return the contents of ``meta.json`` without the checksums.
 
-        They begin with ``self.meta``, whose entries of the same key are replaced. A threshold that
-        is not finite is written as None.
+        They begin with ``self.meta``, whose entries of the same key are replaced: ``format``,
+        ``task``, ``alpha``, ``threshold``, ``candidates``, ``positives``, ``heldout_auc``,
+        ``calibration``, ``heads`` (if any) and ``versions``. A threshold that is not finite is
+        written as None.
         """
         return {
             **self.meta,
@@ -823,9 +832,10 @@ class Model:
     ) -> Model:
         """Build the model, with submodels, from files whose checksums were verified.
 
-        ``meta`` is the content of ``meta.json``. Submodels without a folder are left out; those of
-        a ``submodel`` are refused. Raises various errors on inconsistent files, which ``from_disk``
-        turns into ValueError.
+        ``meta`` is the content of ``meta.json``. Without ``trusted`` the task drops its trust too.
+        Submodels without a folder are left out; those of a ``submodel`` are refused. The fit has
+        one alpha, the chosen one, as held-out scores are stored for no other. Raises various errors
+        on inconsistent files, which ``_from_disk`` turns into ValueError.
         """
         pipeline = resolve_block(folder / "config.cfg", "pipeline", trusted=trusted)
         if not trusted:
@@ -894,9 +904,10 @@ def _heads_to_dict(heads: Heads) -> dict[str, Any]:
 def _read_heads(
     folder: Path, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], coef: Matrix
 ) -> Heads | None:
-    """Return the stored heads; None for a model with one column of coefficients.
+    """Return the stored heads; None for a model with one column of coefficients and none stored.
 
-    Raises ValueError if there are not as many columns as heads (or one more, of corrections).
+    Raises ValueError if there are not as many columns as heads (or one more, of corrections), or
+    the arrays ``head_heldout`` and ``head_labels`` do not have one column per head.
     """
     stored: Mapping[str, Any] = meta.get("heads") or {}
     columns = coef.shape[1] if coef.ndim == 2 else 1

@@ -105,7 +105,7 @@ class Pipeline:
     learner: Learner
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a part lacks members of its role."""
+        """Raise ValueError if a part lacks members of the protocol of its role, and name them."""
         for role, protocol in _ROLES.items():
             part = getattr(self, role)
             if not isinstance(part, protocol):
@@ -201,8 +201,11 @@ class Pipeline:
     def fit_dataset(self, dataset: Dataset) -> Model:
         """Train on a dataset of ``prepare``; chooses alpha, kernel and threshold by hold-out.
 
-        If the kernel leaves a setting open, the model's pipeline has the chosen kernel. Raises
-        ValueError if all labels are equal.
+        If the kernel leaves a setting open or learns from its inputs, the model's pipeline has the
+        chosen kernel. Labels and held-out scores of the model are combined over its heads, if any;
+        the learner's are calibrated to probabilities, those of heads are log-odds already. Of
+        support candidates, those with coefficient 0 are dropped. Raises ValueError if all labels
+        are equal.
         """
         y = dataset.targets.y
         require_two_labels(y)

@@ -102,7 +102,10 @@ class SentenceGraphDrawing:
         return [(into[v][0], out[v], self.graph.labels[v][0], into[v][1]) for v in sorted(out)]
 
     def figure(self) -> Figure:
-        """Draw the graph on a new figure and return it; raise ImportError without matplotlib."""
+        """Draw the graph on a new figure and return it; raise ImportError without matplotlib.
+
+        The size follows the number of words and the longest dependency. Nothing is saved or shown.
+        """
         plt = import_pyplot()
         wide = 1.25 * len(self.words)
         height = 0.9 + 0.38 * max((abs(g - d) for g, d, *_ in self.dependencies), default=1)
@@ -120,9 +123,10 @@ class SentenceGraphDrawing:
     def draw_arc(
         self, axes: Axes, governor: int, dependent: int, label: str, weight: float
     ) -> None:
-        """Draw one dependency as an arc from word ``governor`` to word ``dependent``.
+        """Draw one dependency as an arc above the words, from index ``governor`` to ``dependent``.
 
-        A label that begins with "path:" (on a shortest path) makes it red; the prefix is not shown.
+        The text is the label and the weight. A label that begins with "path:" (on a shortest path)
+        makes the arc red and thick; the prefix is not shown.
         """
         from matplotlib.patches import FancyArrowPatch
         from matplotlib.path import Path
@@ -145,7 +149,9 @@ class SentenceGraphDrawing:
     def draw_word(self, axes: Axes, index: int) -> None:
         """Draw the word at ``index`` with its labels, and its vertex of the word order below.
 
-        Also draws the edge from the previous word of the order.
+        Labels are red if one begins with "path:". The vertex is coloured by the side that its first
+        label begins with, which is written below it. Also draws the edge, with its weight, from the
+        vertex of the previous word.
         """
         labels = self.graph.labels[index]
         on_path = any(label.startswith("path:") for label in labels)
@@ -352,7 +358,10 @@ def _draw_panel(axes: Axes, name: str, X: Matrix, words: tuple[str, ...], span: 
 
 
 def _draw_weight_curve(axes: Axes, span: int) -> None:
-    """Draw the weight of positions up to ``2 * span`` for some settings of ``Weighting``."""
+    """Draw the weight of positions up to ``2 * span`` on both sides for some ``Weighting`` settings.
+
+    One labelled line per (decay, base), on a logarithmic scale; position 0 is left out.
+    """
     offsets = np.array([p for p in range(-2 * span, 2 * span + 1) if p])
     for decay, base in ((1.5, 0.025), (1.0, 0.025), (0.0, 0.0)):
         weights = Weighting(decay, base).weights(offsets)

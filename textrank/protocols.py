@@ -235,7 +235,8 @@ def learns_from_inputs(kernel: Kernel[Any]) -> bool:
 def learn_kernel(kernel: Kernel[Any], X: Sequence[Any]) -> Kernel[Any]:
     """Return a kernel with all parts learnt from the training inputs ``X``, without labels.
 
-    The kernel itself if it has nothing to learn.
+    Parts inside other kernels are learnt too. The kernel itself, not a copy, if it has nothing to
+    learn; it is never changed.
     """
     if not learns_from_inputs(kernel):
         return kernel

@@ -51,6 +51,7 @@ class _Close:
     """
 
     def __init__(self, scale: float, tolerance: float) -> None:
+        """Store the size of the compared values and the tolerated share of it."""
         self.scale = scale
         self.tolerance = tolerance
 
@@ -88,7 +89,10 @@ def _check_parts(kernel: Kernel[Any], X: Sequence[Any], K: Matrix, close: _Close
 
 
 def _check_empty(kernel: Kernel[Any], X: Sequence[Any]) -> None:
-    """Raise AssertionError if the kernel with no inputs on one or both sides has a wrong shape."""
+    """Raise AssertionError if the kernel with no inputs on one or both sides has a wrong shape.
+
+    The shapes are (0, 0), (0, n), (n, 0), and (0,) of ``diag``, for n inputs X.
+    """
     empty = take_rows(X, np.arange(0))
     for shape, K in (
         ((0, 0), kernel(empty)),

@@ -112,7 +112,8 @@ class TrainingData:
     def to_targets(self) -> Targets:
         """Return the targets of all candidates; documents that share text are one group.
 
-        Heads are left out unless each has positive and negative labels, as in training.
+        Groups and queries are numbered from 0. Heads are left out, all of them, unless each has
+        positive and negative labels, as in training.
         """
         heads = self.head_labels
         if heads is not None and not ((heads > 0).any(axis=0) & (heads < 0).any(axis=0)).all():
@@ -158,10 +159,11 @@ class TrainingData:
         return [d.id for d in self.documents if d.id not in documents and d.sentences & wanted]
 
     def without(self, documents: Iterable[str]) -> TrainingData:
-        """Return the training data without these documents; features of no candidate are dropped.
+        """Return new training data without these documents; features of no candidate are dropped.
 
-        The others keep their order. Raises ValueError for a document that is not in the training
-        data, and if no candidate would be left.
+        ``documents`` are ids. The others keep their order; documents, queries and rows of
+        preferences are numbered anew, and preferences with a removed candidate are dropped. Raises
+        ValueError for an id that is not in the training data, and if no candidate would be left.
         """
         gone = set(documents)
         ids = [document.id for document in self.documents]
@@ -189,11 +191,11 @@ class TrainingData:
         )
 
     def join(self, other: TrainingData, inputs: Any) -> TrainingData:
-        """Return these candidates followed by others of new documents.
+        """Return these candidates followed by those of ``other``, whose documents must be new.
 
-        ``inputs`` are those of both, in this order. Labels of heads are kept only if both have
-        them. Raises ValueError for a document that is in both, and for candidates that are compared
-        with one another.
+        ``inputs`` are the representations of both, in this order. Labels of heads are kept only if
+        both have them. Queries of ``other`` are numbered after these. Raises ValueError for a
+        document id that is in both, and if either has preferences.
         """
         present = {document.id for document in self.documents}
         if known := [document.id for document in other.documents if document.id in present]:
@@ -219,7 +221,14 @@ class TrainingData:
         )
 
     def to_arrays(self) -> Arrays:
-        """Return the content as named arrays for ``write_arrays``, which ``from_arrays`` reads."""
+        """Return the content as arrays by key, for ``write_arrays``; ``from_arrays`` reads them.
+
+        By document: ``documents`` (a prefix of several keys, for the ids), ``sentence_counts``,
+        ``has_text``. Sentence hashes of all documents, sorted in each, are in ``sentences``, text
+        hashes in ``texts``. By candidate: ``document_of``, ``y``, ``queries``, ``head_labels`` (if
+        any) and the packed inputs. By preference, if any: ``pairs``, ``magnitudes``,
+        ``pair_queries`` (if any).
+        """
         sizes = [len(document.sentences) for document in self.documents]
         hashes = [key for document in self.documents for key in sorted(document.sentences)]
         texts = [[] if d.text is None else [d.text] for d in self.documents]
@@ -245,7 +254,12 @@ class TrainingData:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> TrainingData:
-        """Rebuild what ``to_arrays`` returned; raises ValueError or LookupError if damaged."""
+        """Rebuild the training data from the arrays by key that ``to_arrays`` returned.
+
+        Missing ``head_labels``, ``pairs`` or ``pair_queries`` mean None. Raises KeyError for
+        another missing key, and ValueError or LookupError if sizes or indices do not fit, or two
+        documents have the same id.
+        """
         ids = [str(name) for name in unpack_arrays(arrays, "documents")]
         counts, has_text = arrays["sentence_counts"], arrays["has_text"].astype(bool)
         texts = iter(arrays["texts"].tolist())

@@ -246,7 +246,8 @@ class Receipt:
     def from_text(cls, text: str, location: str = "receipt") -> Receipt:
         """Read a receipt; raises ValueError if it is not exactly what ``to_text`` returned.
 
-        ``location``, the name of the file, begins the message.
+        Any changed character of the JSON is an error. ``location``, the name of the file, begins
+        the message.
         """
         values = load_json(text, location)
         try:

@@ -54,7 +54,10 @@ class Doubt:
     annotator: str = ""  # who labelled the document; empty if the corpus does not say
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all fields as plain values, those of ``decision`` at the same level."""
+        """Return all fields as plain values under their names, those of ``decision`` beside them.
+
+        The key ``decision`` is then the candidate's answer at its threshold, None without one.
+        """
         own = {key: value for key, value in asdict(self).items() if key != "decision"}
         return {**own, **self.decision.to_dict()}
 
@@ -93,7 +96,12 @@ class CorpusAudit:
     by_annotator: Mapping[str, LabelShare] = field(default_factory=dict)  # if the corpus names them
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values under the names of the fields, in order."""
+        """Return everything as plain values under the names of the fields.
+
+        Rates, under ``error_rate`` (or None) and by key under ``by_document``, ``by_kind`` and
+        ``by_annotator``, have the keys ``candidates``, ``share`` and ``interval``. ``doubts`` is a
+        list of dicts, most doubtful first, as ``Doubt.to_dict`` returns them.
+        """
         values = {key: getattr(self, key) for key in ("task", "corpus", "pipeline", "alpha")}
         rates = {
             name: {key: asdict(rate) for key, rate in getattr(self, name).items()}
@@ -143,9 +151,12 @@ def audit_corpus(
 def audit_dataset(
     pipeline: Pipeline, dataset: Dataset, *, seed: int = 0, corpus: str = "", title: str = ""
 ) -> CorpusAudit:
-    """Audit a dataset that ``pipeline.prepare`` returned; arguments and errors as ``audit_corpus``.
+    """Rank all gold labels of a dataset that ``pipeline.prepare`` returned, most doubtful first.
 
-    Rates are computed only if the labels are exactly -1 and 1.
+    Every label gets a Doubt by a model that never saw its document; equally doubtful ones stay in
+    order. Rates are computed only if the labels are exactly -1 and 1, those by annotator only if a
+    document names one. ``seed`` draws calibration folds and resampled documents; ``corpus`` and
+    ``title`` (of the pipeline) are names for the result. Raises ValueError if all labels are equal.
     """
     targets = dataset.targets
     require_two_labels(targets.y)
@@ -265,7 +276,11 @@ class _Resampler:
     seed: int
 
     def error_rate(self) -> LabelShare:
-        """Return ``estimate_error_rate`` of the whole corpus, with its interval."""
+        """Return the estimated share of wrong labels in the whole corpus (``estimate_error_rate``).
+
+        The interval, at ``LEVEL``, is over ``RESAMPLES`` resampled groups of documents; None for
+        one.
+        """
         y, groups = self.targets.y, self.targets.groups
         share = estimate_error_rate(self.wrong, y)
         shares = [
@@ -309,7 +324,7 @@ class _Resampler:
 
 
 def _interval(shares: Sequence[float] | Vector) -> Interval | None:
-    """Return the central ``LEVEL`` of resampled shares; None without resamples."""
+    """Return the interval of the central share ``LEVEL`` of resampled shares; None without any."""
     if not len(shares):
         return None
     low, high = np.quantile(shares, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])

@@ -188,10 +188,12 @@ def cross_validate_dataset(
 def _nested_scores_of_learnt_kernels(
     pipeline: Pipeline, dataset: Dataset, split: Split
 ) -> tuple[list[NestedScores], list[Mapping[str, float]]]:
-    """Return nested scores as ``nested_scores_of_kernels``, with kernels learnt in each fold.
+    """Return nested scores where the parts of the kernel that learn see the training part only.
 
-    The parts of the kernel that learn see the inputs of the training part only. Raises ValueError
-    if the dataset has no representations, or the learner has no path over alphas.
+    The first result has one item per partition of the split; rows of its arrays are all alphas of
+    the first kernel setting, then of the next. The second has the kernel settings of each row,
+    empty if the kernel leaves none open. The kernel is learnt again for each fold. Raises
+    ValueError if the dataset has no representations, or the learner has no path over alphas.
     """
     learner, targets = pipeline.learner, split.targets
     if not len(dataset.X):
@@ -270,9 +272,11 @@ def _compare_kernels(
 def _leave_pair_out_fold(pipeline: Pipeline, dataset: Dataset) -> Fold:
     """Return the leave-pair-out AUC at the alpha that leave-group-out chooses, as one fold.
 
-    With a preference graph it is the share of preferences in the right order, the groups of both
-    candidates held out. Raises ValueError unless the learner is RLS without class weights, or
-    RankRLS on preferences or with a global scope and the cost ``magnitude`` with ties.
+    Its metric is ``auc``. With a preference graph it is ``pairwise_accuracy``, the share of
+    preferences in the right order (ties count one half) with the groups of both candidates held
+    out, and ``disagreement``, one minus that. Raises ValueError for several kernels, and unless the
+    learner is RLS without class weights, or RankRLS on preferences or with a global scope and the
+    cost ``magnitude`` with ties.
     """
     learner, targets = pipeline.learner, dataset.targets
     data = require_single_kernel(dataset.data, "leave-pair-out")
@@ -357,8 +361,8 @@ class FoldScores:
     def measure(self, task: Task, alpha_index: int | None = None) -> Fold:
         """Return the task's metrics at the chosen alpha, or at ``alphas[alpha_index]``.
 
-        ``Fold.chosen`` has alpha, the settings of the kernel, and the threshold (for a ranking the
-        numbers of queries).
+        ``Fold.chosen`` has ``alpha``, the settings of the kernel, and the threshold (for a ranking
+        the numbers of queries). Documents that share text count as one.
         """
         a = self.chosen if alpha_index is None else alpha_index
         scores, threshold = self.scores[a], self.thresholds[a]
@@ -410,7 +414,8 @@ def _test_folds(
     """Yield the tested folds of one repetition, with alpha and thresholds chosen without them.
 
     ``nested`` are the scores of the repetition ``number``. Folds are ascending; those not in
-    ``split.tested`` are left out.
+    ``split.tested`` are left out. A threshold is chosen at every alpha. Unreachable gold answers of
+    a group count in the first fold that has the group.
     """
     targets, task = split.targets, pipeline.task
     unreachable = dict(dataset.unreachable)
@@ -585,7 +590,9 @@ def _path_offsets(
 def dependency_links(doc: Doc) -> Links:
     """Return the dependencies of a Doc in both directions: those of the corpus, or spaCy's.
 
-    Keys are token indices; a token without dependencies is missing. Empty without a parse.
+    ``{token index: [(other token, (governor, dependent, label)), ...]}``; a token without
+    dependencies is missing. Those of ``doc.user_data["dependencies"]`` take precedence. Empty
+    without a parse.
     """
     if "dependencies" in doc.user_data:
         edges = [(g, d, str(label)) for g, d, label in doc.user_data["dependencies"]]
@@ -663,7 +670,10 @@ def group_pair_auc(
     inverses: dict[int, tuple[Matrix, Matrix]] = {}
 
     def train_without(size: int) -> tuple[Matrix, Matrix]:
-        """Return the inverse (n, n) and coefficients (n, 1) for ``size`` held-out candidates."""
+        """Return the inverse (n, n) and coefficients (n, 1) for ``size`` held-out candidates; cached.
+
+        Only a ranking depends on ``size``; else there is one for all.
+        """
         key = size if rank else 0
         if key not in inverses:
             G = _inverse_and_bias(np.asarray(K, dtype=np.float64), alpha, rank, held_out=size)[0]
@@ -774,8 +784,9 @@ def leave_pair_out_auc(
 ) -> Matrix:  # (a,), or (a, p) for answers (n, p)
     """Return the AUC at every alpha over all (positive, negative) pairs, scored without the two.
 
-    Nearly unbiased where the AUC of pooled scores is not (Airola et al. 2011). Arguments are those
-    of ``leave_pairs_out``; a label is positive where greater than 0, and ties count one half.
+    Nearly unbiased where the AUC of pooled scores is not (Airola et al. 2011). ``K`` (n, n) is a
+    Gram matrix, ``y`` labels (n,) or (n, p) for several outputs, which adds an axis; ``rank`` uses
+    RankRLS instead of RLS. A label is positive where greater than 0, and ties count one half.
     Raises ValueError if an output has labels of one class only.
     """
     K = check_gram(K)

@@ -240,10 +240,11 @@ class _CorpusTest:
 
 
 def _test_model(model: Model, dataset: Dataset, drop: set[int], documents: int) -> _CorpusTest:
-    """Score a prepared dataset without the Docs whose ``id()`` is in ``drop``.
+    """Score a prepared dataset and return the candidates whose Doc's ``id()`` is not in ``drop``.
 
-    ``documents`` is the number of the others, for the report. Raises ValueError if no candidate is
-    left.
+    ``documents`` is the number of the other Docs, for the report. Unreachable gold answers count
+    for groups with a candidate only. The threshold is that of the model. Raises ValueError if no
+    candidate is left.
     """
     kept = np.array(
         [i for i, c in enumerate(dataset.candidates) if id(original_doc(c.doc)) not in drop],
@@ -293,7 +294,8 @@ def _add_f_at_mean(test: FoldScores, fold: Fold) -> Fold:
 def _build_report(model: Model, cell: _CorpusTest, train: str, test: str) -> Report:
     """Return the report of a model trained on corpus ``train`` and tested on corpus ``test``.
 
-    Both are names. The report has one fold, at the threshold of training.
+    Both are names. The report has one fold, at the threshold of training and with the further F at
+    the mean of ``_add_f_at_mean``, intervals over groups of documents, and no decisions.
     """
     fold = _add_f_at_mean(cell.test, cell.test.measure(model.pipeline.task))
     size = len(cell.test.index)
@@ -477,8 +479,10 @@ def _estimator_intervals(
 ) -> dict[str, tuple[float, float]]:
     """Return 95 % bootstrap intervals ``(low, high)`` by metric, resampling documents.
 
-    ``scores`` is (splits, n), ``partitions`` has the fold of each candidate for each split, and
-    ``rows`` the folds with their thresholds.
+    ``y`` (n,) are labels, ``scores`` is (splits, n), ``partitions`` has the fold of each candidate
+    for each split, ``rows`` the folds with their thresholds in ``chosen`` and ``documents`` the
+    document of each candidate. Metrics are auc, f, precision and recall, those never defined are
+    missing.
     """
     thresholds = {(row.split, row.fold): row.chosen["threshold"] for row in rows}
     decisions = np.concatenate(list(_decide_folds(scores, partitions, thresholds)))

@@ -69,11 +69,14 @@ class Guarantee:
     population: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all fields as plain values."""
+        """Return all fields as plain values under their names; no keys are added."""
         return asdict(self)
 
     def describe(self) -> str:
-        """Return the promise in words: two sentences with the level and the held-out counts."""
+        """Return the promise in words: two sentences with the level and the held-out counts.
+
+        The level is a probability, or a score if the model is not calibrated.
+        """
         level = f"{self.level:.2f}" if self.probability is None else f"{self.probability:.2f}"
         return (
             f"At most {100 * self.max_error:g} % of the given answers are wrong, with "
@@ -293,7 +296,8 @@ def betting_p_value(losses: Vector, mean: float) -> float:
 def _no_level_error(answers: HeldoutAnswers, max_error: float, confidence: float) -> ValueError:
     """Build the error for a share that cannot be guaranteed; the caller raises it.
 
-    It says whether documents are too few, or else which of ``ERROR_LEVELS`` could be guaranteed.
+    It says how many documents are needed if there are too few, or else the smallest of
+    ``ERROR_LEVELS`` above ``max_error`` that could be guaranteed, if any.
     """
     needed = min_documents(max_error, 1 - confidence)
     promise = f"at most {100 * max_error:g} % wrong answers with {100 * confidence:g} % confidence"
@@ -353,13 +357,18 @@ class Shift:
         return any(column.is_shifted for column in self.columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all fields as plain values, and ``is_shifted`` under the key ``shifted``."""
+        """Return all fields as plain values, and ``is_shifted`` under the key ``shifted``.
+
+        ``columns`` is a list of dicts with ``name``, ``auc``, ``p`` and ``is_shifted``.
+        """
         return {**asdict(self), "shifted": self.is_shifted}
 
     def describe(self) -> str:
         """Return the result as a sentence.
 
-        It says why nothing was compared, or whether and in which columns the documents are unlike.
+        It says why nothing was compared (fewer than ``MIN_SHIFT_DOCUMENTS`` of training or of the
+        new ones), or else whether the documents are unlike and in which columns they are larger or
+        smaller.
         """
         if self.training_documents < MIN_SHIFT_DOCUMENTS:
             return (
@@ -530,9 +539,10 @@ class AnswerSets:
         """Choose the margin on held-out scores (n,) with labels, queries and documents (n,).
 
         The margin is the ``1 - error`` quantile of the margins that questions need, where every
-        document has the same weight and a new document the margin infinity. Raises ValueError if
-        ``error`` is not between 0 and 1 (exclusive), or smaller than one over the number of
-        documents plus one.
+        document has the same weight and a new document the margin infinity; ties are included.
+        Coverage and mean size are those on the same scores. ``has_other``: a question may have no
+        right answer. Raises ValueError if ``error`` is not between 0 and 1 (exclusive), or smaller
+        than one over the number of documents plus one.
         """
         if not 0 < error < 1:
             raise ValueError(f"error must be between 0 and 1, got {error:g}.")
@@ -569,11 +579,11 @@ class AnswerSets:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all fields as plain values."""
+        """Return all fields as plain values under their names; no keys are added."""
         return asdict(self)
 
     def describe(self) -> str:
-        """Return what is promised and the held-out figures in two sentences."""
+        """Return two sentences: the promised probability, and coverage and mean size on held-out data."""
         return (
             f"Answer sets contain a right answer with a probability of {100 * (1 - self.error):g} "
             f"%, for documents drawn like the {self.documents} held-out documents. On these, "
@@ -661,7 +671,7 @@ class AnswerSetMarker:
 
 
 def require_answer_sets(model: Model) -> None:
-    """Raise ValueError if the task of a model has no choices, so that sets have no meaning."""
+    """Raise ValueError unless the task of a model has answer sets: a choice of classes or ranking."""
     task = model.pipeline.task
     if not task.has_answer_sets:
         raise ValueError(

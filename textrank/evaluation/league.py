@@ -59,9 +59,10 @@ class Annotation:
         """Collect names and positive relations; of several for one pair the first one counts.
 
         ``labels`` are the lower-case entity labels to compare; None takes all. Relations of other
-        names, and of a name with itself, are left out. ``source`` is "gold" or the task whose
-        answers are the relations. Pairs with the direction "b>a" are turned round. Identifiers are
-        those of ``doc.user_data["identifiers"]``, else of the mentions.
+        names, of a name with itself, and with a false label are left out. ``source`` is "gold" or
+        the task whose answers are the relations. Pairs with the direction "b>a" are turned round.
+        Identifiers, in lower case, are those of ``doc.user_data["identifiers"]``, else of the
+        mentions.
         """
         mentions = [m for m in get_mentions(doc) if labels is None or m.label.lower() in labels]
         index = {mention.id: i for i, mention in enumerate(mentions)}
@@ -203,7 +204,12 @@ class Score:
     interval: Interval | None  # None for a single document
 
     def to_dict(self) -> dict[str, Any]:
-        """Return counts, metrics and the interval as plain values."""
+        """Return counts, metrics and the interval as plain values.
+
+        Keys are ``found``, ``gold``, ``true_positives``, ``false_positives``, ``missed``,
+        ``precision``, ``recall``, ``f`` (None if undefined) and ``f_interval`` (a dict, None for a
+        single document).
+        """
         interval = None if self.interval is None else asdict(self.interval)
         return {**self.hits.to_dict(), "f_interval": interval}
 
@@ -231,7 +237,11 @@ class League:
     missing: Mapping[str, int] = field(default_factory=dict)  # documents a system did not answer
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values under the names of the fields."""
+        """Return everything as plain values under the names of the fields.
+
+        ``scores`` is ``{unit: {system: Score.to_dict()}}``; ``tests`` is a list of dicts with
+        ``unit``, ``first``, ``second``, ``difference`` and ``p``.
+        """
         return {
             "gold": self.gold,
             "documents": self.documents,
@@ -409,7 +419,7 @@ class Estimate:
     checked_only: float  # the same metric from the checked documents alone
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all fields as plain values."""
+        """Return ``value``, ``interval`` (a dict) and ``checked_only`` as plain values."""
         return asdict(self)
 
 
@@ -450,7 +460,11 @@ class AnswerAudit:
     next_documents: Sequence[DocumentToCheck]  # most disputes first
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values under the names of the fields."""
+        """Return everything as plain values under the names of the fields.
+
+        ``metrics`` is ``{unit: {"precision" or "recall": Estimate.to_dict()}}``. ``errors`` and
+        ``next_documents`` are lists of dicts with the fields of their items, in order.
+        """
         values = {key: getattr(self, key) for key in ("answers", "documents", "checked", "model")}
         return {
             **values,
@@ -584,7 +598,11 @@ def _estimate(
     checked, rest = table[is_checked], table[~is_checked]
 
     def metrics(checked_means: Matrix, rest_means: Matrix) -> Matrix:
-        """Return precision and recall, (draws, 2), from means of columns, (draws, 6) each."""
+        """Return precision and recall, (draws, 2), from means of the columns, (draws, 6) each.
+
+        Right and gold are ``w * all + checked - w * checked`` of our answers' and the check's
+        columns (prediction-powered). Ratios without a denominator are 0, and all are cut to 0 .. 1.
+        """
         share = len(checked) / len(table)
         everything = share * checked_means + (1 - share) * rest_means
         right, gold = (
@@ -640,8 +658,10 @@ def _resampled_means(rows: Matrix, rng: np.random.Generator) -> Matrix:
 def _error_kinds(answer: Annotation, gold: Annotation) -> dict[str, int]:
     """Count the errors of a document by kind; every kind is a key, in a fixed order.
 
-    Names and pairs are matched as relaxed ones. An identifier or type is an error only if both
-    sides have one; identifiers differ if they have none in common.
+    Keys are ten descriptions for reports, such as "name missed", first of names, then of pairs.
+    Names match if they share a character, pairs if their names do. An identifier or type is an
+    error only if both sides have one, a direction if both pairs have one; identifiers differ if
+    they have none in common.
     """
     links = link_names(answer.pieces, gold.pieces)
     names, exact = match_links(links), match_links(exact_links(links))
@@ -670,9 +690,10 @@ def _error_kinds(answer: Annotation, gold: Annotation) -> dict[str, int]:
 
 
 def _summarize_errors(kinds: Sequence[Mapping[str, int]], seed: int) -> list[ErrorKind]:
-    """Return the kinds of errors that occur, most frequent first, with errors per document.
+    """Return the kinds of errors that occur, most frequent first, then by name.
 
-    ``kinds`` has the counts of each checked document (``_error_kinds``), at least one.
+    ``kinds`` has the counts of each checked document (``_error_kinds``), at least one. Each kind
+    gets its count, its mean per document and an interval of that mean over resampled documents.
     """
     table = np.array([list(row.values()) for row in kinds], dtype=np.float64)
     n = len(table)
@@ -714,8 +735,9 @@ def _rank_documents(
 def _disputed(text: str, one: Annotation, other: Annotation) -> list[str]:
     """Return texts of the pairs and names that only one of two annotations has, pairs first.
 
-    Those of ``one`` come before those of ``other``. Matches are relaxed; ``text`` is that of the
-    document.
+    Of each kind, those of ``one`` come before those of ``other``. Names match if they share a
+    character, pairs if their names do. The names of a pair are joined by " – ". ``text`` is that of
+    the document.
     """
     links = link_names(one.pieces, other.pieces)
     names, pairs = match_links(links), match_links(link_pairs(one.pairs, other.pairs, links))

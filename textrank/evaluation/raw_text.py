@@ -150,7 +150,7 @@ def _match_component(ends: Any, values: Any) -> dict[int, int]:
     """Match a connected component of links; return gold index by prediction.
 
     ``ends`` (l, 2) has the prediction and gold index of each of l links, ``values`` (l,) their
-    values.
+    values. As many matches as possible, then the highest sum of values; only linked ones match.
     """
     rows, row = np.unique(ends[:, 0], return_inverse=True)
     columns, column = np.unique(ends[:, 1], return_inverse=True)
@@ -179,8 +179,9 @@ class Found:
     def to_dict(self) -> dict[str, Any]:
         """Return counts and metrics; ``..._of_reachable`` leave out what no candidate covers.
 
-        The keys of ``Hits.to_dict`` with ``reachable``, ``unreachable``, ``recall_of_reachable``
-        and ``f_of_reachable``.
+        Keys are ``found``, ``gold``, ``true_positives``, ``false_positives``, ``missed``,
+        ``precision``, ``recall``, ``f``, ``reachable``, ``unreachable``, ``recall_of_reachable``
+        and ``f_of_reachable``; metrics are None if undefined.
         """
         hits = self.hits
         alone = Hits(hits.found, self.reachable, hits.right).prf
@@ -217,9 +218,10 @@ class RawText:
     task: str = "ppi"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values under stable keys, with the versions of the libraries.
+        """Return plain values under the names of the fields, and ``versions`` of the libraries.
 
-        ``reasons`` is under the key ``unreachable``.
+        Only ``reasons`` has another key, ``unreachable``. ``names`` (by ``overlap`` and ``exact``)
+        and ``interactions`` (also by ``given``) have dicts of counts and metrics.
         """
         return {
             "task": self.task,
@@ -305,8 +307,9 @@ def _calibration(
 ) -> dict[str, float]:
     """Return the calibration error of the recognised pairs, and what chance alone would give.
 
-    ``scores`` are those of the candidates of all texts, in order. Empty without a calibrated model
-    or without candidates.
+    Keys are ``calibration_error``, ``calibration_error_of_chance``, ``positive_share`` and
+    ``mean_probability``. ``scores`` are those of the candidates of all texts, in order. Empty
+    without a calibrated model or without candidates.
     """
     if model.calibration is None or not len(scores):
         return {}
@@ -370,7 +373,8 @@ class _TextComparison:
     def pair_hits(self, yes: Sequence[bool]) -> dict[str, Found]:
         """Count matched pairs by ``"overlap"`` and by ``"exact"`` boundaries.
 
-        ``yes`` is the answer to each candidate, in order.
+        ``yes`` is the answer to each candidate, in order; only candidates answered yes count as
+        found. All candidates count for what is reachable.
         """
         matches = {"overlap": self.links, "exact": exact_links(self.links, 2)}
         return {
@@ -419,9 +423,10 @@ class _TextComparison:
 
 
 def _check_pair_task(model: Model, docs: Sequence[Doc]) -> PairTask:
-    """Return the task of the model.
+    """Return the task of the model, which must judge pairs.
 
-    Raises ValueError unless it judges pairs and all Docs have gold interactions.
+    Raises ValueError for another task, or for the first Doc without gold interactions
+    (``doc.user_data["gold"]`` missing or None; an empty list will do).
     """
     task = model.pipeline.task
     if task.raw_text_unit != "pairs":
@@ -495,7 +500,8 @@ def _yes(
 def _given(model: Model, docs: Sequence[Doc], positives: Positives) -> Found:
     """Evaluate with the entities of the corpus, whose pairs are matched by their ids.
 
-    ``docs`` are analysed Docs to which gold entities and interactions were added.
+    ``docs`` are analysed Docs to which gold entities and interactions were added. Interactions
+    without a candidate count as gold, but not as reachable.
     """
     task: Any = model.pipeline.task
     candidates = [task.candidates(doc) for doc in docs]

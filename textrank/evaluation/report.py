@@ -59,7 +59,8 @@ class Fold:
     def to_dict(self) -> dict[str, float | None]:
         """Return one flat row: the numbers of the fold, what was chosen, the metrics.
 
-        Of equal keys the metric is kept.
+        Keys are ``split``, ``fold``, ``documents``, ``candidates``, ``positives``, then those of
+        ``chosen`` and of ``measures``. Of equal keys the metric is kept.
         """
         sizes = {key: getattr(self, key) for key in _SIZES}
         return {**sizes, **self.chosen, **self.measures}
@@ -83,9 +84,10 @@ class Summary:
 
     @classmethod
     def from_folds(cls, folds: Sequence[Fold], measure: str) -> Summary:
-        """Summarise one metric; folds without it count as undefined.
+        """Summarise the metric named ``measure``; folds without it count as undefined.
 
-        ``mean`` and ``std`` are over all folds of all splits.
+        ``mean`` and population ``std`` are over all defined folds of all splits, None if there are
+        none. ``between`` is the standard deviation of the means of the splits, None for one split.
         """
         by_split: dict[int, list[float]] = {}
         for fold in folds:
@@ -138,7 +140,10 @@ class Decision:
         return None if self.threshold is None else self.score >= self.threshold
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all fields as plain values, with the further key ``decision``."""
+        """Return all fields under their names, and ``decision``: whether the answer is yes.
+
+        ``decision`` is None without a threshold.
+        """
         return {**asdict(self), "decision": self.decision}
 
 
@@ -202,7 +207,10 @@ class Report:
     def to_dict(self, *, decisions: bool = False) -> dict[str, Any]:
         """Return plain values under stable keys; fractions from 0 to 1, undefined values None.
 
-        ``decisions`` adds every scored candidate, which is large and contains text of the corpus.
+        The keys are the names of the fields and ``measures`` (``mean``, ``std``, ``undefined`` and,
+        for several splits, ``between`` by metric), ``undefined`` (number of folds, for metrics that
+        lack some) and ``optimistic`` (names). ``folds`` are flat rows. ``decisions`` adds every
+        scored candidate under this key, which is large and contains text of the corpus.
         """
         measures = self.measures
         result: dict[str, Any] = {
@@ -234,8 +242,9 @@ class Report:
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Build the report that ``to_dict`` wrote; ValueError with the name of a missing key.
 
-        Keys of later versions may be missing and are then empty; unknown ones are ignored. Values
-        are not checked.
+        Summaries are computed again from the folds. ``pipeline``, ``notes``, ``trained_on``,
+        ``permutation``, ``curves``, ``pooled``, ``intervals`` and ``decisions`` may be missing and
+        are then empty; unknown keys are ignored. Values are not checked.
         """
         missing = [key for key in _REQUIRED if key not in data]
         if missing:
@@ -260,7 +269,10 @@ class Report:
         )
 
     def __str__(self) -> str:
-        """Return title, notes, counts and a line per metric, in percent."""
+        """Return lines with title and corpus, notes, counts, and one line per metric, in percent.
+
+        Metrics of ``OPTIMISTIC`` are marked so.
+        """
         c = self.counts
         lines = [f"{self.title} on {self.corpus}: {self.procedure}", *self.notes]
         lines.append(

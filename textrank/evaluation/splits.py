@@ -128,10 +128,10 @@ class GivenFolds:
     table: Mapping[str, int]
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """Return the given folds as one repetition.
+        """Return the given folds as one repetition, by the id of each candidate's document.
 
-        Raises ValueError if documents of one group have different folds, a document is in none, or
-        all are in one.
+        Raises ValueError if documents of one group (that share text) have different folds, a
+        document is in none, or all are in one.
         """
         fold_of_group: dict[str, tuple[str, int]] = {}
         for candidate in candidates:
@@ -170,7 +170,10 @@ class LeavePairOut:
     """
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """Return a Split without folds, marked as ``holds_out_pairs``; no argument is checked."""
+        """Return a Split with the targets but no folds, marked as ``holds_out_pairs``.
+
+        No argument is checked, and ``candidates`` is not used.
+        """
         return Split(
             targets,
             [],
@@ -218,8 +221,9 @@ class TrainTest:
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
         """Return fold 0, which is tested, and fold 1, which is trained on.
 
-        The number of tested groups is ``share`` of all, rounded; which they are depends on the seed
-        and the names of the groups alone. Raises ValueError for fewer than two groups.
+        The number of tested groups is ``share`` of all, rounded, but each fold has at least one;
+        which they are depends on the seed and the names of the groups alone. Raises ValueError for
+        fewer than two groups.
         """
         groups = [candidate.group for candidate in candidates]
         total = len(set(groups))

@@ -126,10 +126,11 @@ def permutation_test(
 
 
 def effect(first: ArrayLike, second: ArrayLike) -> Effect:
-    """Return effect sizes of the difference, second minus first.
+    """Return effect sizes of the paired difference, second minus first.
 
-    ``d`` is None for one pair or equal differences, ``rank_biserial`` if nothing differs. Raises
-    ValueError without pairs.
+    ``d`` is the mean divided by the standard deviation (n - 1) of the differences, None for one
+    pair or equal differences; ``rank_biserial`` is None if nothing differs. ``wins`` count positive
+    differences. Raises ValueError without pairs.
     """
     d = _differences(first, second)
     if not len(d):
@@ -338,10 +339,12 @@ def _parts(
     names: Sequence[str],
     unreachable: Mapping[str, int],
 ) -> list[_Part]:
-    """Return one ``_Part`` per test fold, in the order of fold numbers.
+    """Return one ``_Part`` per test fold, in the order of fold numbers, sorted by score.
 
-    ``names`` are all documents, whose index is the document's number. Other arguments are those of
-    ``bootstrap_intervals``. Raises ValueError if they differ in length or are empty.
+    ``y``, ``scores``, ``documents``, ``decisions`` and ``parts`` (fold numbers) have one entry per
+    candidate; decisions None means all no, parts None a single fold. ``names`` are all documents,
+    whose index is the document's number. ``unreachable`` gold answers of a document count in every
+    fold that has it. Raises ValueError if lengths differ or there are no candidates.
     """
     labels, values = np.asarray(y, dtype=np.float64), np.asarray(scores, dtype=np.float64)
     said = np.zeros(len(labels)) if decisions is None else np.asarray(decisions, dtype=np.float64)
@@ -464,9 +467,10 @@ class Comparison:
         object.__setattr__(self, "corrected", {name: self._corrected(name) for name in names})
 
     def _corrected(self, test: str) -> dict[str, Sequence[float | None]]:
-        """Return corrected p-values of one test for each contrast; None where it is undefined.
+        """Return corrected p-values of one test, by method "holm" and "benjamini_hochberg".
 
-        By method, "holm" and "benjamini_hochberg". Only defined p-values count as comparisons.
+        Each has one value per contrast, in order, None where the test is missing or undefined;
+        these do not count as comparisons.
         """
         p = [next((t.p for t in c.tests if t.test == test), None) for c in self.contrasts]
         known = [value for value in p if value is not None]
@@ -481,7 +485,10 @@ class Comparison:
         return result
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
+        """Return ``corpus``, ``runs``, ``contrasts``, ``notes`` and ``corrected`` as plain values.
+
+        Contrasts are dicts with the fields of ``Contrast``, nested ones as dicts too.
+        """
         return asdict(self)
 
 
@@ -531,10 +538,13 @@ def compare(
 def _contrast(
     measure: str, first: str, second: str, a: Report, b: Report, resamples: int
 ) -> Contrast:
-    """Return the contrast of a metric between the runs ``first`` and ``second``.
+    """Return the contrast of a metric between the runs ``first`` and ``second``, second minus first.
 
-    ``a`` and ``b`` are their reports. Raises ValueError if they share no fold or query in which the
-    metric is defined, or do not have it.
+    ``a`` and ``b`` are their reports. Units are folds, or queries for "tau" if both have decisions;
+    those where one run does not define the metric are left out and counted. Tests are Wilcoxon's
+    and the permutation test with ``resamples``, before them the F-test for a complete 5x2
+    cross-validation. Raises ValueError if they share no fold or query in which the metric is
+    defined, or do not have it.
     """
     unit, ours, theirs = "fold", _by_fold(a, measure), _by_fold(b, measure)
     if measure == "tau" and a.decisions and b.decisions:
@@ -649,7 +659,7 @@ class PermutationResult:
     undefined: int  # test folds without both classes, summed over all permutations
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for a report."""
+        """Return ``auc``, ``p``, ``null_mean``, ``null_std``, ``permutations``, ``undefined``."""
         return dict(vars(self))
 
 
@@ -810,7 +820,8 @@ def _fold_scores(
 def _fold_means(Y: Matrix, scores: Matrix, split: Split) -> tuple[Vector, int]:
     """Return the AUC of each column, mean over the tested folds that define it, (p,).
 
-    Also returns how many (fold, column) values are undefined. Raises ValueError if a column has no
+    ``Y`` and ``scores`` are (n, p). Folds are those of the first repetition of ``split``. Also
+    returns how many (fold, column) values are undefined. Raises ValueError if a column has no
     defined fold.
     """
     folds = split.partitions[0]

@@ -101,7 +101,7 @@ class Transfer:
     harmful: Sequence[HarmfulDocument]  # most harmful first, of corpora with a combined weight
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values."""
+        """Return everything as plain values by name of the field, nested ones as dicts too."""
         return asdict(self)
 
 
@@ -140,7 +140,8 @@ def transfer_corpora(
     Raises
     ------
     ValueError
-        If there is no foreign corpus, a corpus has no labelled candidates, or the learner is not
+        If there is no foreign corpus, all documents of one share text with the target, a corpus has
+        no labelled candidates, the target has fewer documents than ``folds``, or the learner is not
         RLS.
     """
     if not others:
@@ -230,8 +231,9 @@ class _Problem:
     ) -> _Problem:
         """Represent and compare all candidates together, with one kernel.
 
-        Rows are in the order of target and ``others``. Raises ValueError if the pipeline has
-        several kernels or the documents no labelled candidates.
+        Rows are in the order of target and ``others``; ``K`` is the Gram matrix of all, also for a
+        kernel with features. Raises ValueError if the pipeline has several kernels or the documents
+        no labelled candidates.
         """
         parts = [list(target), *map(list, others.values())]
         dataset = pipeline.prepare([doc for part in parts for doc in part])
@@ -257,11 +259,12 @@ class _Problem:
         return learner.fit(K, Targets(self.y[rows], self.groups[rows], rows)).alpha
 
     def choose_weights(self, rows: Indices, alpha: float, select: SelectionMetric) -> _Choice:
-        """Choose weights by the leave-document-out scores of some target rows.
+        """Choose the weights of foreign corpora by leave-document-out scores of some target rows.
 
-        ``select`` is the metric of these scores. A corpus gets a weight only if it improves the
-        metric by at least ``MIN_GAIN``, alone or added to those used before; the best one is added
-        first, until none does.
+        ``select`` is the metric of these scores. ``combined``: greedily, the corpus and weight of
+        ``WEIGHTS`` that improve the metric most are added, as long as by at least ``MIN_GAIN``;
+        corpora that are not added are missing. ``alone``: the best weight of each corpus by itself,
+        0 without such a gain. Of equals the first counts. Both are empty without foreign corpora.
         """
         state = _State.from_problem(self, rows, self.foreign)
         best = state.quality(alpha, select)
@@ -288,9 +291,7 @@ class _Problem:
     def find_harmful(
         self, weights: Mapping[str, float], alpha: float
     ) -> tuple[HarmfulDocument, ...]:
-        """Return foreign documents that raise the squared held-out error of the target.
-
-        The most harmful comes first.
+        """Return foreign documents that raise the squared held-out error of the target, worst first.
 
         ``weights`` (above 0) are of the corpora used; () without any. Documents that share text are
         one, with their names joined by " + ". Exact: each pair of a target document and a foreign
@@ -411,7 +412,8 @@ class _State:
     def try_weights(self, key: str, alpha: float, select: SelectionMetric) -> Vector:
         """Return the metric of the target with a corpus added, for each of ``WEIGHTS``, in order.
 
-        ``key`` is a corpus that is not used yet. The state is not changed.
+        Scores are leave-document-out ones of the target, at ``alpha``. ``key`` is a corpus that is
+        not used yet. The state is not changed.
         """
         n, rows = len(self.targets), self.foreign[key]
         s, U = np.linalg.eigh(self.K[np.ix_(rows, rows)])
@@ -427,7 +429,9 @@ class _State:
     def condition(self, key: str, weight: float, alpha: float) -> _State:
         """Return a new state in which a corpus is used, with a weight above 0.
 
-        ``key`` must not be used yet. This state is not changed.
+        Kernel and mean become those of a Gaussian process after seeing the corpus with noise
+        ``alpha / weight``. ``key`` must not be used yet, and is removed from ``foreign``. This
+        state is not changed.
         """
         rows = self.foreign[key]
         M = self.K[np.ix_(rows, rows)] + alpha / weight * np.eye(len(rows))
@@ -481,7 +485,8 @@ class _FoldScores:
     def effect(self, key: str, weight: float | None) -> TransferEffect:
         """Return the changes of AUC and F by what ``key`` names, with intervals over documents.
 
-        ``weight`` is only stored in the result.
+        ``key`` is a corpus or ``COMBINED``; changes are against the target alone. ``weight`` is
+        only stored in the result.
         """
         numbers = np.unique(self.groups, return_inverse=True)[1]
         size = int(numbers.max()) + 1
@@ -511,7 +516,10 @@ class _FoldScores:
 
 
 def _interval(values: Vector) -> Interval | None:
-    """Return the central ``LEVEL`` of resampled changes; None if none is defined."""
+    """Return the interval of the central share ``LEVEL`` of the defined changes; None without any.
+
+    NaN marks an undefined one.
+    """
     defined = values[~np.isnan(values)]
     if not len(defined):
         return None

@@ -144,9 +144,10 @@ class CyclicPart:
 
 
 def cyclic_parts(families: Sequence[GraphFamily]) -> dict[int, list[CyclicPart]]:
-    """Return the strongly connected parts with a cycle, by index of their family in ``families``.
+    """Return the strongly connected parts with a cycle, as lists by index of the family.
 
-    Families without a cycle are missing. Edges of weight 0 in all graphs are ignored.
+    The index is that in ``families``; families without a cycle are missing. A loop at a vertex is a
+    cycle. Edges of weight 0 in all graphs are ignored.
     """
     starts = offsets([f.labels.shape[1] for f in families])
     first_edge = offsets([len(f.edges) for f in families])
@@ -437,9 +438,9 @@ class _JoinedFamilies:
     def build(
         cls, families: Sequence[GraphFamily], unrolled: Sequence[UnrolledFamily]
     ) -> _JoinedFamilies:
-        """Join families, each given with its unrolled form; drop edges of weight 0.
+        """Join families (at least one), each given with its unrolled form, in order.
 
-        There must be at least one family.
+        Edges whose weight is 0 in all graphs are dropped; ``ends`` of -1 stay -1.
         """
         starts = offsets([len(part.ends) for part in unrolled])
         ones = np.ones((max(len(part.weights) for part in unrolled), 1))
@@ -468,7 +469,8 @@ class _PassThroughVertices:
     def build(cls, shapes: _JoinedFamilies) -> _PassThroughVertices:
         """Find vertices with one edge in and one out, whose two neighbours have lower indices.
 
-        Vertices of cyclic parts and their copies are never chosen.
+        So no two of them are adjacent. Edges of weight 0 in all graphs do not count. Vertices of
+        cyclic parts and their copies are never chosen.
         """
         source, target, v = shapes.source, shapes.target, len(shapes.ends)
         number, edge = np.arange(v), np.arange(len(source))
@@ -596,10 +598,12 @@ class _LastSteps:
     step: Indices
 
     def values(self, values: Matrix, weights: Matrix) -> Matrix:
-        """Return the weight that these walks add to their pairs, (pairs, g).
+        """Return the weight that these walks add to their pairs, (len(before), g).
 
-        ``values`` (q, g) has the weights of pairs, complete for all of ``before``; ``weights`` (s,
-        g) has those of all steps.
+        Row ``i``, for the ``i``-th of ``pairs``, is ``values[before[i]] * weights[step[i]]``.
+        ``values`` (q, g) are the walk weights of all pairs, already complete for ``before``;
+        ``weights`` (s, g) are those of all steps. The columns are graphs. Nothing is changed in
+        place.
         """
         products = weights.take(self.step, axis=0)
         products *= values.take(self.before, axis=0)
@@ -623,10 +627,12 @@ class _VertexPairs:
 
     @classmethod
     def build(cls, shapes: _JoinedFamilies, steps: _Steps) -> _VertexPairs:
-        """Find all connected pairs of kept vertices, each once, level by level.
+        """Find all pairs of a start vertex and a kept vertex that a walk connects, each once.
 
-        ``steps`` must be those of ``shapes``. Every family's vertices are connected among
-        themselves only.
+        ``steps`` must be those of ``shapes``. Goes level by level: the pairs to a vertex are those
+        to the sources of its steps, extended by the step. A pair that is reached in several ways is
+        stored once, with all its last steps in ``ends``. Vertices of different families are never
+        connected.
         """
         local_index = np.arange(len(shapes.ends)) - shapes.starts[shapes.family]
         width = int(local_index.max()) + 1
@@ -663,10 +669,10 @@ class _VertexPairs:
     def values(self, weights: Matrix) -> Matrix:
         """Return the weight of each pair, (q, g), summed over all walks from start to target.
 
-        ``weights`` (s, g) has the weight of each of the ``_Steps`` that the pairs were built from,
-        in their order; steps from the root have weight 1. A walk's weight is the product of those
-        of its steps. Rows are in the order of the pairs; row 0, the root, is 1, and the walk of
-        length 0 of a vertex with itself counts 1.
+        A walk's weight is the product of those of its steps. ``weights`` (s, g) has the weight of
+        each of the ``_Steps`` that the pairs were built from, in their order and with 1 for steps
+        from the root; columns are graphs. Rows are in the order of the pairs; row 0, the root, is
+        1, and the walk of length 0 of a vertex with itself counts 1.
         """
         g = weights.shape[1]
         values = np.empty((len(self.source), g))
@@ -684,10 +690,10 @@ class _VertexPairs:
 
 
 def _split_repeated(codes: Indices, size: int) -> tuple[Indices, Indices, Indices]:
-    """Split codes below ``size`` into one occurrence of each (the last) and the other ones.
+    """Split codes (below ``size``) into one occurrence of each, the last, and all other ones.
 
-    Returns the indices of the chosen occurrences, the indices of the others, and for each of the
-    others the position of its code among the chosen. All indices are ascending but the last.
+    Returns the ascending indices of the chosen occurrences, the ascending indices of the others,
+    and for each of the others the position of its code among the chosen ones.
     """
     indices = np.arange(len(codes))
     last_index = np.empty(size, dtype=np.intp)
@@ -720,9 +726,10 @@ class UnrolledWalks:
     def from_families(
         cls, families: Sequence[GraphFamily], unrolled: Sequence[UnrolledFamily]
     ) -> UnrolledWalks:
-        """Find the connected pairs of families, each given with its unrolled form.
+        """Find the connected vertex pairs of families, each given with its unrolled form.
 
-        A vertex is paired with itself only if it lies on a cycle.
+        Pairs are grouped by family, in order. A vertex is paired with itself only if it lies on a
+        cycle, by its copy. There must be at least one family.
         """
         shapes = _JoinedFamilies.build(families, unrolled)
         passes = _PassThroughVertices.build(shapes)
@@ -739,10 +746,11 @@ class UnrolledWalks:
         return cls(shapes, steps, joined, first, *pairs, passes)
 
     def select_graphs(self, graphs: slice) -> ManyWalks:
-        """Return the walks of the graphs ``graphs`` of each family, with vertices of the family.
+        """Return the walks of a slice of the graphs of each family.
 
-        Copies are replaced by their originals. Weights are computed on demand, for all graphs at
-        once if they share them.
+        Vertices are numbered within each family, and copies replaced by their originals. Weights
+        are products along the walk summed over walks, without the walk of length 0; they are
+        computed when asked for, with one column for all graphs if the families share their weights.
         """
         shapes, passes = self.shapes, self.passes
         shared = shapes.weights.shape[1] == 1
@@ -811,9 +819,11 @@ def _sort_key(family: GraphFamily) -> tuple[bool, int]:
 
 
 def _fit_together(size: int, rows: int, fewest: int) -> bool:
-    """Return whether ``size`` values per graph may be padded to ``rows`` graphs for all families.
+    """Return whether families may be padded to ``rows`` graphs each to be computed together.
 
-    ``fewest`` is the number of rows of the smallest family.
+    ``size`` is their number of values per graph and ``fewest`` the rows of the smallest family.
+    ``size * (1 + rows)`` may be ``MAX_WALK_VALUES`` if ``rows`` is at most 1.5 times ``fewest``,
+    else only ``MAX_SMALL_VALUES``.
     """
     return size * (1 + rows) <= (MAX_WALK_VALUES if 2 * rows <= 3 * fewest else MAX_SMALL_VALUES)
 
@@ -907,18 +917,20 @@ class ManyWalks:
     def label_pairs(
         self, rank: Indices, combine: Literal["max", "sum"], threshold: float
     ) -> Iterator[LabelPairs]:
-        """Yield the label pairs of all graphs, from walks above the threshold.
+        """Yield the label pairs of all graphs, from walks with a weight above the threshold.
 
-        Each row of a family is in at most one item; families without walks may be missing. See the
-        module for ``rank`` and ``combine``.
+        ``rank`` maps label numbers to ranks in sorted order and -1, no label, to -1; ``combine`` is
+        the maximum or sum over walks between vertices of the same two labels. Each graph is in at
+        most one item; families without walks may be missing.
         """
         for part in self._split_by_size():
             yield from part._label_pairs(rank, combine, threshold)
 
     def _split_by_size(self) -> Iterator[ManyWalks]:
-        """Yield parts, in order, whose families have a similar number of graphs.
+        """Yield parts of consecutive families with a similar number of graphs (at most 3 : 2).
 
-        Small families may differ more, see ``_fit_together``. Every family is in one part.
+        Small families may differ more (``MAX_SMALL_VALUES``), and a part has at most
+        ``MAX_WALK_VALUES`` values. Every family is in one part.
         """
         low = size = 0
         for high, family in enumerate(self.families):
@@ -939,10 +951,11 @@ class ManyWalks:
     def _label_pairs(
         self, rank: Indices, combine: Literal["max", "sum"], threshold: float
     ) -> Iterator[LabelPairs]:
-        """Yield the label pairs of as many families at a time as fit into the cache.
+        """Yield the label pairs of consecutive families, as many at a time as fit into the cache.
 
-        That is ``MAX_TABLE_VALUES`` numbers, but at least one family. Families without walks may be
-        missing.
+        Arguments: rank of each label number (-1, no label, stays -1), maximum or sum over walks of
+        the same labels, and the weight that walks must exceed. At most ``MAX_TABLE_VALUES`` table
+        cells are filled together, but at least one family. Families without walks may be missing.
         """
         tables = _Tables.build(self.families, rank)
         table_offsets = offsets(tables.graphs * tables.size**2)
@@ -987,7 +1000,8 @@ class _Tables:
     def build(cls, families: Sequence[GraphFamily], rank: Indices) -> _Tables:
         """Number the labels of families, at least one, sorted by number of graphs.
 
-        ``rank`` is as in the module. Families with fewer graphs or labels are padded with no label.
+        ``rank`` (labels + 1,) maps label numbers to their rank in sorted order, and -1, no label,
+        to -1. Families with fewer graphs or labels per vertex are padded with no label.
         """
         graphs, vertices, widths = np.array([f.labels.shape for f in families], dtype=np.intp).T
         width = int(widths.max())
@@ -1012,10 +1026,12 @@ class _Tables:
         combine: Literal["max", "sum"],
         threshold: float,
     ) -> LabelPairs:
-        """Return the label pairs of the families ``low ... high - 1``.
+        """Return the label pairs of the families ``low ... high - 1`` as one block, in CSR layout.
 
-        ``table`` is scratch space for the tables of all their graphs, zero before and after.
-        ``walks`` must have the same families as this.
+        Walks with a weight above ``threshold`` are combined by the labels of both ends, by maximum
+        or sum. ``table`` is scratch space for the tables of all their graphs, zero before and
+        after. ``walks`` must have the same families as this. Label pairs that no graph has get no
+        column.
         """
         graphs, size = self.graphs[low:high], self.size[low:high]
         table_starts = offsets((size**2).repeat(graphs))  # the tables, a graph each
@@ -1179,6 +1195,8 @@ def find_label_pairs(
 ) -> Iterator[LabelPairs]:
     """Yield the label pairs of a family from the walks between its places, a few graphs at a time.
 
+    Pairs with the label "none" are left out; graphs stay in order.
+
     Parameters
     ----------
     members
@@ -1303,8 +1321,9 @@ def _scatter_labels(
 ) -> tuple[Indices, Matrix]:
     """Combine values by code ``first * u + second``; return the codes that occur and the table.
 
-    ``codes`` and ``values`` have shape (g, m). Returns codes (p,) without the label 0, and the
-    combined values (g, p).
+    ``codes`` and ``values`` have shape (g, m); the combination, by maximum or sum, is within each
+    of the g rows. Returns ascending codes (p,), without those with a label 0 (none) or with 0 in
+    all rows, and the combined values (g, p).
     """
     cells = None
     if u * u > MAX_DENSE_PAIRS:

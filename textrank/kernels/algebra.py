@@ -107,7 +107,11 @@ class Linear:
         )
 
         def score(X: Sequence[Any], question_ids: Indices) -> LinearScores:
-            """Score each candidate by the weights of its question."""
+            """Score each candidate with the weights of its question.
+
+            ``TemplateFeatures`` are looked up by hash of their names, everything else by column
+            name.
+            """
             distinct, index = split_shared(X)
             return (
                 score_templates(distinct, question_ids, index)
@@ -236,7 +240,10 @@ class Sum:
         ]
 
         def score(X: Sequence[Any], question_ids: Indices) -> LinearScores:
-            """Score each candidate by the weights of its question."""
+            """Return the sum of the parts' scores, each multiplied by the root of its weight.
+
+            ``question_ids`` (n,) number the question whose weights score each candidate.
+            """
             part_scores = [part(X, question_ids).scale(root) for root, part in parts]
             products, squares = np.zeros(len(question_ids)), np.zeros(len(question_ids))
             for part_score in part_scores:
@@ -617,7 +624,7 @@ class OnView:
         inner_scorer = compile_scorer(self.kernel, weights)
 
         def score(X: Sequence[Any], question_ids: Indices) -> LinearScores:
-            """Score each candidate by the weights of its question."""
+            """Score each candidate's view with the weights of its question; question ids are (n,)."""
             return inner_scorer(
                 X.stored_view(self.name) if isinstance(X, MultiView) else self.view(X), question_ids
             )

@@ -312,7 +312,8 @@ def _sum_contexts(values: Vector, starts: Indices) -> Vector:
 def _squared_norms(batch: Contexts, transformation: PositionTransformation) -> Vector:
     """Return ``Σ_ij [same word] P̂(p_i, p_j)`` of each context, (n,), without building features.
 
-    Fast because words rarely repeat within a context.
+    ``P̂`` is the transformation's inner product of two positions. Fast because words rarely repeat
+    within a context.
     """
     distinct, position_index = _unique_positions(batch.positions)
     R = transformation.factor(distinct).values
@@ -357,6 +358,8 @@ class ContextScorer:
         """Build the scorer from weights of features named by a word and a position component.
 
         ``positions`` is the transformation of the ``Positional`` kernel that made the features.
+        Weights become a table with one row per word and question, and a last row of 0 for all
+        others.
         """
         names = weights.names
         words = {word: number for number, word in enumerate(names.vocabulary)}
@@ -445,7 +448,7 @@ class ContextScorer:
         added = np.einsum("ij,ij->i", sums, self.table[weight_index])
 
         def contributions() -> Contributions:
-            """Return the nonzero features that have a weight in the model."""
+            """Return rows, feature columns and values of the nonzero features with a weight in the model."""
             columns = self.columns[weight_index]
             has_weight = (columns >= 0) & (sums != 0)
             return Contributions(

@@ -296,9 +296,10 @@ class ShortestPathGraph(ExplicitKernel[LabelledGraph]):
         return merge_label_pairs(batch, self._label_pairs(batch))
 
     def _label_pairs(self, batch: GraphBatch) -> Iterator[LabelPairs]:
-        """Yield the counts of each family and distance; families without labels are skipped.
+        """Yield the number of vertex pairs by labels, for each family and distance from 1 on.
 
-        Distances of a family come in ascending order, as ``LabelPairs.steps``.
+        Distances, in edges, of a family come in ascending order, as ``LabelPairs.steps``; families
+        without labels are skipped.
         """
         rank = batch.label_ranks()
         for family in track(batch.families, "shortest paths", len(batch.families)):
@@ -337,7 +338,7 @@ class LabelBag(ExplicitKernel[LabelledGraph]):
     """
 
     def features(self, X: Sequence[LabelledGraph]) -> Features:
-        """Return the count of each label, one row per graph; columns are sorted by label.
+        """Return how many vertices have each label, one row per graph; columns are sorted by label.
 
         Every label of the batch's vocabulary has a column, used or not.
         """

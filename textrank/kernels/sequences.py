@@ -92,7 +92,10 @@ class LocalityConvolution:
         _freeze_positional(self)
 
     def __call__(self, X: Sequence[Sequences], Y: Sequence[Sequences] | None = None) -> Matrix:
-        """Return the Gram matrix (x, y); of X with itself if Y is None."""
+        """Return the Gram matrix (x, y), not normalised; of X with itself if Y is None.
+
+        It sums the similarity of all pairs of windows with the same symbol in the middle.
+        """
         first = as_sequences(X)
         P = positional_matrix(self.positional, self.window, self.theta)
         if Y is None:
@@ -103,7 +106,7 @@ class LocalityConvolution:
         return WindowPairs(windows.symbols, P).gram(counts[: len(first)], counts[len(first) :])
 
     def diag(self, X: Sequence[Sequences]) -> Vector:
-        """Return the diagonal of the Gram matrix, (x,)."""
+        """Return the diagonal of the Gram matrix, (x,), without computing the rest of it."""
         first = as_sequences(X)
         windows = Windows.from_sequences(first, self.window)
         P = positional_matrix(self.positional, self.window, self.theta)
@@ -416,8 +419,9 @@ def positional_matrix(positional: Any, w: int, theta: float) -> Matrix:
 def validate_positional(positional: Any, w: int, theta: float) -> None:
     """Raise ValueError for a window, theta or matrix that does not give a kernel.
 
-    The window must be an integer of at least 0, theta positive, and the matrix symmetric,
-    non-negative, positive semidefinite and of size ``2 w + 1``.
+    The window must be an integer of at least 0, theta positive, and ``positional`` one of
+    ``POSITIONAL_NAMES`` or a matrix that is symmetric, non-negative, positive semidefinite and of
+    size ``2 w + 1``.
     """
     if w < 0 or int(w) != w:
         raise ValueError(f"window must be an integer of at least 0, got {w}")
@@ -455,10 +459,10 @@ class WindowPairs:
     P: Matrix
 
     def gram(self, left: SparseMatrix, right: SparseMatrix | None) -> Matrix:
-        """Return ``left M right'``; ``left M left'`` if ``right`` is None.
+        """Return ``left M right'`` (x, y); ``left M left'`` if ``right`` is None.
 
-        ``left`` (x, windows) and ``right`` (y, windows) count the windows of each sequence. Each
-        pair of windows is compared once.
+        ``left`` (x, windows) and ``right`` (y, windows) count the windows of each sequence, ``M``
+        is the similarity of two windows. Only windows that occur are compared, each pair once.
         """
         i_windows = np.flatnonzero(np.bincount(left.indices, minlength=len(self.symbols)))
         j_windows = i_windows
@@ -501,6 +505,7 @@ class WindowPairs:
     def _compare_pairs(self, i: Indices, j: Indices) -> Vector:
         """Return M for windows ``i[n]`` and ``j[n]``, which must have equal centres, (n,).
 
+        It is the product of ``1 + P[m, k]`` over all pairs of positions m, k with equal symbols.
         Symbols outside a sequence match nothing. That the centres are equal is not checked.
         """
         w = self.symbols.shape[1] // 2

@@ -336,7 +336,9 @@ class IndexedViews:
     def from_candidates(cls, kernel: CombinedViews, Y: Sequence[Any]) -> IndexedViews:
         """Index the fixed candidates Y in all views that the kernel uses.
 
-        Of several ``gaussian_weights`` of the kernel the first is used.
+        Of several ``gaussian_weights`` of the kernel the first is used; the weights of linear views
+        are divided by it. Features that more than ``MIN_COMMON_SHARE`` of Y have are also stored as
+        dense rows.
         """
         views = {name: _view_features(name, Y) for name in kernel.linear}
         weights = {
@@ -649,8 +651,10 @@ class CombinedViews:
     def gram_alternatives(self, X: Sequence[Any]) -> GramAlternatives:
         """Return the Gram matrices (x, x) of all alternatives on X, in the order of their weights.
 
-        Every summand is computed once. Parameters are named ``gaussian_weight``. With linear views
-        alone, an input without features gets NaN, where a call of the kernel raises ValueError.
+        Each is ``exp(gamma (K - 1))`` of the normalised sum K of linear and weighted Gaussian
+        parts; every summand is computed once. The only parameter is ``gaussian_weight``. With
+        linear views alone, an input without features gets NaN, where a call of the kernel raises
+        ValueError.
         """
         linear = _sum_grams(X, [(w, k) for n, (w, k) in self.summands.items() if n in self.linear])
         gaussian = _sum_grams(
@@ -893,13 +897,17 @@ class PerQuestionKernel:
         columns[constant.question_ids] = constant.columns
 
         def score(X: Sequence[Any], question_ids: Indices) -> LinearScores:
-            """Score each candidate by the weights of its question."""
+            """Score each candidate, plus the constant, by the weights of its own question.
+
+            ``question_ids`` (n,) are those of an outer kernel of this kind (0 without one). A
+            question that was not seen in training has no weights and constant 0.
+            """
             pairs = zip(question_ids.tolist(), self._questions(X), strict=True)
             questions = np.array([question_index.get(pair, -1) for pair in pairs], dtype=np.intp)
             inner_scores = inner_scorer(X, questions)
 
             def contributions() -> Contributions:
-                """Return the constants and the contributions of the inner kernel."""
+                """Return the constant of each candidate with a known question, then those of the inner kernel."""
                 rows = np.flatnonzero(columns[questions] >= 0)
                 constant_features = Contributions(
                     rows, columns[questions[rows]], np.full(len(rows), self.constant)

@@ -34,7 +34,12 @@ class _DigitTable:
 
     @classmethod
     def from_digits(cls, digits: Indices | Counts, bits: int) -> _DigitTable:
-        """Build the table of a sequence (n,) of digits from 0 to ``2**bits - 1``, unchecked."""
+        """Build the table of a sequence (n,) of digits from 0 to ``2**bits - 1``, unchecked.
+
+        The sequence is cut into words of ``2**WORD_BITS`` positions. For each word and digit the
+        table has the number of digits at least that large before the word, and the positions of
+        such digits inside it as bits.
+        """
         n, size = len(digits), 1 << bits
         words = (n >> WORD_BITS) + 1
         cell = np.arange(n, dtype=np.intp)
@@ -101,7 +106,11 @@ class MarginCounts:
 
     @classmethod
     def from_levels(cls, level: Indices) -> MarginCounts:
-        """Prepare levels (n,), numbered from 0 without gaps; there must be at least one."""
+        """Prepare levels (n,), numbered from 0 without gaps; there must be at least one.
+
+        Levels are split into digits of at most ``MAX_DIGIT_BITS`` bits, with one pass for each, the
+        highest first.
+        """
         total = max(int(level.max()).bit_length(), 1)
         number = -(-total // MAX_DIGIT_BITS)
         bits = -(-total // number)
@@ -114,8 +123,8 @@ class MarginCounts:
     def count(self, scores: Vector) -> tuple[Indices, Indices]:
         """Return two counts for each candidate i, (n,) each, of the others j in its margin.
 
-        Better ones, of a higher level, with ``s_j < s_i + 1``; worse ones, of a lower level, with
-        ``s_i < s_j + 1``.
+        First those of a higher level with ``s_j < s_i + 1``, then those of a lower level with
+        ``s_i < s_j + 1``. ``scores`` (n,) are in the order of the levels.
         """
         n = len(scores)
         order = np.argsort(scores)

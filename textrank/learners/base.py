@@ -444,9 +444,9 @@ def rows_by_group(labels: Any, n: int, *, name: str = "groups") -> list[Indices]
 
 
 def check_groups(groups: Sequence[Indices], n: int) -> None:
-    """Raise ValueError unless each group is a list of different row numbers below ``n``.
+    """Raise ValueError unless each group is a list of different row numbers from 0 to ``n - 1``.
 
-    Groups may overlap one another and may be empty.
+    Groups may overlap one another and may be empty; they need not cover all rows.
     """
     for number, group in enumerate(groups):
         rows = np.asarray(group)
@@ -512,7 +512,8 @@ def _check_strip(strip: Matrix, mirror: Matrix, diagonal: Vector, start: int, li
 
     ``strip`` (s, n - start) are these rows, ``mirror`` the transposed strip of columns,
     ``diagonal`` the diagonal from ``start`` on, ``limit`` the tolerated difference. Raises
-    ValueError.
+    ValueError if an entry differs from its mirror image, or exceeds the root of the product of its
+    two diagonal entries.
     """
     gap = np.abs(strip - mirror)
     if gap.max() > limit:

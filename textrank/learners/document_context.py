@@ -116,10 +116,10 @@ class DocumentContextLearner(MetaLearner):
     def _fit_stage(
         self, targets: Targets, context: DocumentContext, scores: Vector
     ) -> tuple[DocumentContextWeights, Vector]:
-        """Fit the second stage to first-stage scores (n,) at one alpha.
+        """Fit the second stage to first-stage scores (n,) at one alpha, each question by itself.
 
         Returns the weights learned from all documents, and second-stage scores (n,) of each
-        candidate by weights learned without its fold.
+        candidate by weights learned without its fold. Groups are dealt to ``folds`` folds in turn.
         """
         Z = document_context_features(context, scores)
         candidate_questions = np.array(context.questions)
@@ -239,10 +239,11 @@ def document_context_features(context: DocumentContext, scores: Vector) -> Matri
 
 
 def _text_features(position: Vector, word: Indices, s: Vector) -> Matrix:  # (n, 12)
-    """Return the context features of all candidates of one text and question.
+    """Return the context features (n, 12) of all candidates of one text and question.
 
     ``position`` (n,) are token positions, ``word`` (n,) equal numbers for equal spellings, ``s``
-    (n,) scores.
+    (n,) scores. Columns are those of ``CONTEXT_FEATURE_NAMES``, the score itself first; means,
+    maxima and neighbours are 0 where there is no other candidate.
     """
     n = len(s)
     other = ~np.eye(n, dtype=bool)

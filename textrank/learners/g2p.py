@@ -189,7 +189,10 @@ class EmbeddingRLS:
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
         """Return coefficients (alphas, n), or feature weights (alphas, d), and held-out scores.
 
-        Labels above 0 are of one class, all others of the other. Raises ValueError as ``fit`` does.
+        Held-out scores are by at most ``folds`` folds of groups, with one training each. Labels
+        above 0 are of one class, all others of the other, for the embedding. Raises ValueError for
+        sample weights, if all candidates are in one group, and for data or labels of a wrong shape
+        or that are not finite.
         """
         check_unweighted(targets, "g2p.v1")
         groups = np.unique(targets.groups, return_inverse=True)[1]
@@ -231,7 +234,10 @@ class EmbeddingRLS:
     def _coefs(self, S: Matrix, y: Vector) -> Matrix:  # (alphas, n)
         """Return one coefficient per candidate at every alpha, 0 for those that are no prototypes.
 
-        ``S`` (n, n) are similarities, ``y`` (n,) labels.
+        ``S`` (n, n) are similarities, ``y`` (n,) labels. Prototypes are all candidates, or as many
+        as the setting says, drawn by ``seed``. The embedding is learned at alpha, and ridge
+        regression of ``y`` on the embedded candidates, scaled to mean squared length 1, with the
+        setting ``ridge``.
         """
         n = len(y)
         columns = np.arange(n)

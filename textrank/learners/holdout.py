@@ -461,10 +461,12 @@ def nested_by_inverse_multi(
     weights: Vector | None = None,
     readout: Matrix | None = None,
 ) -> list[list[NestedScores]]:
-    """Return ``nested_by_inverse`` for each column of ``Y`` (n, p), from shared inverses.
+    """Return nested scores of each column of ``Y`` (n, p), from one inverse per alpha.
 
-    Other arguments are those of ``nested_by_inverse``. Returns one list per column, with one result
-    per partition.
+    ``K`` (n, n) is a Gram matrix, ``documents`` (n,) what is held out together, ``partitions`` fold
+    numbers (n,), ``weights`` (n,) sample weights (None: all 1), and scores are ``readout`` times
+    the coefficients (None: ``K`` times them). Returns one list per column, with one result per
+    partition. Raises ValueError if a document is in two folds.
     """
     checked = [check_folds(folds, documents) for folds in partitions]
     results = [[empty_nested_scores(alphas, folds) for folds in checked] for _ in Y.T]

@@ -132,8 +132,8 @@ def decode(scores: Matrix, code: Matrix, decoding: Decoding = "loss") -> Indices
 def check_code(code: Any, classes: int) -> Matrix:
     """Return a code (classes, bits) as floats.
 
-    Raises ValueError unless its entries are -1, 0 and 1, every bit has both sides, and no two
-    classes have equal rows.
+    Raises ValueError unless there is one row per class, entries are -1, 0 and 1, every bit has both
+    -1 and 1, and no two rows are equal.
     """
     code = np.asarray(code, dtype=np.float64)
     if code.ndim != 2 or len(code) != classes:
@@ -182,8 +182,12 @@ def solve_code(
 ) -> tuple[Matrix, Matrix, Matrix]:  # (a, n, bits), (a, bits), (a, n, bits)
     """Return coefficients (a, n, bits), intercepts (a, bits) and held-out scores (a, n, bits).
 
-    Arguments are those of ``code_path``; the intercepts are 0 unless ``fit_intercept``. Held-out
-    scores include the intercept.
+    ``K`` (n, n) is a Gram matrix, ``classes`` (n,) are class numbers, ``code`` (classes, bits) has
+    entries -1, 0 and 1, ``groups`` are the rows held out together and ``weights`` (n,) sample
+    weights (None: all 1). A bit with zeros is learned from the candidates of its other classes
+    alone, whose coefficients are the only ones not 0, and scores all. Intercepts are 0 unless
+    ``fit_intercept``; held-out scores include them. Raises ValueError if ``K`` is not a Gram
+    matrix.
     """
     Y = code[classes]
     K = check_gram(K)

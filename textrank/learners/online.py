@@ -145,9 +145,10 @@ class OnlineRLS:
         return replace(self._without(row), **kept, blocks=blocks)
 
     def _without(self, row: int) -> OnlineRLS:
-        """Return the model with ``G``, ``X`` and ``S`` without a row, other fields unchanged.
+        """Return the model with ``G``, ``X`` and ``S`` without a candidate, other fields unchanged.
 
-        The result is not consistent until ``forget`` replaces the other fields.
+        ``row`` counts the candidates of ``G`` first, then those added later. The result is not
+        consistent until ``forget`` replaces the other fields.
         """
         n = len(self.G)
         if row >= n:

@@ -101,8 +101,11 @@ class PerQuestionLearner(MetaLearner):
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
         """Return feature weights (alphas, d) and held-out log-odds (alphas, n) at every alpha.
 
-        A question with one label or one group only scores a constant. Raises ValueError for a Gram
-        matrix, if all candidates are in one group, and if a question has no constant feature.
+        Each question is trained by itself and its scores are turned into log-odds by a slope and an
+        offset, which is added to the weight of its constant feature. Weights are rounded to
+        ``bits``. A question with one label or one group only scores a constant. Raises ValueError
+        for a Gram matrix, if all candidates are in one group, and if a question has no constant
+        feature.
         """
         if not isinstance(data, Features):
             raise ValueError(
@@ -178,7 +181,8 @@ class PerQuestionLearner(MetaLearner):
     ) -> Iterator[RegularizationPath]:
         """Yield the path of each of some twin questions, in order, from one decomposition.
 
-        ``targets`` are those of all candidates. A single question is trained by ``learner`` itself.
+        Twins have the same features and groups but different labels. ``targets`` are those of all
+        candidates. A single question is trained by ``learner`` itself.
         """
         rows = twins[0].rows
         if len(twins) == 1:
@@ -217,8 +221,9 @@ class _QuestionData:
     def from_rows(cls, data: Features, rows: Indices, minimum: int) -> _QuestionData:
         """Select features that at least ``minimum`` of the rows have; all rows, if they are fewer.
 
-        ``rows`` are those of one question in ``data``, the features of all candidates. Raises
-        ValueError if the rows share no feature whose name ends with ``CONSTANT_FEATURE``.
+        ``rows`` are those of one question in ``data``, the features of all candidates. The constant
+        is the first feature that all rows have and whose name ends with ``CONSTANT_FEATURE``;
+        raises ValueError if there is none.
         """
         X = data.values if len(rows) == len(data) else data.values[rows]
         counts = np.bincount(X.indices, minlength=X.shape[1])

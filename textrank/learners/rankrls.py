@@ -182,7 +182,10 @@ class QueryCentring:
 
     @cached_property
     def _mirror(self) -> SparseMatrix:  # (q, n)
-        """Matrix of ``(x_0 - sum x / √h) / (√h - 1)`` of each query; zero for queries of one."""
+        """Matrix (q, n) of ``(x_0 - sum x / √h) / (√h - 1)`` for each query of h candidates.
+
+        ``x_0`` is the value of the first candidate of the query. Zero for queries of one.
+        """
         n = len(self.query)
         root = np.sqrt(self.size)
         share = np.divide(1.0, root - 1, out=np.zeros(n), where=self.size > 1)
@@ -342,9 +345,11 @@ def _level_operator(
 ) -> tuple[Callable[[Vector], Vector], Vector]:
     """Return ``u -> L u`` and the pull (n,) of the preferences between different labels of a query.
 
-    ``query`` (n,) is numbered from 0. The weight of a pair depends on its two labels alone, so that
-    sums over the candidates of each label suffice: O(n) per product, and for the cost ``bound``
-    the square of the number of different labels of a query, which are stored.
+    ``query`` (n,) is numbered from 0. ``normalised`` divides the weights of a query by its number
+    of pairs. The weight of a pair depends on its two labels alone, so that sums over the candidates
+    of each label suffice: O(n) per product, and for the cost ``bound`` (weight ``1 / gap^2``) the
+    square of the number of different labels of a query, which are stored. Other costs have weight 1
+    and differ in the pull: ``L y`` for ``magnitude``, else the number of lower minus higher labels.
     """
     keys, level = np.unique(np.column_stack([query, y]), axis=0, return_inverse=True)
     level = level.ravel()
@@ -746,8 +751,9 @@ class RankRLS:
 
         ``matrix`` is a Gram matrix (``dual``) or features, ``Y`` (n, p) labels, ``groups`` the rows
         held out together, of any size. Coefficients are (a, n, p), or (a, d, p) for features;
-        held-out scores (a, n, p). Closed form for the cost ``magnitude`` with ties, else one
-        training per group and a single output.
+        held-out scores (a, n, p). Closed form for the cost ``magnitude`` with ties. Else
+        preferences are those of the first column of ``Y``, so there must be one only, and each
+        group costs one training.
         """
         one = np.zeros(len(Y), dtype=np.intp)
         alphas = np.array(self.alphas)

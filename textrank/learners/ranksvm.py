@@ -171,7 +171,9 @@ class RankSVM:
     def _weights(self, X: Matrix | SparseMatrix, targets: Targets) -> Matrix:  # (a, d)
         """Return feature weights (a, d) at every alpha for labels or a preference graph.
 
-        ``X`` is (n, d). A graph takes precedence over labels. Zeros if there is no pair.
+        ``X`` is (n, d). A graph takes precedence over labels. Alphas are solved from the largest
+        down, each starting from the one before. Zeros if there is no pair. The tolerance None or 0
+        is the default of the loss.
         """
         pairs: Pairs
         if targets.preferences is None:
@@ -193,7 +195,8 @@ class RankSVM:
     def _map(self, data: Matrix | Features, targets: Targets) -> Any:
         """Return the ``ReducedCoordinates`` of the basis of a Gram matrix; None for features.
 
-        Raises ValueError for features with a basis size, and as ``check_gram`` does.
+        The basis is all rows, or ``size`` of them drawn by ``seed``, stratified by group. Raises
+        ValueError for features with a basis size, and for data that are not a Gram matrix.
         """
         if isinstance(data, Features):
             if self.size is not None:
@@ -398,8 +401,11 @@ class _Merge:
     ) -> None:
         """Add to ``below`` and ``above`` (3, n), in place, what the neighbouring blocks contribute.
 
-        ``t`` (n,) are scores, ``order`` sorts them by block with scores ascending; ``width`` is
-        more than the range of the scores and ``low`` their minimum.
+        The three rows are number, sum and sum of squares of scores: for candidates of a right (odd)
+        block those of the left one above their own score minus 1 (``below``), for candidates of a
+        left block those of the right one below their own score plus 1 (``above``). ``t`` (n,) are
+        scores, ``order`` sorts them by block with scores ascending; ``width`` is more than the
+        range of the scores and ``low`` their minimum.
         """
         v = t[order]
         key = self.block * width + (v - low)
@@ -584,9 +590,9 @@ def maximise_on_simplex(H: Matrix, b: Vector, start: Vector) -> Vector:
     """Return ``x`` that maximises ``b'x - x'H x / 2`` over ``x >= 0``, ``sum x = 1``.
 
     ``H`` (t, t), t at least 1, is positive semi-definite, ``start`` (t,) a feasible point, which is
-    not changed. After ``20 t + 20`` steps the point reached is returned. Active set method: the
-    system of the positive entries is solved exactly; an entry that would become negative leaves
-    them, one that would gain most enters.
+    not changed. After ``20 t + 20`` steps the point reached is returned, without a warning. Active
+    set method: the system of the positive entries is solved exactly; an entry that would become
+    negative leaves them, one that would gain most enters.
     """
     t = len(b)
     ridge = 1e-13 * max(float(H.diagonal().max()), 1e-300)  # equal planes

@@ -155,7 +155,8 @@ class ReducedRLS:
     ) -> tuple[Matrix, Matrix]:
         """Return coefficients (a, n, p), or (a, d, p) of features, and held-out scores (a, n, p).
 
-        ``Y`` (n, p) are the right-hand sides; ``basis`` is as in ``fit``.
+        ``Y`` (n, p) are the right-hand sides; ``basis`` the rows to use as basis vectors, None to
+        draw them by the settings. Coefficients outside the basis are 0.
         """
         matrix, dual = check_data(data)
         if basis is None:
@@ -212,9 +213,10 @@ class ReducedRLS:
     ) -> GroupChanges | None:
         """Return the changes of the model at ``alpha`` without each group and its basis vectors.
 
-        With a Gram matrix they are zero off the basis. With ``targets.heads`` they have one more
-        axis, of heads. None for rankings (``rank``), whose pairs change too. Raises ValueError if
-        candidates of the basis are so nearly equal that the changes would not be exact to 1e-9.
+        They are (n, g) of coefficients with a Gram matrix, zero off the basis, else (d, g) of
+        feature weights. With ``targets.heads`` they have one more axis, of heads. None for rankings
+        (``rank``), whose pairs change too. Raises ValueError if candidates of the basis are so
+        nearly equal that the changes would not be exact to 1e-9.
         """
         if self.rank:
             return None
@@ -621,8 +623,9 @@ def _score_groups(
 ) -> Matrix:
     """Return held-out scores (b, a, h, p) of ``b`` groups of ``h`` rows with ``e`` conditions.
 
-    ``index`` (b, h) are the rows of each group, ``E`` (b, e, r) its conditions, ``g`` (r, a) the
-    diagonals of the inverse and ``Z`` (r, p) is ``T'y``; see ``heldout_without_basis``.
+    ``index`` (b, h) are the rows of each group, ``E`` (b, e, r) its conditions (``E w = 0``, one
+    for each basis vector of the group that is removed), ``g`` (r, a) the diagonals of the inverse
+    and ``Z`` (r, p) is ``T'y``.
     """
     T, F, y = problem.trained[index], problem.F[index], problem.target[index]
     h, e, p = T.shape[1], E.shape[1], y.shape[2]
@@ -706,8 +709,9 @@ class SparseRLS:
     def __post_init__(self) -> None:
         """Store the alphas as a tuple; raise ValueError for settings out of range or unused.
 
-        ``folds`` is at least 2, ``iterations`` at least 1 and ``tolerance`` between 0 and 1;
-        ``cost``, ``ties`` and ``normalised`` are refused without a ``rank``.
+        ``rank`` is none, query or global, ``folds`` at least 2, ``iterations`` at least 1 and
+        ``tolerance`` between 0 and 1; ``cost``, ``ties`` and ``normalised`` are refused without a
+        ``rank`` unless they have their defaults.
         """
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
         check_metric(self.select)
@@ -807,7 +811,8 @@ class SparseRLS:
 def _check_sparse(data: Any) -> SparseMatrix:
     """Return checked features in CSR form.
 
-    Raises ValueError for anything but ``Features``, and as ``check_features`` does.
+    Raises ValueError for anything but ``Features``, and for empty ones or values that are NaN,
+    infinite or too large.
     """
     if not isinstance(data, Features):
         raise ValueError(

@@ -675,7 +675,10 @@ class _BySpectrum:
         return cls(rows, spectrum, alphas, root, (Y - mean) * root, mean, fit_intercept)
 
     def hold_out(self, groups: Sequence[Indices]) -> Iterator[tuple[slice, Scores]]:
-        """Yield all alphas at once, as one slice, with their held-out scores (b, a, h, p)."""
+        """Yield one item: the slice of all alphas with an iterator of their held-out scores.
+
+        The iterator yields rows (b, h) of b groups of h candidates and their scores (b, a, h, p).
+        """
         root, mean = self.root, self.mean
         parts = self._score(groups)
         yield (

@@ -118,8 +118,10 @@ class KernelWeights:
     def choose(self, kernels: Sequence[Matrix], targets: Targets) -> tuple[float, ...]:
         """Return one weight per Gram matrix (n, n), starting from 1; zero drops a kernel.
 
-        Weights are in the order of ``kernels``, not all zero. Raises ValueError if the matrices
-        differ in shape, one is not a Gram matrix, or there is none.
+        Coordinate search: for each kernel in turn, other weights are tried and taken where the
+        held-out quality rises; at most ``rounds`` rounds, until one changes nothing. Weights are in
+        the order of ``kernels``, not all zero. Raises ValueError if the matrices differ in shape,
+        one is not a Gram matrix, or there is none.
         """
         grams = [check_gram(K) for K in kernels]
         if len({K.shape for K in grams}) != 1:
@@ -225,7 +227,9 @@ def _select_greedily(
 ) -> FeatureSelection:
     """Select ``count`` columns of ``V`` (n, d) by the mean squared held-out error of ``y`` (n,).
 
-    ``groups`` are the row numbers held out together; together they cover all rows.
+    Each step adds the column with the smallest error, of equals the first. ``groups`` are the row
+    numbers held out together; together they cover all rows. The result has the columns in order of
+    selection, the error after each, and the weights (count,) of the last model.
     """
     state = _GreedyState(V, V / alpha, y / alpha, [np.eye(len(g)) * alpha for g in groups], groups)
     columns: list[int] = []
@@ -273,9 +277,10 @@ class _GreedyState:
         return total
 
     def with_column(self, column: int) -> _GreedyState:
-        """Return the model with this column too, by rank-one updates; this one is not changed.
+        """Return the state with this column of ``V`` too, by rank-one updates.
 
-        The column must not have been selected before.
+        This one is not changed. The column must not have been selected before, which is not
+        checked. Costs O(n d).
         """
         c, v = self.C[:, column].copy(), self.V[:, column]
         s = 1.0 / (1.0 + float(v @ c))

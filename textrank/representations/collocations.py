@@ -175,7 +175,7 @@ class TargetNeighbours:
 
 
 def _check_sentences(docs: Sequence[Doc]) -> None:
-    """Raise ValueError for a Doc without sentence boundaries."""
+    """Raise ValueError for the first Doc without sentence boundaries (``SENT_START``)."""
     for doc in docs:
         if not doc.has_annotation("SENT_START"):
             raise ValueError(
@@ -307,8 +307,9 @@ class Collocations:
     def __post_init__(self) -> None:
         """Convert lists to tuples and raise ValueError for invalid settings.
 
-        Those are n-grams without offsets, an offset of 0, weights that are missing or not positive,
-        and other values of ``bounds`` and ``digits`` than the class names.
+        Those are n-grams without offsets, an offset of 0, ``weights`` that are empty or not
+        positive, an ``ending_weight`` that is not positive, ``bounds`` other than "document" and
+        "sentence", and ``digits`` other than "keep" and "collapse".
         """
         object.__setattr__(self, "ngrams", tuple(tuple(offsets) for offsets in self.ngrams))
         for name in ("weights", "endings"):
@@ -346,7 +347,8 @@ class Collocations:
     def represent_fast(self, candidates: Sequence[Candidate]) -> TemplateFeatures:
         """Return the features as templates with the words that fill their names, one row each.
 
-        The fast form for ``TemplateWeights``; ``__call__`` has the same features as a matrix.
+        The fast form for ``TemplateWeights``; ``__call__`` has the same features as a matrix. If
+        ``known`` is set, only features of these names are kept.
         """
         tracked = track(candidates, "collocations", len(candidates))
         targets = [target_span(candidate, self.focus) for candidate in tracked]
@@ -379,7 +381,10 @@ class Collocations:
 
     @cached_property
     def offsets(self) -> list[int]:
-        """All offsets at which a token is read, ascending."""
+        """All distinct offsets at which a token is read, ascending.
+
+        Those of ``ngrams`` and ``endings``, and -1 and 1 if ``glued`` is set.
+        """
         glued = (-1, 1) if self.glued else ()
         return sorted(
             {*(offset for ngram in self.ngrams for offset in ngram), *self.endings, *glued}
@@ -419,8 +424,10 @@ class Collocations:
     def _ngram_templates(self) -> Iterator[FeatureTemplate]:
         """Yield the templates of n-grams of words, of tags, and mixed; equal n-grams once.
 
-        Mixed ones, of two or three tokens, have one word and tags elsewhere. A single token with a
-        lexicon also has its ambiguity class (all its tags).
+        The value is the weight of the n-gram's length (the last of ``weights`` for longer ones),
+        times the weight of tags except for words. Mixed ones, of two or three tokens, have one word
+        and tags elsewhere. A single token with a lexicon also has its ambiguity class (all its
+        tags).
         """
         num_weights = len(self.weights)
         for ngram in dict.fromkeys(map(tuple, self.ngrams)):
@@ -516,10 +523,11 @@ MAX_LEXICON_WORDS = 1_000_000  # the shipped one has a tenth of it
 
 @lru_cache(maxsize=4)
 def _read_lexicon(path: str, changed: int) -> Mapping[str, Sequence[str]]:
-    """Read a lexicon; ``changed`` is the file's modification time, part of the cache key.
+    """Read a lexicon with one line per word: the word, a tab, and its tags separated by blanks.
 
-    If a word has several lines, the last counts. Raises ValueError if the file is malformed or has
-    more than ``MAX_LEXICON_WORDS`` lines. The result is shared: do not change it.
+    ``changed`` is the file's modification time, part of the cache key. If a word has several lines,
+    the last counts. Raises ValueError if a line has another form or there are more than
+    ``MAX_LEXICON_WORDS``. The result is shared: do not change it.
     """
     lexicon: dict[str, tuple[str, ...]] = {}
     for number, line in iter_lines(path):

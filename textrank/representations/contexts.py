@@ -64,9 +64,9 @@ TOKEN_FORMS = ("raw", "lower", "lemma", "porter", "snowball")
 
 @cache
 def stemmer(algorithm: str) -> Any:
-    """Return a stemmer by its name in snowballstemmer; "snowball" is the English one.
+    """Return a stemmer by its name in snowballstemmer; "snowball" is the English one; cached.
 
-    Raises ValueError for an unknown name.
+    Raises ValueError for an unknown name, with the available ones.
     """
     available = snowballstemmer.algorithms()
     name = "english" if algorithm == "snowball" else algorithm
@@ -218,7 +218,10 @@ def resolve_stop_words(words: Sequence[str] | str) -> frozenset[str]:
 
 @cache
 def _language_stop_words(language: str) -> frozenset[str]:
-    """Return the stop words of a spaCy language code, in lower case; ValueError if unknown."""
+    """Return the stop words of a spaCy language code ("en"), in lower case; cached.
+
+    Raises ValueError for an unknown code.
+    """
     from spacy.util import get_lang_class
 
     try:
@@ -243,7 +246,10 @@ class DocTokens:
 
     @classmethod
     def from_spans(cls, targets: Sequence[Span]) -> DocTokens:
-        """Collect the Docs of targets; targets of one Doc should be consecutive."""
+        """Collect the Docs of targets, each once per run of consecutive targets.
+
+        Targets of one Doc should be consecutive, or the Doc is processed again.
+        """
         docs = [next(run).doc for _, run in groupby(targets, key=lambda target: id(target.doc))]
         owner, number = [], -1
         for target in targets:
@@ -412,7 +418,9 @@ class WordPositions:
 
         ``tokens`` are the target's tokens, ``start`` and ``end`` its span, ``low`` and ``high`` the
         region that the context never leaves; all are token indices in ``words_of_docs``, ends
-        exclusive. ``tokens`` are fewer than the span has for a discontinuous target.
+        exclusive. ``tokens`` are fewer than the span has for a discontinuous target. ``sides``
+        keeps one side; ``target`` "keep" appends the target's words at position 0, "exclude_name"
+        drops equal words.
         """
         if len(tokens) == end - start:
             words, positions = words_of_docs.window(start, end, low, high, self.span)
@@ -494,10 +502,12 @@ class _Words:
     def windows(
         self, starts: Indices, ends: Indices, low: Indices, high: Indices, span: int
     ) -> ContextBatch:
-        """Return the words around each target inside its region, see ``window``.
+        """Return the words around each target inside its region, up to ``span`` on each side (0: all).
 
-        All arguments but ``span`` have one entry per target. Returns word numbers and positions of
-        all contexts, one after the other, and where each begins, with the end of all, (n + 1,).
+        ``starts`` and ``ends`` are the targets, ``low`` and ``high`` their regions, one entry per
+        target, in tokens, ends exclusive. Returns word numbers and positions (-1 and 1 next to the
+        target, skipped tokens not counted) of all contexts, one after the other, and where each
+        begins, with the end of all, (n + 1,).
         """
         left, right, first, last = (self.before[relative] for relative in (starts, ends, low, high))
         if span:
@@ -532,7 +542,8 @@ class _Words:
 
         ``tokens`` are the target's tokens; words in its gaps belong to the context. The position of
         a word counts from the nearest part of the target, at equal distance from the one after it
-        (negative). ``low``, ``high`` and ``span`` are as in ``window``.
+        (negative). Only tokens ``low ... high - 1`` are read, and positions up to ``span`` (0: all)
+        are kept.
         """
         inside = np.zeros(len(self.words), dtype=bool)
         inside[list(tokens)] = True

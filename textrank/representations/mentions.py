@@ -87,7 +87,7 @@ class Mention:
     focus: int = 0
 
     def __post_init__(self) -> None:
-        """Raise ValueError for an empty range of n-gram lengths."""
+        """Raise ValueError unless ``1 <= shortest <= longest`` (lengths of n-grams)."""
         if not 1 <= self.shortest <= self.longest:
             raise ValueError(
                 f"n-gram lengths must satisfy 1 <= shortest <= longest, got {self.shortest} and "
@@ -387,7 +387,7 @@ class _Text:
 
     @classmethod
     def from_doc(cls, doc: Doc, entities: str) -> _Text:
-        """Read the words of a Doc.
+        """Read the lower-case words of a Doc, its sentences and its names.
 
         ``entities`` is the span group of names, which may be missing. Of names with the same first
         token, or the same end, the last of the group counts.
@@ -662,7 +662,8 @@ class Facts:
 def _fact_rows(candidates: Sequence[Candidate]) -> Features | None:
     """Return the facts of candidates that all have a ``FactRow`` with the same columns; else None.
 
-    All columns are kept, in their order; values of 0 are not stored.
+    The same columns are one tuple object. All columns are kept, in their order; values of 0 are not
+    stored. None without candidates.
     """
     first = candidates[0].facts if candidates else None
     if not isinstance(first, FactRow):
@@ -724,7 +725,7 @@ class Views:
                 raise ValueError(f"view {name!r}: {part!r:.60} is not a representation")
 
     def __call__(self, candidates: Sequence[Candidate]) -> MultiView:
-        """Return all views of the candidates by name.
+        """Return all views of the candidates by name, in the order of ``representations``.
 
         Each view has one row per candidate, in order.
         """
@@ -752,7 +753,7 @@ class Views:
 
     @cached_property
     def _fast_representations(self) -> dict[str, FastRepresentation[Any]]:
-        """Representations with a fast form, by name."""
+        """Those of ``representations`` that implement ``FastRepresentation``, by name, in order."""
         representations = self.representations
         return {
             name: represent

@@ -93,7 +93,7 @@ class Weighting:
     of: PositionTransformation = BAG
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a negative setting."""
+        """Raise ValueError if ``decay`` or ``base`` is negative."""
         if self.decay < 0 or self.base < 0:
             raise ValueError(
                 f"decay and base must not be negative, got decay={self.decay}, base={self.base}"
@@ -609,7 +609,7 @@ class CharacterNgrams:
     longest: int = 4
 
     def __post_init__(self) -> None:
-        """Raise ValueError for an empty range of n-gram lengths."""
+        """Raise ValueError unless ``1 <= shortest <= longest`` (lengths of n-grams)."""
         if not 1 <= self.shortest <= self.longest:
             raise ValueError(
                 f"n-gram lengths must satisfy 1 <= shortest <= longest, got {self.shortest} and "
@@ -617,9 +617,10 @@ class CharacterNgrams:
             )
 
     def factor(self, words: Sequence[str]) -> Features:
-        """Return B with one row of length one per word and one column per n-gram.
+        """Return B with one row per word and one column per n-gram: counts, scaled to length one.
 
-        Columns are in order of first occurrence, so they depend on the words.
+        Columns are in order of first occurrence, so they depend on the words. A word without
+        n-grams has a row of zeros.
         """
         rows = [Counter(self._grams(word)) for word in words]
         ids = {gram: i for i, gram in enumerate(dict.fromkeys(g for row in rows for g in row))}
@@ -686,9 +687,9 @@ class WordVectors:
         return hash(self.words)
 
     def factor(self, words: Sequence[str]) -> Features:
-        """Return B with one row per word and one column per dimension.
+        """Return B with one row per word and one column per dimension, named "vector 0" and so on.
 
-        Unknown words have a row of zeros.
+        Unknown words have a row of zeros. Vectors are not normalised.
         """
         V = np.asarray(self.vectors)
         row_of = {word: i for i, word in enumerate(self.words)}
@@ -731,7 +732,7 @@ class WordVectorFile:
     file_settings: ClassVar[Mapping[str, Sequence[Any]]] = {"path": ()}
 
     def __post_init__(self) -> None:
-        """Raise ValueError if there is no file of this name."""
+        """Raise ValueError if there is no file at ``path``; its content is not read."""
         if not Path(self.path).is_file():
             raise ValueError(
                 f"no word vectors at {self.path!r}: expected an .npz file written by "
@@ -802,7 +803,7 @@ class LearnedWords:
     digits: int = 3
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a number below 1."""
+        """Raise ValueError if rank, window, minimum, limit or digits is below 1."""
         for name in ("rank", "window", "minimum", "limit", "digits"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
@@ -913,10 +914,11 @@ def _read_vectors(path: str, changed: int) -> WordVectors:
 
 
 def _parse_vectors(path: str) -> WordVectors:
-    """Read a text file with one ``word v1 v2 ...`` line per word, separated by blanks or tabs.
+    """Read a text file with one ``word v1 v2 ...`` line per word, separated by white space.
 
     A first line of two integers is skipped, empty lines too. Raises ValueError, with path and line,
-    for a line of another form, and if there is no word.
+    for a line without values, with another number of them than the first, with a value that is not
+    a finite number or not in UTF-8, and if there is no word.
     """
     words: list[str] = []
     rows: list[Vector] = []

@@ -244,8 +244,9 @@ class Table:
     def to_dict(self) -> dict[str, Any]:
         """Return the content of the JSON file, which ``load_table`` reads.
 
-        ``figures`` has one entry per cell of ours; ``source`` in it is the published figure or
-        None.
+        Keys are ``name``, ``title``, ``source``, ``where``, ``measure``, ``settings``, ``figures``,
+        ``seconds`` and ``versions``. ``figures`` has one entry per cell of ours with ``row``,
+        ``column``, ``ours``, ``spread`` and ``source``, the published figure or None.
         """
         experiment, source = self.experiment, get_published(self.experiment.name)
         rows = [
@@ -321,7 +322,8 @@ def _load_published_file() -> dict[str, Any]:
 def load_table(experiment: Experiment, folder: Path) -> Table | None:
     """Return the stored table of an experiment, whatever its settings; None if there is none.
 
-    Raises ValueError if the file is not such a table.
+    The file is ``<name of the experiment>.json`` in ``folder``. Published figures in it are not
+    read. Raises ValueError if the file is not such a table.
     """
     path = folder / f"{experiment.name}.json"
     if not path.exists():
@@ -393,7 +395,8 @@ def _format_not_reproduced(items: Sequence[tuple[str, str]]) -> list[str]:
 def format_section(table: Table) -> str:
     """Return the Markdown section of one table: figures, what differs from the paper, and reasons.
 
-    The reasons are there only if some of our figures are worse (``Table.worse``).
+    It begins with the title, the command and the source, and ends with seed and processor time. The
+    reasons are there only if some of our figures are worse (``Table.worse``).
     """
     experiment, text = table.experiment, table.experiment.text
     source = get_published(experiment.name)

@@ -57,7 +57,7 @@ def run_multiclass(settings: RunSettings) -> Cells:
     """Compute error rates of the joint kernel, one-vs-all, all-pairs and random codes.
 
     One row per set of ``MULTICLASS_SETS``, one column per method: mean and standard deviation over
-    folds (see ``_folds``).
+    five folds, ten in the full version. The set dna is subsampled unless full.
     """
     sets = read_small_sets(settings.file(SMALL_SETS))
     cells: dict[str, dict[str, Figure]] = {}
@@ -140,15 +140,17 @@ def make_code_predictor(
 ) -> Callable[[list[Matrix], list[Matrix], Indices], Indices]:
     """Return a predictor, with the arguments of ``predict_joint_kernel``, that uses an output code.
 
-    ``code(number of classes)`` returns the code matrix, one row per class. Width and alpha are
-    chosen by leave-one-out accuracy, ties go to the first width and the largest alpha; predictions
-    are decoded by loss.
+    ``code(number of classes)`` returns the code matrix, one row per class. The predictor ``(K, new,
+    classes)`` takes training and test Gram matrices, one pair per width, and training classes.
+    Width and alpha are chosen by leave-one-out accuracy, ties go to the first width and the largest
+    alpha; predictions are decoded by loss.
     """
 
     def run(K: list[Matrix], new: list[Matrix], classes: Indices) -> Indices:
-        """Return the class numbers of the test data.
+        """Return the class numbers (m,) of the test data.
 
-        Arguments are those of ``predict_joint_kernel``.
+        ``K`` are Gram matrices (n, n) of the training data, one per width, ``new`` (m, n) those of
+        the test data with them, ``classes`` (n,) class numbers from 0.
         """
         bits = code(int(classes.max()) + 1)
         groups = list(np.arange(len(classes))[:, None])

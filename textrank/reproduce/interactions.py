@@ -77,8 +77,8 @@ def run_within(settings: RunSettings) -> Cells:
 def run_sum_or_maximum(settings: RunSettings) -> Cells:
     """Compute F and AUC of the all-paths kernel with the maximum and with the sum over vertices.
 
-    One row per corpus; the p-value is that of a paired permutation test of AUC over the folds of
-    ``ppi/folds.json``.
+    One row per corpus of ``CORPORA``; the p-value is that of a paired permutation test (2000
+    resamples) of AUC over the folds of ``ppi/folds.json``, 1 if undefined.
     """
     table = read_json(settings.file("ppi/folds.json"), MAX_UNPACKED_BYTES)
     cells = {}

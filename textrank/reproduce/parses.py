@@ -93,8 +93,9 @@ def run_positions(settings: RunSettings) -> Cells:
 def run_validation(settings: RunSettings) -> Cells:
     """Compute tau_b of RLS and RankRLS with three kernels and a graph kernel, on two treebanks.
 
-    Columns with "p" are Wilcoxon's signed-ranks test over sentences: the kernel of the row against
-    LC, both with RLS.
+    One row per kernel, with the name of the treebank in front unless CRAFT; columns "RLS",
+    "RankRLS" and "RLS, p against LC", the p-value of Wilcoxon's signed-ranks test over sentences,
+    which the row LC has not.
     """
     cells: dict[str, dict[str, Figure]] = {}
     for treebank in TREEBANKS:
@@ -161,8 +162,9 @@ def run_costs(settings: RunSettings) -> Cells:
 def run_leave_out(settings: RunSettings) -> Cells:
     """Compute tau_b along alpha by leave-one-out, leave-sentence-out and leave-article-out.
 
-    One row per alpha of RLS, one column per unit that is held out. Closed-form hold-out of all
-    parses: tau_b is that of the held-out scores.
+    One row per alpha of RLS, one column per unit that is held out ("parses", "sentences",
+    "articles"). Closed-form hold-out of all parses: tau_b of the held-out scores, mean over
+    sentences where it is defined.
     """
     K = _gram(settings, LocalityConvolution(theta=0.3))
     _, dataset = prepare_parses(settings)

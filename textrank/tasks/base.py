@@ -141,11 +141,12 @@ class AnsweredQuestion:
         return {answer: value / total for answer, value in zip(answers, odds, strict=True)}
 
     def is_correct(self, threshold: float) -> bool:
-        """Return whether the best answer is right; of two, the second from the threshold on.
+        """Return whether the predicted answer is the right one by the labels of the candidates.
 
-        Of more answers, the first of the highest score is the best; ``threshold`` is not used, and
-        unknown labels count as wrong. Of two answers, the first counts as right if the label is
-        unknown.
+        With several candidates, the first one of the highest score is predicted; it is right if its
+        label is positive (an unknown label is not), and ``threshold`` is not used. With a single
+        candidate, for the second of two answers, that answer is predicted if its score is at least
+        ``threshold``, else the first; the first is right if the label is not positive or unknown.
         """
         labels = [candidate.label or 0.0 for candidate in self.candidates]
         if len(labels) == 1:
