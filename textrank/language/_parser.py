@@ -161,7 +161,8 @@ def _parse_group(
 ) -> None:
     """Parse the sentences of a group and write their arcs to ``arcs``, in place.
 
-    ``vectors``, ``starts`` and ``arcs`` cover all words of the batch of Docs.
+    ``vectors``, ``starts`` and ``arcs`` cover all words of the batch of Docs; only the words of the
+    group are read and written. Roots get head 0 and label 0.
     """
     words = group.words
     states = ParserStates.from_group(group, starts[words])

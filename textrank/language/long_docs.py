@@ -79,7 +79,11 @@ def pipe_long(nlp: Language, docs: Sequence[Doc]) -> Iterator[Doc]:
 
 
 def is_long(doc: Doc) -> bool:
-    """Return whether a Doc exceeds the size of a chunk in characters or tokens."""
+    """Return whether a Doc exceeds the size of a chunk in characters or tokens.
+
+    These are MAX_CHUNK_CHARACTERS (100 000) and MAX_CHUNK_TOKENS (25 000); an empty Doc is not
+    long.
+    """
     if not len(doc):
         return False
     last = doc[len(doc) - 1]  # building doc.text would be slow

@@ -288,8 +288,10 @@ def _same_question(one: Candidate, two: Candidate) -> bool:
 def choice_metrics(scored: Scored) -> dict[str, float | None]:
     """Return metrics of yes-or-no answers, and ``accuracy`` over all questions.
 
-    If questions have different titles, ``accuracy_of_sets`` is the mean over titles; otherwise
-    there is no such key. ``scored`` must have at least one candidate.
+    The former have the keys of ``classification_metrics``; its ``accuracy`` is replaced by the
+    share of questions whose best answer is right, where the second of two answers is the best from
+    ``scored.limit`` on. If questions have different titles, ``accuracy_of_sets`` is the mean over
+    titles; otherwise there is no such key. ``scored`` must have at least one candidate.
     """
     correct: dict[str, list[bool]] = {}
     for question in group_by_question(scored):

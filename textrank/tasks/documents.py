@@ -122,8 +122,10 @@ class Categorise(Task):
     def measures(self, scored: Scored) -> dict[str, float | None]:
         """Return metrics over all topics, means over topics, and AUC and F1 of each topic.
 
-        Means have the keys ``auc_of_topics`` and ``f_of_topics``, those of a topic "auc TOPIC" and
-        "f TOPIC". Topics without a gold document are None and left out of the means.
+        Metrics over all topics have the keys of ``classification_metrics`` (``auc``, ``f``,
+        ``precision``, ...). Means have the keys ``auc_of_topics`` and ``f_of_topics``, those of a
+        topic "auc TOPIC" and "f TOPIC". F1 of a topic is at ``scored.limit``. Topics without a gold
+        document are None and left out of the means.
         """
         metrics = scored.measures()
         metrics_by_topic = {topic: _topic_metrics(topic, scored) for topic in self.topics}

@@ -204,7 +204,11 @@ class Gazetteer:
 
     @cached_property
     def associated_concepts(self) -> Mapping[int, Mapping[int, float]]:
-        """Return ``associations`` by concept: row -> {other row: value}, in both directions."""
+        """Return ``associations`` by concept: row -> {other row: value}, in both directions.
+
+        Values are log2 of how many times more often than by chance texts name both. Concepts
+        without any are missing.
+        """
         result: dict[int, dict[int, float]] = {}
         for (a, b), value in self.associations.items():
             result.setdefault(a, {})[b] = value

@@ -154,9 +154,10 @@ def _normalize_word(word: str, is_later: bool) -> str:
 def make_key(name: str) -> str:
     """Return the key that all spellings of a name share; empty if it has no letters or digits.
 
-    The key of a symbol is its letters and digits. The key of a name with at least two words of
-    three letters is its words in alphabetical order, so that word order does not matter. Filler
-    words ("gene", "protein") are omitted unless nothing else is left.
+    Words are normalised as by ``split_words``. The key of a symbol is its letters and digits,
+    without blanks; words of five letters or more come first. The key of a name with at least two
+    words of three letters is its words in alphabetical order, with blanks, so that word order does
+    not matter. Filler words ("gene", "protein") are omitted unless nothing else is left. Cached.
 
     >>> make_key("IL-1β"), make_key("IL1B"), make_key("IL 1 beta gene")
     ('il1b', 'il1b', 'il1b')

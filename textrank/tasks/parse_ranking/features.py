@@ -830,7 +830,11 @@ class ParseSequences:
     directed: bool = False
 
     def __post_init__(self) -> None:
-        """Convert ``types`` to a tuple; raise ValueError if it is empty or a setting not valid."""
+        """Convert ``types`` to a tuple; raise ValueError if a setting is not valid.
+
+        ``types`` must not be empty and only have names of SEQUENCE_TYPES; ``form`` must be a known
+        form of words.
+        """
         object.__setattr__(self, "types", tuple(self.types))
         validate_form(self.form)
         unknown = [name for name in self.types if name not in SEQUENCE_TYPES]

@@ -135,7 +135,11 @@ class ParseRanking(Task):
     has_answer_sets: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Raise ValueError if a setting is not valid; parsers are not loaded."""
+        """Raise ValueError if a setting is not valid; parsers are not loaded.
+
+        ``source`` must be one of its choices; noise settings and ``linkages`` must be in the range
+        that their parser allows. Names of pipelines are not checked.
+        """
         if self.source not in get_args(Source):
             raise ValueError(
                 f"source must be one of {', '.join(get_args(Source))}, got {self.source!r}"

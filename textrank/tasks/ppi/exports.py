@@ -938,7 +938,8 @@ def _network_format(*suffixes: str) -> ExportFormat:
     """Return the format of a network writer of ``textrank.tasks.ppi.facts``.
 
     The first of ``suffixes`` must be a key of NETWORK_WRITERS and chooses the writer; all of them
-    choose the format of a file.
+    choose the format of a file. Facts without asserted evidence are not written, nor counted as
+    written.
     """
     to_text = NETWORK_WRITERS[suffixes[0]]
 
