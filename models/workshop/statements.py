@@ -148,8 +148,15 @@ def read_pairs(recipe: Recipe, data: Path, sources: Sequence[str] = ()) -> State
         names += [name] * len(pairs)
         parts.append(representation.represent_pairs(pairs))
     settings = {name: recipe.sources[name] for name in sources or recipe.sources}
-    arrays = (np.array(values) for values in (answers, names, groups))
-    return StatementPairs(task, Features.vstack(parts), *arrays, keys, settings)
+    return StatementPairs(
+        task,
+        Features.vstack(parts),
+        np.array(answers),
+        np.array(names),
+        np.array(groups),
+        keys,
+        settings,
+    )
 
 
 @dataclass(frozen=True, eq=False)
