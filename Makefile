@@ -116,7 +116,7 @@ golden: $(VENV)/.develops  ## rewrite tests/golden and print the differences; KE
 
 MODELS := lexicon en_textrank_bio en_textrank_mirror identifiers gene_protein spelling confusions parse_ranking \
   ppi ppi/status ppi/type ppi/direction
-.PHONY: models models/ppi-statements models/ppi-figures models/ppi-influence $(MODELS:%=models/%)
+.PHONY: models models/ppi-statements models/ppi-figures models/ppi-influence models/ppi-statement-figures $(MODELS:%=models/%)
 $(MODELS:%=models/%): $(VENV)/.develops  ## rebuild a shipped model from its recipe
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=models $(BIN)/python -m workshop.build $(@:models/%=%) $(DATA)
 
@@ -127,6 +127,9 @@ models/ppi-figures: $(VENV)/.develops  ## table of the model card of ppi; twelve
 
 models/ppi-influence: $(VENV)/.develops  ## influence.npz of models/ppi, from the data that it was trained on
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=models $(BIN)/python models/ppi/recipe/write_influence.py $(DATA) models/ppi
+
+models/ppi-statement-figures: $(VENV)/.develops  ## figures of docs/experiments/attributes.md; ten minutes
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=models $(BIN)/python -m workshop.measure_statements $(DATA)
 
 models:  ## rebuild all models in order of dependency; some hours
 	for name in $(MODELS); do $(MAKE) models/$$name DATA=$(DATA) || exit 1; done

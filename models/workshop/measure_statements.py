@@ -1,7 +1,7 @@
 """Measure the recipes of submodels: ``python -m workshop.measure_statements DATA [ASPECT ...]``.
 
 Prints, for pairs whose interaction is given, what the recipes of ``models/ppi`` reach by *folds*
-(five, of documents, over the calibrating corpora; all other sources train) and by *left-out source*
+(five, of documents, over the event corpora; all other sources train) and by *left-out source*
 (each corpus tested by models, curves and thresholds that saw neither it nor texts it shares). GE11
 never trains. Type is the accuracy over five types, direction that over the two directions of pairs
 that have one, status the F1 of negated and speculated. Sign is activation, inhibition or regulation
@@ -77,7 +77,7 @@ def measure(aspect: str, data: Path) -> None:
     tests = recipe.settings["tests"]
     sources = {**recipe.sources, **{name: {**s, "weight": 0.0} for name, s in tests.items()}}
     pairs = read_pairs(replace(recipe, sources=sources), data)
-    corpora = [name for name in sources if sources[name].get("calibrate")]
+    corpora = [name for name in recipe.sources if sources[name]["reader"] == "bionlp.v1"]
     trains = ~np.isin(pairs.source, list(tests))
     chosen = np.zeros(len(pairs.source), dtype=np.intp)
     for name in (*corpora, *tests):

@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.special import logit
 from spacy.language import Language
 from spacy.tokens import Doc
 from workshop.recipes import Recipe, load_recipe, read_source
@@ -37,20 +36,13 @@ from textrank.language import load_nlp
 from textrank.learners.base import Fit
 from textrank.learners.calibration import fit_calibration
 from textrank.learners.per_question import fit_log_odds_scale, round_to_bits
-from textrank.metrics import choose_first
 from textrank.model import Model
-from textrank.tasks.ppi.statements import (
-    STATUS_PROBABILITY_GRID,
-    PPIStatement,
-    choose_status,
-    mean_f_of_rare,
-)
+from textrank.tasks.ppi.statements import PPIStatement
 from textrank.tasks.ppi.views import StatementViews
 
 N_FOLDS = 5  # of documents, for held-out scores
 N_STEPS = 40  # of conjugate gradients
 MIN_POSITIVES = 20  # among the calibrating pairs, to calibrate an answer by them alone
-MIN_RARE = 10  # negated and speculated pairs of a source that helps to choose the threshold
 SIGNS = {"activation": "activation", "repression": "inhibition", "undefined": "regulation"}
 
 
@@ -156,8 +148,15 @@ def read_pairs(recipe: Recipe, data: Path, sources: Sequence[str] = ()) -> State
         names += [name] * len(pairs)
         parts.append(representation.represent_pairs(pairs))
     settings = {name: recipe.sources[name] for name in sources or recipe.sources}
-    arrays = (np.array(values) for values in (answers, names, groups))
-    return StatementPairs(task, Features.vstack(parts), *arrays, keys, settings)
+    return StatementPairs(
+        task,
+        Features.vstack(parts),
+        np.array(answers),
+        np.array(names),
+        np.array(groups),
+        keys,
+        settings,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,25 +243,12 @@ def calibrate(
 
 
 def choose_threshold(pairs: StatementPairs, rows: Indices, heldout: Matrix) -> float:
-    """Return the log-odds from which a pair is negated or speculated; 0 for other aspects.
+    """Return the threshold of the task from the held-out log-odds (rows, answers).
 
-    It has the best mean F1 of both, averaged over the calibrating sources that have at least
-    MIN_RARE pairs of each. ``heldout`` are log-odds (rows, answers).
+    Only the pairs of calibrating sources count; see ``PPIStatement.threshold``.
     """
-    if pairs.task.aspect != "status":
-        return 0.0
-    gold = pairs.labels[rows].argmax(axis=1)
-    masks = [
-        (pairs.source[rows] == name) & pairs.calibrates[rows]
-        for name in np.unique(pairs.source[rows])
-    ]
-    masks = [m for m in masks if m.any() and np.bincount(gold[m], minlength=3)[1:].min() > MIN_RARE]
-    thresholds = logit(STATUS_PROBABILITY_GRID)
-    f_scores = [
-        np.mean([mean_f_of_rare(choose_status(heldout[m], t), gold[m]) for m in masks])
-        for t in thresholds
-    ]
-    return float(thresholds[choose_first(f_scores)])
+    used = pairs.calibrates[rows]
+    return pairs.task.threshold(pairs.labels[rows][used].ravel(), heldout[used].ravel())
 
 
 def train(recipe: Recipe, data: Path) -> Model:

@@ -128,6 +128,58 @@ def test_what_denials_are_made_of_denies_only_with_a_denial(nlp, frame, status):
     assert row["status"] == status
 
 
+@pytest.mark.parametrize(
+    ("frame", "pair", "status", "kind", "direction"),
+    [
+        (
+            "{A}-mediated phosphorylation of {B} was reduced.",
+            *("AB", "asserted", "phosphorylation", "a>b"),
+        ),
+        ("{A} activates {B} via {C}.", "AB", "asserted", "activation", "a>b"),
+        ("{A} controls {B} by blocking its transcription.", "AB", "asserted", "inhibition", "a>b"),
+        (
+            "{A} keeps {B} under control by blocking its transcription.",
+            *("AB", "asserted", "inhibition", "a>b"),
+        ),
+        ("Knockdown of {A} reduced {B} levels.", "AB", "asserted", "activation", "a>b"),
+        ("Loss of {A} increased {B} expression.", "AB", "asserted", "inhibition", "a>b"),
+        (
+            "In the livers of these mice, which had been fed for ten weeks, {A} had no effect "
+            "on {B}.",
+            *("AB", "negated", "regulation", "a>b"),
+        ),
+        (
+            "Although cells grew faster in all three media, treatment with {A} had no effect on "
+            "the expression of {B}, as judged by blots.",
+            *("AB", "negated", "regulation", "a>b"),
+        ),
+        (
+            "{A} phosphorylates {B}, which may explain the phenotype.",
+            *("AB", "asserted", "phosphorylation", "a>b"),
+        ),
+        (
+            "It is possible that tumours relapse, but {A} inhibits {B}.",
+            *("AB", "asserted", "inhibition", "a>b"),
+        ),
+        (
+            "We asked whether cells die, and found that {A} activates {B}.",
+            *("AB", "asserted", "activation", "a>b"),
+        ),
+        ("{A} binds {B}, suggesting a role in growth.", "AB", "asserted", "binding", "none"),
+    ],
+)
+def test_mediators_null_effects_and_speculation_elsewhere(
+    nlp: Language, frame: str, pair: str, status: str, kind: str, direction: str
+) -> None:
+    row = judged(nlp, *written(frame, NAMES[0]))[pair]
+    assert (row["status"], row["type"], row["direction"]) == (status, kind, direction)
+
+
+def test_a_mediator_does_not_act_on_the_subject(nlp: Language) -> None:
+    rows = judged(nlp, *written("{A} activates {B} via {C}.", NAMES[0]))
+    assert not rows["AC"]["interacts"] or rows["AC"]["direction"] == "a>b"
+
+
 JOINED: list[Told] = [
     ("clauses", frame, {"AB": yes(), "B2C": yes(), "AC": NO})
     for frame in (

@@ -156,7 +156,7 @@ class PPIStatement(ChoiceTask):
         scores, labels = (a.reshape(-1, len(self.answers)) for a in (heldout, y))
         gold = labels.argmax(axis=1)
         thresholds = logit(STATUS_PROBABILITY_GRID)
-        f_scores = [mean_f_of_rare(choose_status(scores, t), gold) for t in thresholds]
+        f_scores = [_mean_f_of_rare(choose_status(scores, t), gold) for t in thresholds]
         return float(thresholds[choose_first(f_scores)])
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
@@ -249,7 +249,7 @@ def choose_status(scores: Matrix, threshold: float) -> Indices:
     return np.where(scores[np.arange(len(scores)), best] >= threshold, best, 0)
 
 
-def mean_f_of_rare(predicted: Indices, gold: Indices) -> float:
+def _mean_f_of_rare(predicted: Indices, gold: Indices) -> float:
     """Return the mean F1 of all statuses but the first, from status indices (pairs,).
 
     The F1 of a status that is neither predicted nor gold is 0.
