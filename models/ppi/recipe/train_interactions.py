@@ -7,8 +7,7 @@ scaled to a mean of one over the pairs that a head learns from.
 
 Each head has one curve from scores to probabilities. It is fitted to complete texts with
 recognised names, as in use: each such source is scored by models without it and without the other
-sources of the same corpus. The level from which a pair interacts is the lowest with the precision
-of the recipe among these held-out pairs.
+sources of the same corpus. The level from which a pair interacts is that of the recipe.
 
 Sentences that were selected because they state interactions have more positives than complete
 texts. A curve of the log-odds, fitted to the interaction corpora of such sentences, serves only to
@@ -218,17 +217,15 @@ class SourceModels:
 
 
 def build_model(pipeline: Pipeline, support: MultiView, models: SourceModels) -> Model:
-    """Build the model of all sources, with curves, threshold and level of those left out."""
+    """Build the model of all sources, with curves and threshold of those left out."""
     heads = models.heads()
     scores, labels = heads.combine(heads.heldout, RELATIONS), heads.combine_labels(RELATIONS)
-    precise: Any = replace(pipeline.task, precision=models.recipe.settings["precision"])  # type: ignore[type-var]
-    level = precise.at_level(labels, LOG_ODDS(scores)).level
+    task: Any = pipeline.task
     pipeline = replace(
         pipeline,
         task=replace(
-            precise,
-            level=round(level, 3),
-            precision=None,
+            task,
+            level=models.recipe.settings["level"],
             fact_weights=dict(models.recipe.settings["fact_weights"]),
         ),
         learner=replace(pipeline.learner, size=len(models.basis)),  # type: ignore[type-var]
