@@ -29,7 +29,10 @@ from textrank.config import registry
 PROJECT = Path(__file__).parents[2]
 ROOT_KEYS = ("data", "project", "prepared")
 # Keys of a source for scripts; they are not settings of a reader.
-SCRIPT_KEYS = ("basis", "weight", "origin", "relations", "recognised", "both_annotated")
+SCRIPT_KEYS = (
+    *("basis", "weight", "origin", "relations", "recognised", "both_annotated"),
+    *("answers", "calibrate"),
+)
 Reader = Callable[[Language], Iterator[Doc]]
 
 
