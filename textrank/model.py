@@ -204,6 +204,18 @@ class Model:
         """
         return None if self.calibration is None else np.asarray(self.calibration(scores))
 
+    @property
+    def selected_calibration(self) -> PlattCalibration | None:
+        """Curve of scores for given names in selected sentences; None if the model has none.
+
+        Sentences that were selected because they may state something have more positives than
+        complete texts. The curve only chooses thresholds for corpora of such sentences
+        (``evaluation.choose_threshold``); ``probability`` does not use it. It is the entry
+        ``selected_calibration`` of ``meta``.
+        """
+        stored = self.meta.get("selected_calibration")
+        return None if stored is None else PlattCalibration.from_dict(stored)
+
     def describe_decision(self) -> dict[str, Any]:
         """Return in plain values how the task decides yes, with its quality on held-out candidates.
 

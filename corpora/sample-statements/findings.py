@@ -38,7 +38,7 @@ def findings(
             slots = {"b": b, "v": v, "w": w, "cells": rng.choice(cells)}
             for slot, word in slots.items():
                 text = text.replace(f"{{{slot}}}", word)
-            yield frame, text.replace("  ", " "), _parse_pairs(text, pairs, kind, other)
+            yield frame, text.replace("  ", " ").strip(), _parse_pairs(text, pairs, kind, other)
 
 
 def _parse_pairs(text: str, pairs: str, kind: str, other: str) -> list[Pair]:

@@ -12,6 +12,7 @@ import spacy
 
 from textrank.cli import main
 from textrank.config import load_pipeline
+from textrank.evaluation.evaluate import has_selected_sentences
 from textrank.evaluation.raw_text import evaluate_raw_text
 from textrank.formats.base import Mention, set_mentions
 from textrank.learners.calibration import PlattCalibration
@@ -27,6 +28,7 @@ class Reader:
     verbs: tuple[str, ...] = ("binds",)
     threshold: float = 0.5
     calibration: PlattCalibration | None = None
+    selected_calibration: PlattCalibration | None = None
     meta: dict[str, Any] = field(default_factory=lambda: {"corpus": "elsewhere"})
 
     def score(self, candidates):
@@ -185,6 +187,24 @@ def test_auto_says_yes_where_the_found_pairs_promise_the_best_f(model, calibrati
     model = replace(model, calibration=calibration)  # without one, above the mean of the scores
     found = evaluate_raw_text(model, docs, recogniser("AA1", "BB2"), positives="auto")
     assert counts(found, "overlap") == counts(found, "given") == (3, 3, yes, yes)
+
+
+def test_selected_sentences_with_given_names_have_a_threshold_of_their_own(model):
+    """The curve of the model expects one positive, that for selected sentences expects three."""
+    texts = [f"AA1 {verb} BB2." for verb in ("binds", "sees", "meets")]
+    docs = [annotated(text, ["AA1", "BB2"], [("AA1", "BB2")], text) for text in texts]
+    model = replace(model, calibration=PlattCalibration(9.0, -3.0, sources=1))
+    selected = replace(model, selected_calibration=PlattCalibration(1.0, 3.0, sources=1))
+    nlp = recogniser("AA1", "BB2")
+    for tested, yes in ((model, 1), (selected, 3)):
+        found = evaluate_raw_text(tested, docs, nlp, positives="auto")
+        assert counts(found, "overlap") == (3, 3, 1, 1)  # recognised names keep the threshold
+        assert counts(found, "given") == (3, 3, yes, yes)
+    found = evaluate_raw_text(selected, docs, nlp)  # the threshold of training
+    assert counts(found, "given") == (3, 3, 1, 1)
+    assert has_selected_sentences([nlp(text) for text in texts])
+    assert not has_selected_sentences([nlp(" ".join(texts))])
+    assert not has_selected_sentences([])
 
 
 def test_odd_layout_away_from_the_pairs_changes_nothing(model):

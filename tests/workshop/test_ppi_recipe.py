@@ -101,6 +101,18 @@ def test_curves_come_from_complete_texts_left_out(models: Any) -> None:
     assert all(curve.sources == 3 for curve in heads.calibrations)
 
 
+def test_the_curve_for_selected_sentences_leaves_the_tested_corpus_out(models: Any) -> None:
+    heads = models.heads("IEPA")
+    curve = models.selected_curve(heads, "IEPA")
+    assert curve.sources == len(models.recipe.settings["selected"]) - 1
+    rows = models.pairs.source == "IEPA"
+    models.pairs.Y[rows] *= -1  # other labels of the tested corpus change nothing
+    assert models.selected_curve(heads, "IEPA") == curve
+    rows = models.pairs.source == "LLL"
+    models.pairs.Y[rows] *= -1
+    assert models.selected_curve(heads, "IEPA") != curve
+
+
 def test_a_basis_has_pairs_of_every_source_half_of_them_positive(models: Any) -> None:
     chosen = models.pairs.source[models.basis]
     for name in models.recipe.sources:

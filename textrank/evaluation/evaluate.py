@@ -18,7 +18,13 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from spacy.tokens import Doc
 
-from textrank.candidates import Candidate, find_training_overlap, gold_labels, shares_text
+from textrank.candidates import (
+    Candidate,
+    find_training_overlap,
+    gold_labels,
+    sentence_starts,
+    shares_text,
+)
 from textrank.config import to_config
 from textrank.evaluation.cross_validation import FoldScores, group_intervals
 from textrank.evaluation.report import Counts, Fold, Report, classification_fold, ranking_fold
@@ -41,6 +47,7 @@ from textrank.pipeline import Clock, Dataset, Pipeline
 from textrank.progress import track
 from textrank.tasks.base import no_candidates_error
 
+MIN_COMPLETE_SENTENCES = 3  # per document; fewer are sentences that were selected
 Positives: TypeAlias = float | Literal["auto"] | None
 """Share of positives that is expected, ``"auto"``, or None for the threshold of training."""
 
@@ -64,7 +71,10 @@ def evaluate(
         far more or less frequent here. A number is the share of positives that is expected; the
         highest scores are answered with yes. ``"auto"`` maximises the expected F1 by the model's
         probabilities if these were calibrated on left-out corpora; otherwise it is the mean of the
-        scores, since probabilities of one corpus do not carry over to another.
+        scores, since probabilities of one corpus do not carry over to another. For documents of
+        fewer than ``MIN_COMPLETE_SENTENCES`` sentences on average, which are selected sentences
+        rather than complete texts, the expectation uses the model's curve for such sentences, if
+        it has one. It changes the threshold only, not the reported probabilities.
 
     Raises
     ------
@@ -79,7 +89,8 @@ def evaluate(
     if not candidates:
         raise no_candidates_error(task, len(docs))
     scores = model.score(candidates)
-    threshold, selection = choose_threshold(model, scores, positives)
+    is_selected = has_selected_sentences(docs)
+    threshold, selection = choose_threshold(model, scores, positives, is_selected=is_selected)
     test = _single_fold(model, candidates, scores, threshold, unreachable)
     fold = test.measure(task)
     probabilities = model.probability(scores)
@@ -117,16 +128,32 @@ def _reliability_curve(
     return {"reliability": [{"x": b.score, **asdict(b)} for b in bins]} if bins else {}
 
 
+def has_selected_sentences(docs: Sequence[Doc]) -> bool:
+    """Return whether documents have fewer than MIN_COMPLETE_SENTENCES sentences on average.
+
+    Such a corpus has sentences that were selected, not complete texts. False without documents.
+    """
+    sentences = sum(len(sentence_starts(doc)) - 1 for doc in docs)
+    return sentences < MIN_COMPLETE_SENTENCES * len(docs)
+
+
 def choose_threshold(
-    model: Model, scores: Vector, positives: Positives
+    model: Model, scores: Vector, positives: Positives, *, is_selected: bool = False
 ) -> tuple[float | None, str]:
     """Return the threshold for these scores, and how it was chosen, for the report.
 
     ``positives`` None takes the threshold of the model, which is None for a ranker. A number is the
     share of scores that are answered with yes. "auto" is the threshold of the best expected F1 if
     the model's probabilities were calibrated on left-out corpora, else the mean of the scores. No
-    labels are used.
+    labels are used. ``is_selected`` says that the scores are those of given names in selected
+    sentences: then "auto" expects by ``Model.selected_calibration``, if the model has it.
     """
+    if positives == "auto" and is_selected and model.selected_calibration is not None:
+        selection = (
+            "alpha by leave-document-out there; threshold of the best F that it expects in "
+            "selected sentences"
+        )
+        return expected_threshold(scores, model.selected_calibration(scores)), selection
     if positives == "auto" and model.calibration is not None and model.calibration.sources:
         selection = (
             "alpha by leave-document-out there; threshold of the best F that it expects here"

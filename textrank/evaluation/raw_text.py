@@ -21,7 +21,7 @@ from spacy.tokens import Doc, Span
 
 from textrank.candidates import Candidate, document_id
 from textrank.config import package_versions, to_config
-from textrank.evaluation.evaluate import Positives, choose_threshold
+from textrank.evaluation.evaluate import Positives, choose_threshold, has_selected_sentences
 from textrank.evaluation.report import Counts, Fold, Report
 from textrank.features import Vector
 from textrank.formats.base import Mention, get_mentions, set_mentions
@@ -483,16 +483,18 @@ def _yes(
     candidates: Sequence[Sequence[Candidate]],
     scores: Vector,
     positives: Positives,
+    *,
+    is_selected: bool = False,
 ) -> tuple[list[list[bool]], float | None]:
     """Return the decisions for the candidates of each Doc, and the threshold.
 
     ``scores`` are those of all candidates, one after the other. The threshold is chosen by
     ``positives`` on these scores; it is None without scores or if the model has none, and then 0
-    decides.
+    decides. ``is_selected`` says that names are given and sentences were selected.
     """
     threshold = None
     if len(scores):
-        threshold, _ = choose_threshold(model, scores, positives)
+        threshold, _ = choose_threshold(model, scores, positives, is_selected=is_selected)
     said = iter(decide(scores, 0.0 if threshold is None else threshold).tolist())
     return [[next(said) for _ in own] for own in candidates], threshold
 
@@ -506,7 +508,8 @@ def _given(model: Model, docs: Sequence[Doc], positives: Positives) -> Found:
     task: Any = model.pipeline.task
     candidates = [task.candidates(doc) for doc in docs]
     scores: Vector = model.score([c for own in candidates for c in own])
-    yes, _ = _yes(model, candidates, scores, positives)
+    is_selected = has_selected_sentences(docs)
+    yes, _ = _yes(model, candidates, scores, positives, is_selected=is_selected)
     answers = [(c.label > 0, s) for own, said in zip(candidates, yes, strict=True)
                for c, s in zip(own, said, strict=True)]  # fmt: skip
     unreachable = sum(task.unreachable(doc, own) for doc, own in zip(docs, candidates, strict=True))

@@ -39,6 +39,7 @@ DISTANCE, CONTEXT, OTHER = "distance and length", "context words", "other"
 AVERAGE, OTHER_HEADS = "starting point: the average", "the other kind of relation"
 GROUP_OF_VIEW: Mapping[str, str] = {
     "triggers": VERB,
+    "events": VERB,
     "roles": VERB,
     "relation": VERB,
     "cues": NEGATION,
@@ -59,6 +60,7 @@ DESCRIPTION_OF_VIEW: Mapping[str, str] = {
     "path": "grammatical way between the names",
     "dependencies": "grammatical links between the words",
     "roles": "roles of the names",
+    "events": "kinds of words and roles of the names",
     "order": "words near one another",
 }
 ABSENT_WORDS = "usual words that are absent"
@@ -183,7 +185,9 @@ def describe_feature(name: Sequence[str], word_of_stem: Mapping[str, str] | None
         if parts[1] == "tag":
             return GRAMMAR_NEARBY
         parts = [parts[0], *(p for p in parts[2:] if not p.lstrip("-").isdigit())]
-    is_grammar = view in ("dependencies", "roles") or (view == "path" and parts[:1] != ["word"])
+    is_grammar = view in ("dependencies", "events", "roles") or (
+        view == "path" and parts[:1] != ["word"]
+    )
     if is_grammar or not parts:
         return DESCRIPTION_OF_VIEW.get(view, view)
     place, *stems = parts

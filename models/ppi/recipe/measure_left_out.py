@@ -71,6 +71,12 @@ def evaluate(models: recipe_script.SourceModels, name: str) -> dict[str, dict[st
     }
     y = np.where((Y > 0).any(axis=1), 1.0, -1.0)
     figures["either"] = measure(y, heads.combine(scores, RELATIONS))
+    if name in models.recipe.settings["selected"]:
+        curve = models.selected_curve(heads, models.origin(name))
+        chosen = models.recipe.settings["selected"][name]
+        t = heads.combine(scores, chosen)
+        row = figures[chosen[0] if len(chosen) == 1 else "either"]
+        row["f_selected"] = precision_recall_f(y, t >= expected_threshold(t, curve(t))).f
     return figures
 
 
@@ -79,6 +85,8 @@ def measure(y: Vector, log_odds: Vector) -> dict[str, Any]:
 
     ``f`` is at the threshold that maximises expected F1, ``f_at_half`` (with precision and recall)
     at a probability of one half, ``f_best`` at the best threshold for these labels (optimistic).
+    ``evaluate`` adds ``f_selected`` for corpora of selected sentences: at the threshold of the best
+    F that the curve of the other such corpora expects.
     """
     p = expit(log_odds)
     half = precision_recall_f(y, p >= 0.5)
@@ -99,6 +107,8 @@ def _format(name: str, head: str, row: dict[str, Any]) -> str:
     """Return a line of the table, per cent; calibration errors as fractions."""
     values = {key: f"{100 * (row[key] or 0.0):.1f}" for key in COLUMNS}
     error = f"{row['calibration_error']:.3f} ({row['calibration_error_of_chance']:.3f})"
+    if "f_selected" in row:
+        values["f"] += f" ({100 * row['f_selected']:.1f} as selected sentences)"
     cells = [
         name,
         head,

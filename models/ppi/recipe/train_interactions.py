@@ -7,8 +7,11 @@ scaled to a mean of one over the pairs that a head learns from.
 
 Each head has one curve from scores to probabilities. It is fitted to complete texts with
 recognised names, as in use: each such source is scored by models without it and without the other
-sources of the same corpus. The level from which a pair interacts is the lowest with the precision
-of the recipe among these held-out pairs.
+sources of the same corpus. The level from which a pair interacts is that of the recipe.
+
+Sentences that were selected because they state interactions have more positives than complete
+texts. A curve of the log-odds, fitted to the interaction corpora of such sentences, serves only to
+choose thresholds for other corpora of that kind.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import argparse
 import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -193,19 +196,37 @@ class SourceModels:
         )
         return Heads(RELATIONS, curves, heldout, Y)
 
+    def selected_curve(self, heads: Heads, *out: str) -> PlattCalibration:
+        """Return the curve of log-odds for selected sentences with given names, without ``out``.
+
+        Fitted to the corpora of such sentences (``selected`` of the recipe), each scored by models
+        without it, with the heads that it annotates. ``heads`` are those without ``out``.
+        """
+        rng, log_odds, labels, sources = np.random.default_rng(0), [], [], []
+        count = self.recipe.settings["selected_pairs"]
+        for name, chosen in self.recipe.settings["selected"].items():
+            if self.origin(name) in out:
+                continue
+            y = self.pairs.either[self.pairs.source == name]
+            drawn = np.resize(rng.permutation(len(y)), count)
+            log_odds.append(heads.combine(self.scores_without(name, *out), chosen)[drawn])
+            labels.append(y[drawn])
+            sources += [name] * count
+        return PlattCalibration.fit_across_sources(
+            np.concatenate(log_odds), np.concatenate(labels), sources
+        )
+
 
 def build_model(pipeline: Pipeline, support: MultiView, models: SourceModels) -> Model:
-    """Build the model of all sources, with curves, threshold and level of those left out."""
+    """Build the model of all sources, with curves and threshold of those left out."""
     heads = models.heads()
     scores, labels = heads.combine(heads.heldout, RELATIONS), heads.combine_labels(RELATIONS)
-    precise: Any = replace(pipeline.task, precision=models.recipe.settings["precision"])  # type: ignore[type-var]
-    level = precise.at_level(labels, LOG_ODDS(scores)).level
+    task: Any = pipeline.task
     pipeline = replace(
         pipeline,
         task=replace(
-            precise,
-            level=round(level, 3),
-            precision=None,
+            task,
+            level=models.recipe.settings["level"],
             fact_weights=dict(models.recipe.settings["fact_weights"]),
         ),
         learner=replace(pipeline.learner, size=len(models.basis)),  # type: ignore[type-var]
@@ -215,6 +236,7 @@ def build_model(pipeline: Pipeline, support: MultiView, models: SourceModels) ->
         "corpus": ", ".join(models.recipe.sources),
         "pairs": {name: int((source == name).sum()) for name in models.recipe.sources},
         "licence": models.recipe.licence,
+        "selected_calibration": asdict(models.selected_curve(heads)),
     }
     fit = Fit((models.alpha,), models.alpha, models.fit(), heads.heldout[None])
     threshold = best_threshold(labels, scores)

@@ -14,7 +14,7 @@ from textrank.tasks.ppi.pairs import (
     Bag,
     Name,
 )
-from textrank.tasks.ppi.vocabulary import NEGATIONS, TRIGGERS, dependency_group
+from textrank.tasks.ppi.vocabulary import EVENT_CLASSES, NEGATIONS, TRIGGERS, dependency_group
 
 SHORT = 4
 
@@ -71,6 +71,27 @@ def roles(pair: PlainPair) -> Bag:
     """``TriggerRoles``."""
     parts = (_triggers, _of_path, _of_middle, _around, _patterns, _lengths)
     return dict.fromkeys((name for part in parts for name in part(pair)), 1.0)
+
+
+def events(pair: PlainPair) -> Bag:
+    """``EventRoles``."""
+    return dict.fromkeys(_events(pair), 1.0)
+
+
+def _events(pair: PlainPair) -> Iterator[Name]:
+    names = (FIRST_ENTITY, SECOND_ENTITY, OTHER_ENTITY)
+    classes = [w if w in names else EVENT_CLASSES.get(w, ("-",))[0] for w in pair.words]
+    for side, tokens in pair.sides.items():
+        for token in tokens:
+            if classes[token] not in ("-", *names):
+                yield "side", side, classes[token]
+    if not pair.links:
+        return
+    along, kinds = [classes[token] for token in pair.path], [link.mark for link in pair.links]
+    yield from (("path", name) for name in along[1:-1])
+    yield "top", classes[top_of(pair)]
+    yield "top between", classes[top_of(pair)], kinds[0], kinds[-1]
+    yield from _walked("walk", _alternating(along, kinds), 3)
 
 
 def _triggers(pair: PlainPair) -> Iterator[Name]:

@@ -14,6 +14,7 @@ from tests.tasks.ppi.plain_pairs import PlainPair, plain_pairs
 from textrank.candidates import Candidate
 from textrank.features import Features
 from textrank.tasks.ppi.blocks import (
+    EventRoles,
     GlobalContext,
     LocalContext,
     PathWalks,
@@ -26,6 +27,7 @@ from textrank.tasks.ppi.pairs import analyze_pairs
 BLOCKS = (
     PathWalks(),
     TriggerRoles(),
+    EventRoles(),
     SideWords(),
     GlobalContext(),
     LocalContext(),
@@ -169,11 +171,36 @@ def test_local_context_marks_offsets(make_doc):
     }
 
 
+def test_event_roles_are_equal_for_words_of_one_class(make_doc):
+    doc = by_hand(make_doc)[0].doc
+    rows = []
+    for verb in ("binds", "docks", "moves"):
+        words = [verb if token.i == 1 else token.text for token in doc]
+        heads, labels = [t.head.i for t in doc], [t.dep_ for t in doc]
+        changed = make_doc(words, heads, labels, [(0, 1), (2, 3), (5, 7)], [t.tag_ for t in doc])
+        spans = changed.spans["entities"]
+        rows.append(row(EventRoles()([Candidate(changed, (spans[0], spans[1]), "d")]), 0))
+    assert rows[0] == rows[1] != rows[2]
+    assert rows[0] == dict.fromkeys(
+        [
+            ("side", "middle", "binding"),
+            ("path", "binding"),
+            ("top", "binding"),
+            ("top between", "binding", "nsubj<", "dobj>"),
+            ("walk", "PROT1", "nsubj<", "binding"),
+            ("walk", "nsubj<", "binding", "dobj>"),
+            ("walk", "binding", "dobj>", "PROT2"),
+        ],
+        1.0,
+    )
+
+
 @pytest.mark.parametrize(
     ("block", "plain"),
     [
         (PathWalks(), plain_blocks.walks),
         (TriggerRoles(), plain_blocks.roles),
+        (EventRoles(), plain_blocks.events),
         (SideWords(), plain_blocks.words),
         (GlobalContext(), plain_blocks.runs),
         (LocalContext(), plain_blocks.neighbours),

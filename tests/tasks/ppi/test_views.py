@@ -14,6 +14,7 @@ from textrank.kernels.algebra import Gaussian, Linear, Normalized
 from textrank.kernels.graphs import AllPathsGraph
 from textrank.language.alignment import RETOKENIZED_KEY, store_retokenized, word_doc
 from textrank.tasks.ppi.blocks import (
+    EventRoles,
     GlobalContext,
     LocalContext,
     PathWalks,
@@ -43,6 +44,7 @@ def test_views_equal_their_blocks(candidates, parse):
     blocks = {
         "path": PathWalks(parse=parse),
         "triggers": TriggerRoles(parse=parse),
+        "events": EventRoles(parse=parse),
         "words": SideWords(parse=parse),
         "global_context": GlobalContext(parse=parse),
         "local_context": LocalContext(parse=parse),
@@ -50,7 +52,8 @@ def test_views_equal_their_blocks(candidates, parse):
         "position": PairDescriptors(parse=parse, which="position", name_equality=False),
         "relation": PairDescriptors(parse=parse, name_equality=False),
     }
-    seen = PairViews(parse=parse, name_equality=False)(candidates)
+    seen = PairViews(parse=parse, name_equality=False, events=True)(candidates)
+    assert "events" not in PairViews(parse=parse)(candidates).views
     for name, block in blocks.items():
         alone = block(candidates)
         if not isinstance(block, PairDescriptors):

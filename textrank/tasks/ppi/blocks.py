@@ -1,9 +1,10 @@
 """Blocks of named features of a pair of entities, each for a linear kernel.
 
 ``LocalContext`` (words next to each entity), ``GlobalContext`` (n-grams before, between and
-after), ``SideWords`` (bag of words per side), ``PathWalks`` (the dependency path) and
-``TriggerRoles`` (trigger words and how they relate to the pair). ``BetweenSequences`` gives the
-words and tags between the entities in order, for kernels on sequences. The blocks are registered
+after), ``SideWords`` (bag of words per side), ``PathWalks`` (the dependency path),
+``TriggerRoles`` (trigger words and how they relate to the pair) and ``EventRoles`` (the same with
+classes of words in place of words). ``BetweenSequences`` gives the words and tags between the
+entities in order, for kernels on sequences. The blocks are registered
 representations and ``FeatureBlock``s: ``extract`` adds the features of all pairs of a batch to a
 counter at once. The helpers ``_add_*`` each add one group of features to
 the counter, in place. In arrays, words, tags and labels are numbers of the lexicon of the batch; a
@@ -37,7 +38,13 @@ from textrank.tasks.ppi.pairs import (
     extract_features,
 )
 from textrank.tasks.ppi.sentences import Parse, check_choice
-from textrank.tasks.ppi.vocabulary import NEGATIONS, TRIGGERS, dependency_group, is_verb
+from textrank.tasks.ppi.vocabulary import (
+    EVENT_CLASSES,
+    NEGATIONS,
+    TRIGGERS,
+    dependency_group,
+    is_verb,
+)
 
 
 class _Block(ABC):
@@ -567,6 +574,75 @@ def _add_lengths(arrays: PairArrays, counter: FeatureCounter) -> None:
     counter.add("length of middle", all_pairs, arrays.lexicon.encode(middle))
     words = arrays.lexicon.encode(str(n.bit_length()) for n in triggers.tolist())
     counter.add("triggers in middle", all_pairs, words)
+
+
+_NO_EVENT = "-"  # class of words that say nothing about an event
+_ENTITIES = (FIRST_ENTITY, SECOND_ENTITY, OTHER_ENTITY)
+_EVENT_NAMES = (
+    *dict.fromkeys(classes[0] for classes in EVENT_CLASSES.values()),
+    _NO_EVENT,
+    *_ENTITIES,
+)
+_EVENT_NUMBER = {name: number for number, name in enumerate(_EVENT_NAMES)}
+
+
+def _event_number(word: str) -> int:
+    """Return the index in ``_EVENT_NAMES`` of a stem's first class, or of an entity's placeholder.
+
+    Words that are neither have the class ``_NO_EVENT``.
+    """
+    if word in _ENTITIES:
+        return _EVENT_NUMBER[word]
+    return _EVENT_NUMBER[EVENT_CLASSES.get(word, (_NO_EVENT,))[0]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventRoles(_Block):
+    """Classes of event words and their links to a pair, 0/1 features for a linear kernel.
+
+    A word counts as its first class of ``vocabulary.EVENT_CLASSES`` (binding, inhibition, level,
+    loss, ...), so that what was learned about one word holds for others of its class. Features are
+    the classes on each side of the pair and on the path, the class at the top of the path, alone
+    and with the first and last dependency, and n-grams of three along the path (class, dependency,
+    class or dependency, class, dependency), in which words without a class are "-" and entities
+    are ``PROT1``, ``PROT2`` and ``PROT``.
+    """
+
+    parse: Parse = "auto"
+    binary: ClassVar[bool] = True
+
+    def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
+        """Add the features of all pairs to ``counter``, in place; see the class."""
+        codes = arrays.lexicon.encode(_EVENT_NAMES)
+
+        def classes(words: Indices) -> Indices:
+            """Return the class of each word, as word numbers of the lexicon."""
+            return np.asarray(codes[arrays.lexicon.lookup(_event_number, words, np.intp)])
+
+        pair_token = (arrays.side >= 0).nonzero()[0]
+        words = classes(arrays.words[pair_token])
+        is_event = ~np.isin(words, codes[-len(_ENTITIES) - 1 :])
+        pair_token = pair_token[is_event]
+        sides = arrays.lexicon.encode(SIDES)[arrays.side[pair_token]]
+        counter.add("side", arrays.pair_index[pair_token], sides, words[is_event])
+        paths = arrays.paths
+        rows = (paths.length > 0).nonzero()[0]
+        if not len(rows):
+            return
+        pair, position, token = arrays.path_tokens()
+        path_classes = classes(arrays.words_at(pair, token))
+        inner = ((position > 0) & (position < paths.length[pair])).nonzero()[0]
+        counter.add("path", pair[inner], path_classes[inner])
+        top = classes(arrays.words_at(rows, paths.tokens[rows, arrays.path_tops[rows]]))
+        ends = [arrays.step_labels[paths.steps[rows, step]] for step in (0, paths.length[rows] - 1)]
+        counter.add("top", rows, top)
+        counter.add("top between", rows, top, *ends)
+        sequence = np.full_like(paths.tokens, -1)
+        sequence[pair, position] = path_classes
+        dependencies = np.full_like(paths.steps, -1)
+        row, step = np.nonzero(paths.steps >= 0)
+        dependencies[row, step] = arrays.step_labels[paths.steps[row, step]]
+        _add_ngrams("walk", interleave(sequence, dependencies), 3, counter)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,7 +31,7 @@ from textrank.tasks.ppi.pairs import FeatureExtractor, PairBatch, analyze_pairs
 from textrank.tasks.ppi.sentences import Parse
 from textrank.tasks.ppi.statement_features import EntityFactExtractor, EntityFacts
 from textrank.tasks.ppi.task import PPI, RELATION_OF_TYPE, RELATIONS
-from textrank.tasks.ppi.views import BLOCKS, STATEMENT_BLOCKS, PairViews, StatementViews
+from textrank.tasks.ppi.views import STATEMENT_BLOCKS, PairViews, StatementViews
 
 if TYPE_CHECKING:
     from textrank.model import Model
@@ -571,7 +571,8 @@ class AttributeModels:
             X = representation(candidates)
             return X, self.predict(candidates, leading_heads(X) if leading_heads else None)
         pairs = analyze_pairs(candidates, STATEMENT_PARSE)
-        pairs.extract_jointly({**BLOCKS, **self.blocks})  # blocks of both are extracted once
+        # Blocks of both are extracted once.
+        pairs.extract_jointly({**representation.blocks, **self.blocks})
         X = representation.represent_batch(pairs)
         return X, self.predict_batch(pairs, leading_heads(X) if leading_heads else None)
 

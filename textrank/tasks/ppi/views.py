@@ -22,6 +22,7 @@ from textrank.language.alignment import get_retokenized
 from textrank.linalg import squared_norms
 from textrank.tasks.ppi._trees import pair_trees
 from textrank.tasks.ppi.blocks import (
+    EventRoles,
     GlobalContext,
     LocalContext,
     PathWalks,
@@ -41,6 +42,7 @@ WORD_BLOCKS: Mapping[str, FeatureBlock] = {
     "local_context": LocalContext(),
 }
 BLOCKS: Mapping[str, FeatureBlock] = {**WORD_BLOCKS, **PARSE_BLOCKS}
+EVENT_BLOCKS: Mapping[str, FeatureBlock] = {"events": EventRoles()}
 ParseSelection: TypeAlias = Literal["auto", "given", "spacy", "collapsed", "own", "both", "all"]
 PARSE_OF_NAME: Mapping[str, Parse] = {"given": "collapsed", "own": "own"}
 
@@ -70,12 +72,15 @@ class PairViews:
     averaged
         Whether to divide descriptors by the root of their number, so that a squared distance is a
         mean and the width of a Gaussian does not depend on how many descriptors there are.
+    events
+        Whether there is a tenth view, ``events``: ``EventRoles``, classes instead of words.
     """
 
     entity_counts: bool = True
     name_equality: bool = True
     parse: ParseSelection = "collapsed"
     averaged: bool = False
+    events: bool = False
 
     def __post_init__(self) -> None:
         """Raise ValueError if ``parse`` is not one of its choices."""
@@ -115,15 +120,22 @@ class PairViews:
 
         The pairs must have been analysed with ``self.parse``; this is not checked.
         """
-        joint = pairs.joint_features(BLOCKS).normalized
-        return MultiView.from_joint(joint, tuple(BLOCKS), self._numeric_views(pairs))
+        joint = pairs.joint_features(self.blocks).normalized
+        return MultiView.from_joint(joint, tuple(self.blocks), self._numeric_views(pairs))
+
+    @property
+    def blocks(self) -> Mapping[str, FeatureBlock]:
+        """Blocks of the views with named features, by name of the view."""
+        return {**BLOCKS, **EVENT_BLOCKS} if self.events else BLOCKS
 
     def _parse_views(self, pairs: PairBatch) -> dict[str, Features]:
         """Return the views that depend on the parse by name, each (pairs, features).
 
-        These are ``path``, ``triggers``, ``dependencies`` and the three sizes of descriptors.
+        These are ``path``, ``triggers``, ``dependencies``, the three sizes of descriptors and, if
+        asked for, ``events``.
         """
-        return {**_extract_views(PARSE_BLOCKS, pairs), **self._numeric_views(pairs)}
+        blocks = {**PARSE_BLOCKS, **EVENT_BLOCKS} if self.events else PARSE_BLOCKS
+        return {**_extract_views(blocks, pairs), **self._numeric_views(pairs)}
 
     def _numeric_views(self, pairs: PairBatch) -> dict[str, Features]:
         """Return the views with real values by name: label pairs of graphs, and descriptors.
