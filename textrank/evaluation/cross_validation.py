@@ -670,9 +670,9 @@ def group_pair_auc(
     inverses: dict[int, tuple[Matrix, Matrix]] = {}
 
     def train_without(size: int) -> tuple[Matrix, Matrix]:
-        """Return the inverse (n, n) and coefficients (n, 1) for ``size`` held-out candidates; cached.
+        """Return the inverse (n, n) and coefficients (n, 1) for ``size`` held-out candidates.
 
-        Only a ranking depends on ``size``; else there is one for all.
+        Cached. Only a ranking depends on ``size``; else there is one for all.
         """
         key = size if rank else 0
         if key not in inverses:

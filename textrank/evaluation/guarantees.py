@@ -540,9 +540,9 @@ class AnswerSets:
 
         The margin is the ``1 - error`` quantile of the margins that questions need, where every
         document has the same weight and a new document the margin infinity; ties are included.
-        Coverage and mean size are those on the same scores. ``has_other``: a question may have no
-        right answer. Raises ValueError if ``error`` is not between 0 and 1 (exclusive), or smaller
-        than one over the number of documents plus one.
+        Coverage and mean size are those on the same scores. With ``has_other`` a query with a
+        single candidate has another answer, of score 0. Raises ValueError if ``error`` is not
+        between 0 and 1 (exclusive), or smaller than one over the number of documents plus one.
         """
         if not 0 < error < 1:
             raise ValueError(f"error must be between 0 and 1, got {error:g}.")
@@ -583,7 +583,7 @@ class AnswerSets:
         return asdict(self)
 
     def describe(self) -> str:
-        """Return two sentences: the promised probability, and coverage and mean size on held-out data."""
+        """Return two sentences: the promised probability, and the held-out coverage and mean size."""
         return (
             f"Answer sets contain a right answer with a probability of {100 * (1 - self.error):g} "
             f"%, for documents drawn like the {self.documents} held-out documents. On these, "
@@ -671,7 +671,7 @@ class AnswerSetMarker:
 
 
 def require_answer_sets(model: Model) -> None:
-    """Raise ValueError unless the task of a model has answer sets: a choice of classes or ranking."""
+    """Raise ValueError unless the task of a model has answer sets (choices of classes, rankings)."""
     task = model.pipeline.task
     if not task.has_answer_sets:
         raise ValueError(

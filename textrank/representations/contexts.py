@@ -502,7 +502,7 @@ class _Words:
     def windows(
         self, starts: Indices, ends: Indices, low: Indices, high: Indices, span: int
     ) -> ContextBatch:
-        """Return the words around each target inside its region, up to ``span`` on each side (0: all).
+        """Return up to ``span`` words (0: all) on each side of each target, inside its region.
 
         ``starts`` and ``ends`` are the targets, ``low`` and ``high`` their regions, one entry per
         target, in tokens, ends exclusive. Returns word numbers and positions (-1 and 1 next to the
