@@ -381,9 +381,10 @@ class FoldScores:
     def _describe(
         self, task: Task, scores: Vector, threshold: float | None
     ) -> dict[str, float | None]:
-        """Return ``{"threshold": ...}``, or for a ranking how many queries there are.
+        """Return ``{"threshold": ...}``, or for a ranking ``queries`` and ``undefined_queries``.
 
-        ``undefined_queries`` are those in which Kendall's tau_b is undefined.
+        These are the number of queries by (document, query), and of those in which Kendall's tau_b
+        is undefined.
         """
         if not task.is_ranking:
             return {"threshold": threshold}
