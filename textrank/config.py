@@ -670,9 +670,9 @@ def load_corpus(
 def corpus_paths(path: str | Path) -> list[Path]:
     """Return the files and folders that the reader of a corpus opens; they need not exist.
 
-    A folder without a ``corpus.cfg``, or a data file, is itself the only one. ``path`` is as in
-    ``load_corpus`` but need not exist. Raises ValueError if the cfg does not describe a reader with
-    usable settings.
+    ``path`` is a corpus folder, its cfg or a data file, and need not exist. A folder without a
+    ``corpus.cfg``, or a data file, is itself the only one. Raises ValueError if the cfg does not
+    describe a reader with usable settings.
     """
     path = find_input(path)
     cfg = path / "corpus.cfg" if path.is_dir() else path

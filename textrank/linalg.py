@@ -654,8 +654,9 @@ def solve_krylov_path(
     """Return ``(X'LX + alpha I)^-1 X'L y`` at every alpha, (a, d), in the order of ``alphas``.
 
     ``X`` is (n, d) and ``y`` (n,). ``L`` is the identity, or for a ranker the ``laplacian`` of its
-    preferences as a function ``u -> L u``. Each iteration costs two sparse products. See
-    ``solve_krylov`` for the method and errors.
+    preferences as a function ``u -> L u``. One run of conjugate gradients serves all alphas; each
+    iteration costs two sparse products. Raises ValueError if ``max_iterations`` are not enough for
+    ``tolerance``, the residual relative to the first.
     """
     T = sp.csr_array(X.T)
 

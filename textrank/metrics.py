@@ -730,7 +730,8 @@ def _metrics_at(
 ) -> dict[str, float | None]:
     """Return the keys f, precision and recall at a threshold; all None if it is None.
 
-    A score at or above it means yes; ``unreachable`` is as in ``precision_recall_f``.
+    A score at or above it means yes; ``unreachable`` is the number of gold positives without a
+    candidate, which count as missed.
     """
     if threshold is None:
         return {"f": None, "precision": None, "recall": None}

@@ -358,9 +358,10 @@ def _draw_panel(axes: Axes, name: str, X: Matrix, words: tuple[str, ...], span: 
 
 
 def _draw_weight_curve(axes: Axes, span: int) -> None:
-    """Draw the weight of positions up to ``2 * span`` on both sides for some ``Weighting`` settings.
+    """Draw the weight of positions up to ``2 * span`` on both sides for three settings.
 
-    One labelled line per (decay, base), on a logarithmic scale; position 0 is left out.
+    One labelled line per (decay, base) of ``Weighting``, on a logarithmic scale; position 0 is left
+    out.
     """
     offsets = np.array([p for p in range(-2 * span, 2 * span + 1) if p])
     for decay, base in ((1.5, 0.025), (1.0, 0.025), (0.0, 0.0)):

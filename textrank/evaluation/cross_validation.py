@@ -381,9 +381,10 @@ class FoldScores:
     def _describe(
         self, task: Task, scores: Vector, threshold: float | None
     ) -> dict[str, float | None]:
-        """Return ``{"threshold": ...}``, or for a ranking how many queries there are.
+        """Return ``{"threshold": ...}``, or for a ranking ``queries`` and ``undefined_queries``.
 
-        ``undefined_queries`` are those in which Kendall's tau_b is undefined.
+        These are the number of queries by (document, query), and of those in which Kendall's tau_b
+        is undefined.
         """
         if not task.is_ranking:
             return {"threshold": threshold}
@@ -670,9 +671,9 @@ def group_pair_auc(
     inverses: dict[int, tuple[Matrix, Matrix]] = {}
 
     def train_without(size: int) -> tuple[Matrix, Matrix]:
-        """Return the inverse (n, n) and coefficients (n, 1) for ``size`` held-out candidates; cached.
+        """Return the inverse (n, n) and coefficients (n, 1) for ``size`` held-out candidates.
 
-        Only a ranking depends on ``size``; else there is one for all.
+        Cached. Only a ranking depends on ``size``; else there is one for all.
         """
         key = size if rank else 0
         if key not in inverses:

@@ -562,8 +562,9 @@ def _partitions(
 def _describe(folds: int | Mapping[str, int], splits: int, inner: int, ranked: bool) -> str:
     """Return the procedure in one line for the report; ``ranked`` leaves out the threshold.
 
-    Arguments are those of ``evaluate_estimator``: ``splits`` is named only above 1, ``inner`` is
-    the number of folds that determine the threshold.
+    ``folds`` is their number, or a mapping of documents to given folds. ``splits``, the number of
+    repetitions, is named only above 1; ``inner`` is the number of folds that determine the
+    threshold.
     """
     what = "given folds" if isinstance(folds, Mapping) else f"{folds} folds"
     times = f", {splits} divisions" if splits > 1 else ""

@@ -484,7 +484,10 @@ def _profile(model: Model, doc: Doc, scored: Scored) -> Matrix:
 
 
 def _compare(model: Model, profiles: Sequence[Matrix]) -> Shift:
-    """Compare profiles of new documents with those of a model; raises as ``_profile`` does."""
+    """Compare profiles (1, k) of new documents with those of a model; none may be given.
+
+    Raises ValueError if the model does not store its held-out documents.
+    """
     new = np.vstack(profiles) if profiles else np.empty((0, len(PROFILE_COLUMNS)))
     return compare_profiles(_require_reference(model).profiles, new)
 
@@ -540,9 +543,9 @@ class AnswerSets:
 
         The margin is the ``1 - error`` quantile of the margins that questions need, where every
         document has the same weight and a new document the margin infinity; ties are included.
-        Coverage and mean size are those on the same scores. ``has_other``: a question may have no
-        right answer. Raises ValueError if ``error`` is not between 0 and 1 (exclusive), or smaller
-        than one over the number of documents plus one.
+        Coverage and mean size are those on the same scores. With ``has_other`` a query with a
+        single candidate has another answer, of score 0. Raises ValueError if ``error`` is not
+        between 0 and 1 (exclusive), or smaller than one over the number of documents plus one.
         """
         if not 0 < error < 1:
             raise ValueError(f"error must be between 0 and 1, got {error:g}.")
@@ -583,7 +586,7 @@ class AnswerSets:
         return asdict(self)
 
     def describe(self) -> str:
-        """Return two sentences: the promised probability, and coverage and mean size on held-out data."""
+        """Return two sentences: the promised probability, and held-out coverage and mean size."""
         return (
             f"Answer sets contain a right answer with a probability of {100 * (1 - self.error):g} "
             f"%, for documents drawn like the {self.documents} held-out documents. On these, "
@@ -671,7 +674,7 @@ class AnswerSetMarker:
 
 
 def require_answer_sets(model: Model) -> None:
-    """Raise ValueError unless the task of a model has answer sets: a choice of classes or ranking."""
+    """Raise ValueError unless the task of a model has answer sets (a choice or ranking)."""
     task = model.pipeline.task
     if not task.has_answer_sets:
         raise ValueError(

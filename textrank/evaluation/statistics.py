@@ -538,7 +538,7 @@ def compare(
 def _contrast(
     measure: str, first: str, second: str, a: Report, b: Report, resamples: int
 ) -> Contrast:
-    """Return the contrast of a metric between the runs ``first`` and ``second``, second minus first.
+    """Return the difference of a metric between two runs, ``second`` minus ``first``.
 
     ``a`` and ``b`` are their reports. Units are folds, or queries for "tau" if both have decisions;
     those where one run does not define the metric are left out and counted. Tests are Wilcoxon's

@@ -89,8 +89,8 @@ class Cache:
     def get_arrays(self, kind: str, made_from: Mapping[str, Any]) -> tuple[Any, Any] | None:
         """Return ``(value, content)`` as ``put_arrays`` stored them, or None.
 
-        ``value`` is a matrix or Features. None in the cases of ``get``, and if the ``.npz`` file is
-        missing or damaged.
+        ``value`` is a matrix or Features. None if there is no entry that was made from the same, or
+        a file is missing or damaged.
         """
         content = self.get(kind, made_from)
         path = self._path(kind, made_from).with_suffix(".npz")
@@ -106,8 +106,9 @@ class Cache:
     ) -> None:
         """Store a matrix or features with JSON content; the JSON is written last, as a marker.
 
-        ``value`` is anything that ``textrank.io.pack_arrays`` accepts. Other rules are those of
-        ``put``.
+        ``value`` is anything that ``textrank.io.pack_arrays`` accepts. ``made_from`` and
+        ``content`` must be serialisable as JSON, without NaN or infinity. An earlier entry is
+        replaced, the folder made if needed.
         """
         path = self._prepare_path(kind, made_from).with_suffix(".npz")
         with open_atomic_bytes(path) as stream:  # not compressed: a Gram matrix hardly shrinks

@@ -291,12 +291,12 @@ class _Problem:
     def find_harmful(
         self, weights: Mapping[str, float], alpha: float
     ) -> tuple[HarmfulDocument, ...]:
-        """Return foreign documents that raise the squared held-out error of the target, worst first.
+        """Return foreign documents that raise the squared held-out error of the target.
 
-        ``weights`` (above 0) are of the corpora used; () without any. Documents that share text are
-        one, with their names joined by " + ". Exact: each pair of a target document and a foreign
-        document is left out together, from one inverse ``G``: without the foreign rows ``V`` its
-        blocks are ``G_UU - G_UV G_VV^-1 G_VU``.
+        The most harmful comes first. ``weights`` (above 0) are of the corpora used; () without any.
+        Documents that share text are one, with their names joined by " + ". Exact: each pair of a
+        target document and a foreign document is left out together, from one inverse ``G``: without
+        the foreign rows ``V`` its blocks are ``G_UU - G_UV G_VV^-1 G_VU``.
         """
         if not weights:
             return ()

@@ -101,8 +101,9 @@ def walks_up_to(
 ) -> Walks:
     """Return the entries of ``A + A^2 + ... + A^length`` above the threshold.
 
-    Like ``all_walks`` but for walks of at most ``length`` edges (at least 1); the weights need no
-    bound.
+    ``A`` is the adjacency matrix of the edges of ``shape`` with ``weights`` (g, e), which need no
+    bound; ``length`` is at least 1. Only pairs of ``places`` (vertices, possibly repeated) with a
+    larger value in some graph are returned, sorted by source and target; smaller values are 0.
     """
     W = A = _scatter_dense(shape.labels.shape[1], shape.edges[:, 0], shape.edges[:, 1], weights)
     for _ in range(length - 1):

@@ -624,7 +624,7 @@ class OnView:
         inner_scorer = compile_scorer(self.kernel, weights)
 
         def score(X: Sequence[Any], question_ids: Indices) -> LinearScores:
-            """Score each candidate's view with the weights of its question; question ids are (n,)."""
+            """Score the view of each candidate with the weights of its question."""
             return inner_scorer(
                 X.stored_view(self.name) if isinstance(X, MultiView) else self.view(X), question_ids
             )

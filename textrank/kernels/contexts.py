@@ -448,7 +448,7 @@ class ContextScorer:
         added = np.einsum("ij,ij->i", sums, self.table[weight_index])
 
         def contributions() -> Contributions:
-            """Return rows, feature columns and values of the nonzero features with a weight in the model."""
+            """Return rows, columns and values of the nonzero features with a weight."""
             columns = self.columns[weight_index]
             has_weight = (columns >= 0) & (sums != 0)
             return Contributions(

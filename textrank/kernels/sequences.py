@@ -244,7 +244,8 @@ class GapWeighted(ExplicitKernel[Sequences]):
 def _freeze_positional(settings: LocalSum | LocalityConvolution) -> None:
     """Convert a positional matrix to tuples, in place, and validate the settings.
 
-    A name such as "gaussian" stays as it is. Raises as ``validate_positional``.
+    A name such as "gaussian" stays as it is. Raises ValueError for a window, theta or matrix that
+    does not give a kernel.
     """
     if not isinstance(settings.positional, str):
         matrix = tuple(tuple(map(float, row)) for row in settings.positional)

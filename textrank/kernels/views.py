@@ -907,7 +907,7 @@ class PerQuestionKernel:
             inner_scores = inner_scorer(X, questions)
 
             def contributions() -> Contributions:
-                """Return the constant of each candidate with a known question, then those of the inner kernel."""
+                """Return the constant of each known question, then those of the inner kernel."""
                 rows = np.flatnonzero(columns[questions] >= 0)
                 constant_features = Contributions(
                     rows, columns[questions[rows]], np.full(len(rows), self.constant)

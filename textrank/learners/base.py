@@ -113,8 +113,9 @@ class RegularizationPath:
     ) -> Matrix:  # (alphas, m)
         """Return scores (alphas, m) of new candidates at every alpha.
 
-        Arguments are those of ``Fit.predict``. Raises ValueError if there is a second stage but
-        ``context`` is None.
+        ``data`` are their kernel values (m, n) with the training candidates, or features (m, d).
+        ``context``, their positions in the texts, is needed with a second stage; ValueError without
+        it.
         """
         values = data.values if isinstance(data, Features) else data
         scores = np.asarray((values @ self.coefs.T).T)
@@ -225,7 +226,7 @@ def concordance(scores: Matrix, y: Vector) -> Vector:  # (a, h), (h,) -> (a,)
 def preference_concordance(scores: Matrix, graph: PreferenceGraph) -> Vector:  # (a, n) -> (a,)
     """Return the share of preferences that scores (a, n) order rightly, (a,); ties count half.
 
-    Preferences count alike, whatever their magnitude. Scores are tied as in ``merge_ties``.
+    Preferences count alike, whatever their magnitude. Scores that differ by round-off are tied.
     Raises ValueError if there are no preferences.
     """
     if not len(graph):
@@ -308,8 +309,9 @@ def check_metric(select: str) -> None:
 def check_data(data: Any) -> tuple[Matrix | SparseMatrix, bool]:
     """Return the checked matrix, and True if it is a Gram matrix, False for ``Features``.
 
-    Anything but ``Features`` is taken as a Gram matrix. Raises ValueError as ``check_gram`` and
-    ``check_features`` do.
+    Anything but ``Features`` is taken as a Gram matrix. Raises ValueError for empty data, values
+    that are not finite or too large, and a Gram matrix that is not square, symmetric and plausibly
+    positive semi-definite.
     """
     if isinstance(data, Features):
         return check_features(data), False

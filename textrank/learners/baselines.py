@@ -50,7 +50,8 @@ class _Baseline(ABC):
     def fit(self, data: Matrix | Features, targets: Targets) -> Fit:
         """Train at every alpha and return the fit with the best held-out scores by ``select``.
 
-        Raises ValueError if the labels leave the metric undefined, and as ``path`` does.
+        Of equally good alphas the largest. Raises ValueError if the labels leave the metric
+        undefined, or for data or targets that the learner cannot use.
         """
         path = self.path(data, targets)
         return path.select(choose_alpha(path.heldout, targets, self.select, path.alphas))

@@ -188,7 +188,7 @@ class Heads:
     def combine_labels(self, chosen: Sequence[str]) -> Vector:
         """Return 1 for candidates (n,) for which one of the ``chosen`` heads is positive, else -1.
 
-        Raises ValueError as ``combine`` does.
+        Raises ValueError for the name of an unknown head, or without any.
         """
         return np.where((self.labels[:, self.columns(chosen)] > 0).any(axis=1), 1.0, -1.0)
 

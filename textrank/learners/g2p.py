@@ -164,7 +164,7 @@ class EmbeddingRLS:
         """Store the alphas as a tuple; raise ValueError for settings outside their range.
 
         ``neighbours`` is None or positive, ``folds`` at least 2, ``ridge`` positive, ``prototypes``
-        None or at least 1; the others are as in ``G2P``.
+        None or at least 1, ``size`` None or at least 1, ``share`` above 0 and at most 1.
         """
         object.__setattr__(self, "alphas", check_alphas(self.alphas))
         check_metric(self.select)

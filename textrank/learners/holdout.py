@@ -351,7 +351,7 @@ def nested_by_retraining(
 
     ``data`` is a Gram matrix (n, n) or features (n, d). A partition is the fold number of each
     candidate (n,). Returns one result per partition, in order. Raises ValueError if a group is in
-    two folds or there is only one fold, and as ``learner.path`` does.
+    two folds or there is only one fold, and whatever ``learner.path`` raises on the training part.
     """
     checked = [check_folds(folds, targets.groups) for folds in partitions]
     results = [empty_nested_scores(tuple(learner.alphas), folds) for folds in checked]
@@ -386,9 +386,9 @@ def heldout_by_folds(
 ) -> Matrix:  # (a, n)
     """Return held-out scores (a, n) of a learner without a closed form, by folds of groups.
 
-    ``count`` is the number of folds, see ``assign_folds``. ``coefs(X, targets)`` trains on rows of
-    ``X`` (n, d) and returns the feature weights (a, d) at every alpha. Raises ValueError if all
-    candidates are in one group.
+    The sorted groups are dealt out to ``count`` folds in turn, at most one per group. ``coefs(X,
+    targets)`` trains on rows of ``X`` (n, d) and returns the feature weights (a, d) at every alpha.
+    Raises ValueError if all candidates are in one group.
     """
     parts = []
     for out in assign_folds(targets, count):
@@ -556,8 +556,9 @@ def _inner_scores(rest: _FullModel, W: Matrix, index: Indices) -> Matrix:
 def _read_correction(rest: _FullModel, W: Matrix, X: Matrix, index: Indices) -> Matrix:
     """Return ``(B G')_dd G'_dd^-1 a'_d`` (b, h): what holding out takes from read-out scores.
 
-    ``rest``, ``W`` and ``index`` are those of ``_inner_scores``; ``X`` (n, o) is
-    ``(B G)_:o L'^-1``, with ``B`` the readout.
+    ``rest`` is the model without the fold, ``index`` (b, h) the rows of b groups of h rows outside
+    it, ``W`` (n, o) is ``G_:o L'^-1`` and ``X`` (n, o) is ``(B G)_:o L'^-1``, with ``B`` the
+    readout and ``G_oo = L L'`` the block of the fold.
     """
     x = np.linalg.solve(_blocks(rest, W, index), rest.a[index][:, :, None])
     BG = rest.BG[index[:, :, None], index[:, None, :]]  # type: ignore[index]

@@ -117,10 +117,10 @@ def rls_changes(
 ) -> GroupChanges:
     """Return the changes of RLS without each group; ``weights`` (n,) are those of squared errors.
 
-    A Gram matrix gives changes of coefficients (n, g). Features give changes of feature weights
-    (d, g), or the candidates' features with changes (n, g) if that takes less memory. Weights None
-    are 1 for all. Costs one inverse of an (n, n) matrix and one product. Raises ValueError if a
-    Gram matrix is not positive semidefinite.
+    A Gram matrix gives changes of coefficients (n, g). Features give changes of feature weights (d,
+    g), or the candidates' features with changes (n, g) if that takes less memory. Groups are in
+    ascending order. Weights None are 1 for all. Costs one inverse of an (n, n) matrix and one
+    product. Raises ValueError if a Gram matrix is not positive semidefinite.
     """
     matrix, dual = check_data(data)
     y = check_targets(targets.y, matrix.shape[0])[:, 0]

@@ -124,7 +124,10 @@ class QueryCentring:
 
     @cached_property
     def scale(self) -> Vector:  # (n,)
-        """Factor ``scale_q`` of the query of each candidate, (n,), see the class."""
+        """Factor of each candidate's query, (n,): its size h, or ``2 / (h - 1)`` if normalised.
+
+        The latter is 2 for queries of one.
+        """
         size = self.size.astype(np.float64)
         return 2.0 / np.maximum(size - 1, 1) if self.normalised else size
 
@@ -247,9 +250,10 @@ class PreferenceLaplacian:
     ) -> PreferenceLaplacian:
         """Build the preferences between differently labelled candidates of each query.
 
-        ``y`` is (n, 1), ``query`` (n,) numbered from 0; ``cost`` is as in ``RankRLS``. If
-        ``normalised``, the weights of a query's preferences are divided by their number. Equally
-        labelled pairs make no preference.
+        ``y`` is (n, 1), ``query`` (n,) numbered from 0. By ``cost`` a preference asks for the
+        difference of the labels (``magnitude``, and ``bound`` with weight one over its square) or
+        for 1 (``sign``). If ``normalised``, the weights of a query's preferences are divided by
+        their number. Equally labelled pairs make no preference.
         """
         queries = rows_by_group(query, len(y), name="queries")
         blocks = [_block(y[rows, 0], cost, normalised) for rows in queries]
@@ -324,9 +328,10 @@ class PreferenceLaplacian:
 def _block(y: Vector, cost: Cost, normalised: bool) -> tuple[Matrix, Matrix]:
     """Return the Laplacian (h, h) of the preferences of one query, and their pulls (h, 1).
 
-    ``y`` (h,) are labels; each two that differ make a preference, weighted by ``cost`` (see
-    ``RankRLS``). If ``normalised``, weights are divided by the number of preferences. The pull on a
-    candidate is the sum of weight times wanted difference over its preferences.
+    ``y`` (h,) are labels; each two that differ make a preference of weight 1, or one over the
+    squared difference for the cost ``bound``. If ``normalised``, weights are divided by the number
+    of preferences. The pull on a candidate is the sum of weight times wanted difference (its sign
+    for the cost ``sign``) over its preferences.
     """
     gap = y[:, None] - y[None, :]
     differ = gap != 0
@@ -658,8 +663,8 @@ class RankRLS:
     def weigh(self, targets: Targets) -> WeightedGraph:
         """Return the edges of the targets' preference graph, weighted by ``cost``.
 
-        Raises ValueError for settings that have no effect on given preferences, and if there is
-        no preference.
+        Raises ValueError if there is no preference, and for another ``scope`` than "query" or
+        ``ties`` False, which have no effect on given preferences.
         """
         graph = targets.preferences
         if graph is None or not len(graph):
@@ -675,8 +680,9 @@ class RankRLS:
         """Return the Laplacian as a function ``u -> L u`` of a vector (n,), and the pull (n,).
 
         The pull is ``L s`` for the potentials ``s``, the right side of the equations. For conjugate
-        gradients: nothing of size n x n is formed. With a preference graph, raises ValueError as
-        ``weigh`` does. Groups and sample weights are ignored.
+        gradients: nothing of size n x n is formed. A preference graph takes precedence over labels;
+        raises ValueError if it is empty, or with another ``scope`` than "query" or ``ties`` False.
+        Groups and sample weights are ignored.
         """
         if targets.preferences is not None:
             graph = self.weigh(targets)
@@ -692,9 +698,10 @@ class RankRLS:
     def leave_both_out(self, data: Matrix | Features, targets: Targets, alpha: float) -> Vector:
         """Return the predicted difference (l,) of each given preference, both sides held out.
 
-        The model is trained without the groups of the two candidates and all their preferences.
-        The order is that of ``targets.preferences``, a difference is the better one's score less
-        the worse one's. Raises ValueError as ``weigh`` does, also without a preference graph.
+        The model is trained without the groups of the two candidates and all their preferences. The
+        order is that of ``targets.preferences``, a difference is the better one's score less the
+        worse one's. Raises ValueError without preferences, and with another ``scope`` than "query"
+        or ``ties`` False.
         """
         matrix, dual = check_data(data)
         edges = self.weigh(targets)

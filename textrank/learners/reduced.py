@@ -143,8 +143,9 @@ class ReducedRLS:
         """Return coefficients and held-out scores at every alpha.
 
         With a Gram matrix the coefficients (alphas, n) are zero off the basis; with features they
-        are feature weights (alphas, d). Held-out scores are (alphas, n). ``basis`` is as in
-        ``fit``. Heads are ignored. Raises ValueError for sample weights with ``rank``.
+        are feature weights (alphas, d). Held-out scores are (alphas, n). ``basis`` (b,) are the
+        rows of the basis; None samples them by ``sampling``. Heads are ignored. Raises ValueError
+        for sample weights with ``rank``.
         """
         Y = check_targets(targets.y, len(targets))
         weights, heldout = self._solve(data, targets, Y, basis)
@@ -195,10 +196,11 @@ class ReducedRLS:
     def _solve_on_basis(
         self, columns: Matrix, basis: Indices, targets: Targets, Y: Matrix
     ) -> tuple[Matrix, Matrix]:
-        """Return ``path_on_basis`` for right-hand sides ``Y`` (n, p): (a, b, p) and (a, n, p).
+        """Return coefficients (a, b, p) and held-out scores (a, n, p) of right-hand sides ``Y``.
 
-        ``targets`` give groups, queries and weights; their labels are not used. Raises ValueError
-        as ``path_on_basis`` does.
+        ``columns`` (n, b) are kernel values with the ``basis``, ``Y`` is (n, p). ``targets`` give
+        groups, queries and weights; their labels are not used. Raises ValueError if the Gram matrix
+        of the basis is not symmetric or is zero, and for sample weights with ``rank``.
         """
         coordinates = ReducedCoordinates.from_columns(columns, basis)
         problem = self._problem(coordinates, targets, Y)
@@ -743,7 +745,9 @@ class SparseRLS:
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
         """Return feature weights (alphas, d) and held-out scores (alphas, n) at every alpha.
 
-        Raises ValueError as ``fit`` does.
+        Groups are held out in ``folds`` folds, with one training each. Raises ValueError for a Gram
+        matrix, for sample weights, if all candidates are in one group, and if conjugate gradients
+        do not converge.
         """
         check_unweighted(targets, "sparse_rls.v1")
         X = _check_sparse(data)

@@ -156,7 +156,8 @@ class RLS:
         """Return the changes of the model at ``alpha`` without each group of candidates.
 
         Groups are in the order of their sorted numbers; a Gram matrix gives changes of coefficients
-        (n, g), features those of feature weights. See ``rls_changes``.
+        (n, g), features those of feature weights (d, g), or a factored form if that takes less
+        memory.
         """
         return rls_changes(data, targets, alpha, self._weights(targets))
 
@@ -260,8 +261,10 @@ def rls_path(
 ) -> tuple[Matrix, Matrix]:  # (a, n, p) or (a, d, p), (a, n, p)
     """Return coefficients (or feature weights) and held-out scores of RLS without an intercept.
 
-    Arguments are those of ``solve_rls``. Coefficients are (a, n, p) if ``dual``, else feature
-    weights (a, d, p); held-out scores are (a, n, p).
+    ``data`` is a Gram matrix (n, n) if ``dual``, else features (n, d); ``Y`` (n, p) are labels,
+    ``groups`` the rows held out together and ``weights`` (n,) factors of the squared errors (None:
+    1). Coefficients are (a, n, p) if ``dual``, else feature weights (a, d, p); held-out scores are
+    (a, n, p), NaN for rows of no group.
     """
     solution = solve_rls(data, Y, alphas, groups, weights=weights, dual=dual)
     return solution.models()[0], solution.heldout
@@ -369,11 +372,12 @@ def _train(
     dual: bool,
     fit_intercept: bool = False,
 ) -> _Trained:
-    """Choose the cheapest decomposition that is accurate at the smallest alpha.
+    """Decompose by the cheapest method that is accurate at the smallest alpha.
 
     An inverse per alpha for at most ``MAX_INVERSE_ALPHAS`` of them, if the Gram matrix is accurate
-    and not of features fewer than half the rows; otherwise a spectrum. Arguments are those of
-    ``solve_rls``. Raises ValueError for weights that are not positive.
+    and not of features fewer than half the rows; otherwise a spectrum. ``data`` is a Gram matrix
+    (n, n) if ``dual``, else features (n, d), ``Y`` (n, p) labels. Raises ValueError for weights
+    that are not positive; None is 1 for all.
     """
     weights = check_weights(weights, len(Y))
     if dual:

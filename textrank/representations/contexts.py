@@ -108,7 +108,11 @@ class WordNumberer:
         return np.concatenate(parts)
 
     def number_part(self, doc: Doc, part: slice) -> NDArray[np.int32]:  # (tokens,)
-        """Return the numbers of the tokens ``doc[part]``, see ``number_docs``."""
+        """Return the word numbers of the tokens ``doc[part]``, (tokens,); -1 if skipped.
+
+        New words are added to ``ids``. Raises ValueError for a Doc without lemmas if the form is
+        "lemma".
+        """
         if self.form == "lemma":
             return self._lemmas(doc)[part]
         return self._numbers(token_table(doc)["ORTH"][part], doc.vocab.strings)
@@ -163,7 +167,7 @@ def _counted_form(
     """Return the form in which a token counts as a word; "" if it is skipped.
 
     Skipped are white space, stop words (compared in lower case) and, unless ``punctuation``, tokens
-    without a letter or digit. ``lemma`` may be None, see ``apply_form``.
+    without a letter or digit. ``lemma`` may be None, for which the form "lemma" takes the text.
     """
     if text.isspace() or text.lower() in stop_words:
         return ""
@@ -502,7 +506,7 @@ class _Words:
     def windows(
         self, starts: Indices, ends: Indices, low: Indices, high: Indices, span: int
     ) -> ContextBatch:
-        """Return the words around each target inside its region, up to ``span`` on each side (0: all).
+        """Return up to ``span`` words (0: all) on each side of each target, inside its region.
 
         ``starts`` and ``ends`` are the targets, ``low`` and ``high`` their regions, one entry per
         target, in tokens, ends exclusive. Returns word numbers and positions (-1 and 1 next to the

@@ -227,7 +227,9 @@ class ScaleFree:
     def factor(self, positions: NDArray[np.integer]) -> Features:
         """Return R with one row per position.
 
-        See ``Sided`` for its columns and the side of position 0.
+        Its columns are distance components, once for both sides and once for each side; the
+        similarity across sides is multiplied by ``across``. Position 0 is a side of its own.
+        Columns that are zero for all the positions are dropped.
         """
         return Sided(self.across, of=_DistanceSimilarity(self, np.sqrt)).factor(positions)
 
@@ -254,7 +256,9 @@ class LogScale:
     def factor(self, positions: NDArray[np.integer]) -> Features:
         """Return R with one row per position.
 
-        See ``Sided`` for its columns and the side of position 0.
+        Its columns are components of the log distance, once for both sides and once for each side;
+        the similarity across sides is multiplied by ``across``. Position 0 is a side of its own.
+        Columns that are zero for all the positions are dropped.
         """
         return Sided(self.across, of=_DistanceSimilarity(self, _log_distance)).factor(positions)
 
@@ -495,7 +499,8 @@ def _check_bin_starts(settings: Any) -> None:
 def _validate_smooth(settings: Any) -> None:
     """Validate bins, tolerance and theta; convert bins to a tuple in place.
 
-    Raises ValueError for bins or tolerance as in ``_validate_bins``, or unless theta is positive.
+    Raises ValueError unless bins start at 1 and grow, the tolerance lies strictly between 0 and 1,
+    and theta is positive.
     """
     _validate_bins(settings)
     if not settings.theta > 0:
@@ -1027,8 +1032,9 @@ def _svd_vectors(
 ) -> Matrix:
     """Return unit vectors (words, rank) of ``words``: truncated SVD of their positive PMI.
 
-    Arguments are those of ``learn_word_vectors``; ``rank`` must be below the number of words. A
-    word without positive PMI has a row of zeros. The random seed is fixed.
+    ``texts`` are lists of words; words of one text up to ``window`` apart are neighbours. ``rank``
+    must be below the number of words. A word without positive PMI has a row of zeros. The random
+    seed is fixed.
     """
     pmi = _positive_pmi(_cooccurrences(texts, words, window))
     U, s, _ = randomized_svd(pmi, n_components=rank, random_state=0)
@@ -1039,7 +1045,8 @@ def _svd_vectors(
 def _count_by_bin(contexts: Contexts, bins: Sequence[int]) -> Matrix:
     """Return how often each word occurs in each bin, over all contexts.
 
-    The shape is (words of the vocabulary, 2b) for b ``bins``, with columns as in ``bin_positions``.
+    The shape is (words of the vocabulary, 2b) for b ``bins``: first the bins before the target,
+    farthest first, then those after it, nearest first. Position 0 counts as 1.
     """
     width = 2 * len(bins)
     cells = contexts.words.astype(np.int64) * width + bin_positions(contexts.positions, bins)

@@ -223,9 +223,10 @@ def run_gene_protein_kernels(settings: RunSettings) -> Cells:
 
 
 def run_word_senses(settings: RunSettings) -> Cells:
-    """Compute the accuracy on the instances of four words, as in ``_compare_positions``.
+    """Compute the accuracy on the instances of four words, by position kernel.
 
-    The short version takes every tenth document.
+    One row per entry of ``VARIANTS``, then of ``WITH_COLLOCATIONS``; columns "pooled" and "mean of
+    words or sets". The short version takes every tenth document.
     """
     docs = list(Senseval(str(settings.file(SENSEVAL)))(spacy.blank("en")))
     docs = docs if settings.full else docs[settings.seed % 10 :: 10]
@@ -236,7 +237,8 @@ def run_word_senses(settings: RunSettings) -> Cells:
 def run_spelling(settings: RunSettings) -> Cells:
     """Compute the accuracy on occurrences of 21 confusion sets, whole files held out.
 
-    Rows and columns are those of ``_compare_positions``. The short version takes every eighth file.
+    One row per entry of ``VARIANTS``, then of ``WITH_COLLOCATIONS``; columns "pooled" and "mean of
+    words or sets". The short version takes every eighth file.
     """
     docs = list(iter_brown_docs(settings.file(BROWN)))
     docs = docs if settings.full else docs[settings.seed % 8 :: 8]
@@ -276,8 +278,8 @@ def _compare_positions(
 def _accuracy(pipeline: str, docs: list[Any], settings: Mapping[str, Any]) -> dict[str, Figure]:
     """Return pooled accuracy and mean accuracy of words or confusion sets, over three folds.
 
-    ``settings`` overrides keys of the pipeline's cfg. Keys of the result are the column names of
-    the table; folds in which a metric is undefined are left out.
+    ``settings`` overrides keys of the pipeline's cfg. Keys of the result are "pooled" and "mean of
+    words or sets"; folds in which a metric is undefined are left out.
     """
     report = cross_validate(load_pipeline(pipeline, settings), docs, folds=3)
     return {

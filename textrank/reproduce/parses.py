@@ -255,7 +255,11 @@ def _summarise(report: Report, measure: str) -> Figure:
 def _cross_validated(
     settings: RunSettings, K: Matrix, learner: Any, measure: str, splitter: Splitter | None = None
 ) -> Figure:
-    """Return mean and standard deviation of a metric over folds of CRAFT, see ``_report``."""
+    """Return mean and standard deviation of the metric ``measure`` over folds of CRAFT.
+
+    ``K`` (n, n) is the Gram matrix of its parses. ``splitter`` None holds out one article at a
+    time.
+    """
     return _summarise(_report(settings, K, learner, splitter), measure)
 
 

@@ -527,8 +527,9 @@ def _holdout_by_shortcut(K: Matrix, targets: Targets, basis: Indices) -> Vector:
 def _holdout_by_retraining(K: Matrix, y: Vector, basis: Indices, groups: Indices) -> Vector:
     """Return held-out scores, shape (n,), by solving once per group.
 
-    Each group is scored by a model without its candidates and without its basis vectors. Arguments
-    are those of ``_holdout_by_shortcut``; ``groups`` has the group of each candidate.
+    Each group is scored by a model without its candidates and without its basis vectors. ``K`` (n,
+    n) is the Gram matrix, ``y`` (n,) labels, ``basis`` rows used as basis vectors and ``groups``
+    (n,) the group of each candidate. Alpha is ``SMALL_ALPHA``.
     """
     held_out = np.empty(len(y))
     for group in rows_by_group(groups, len(y), name="groups"):
@@ -544,7 +545,8 @@ def _holdout_by_retraining(K: Matrix, y: Vector, basis: Indices, groups: Indices
 def _holdout_with_full_basis(K: Matrix, y: Vector, basis: Indices, groups: Indices) -> Vector:
     """Return held-out scores with held-out candidates left in the basis, which biases them, (n,).
 
-    Arguments are those of ``_holdout_by_retraining``.
+    ``K`` (n, n) is the Gram matrix, ``y`` (n,) labels, ``basis`` rows used as basis vectors and
+    ``groups`` (n,) the group of each candidate. Alpha is ``SMALL_ALPHA``.
     """
     F = ReducedCoordinates.from_columns(K[:, basis], basis).H
     held_out = np.empty(len(y))
