@@ -20,7 +20,12 @@ import textrank
 from textrank.model import Model
 
 # What was reached is printed by ``python -m``, and recorded in docs/experiments/ppi.md.
-MIN_SHARE_RIGHT = {"unseen_sentences": 0.8, "unseen_sentences_2": 0.75, "unseen_sentences_3": 0.7}
+MIN_SHARE_RIGHT = {
+    "unseen_sentences": 0.8,
+    "unseen_sentences_2": 0.75,
+    "unseen_sentences_3": 0.7,
+    "unseen_sentences_4": 0.6,
+}
 
 
 class Sentence(NamedTuple):
