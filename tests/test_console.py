@@ -63,7 +63,8 @@ def _write_corpora(folder: Path, sample: str) -> None:
     documents[-1], end = last[0] + last[1], last[2]
     write_gzip(folder / "LLL.xml.gz", head + "".join(documents[35:]) + end)
     (folder / "three").mkdir()
-    write_gzip(folder / "three" / "AImed.xml.gz", head + "".join(documents[:35]) + end)
+    for place in (folder, folder / "three"):
+        write_gzip(place / "AImed.xml.gz", head + "".join(documents[:35]) + end)
     lines = ['[corpus]', '@readers = "together.v1"', "[corpus.corpora]", "[corpus.corpora.AImed]",
              '@readers = "ppi_xml.v1"', 'path = "AImed.xml.gz"', 'analysis = "spacy"']  # fmt: skip
     (folder / "three" / "corpus.cfg").write_text("\n".join(lines) + "\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import runpy
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -153,3 +154,24 @@ def test_recognised_pairs_are_labelled_by_the_names_they_overlap(script: dict[st
     labels = [p.labels for p in source_pairs.label_recognised(pipeline, masked, gold, raw, 12)]
     assert labels == [(1.0, 0.0), (-1.0, 0.0), (-1.0, 0.0)]
     assert not list(source_pairs.label_recognised(pipeline, source, gold, raw, 3))
+
+
+def test_the_influence_of_documents_equals_retraining(models: Any, script: dict[str, Any]) -> None:
+    influence = runpy.run_path(str(RECIPE / "write_influence.py"))
+    names = list(models.pairs.keys)
+    ids = {name: [f"{name}/{i // 2}" for i in range(PAIRS)] for name in names}
+    ids["LLL"][1] = ids["IEPA"][3]  # the same abstract in two sources
+    models = replace(models, pairs=replace(models.pairs, ids=ids))
+    groups, documents = influence["group_documents"](models.pairs)
+    assert sorted(np.concatenate(groups).tolist()) == list(range(PAIRS * len(names)))
+    assert documents == sorted(documents)
+    joined = next(name for name in documents if "IEPA/1" in name.split(" + "))
+    row = models.pairs.source.tolist().index("LLL") + 1
+    assert row in groups[documents.index(joined)]
+    assert any(len(name.split(" + ")) > 1 for name in documents)  # of "shared"
+    changes = influence["compute_changes"](models, groups)
+    whole = influence["retrain_without"](models, np.empty(0, dtype=np.intp))
+    for k in range(0, len(groups), 9):
+        part = influence["retrain_without"](models, groups[k])
+        expected = models.K @ (part - whole)
+        np.testing.assert_allclose(models.K @ changes[:, k], expected, rtol=0, atol=1e-9)

@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +55,7 @@ class SourcePairs:
     source: NDArray[np.str_]  # (n,)
     document: Indices  # (n,) number of the document in its source
     keys: Mapping[str, Sequence[frozenset[str]]]  # of the texts of each document, by source
-    ids: Mapping[str, Sequence[str]]  # public id of each document, by source
+    ids: Mapping[str, Sequence[str]] = field(default_factory=dict)  # public, of each document
 
     @property
     def either(self) -> Matrix:
