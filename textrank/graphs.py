@@ -156,7 +156,10 @@ class GraphBatch(Sequence[LabelledGraph]):
         return self._graph([(family, int(row)) for family, rows in parts for row in rows])
 
     def __iter__(self) -> Iterator[LabelledGraph]:
-        """Yield each graph as a LabelledGraph, in order; one without parts is empty."""
+        """Yield each graph as a LabelledGraph, in order; its parts in families are joined.
+
+        A graph without parts is empty.
+        """
         parts: list[list[tuple[GraphFamily, int]]] = [[] for _ in range(self.size)]
         for family in self.families:
             for row, member in enumerate(family.members):

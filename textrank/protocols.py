@@ -444,7 +444,7 @@ class Task(Protocol):
 
     @property
     def span_group(self) -> str:
-        """Key of ``doc.spans`` with the entities: the setting ``entities`` if there is one."""
+        """Key of ``doc.spans`` with the entities: the setting ``entities``, else "entities"."""
         return str(getattr(self, "entities", "entities"))
 
     def describe_decision(self, y: Vector, probabilities: Vector | None) -> dict[str, Any]:

@@ -327,7 +327,10 @@ class Product:
     kernels: KernelCollection
 
     def __post_init__(self) -> None:
-        """Replace ``kernels`` by a validated dictionary."""
+        """Replace ``kernels`` by a dictionary by name; parts of a list are named by view or class.
+
+        Raises ValueError without parts, or for one that is not a kernel.
+        """
         object.__setattr__(self, "kernels", _named_kernels(self.kernels))
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:

@@ -46,7 +46,9 @@ class LocalSum(ExplicitKernel[Sequences]):
     def __post_init__(self) -> None:
         """Convert a positional matrix to tuples.
 
-        Raise ValueError for settings that give no kernel.
+        Raises ValueError unless the window is an integer of at least 0, theta is positive, and the
+        matrix (or name) gives a symmetric, non-negative, positive semidefinite matrix of that
+        window.
         """
         _freeze_positional(self)
 

@@ -246,7 +246,7 @@ def fit_logistic(Z: Matrix, targets: Vector, ridge: Vector, start: Vector | None
     """
 
     def loss(w: Vector) -> float:
-        """Return the penalised log loss at the weights (d,)."""
+        """Return the summed log loss at the weights (d,), plus half of ``ridge * w^2``."""
         t = Z @ w
         fit = -(targets * log_expit(t) + (1 - targets) * log_expit(-t)).sum()
         return float(fit + (ridge * w**2).sum() / 2)
@@ -510,7 +510,8 @@ class PriorShift:
     def threshold(self, scores: Vector) -> float:
         """Return the threshold that maximises expected F1 on the new raw scores (m,) themselves.
 
-        Raises ValueError for no scores.
+        Probabilities are those corrected for the new share of positives. Raises ValueError for no
+        scores.
         """
         probabilities = self.probabilities(scores) if len(scores) else np.empty(0)
         return expected_threshold(scores, probabilities)

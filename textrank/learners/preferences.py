@@ -79,7 +79,7 @@ class WeightedGraph:
 
     @cached_property
     def pull(self) -> Vector:
-        """``p = B c`` (n,): the sum of pulls on each candidate."""
+        """``p = B c`` (n,): the sum of pulls on each candidate, positive for the preferred one."""
         signed = np.column_stack([self.pulls, -self.pulls]).ravel()
         return np.asarray(
             np.bincount(self.pairs.ravel(), signed, minlength=self.n), dtype=np.float64

@@ -198,7 +198,10 @@ class QueryCentring:
         return sp.csr_array(cells, shape=(len(self._first), n))
 
     def laplacian(self) -> Callable[[Vector], Vector]:
-        """Return a function ``u -> L u`` of one vector (n,), in O(n); ``u`` is not changed."""
+        """Return a function ``u -> L u`` of one vector (n,), in O(n); ``u`` is not changed.
+
+        It subtracts the mean of each query and multiplies by the query's scale.
+        """
         query, scale = self.query, self.scale
         share = 1.0 / np.bincount(query)
         return lambda u: (u - (np.bincount(query, u) * share)[query]) * scale
@@ -734,7 +737,8 @@ class RankRLS:
     def preferences(self, targets: Targets) -> Preferences:
         """Return the preferences that these settings derive from labels and queries.
 
-        ``scope`` is not looked at here.
+        A ``QueryCentring`` for the cost ``magnitude`` with ties, which needs no labels, else a
+        ``PreferenceLaplacian``. ``scope`` and a preference graph are not looked at here.
         """
         query = np.unique(targets.queries, return_inverse=True)[1]
         if self.cost == "magnitude" and self.ties:

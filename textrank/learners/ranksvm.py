@@ -334,7 +334,7 @@ class LabelPairs:
 
     @cached_property
     def merges(self) -> list[_Merge]:
-        """Merges of neighbouring blocks, first of one level each, then of twice as many."""
+        """Merges of neighbouring blocks: of one level each, then of 2, 4 ... up to the span."""
         return [
             _Merge.from_blocks(self.level >> step) for step in range(self.span.bit_length() - 1)
         ]
@@ -503,7 +503,7 @@ def minimise_bundle(
     penalty = alpha / number
 
     def evaluate(w: Vector, scores: Vector) -> _Point:
-        """Return the point of weights (d,) whose scores (n,) are known."""
+        """Return the point of weights (d,) and scores (n,): mean hinge loss, objective, slope."""
         loss, slope = problem.pairs.hinge(scores)
         loss, slope = loss / number, slope / number
         return _Point(w, scores, loss, loss + penalty * float(w @ w), slope)

@@ -63,7 +63,11 @@ class TokenForms:
         return TokenForm(OUTSIDE, OUTSIDE, self._all_tags(OUTSIDE, OUTSIDE), OUTSIDE[-3:])
 
     def _make_form(self, text: str) -> TokenForm:
-        """Return the form of a lower-case text; a word without tags is tagged by its ending."""
+        """Return the form of a lower-case text: word, tag, all tags and ending of three letters.
+
+        The tag is the first of the lexicon, or "-" and the ending for an unknown word. Digits are
+        collapsed first if the setting says so.
+        """
         word = collapse_digits(text) if self.digits == "collapse" else text
         tag = self.lexicon[word][0] if word in self.lexicon else f"-{word[-3:]}"
         return TokenForm(word, tag, self._all_tags(word, tag), word[-3:])

@@ -526,7 +526,7 @@ def fit_tfidf(train: list[str], test: list[str]) -> tuple[SparseMatrix, SparseMa
 
 
 def topic_labels(articles: list[ReutersArticle], topic: str) -> Vector:
-    """Return 1.0 for the articles of a topic and -1.0 for the others, shape (articles,)."""
+    """Return 1.0 for articles that have the topic and -1.0 for the others, (articles,)."""
     return np.array([1.0 if topic in article.topics else -1.0 for article in articles])
 
 
