@@ -142,6 +142,7 @@ class KernelMachine(BaseEstimator):
         """Return the kernel of each sample of X with each of Y, (x, y) for x and y samples.
 
         If the kernel is precomputed, X holds these values and is returned; Y is then ignored.
+        ``gamma``, ``degree`` and ``coef0`` are used by scikit-learn's named kernels only.
         """
         if self.kernel == "precomputed":
             return np.asarray(X)
@@ -703,10 +704,11 @@ class RankRLS(_Ranker):
         """Fit the model from labels ``y``, or from ``preferences`` between rows; returns self.
 
         ``y`` is (n,) or (n, outputs); alpha is chosen for each output by held-out disagreement, of
-        equals the largest, and set as ``alpha_``. ``queries`` has the query of each row, with
-        labels only; None ranks all rows together. ``groups`` has the group of each row; groups are
-        held out together and must hold whole queries; None: queries, else single rows. Raises
-        ValueError if both labels and preferences, or neither, are given.
+        equals the largest. ``queries`` has the query of each row, with labels only; None ranks all
+        rows together. ``groups`` has the group of each row; groups are held out together and must
+        hold whole queries; None: queries, else single rows. ``preferences`` are rows (better,
+        worse[, magnitude]). Sets ``alpha_`` and ``heldout_``, with an axis of outputs if ``y`` has
+        one. Raises ValueError if both labels and preferences, or neither, are given.
         """
         self._check_targets(y, queries, preferences)
         learner = rankrls.RankRLS(

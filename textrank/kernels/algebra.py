@@ -292,7 +292,10 @@ class Choice:
     kernels: KernelCollection
 
     def __post_init__(self) -> None:
-        """Replace ``kernels`` by a validated dictionary."""
+        """Replace ``kernels`` by a dictionary by name; those of a list are named by view or class.
+
+        Raises ValueError without kernels, or for one that is not a kernel.
+        """
         object.__setattr__(self, "kernels", _named_kernels(self.kernels))
 
     @property
@@ -440,11 +443,11 @@ class Polynomial:
             )
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        """Return the Gram matrix (x, y); of X with itself if Y is None."""
+        """Return ``(gamma K + constant) ** degree`` (x, y); of X with itself if Y is None."""
         return (self.gamma * self.kernel(X, Y) + self.constant) ** self.degree
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """Return the diagonal of the Gram matrix, (x,)."""
+        """Return ``(gamma k + constant) ** degree`` of the inner kernel's diagonal k, (x,)."""
         return (self.gamma * self.kernel.diag(X) + self.constant) ** self.degree
 
 
@@ -467,7 +470,7 @@ class Gaussian:
             raise ValueError(f"gamma must be positive, got {self.gamma}")
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        """Return the Gram matrix (x, y).
+        """Return ``exp(-gamma d^2)`` (x, y), ``d`` the distance of features of the inner kernel.
 
         Y None compares X with itself; the diagonal is then exactly 1.
         """
@@ -506,11 +509,11 @@ class Exponential:
             raise ValueError(f"gamma must be positive, got {self.gamma}")
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        """Return the Gram matrix (x, y); of X with itself if Y is None."""
+        """Return ``exp(gamma (K - 1))`` (x, y) of the inner Gram matrix; Y None is X with itself."""
         return np.exp(self.gamma * (self.kernel(X, Y) - 1.0))
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """Return the diagonal of the Gram matrix, (x,)."""
+        """Return ``exp(gamma (k - 1))`` of the inner kernel's diagonal k, (x,)."""
         return np.exp(self.gamma * (self.kernel.diag(X) - 1.0))
 
 
@@ -763,7 +766,10 @@ class Centred:
         return K
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """Return the diagonal of the centred Gram matrix, (x,)."""
+        """Return the diagonal of the centred Gram matrix, (x,).
+
+        With reference r it is ``k(x, x) - 2 mean_r k(x, r) + mean_rs k(r, s)``.
+        """
         return self.kernel.diag(X) - 2 * self._means(X) + self.kernel(self.reference).mean()
 
     def _means(self, X: Sequence[Any]) -> Vector:

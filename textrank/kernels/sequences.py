@@ -89,7 +89,9 @@ class LocalityConvolution:
     def __post_init__(self) -> None:
         """Convert a positional matrix to tuples.
 
-        Raise ValueError for settings that give no kernel.
+        Raises ValueError unless the window is an integer of at least 0, theta is positive, and the
+        matrix (or name) gives a symmetric, non-negative, positive semidefinite matrix of that
+        window.
         """
         _freeze_positional(self)
 

@@ -121,11 +121,14 @@ class PlattCalibration:
         return cls(float(values["slope"]), float(values["shift"]), above, sources)
 
     def __call__(self, scores: Any) -> Vector:
-        """Return the probability of a positive label for each score, in the shape of ``scores``."""
+        """Return the probability of a positive label, in the shape of ``scores``.
+
+        It is the logistic function of ``slope * s + above * max(s, 0) + shift``.
+        """
         return np.asarray(expit(self.log_odds(scores)))[()]
 
     def log_odds(self, scores: Any) -> Vector:
-        """Return the logarithm of the odds of a positive label, in the shape of ``scores``."""
+        """Return ``slope * s + above * max(s, 0) + shift``, in the shape of ``scores``."""
         s = np.asarray(scores)
         return np.asarray(self.slope * s + self.above * np.maximum(s, 0) + self.shift)[()]
 

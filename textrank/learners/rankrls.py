@@ -592,11 +592,11 @@ class RankRLS:
     ) -> tuple[Matrix, Matrix]:  # (a, n, p) or (a, d, p), (a, n, p)
         """Return coefficients or feature weights, and held-out scores, of several outputs at once.
 
-        ``y`` (n, p), or (n,) for one output, replaces the labels of ``targets``, whose groups and
-        queries all outputs share. With the cost ``magnitude`` and ties, one decomposition serves
-        all outputs; other costs decompose once for each. With a preference graph there is one
-        output, and ``y`` is not used. Sample weights are ignored. Raises ValueError for a query
-        that reaches into two groups.
+        They are (a, n, p) with a Gram matrix or (a, d, p), and (a, n, p). ``y`` (n, p), or (n,) for
+        one output, replaces the labels of ``targets``, whose groups and queries all outputs share.
+        With the cost ``magnitude`` and ties, one decomposition serves all outputs; other costs
+        decompose once for each. With a preference graph there is one output, and ``y`` is not used.
+        Sample weights are ignored. Raises ValueError for a query that reaches into two groups.
         """
         matrix, dual = check_data(data)
         alphas = np.array(self.alphas)

@@ -131,9 +131,10 @@ class RankSVM:
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
         """Return coefficients, or feature weights, and held-out scores at every alpha.
 
-        A Gram matrix (n, n) gives coefficients of candidates (alphas, n), ``Features`` give feature
-        weights (alphas, d). Held-out scores are (alphas, n). Raises ValueError for sample weights,
-        and if all candidates are in one group.
+        A Gram matrix (n, n) gives coefficients of candidates (alphas, n), 0 off a basis sampled by
+        ``size``; ``Features`` give feature weights (alphas, d). Held-out scores are (alphas, n), by
+        ``folds`` folds of groups. Raises ValueError for sample weights, if all candidates are in
+        one group, and for features with a ``size``.
         """
         check_unweighted(targets, "ranksvm.v1")
         coordinates = self._map(data, targets)
@@ -252,7 +253,7 @@ class EdgePairs:
         return float(margin @ margin), self._gradient(-2.0 * margin)
 
     def _margins(self, scores: Vector) -> Vector:
-        """Return ``max(0, 1 - s_h + s_j)`` of each preference, (l,)."""
+        """Return ``max(0, 1 - s_h + s_j)`` of each preference of h over j, (l,)."""
         better, worse = self.graph.pairs.T
         return np.maximum(1.0 - scores[better] + scores[worse], 0.0)
 

@@ -548,7 +548,7 @@ class SharedStem:
     algorithm: str = "porter"
 
     def __post_init__(self) -> None:
-        """Raise ValueError unless ``algorithm`` is a name of snowballstemmer, or "snowball" (English)."""
+        """Raise ValueError unless ``algorithm`` is a stemmer of snowballstemmer or "snowball"."""
         stemmer(self.algorithm)
 
     def factor(self, words: Sequence[str]) -> Features:
