@@ -276,7 +276,8 @@ class GraphBatch(Sequence[LabelledGraph]):
 def _make_family(graph: LabelledGraph, index: int, words: dict[str, int]) -> GraphFamily:
     """Return a graph as a family of its own, with ``index`` as its index in the batch.
 
-    ``words`` numbers the labels; new labels are added to it in place.
+    ``words`` numbers the labels; new labels are added to it in place. Vertices with fewer labels
+    than others are padded with -1.
     """
     label_ids = [
         [words.setdefault(label, len(words)) for label in vertex_labels]

@@ -714,4 +714,7 @@ class Splitter(Protocol):
     """Rule that divides candidates into folds."""
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """Return the fold of each candidate, in order; ``targets`` are those of the candidates."""
+        """Return the folds: in ``Split.partitions`` the fold number of each candidate, in order.
+
+        There is one partition per repetition. ``targets`` are those of the candidates.
+        """

@@ -233,7 +233,8 @@ class Sum:
         """Return ``score(X, question_ids)``, the sum of the scores of the parts.
 
         A part is scored with the weights of the features whose name begins with the part's name,
-        times the square root of its weight. Raises TypeError if a part has no explicit features.
+        times the square root of its weight; parts of weight 0 are left out. Raises TypeError if a
+        part has no explicit features.
         """
         parts = [
             (w**0.5, compile_scorer(k, weights.select_prefix(n))) for n, w, k in self._nonzero_parts
@@ -509,7 +510,7 @@ class Exponential:
             raise ValueError(f"gamma must be positive, got {self.gamma}")
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        """Return ``exp(gamma (K - 1))`` (x, y) of the inner Gram matrix; Y None is X with itself."""
+        """Return ``exp(gamma (K - 1))`` (x, y) of the inner kernel; Y None is X with itself."""
         return np.exp(self.gamma * (self.kernel(X, Y) - 1.0))
 
     def diag(self, X: Sequence[Any]) -> Vector:
@@ -577,7 +578,7 @@ class Normalized:
         inner_scorer = compile_scorer(self.kernel, weights)
 
         def score(X: Sequence[Any], question_ids: Indices) -> LinearScores:
-            """Score each candidate by the weights of its question."""
+            """Score each candidate by its question's weights, over the length of its features."""
             scores = inner_scorer(X, question_ids)
             return scores.scale(self._factors(scores.squares))
 
@@ -666,9 +667,10 @@ class OnView:
 
 
 def _named_kernels(kernels: KernelCollection) -> dict[str, Kernel[Any]]:
-    """Return the kernels by name, in order; the kernels of a list are named by ``_kernel_names``.
+    """Return the kernels by name, in order; those of a list are named by their view or class.
 
-    Raises ValueError if there are none or one is not a kernel.
+    Equal names of a list are numbered from 1. Raises ValueError if there are none or one is not a
+    kernel.
     """
     if not kernels:
         raise ValueError("kernels must name at least one kernel, got none")

@@ -446,7 +446,8 @@ class ContextScorer:
 
         ``row``, ``word`` and ``sums`` are aligned: the context of a word, its number in the model
         and its component sums. ``question_ids`` and ``squares``, the squared length of the
-        features, have one entry per context. A question id of -1 is unknown and has no weights.
+        features, have one entry per context; ``squares`` is passed on. A question id of -1 is
+        unknown and has no weights.
         """
         question = question_ids[row]
         codes = np.where(question < 0, -1, word * self.questions + question)
