@@ -605,7 +605,8 @@ class HeldoutReference:
     def from_candidates(cls, candidates: Sequence[Candidate], scores: Vector) -> HeldoutReference:
         """Describe the documents of candidates with their held-out scores (n,).
 
-        A word of a document counts as unseen if no document of another group contains it.
+        Groups of documents and queries are numbered in order of appearance; there is one profile
+        per group. A word of a group counts as unseen if no other group contains it.
         """
         groups = number_keys([candidate.group for candidate in candidates])
         queries = number_keys([(c.document, c.query) for c in candidates])

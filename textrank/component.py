@@ -39,7 +39,10 @@ class TaskComponent:
     def __init__(
         self, name: str, pipeline: str, model: Model | None, scorer: Scorer | None = None
     ) -> None:
-        """Set the attributes that the class describes; nothing is loaded or trained."""
+        """Store the arguments as attributes; nothing is loaded or trained.
+
+        ``model`` None is set later by training or ``from_disk``.
+        """
         self.name = name
         self.pipeline = pipeline
         self.model = model
@@ -190,7 +193,7 @@ class TaskComponent:
             return self.from_disk(folder)
 
     def _model(self) -> Model:
-        """Return the model; ValueError if there is none yet."""
+        """Return the model; ValueError, with ways to get one, if there is none yet."""
         if self.model is None:
             raise ValueError(
                 f"component {self.name!r} has no model. Load one with from_disk, train one with "

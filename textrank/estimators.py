@@ -99,10 +99,11 @@ class KernelMachine(BaseEstimator):
         return tags
 
     def _validate(self, X: Any, y: Any = NO_TARGETS, **checks: Any) -> Any:
-        """Validate X and y as scikit-learn does; X is returned as is for a kernel on other objects.
+        """Validate X and y as scikit-learn does, as float64; return X, or (X, y) if y is given.
 
-        ``checks`` are further arguments of ``validate_data``. Returns X, or (X, y) if y is given.
-        Raises ValueError if a number is NaN, infinite, or so large that squares overflow.
+        X that is neither array nor sparse is returned as is for a ``Kernel`` object. ``checks`` are
+        further arguments of ``validate_data``. Raises ValueError if a number is NaN, infinite, or
+        so large that squares overflow (not checked for a precomputed kernel).
         """
         if isinstance(self.kernel, Kernel) and not (sp.issparse(X) or isinstance(X, np.ndarray)):
             return X if y is NO_TARGETS else (X, np.asarray(y))
@@ -142,6 +143,7 @@ class KernelMachine(BaseEstimator):
         """Return the kernel of each sample of X with each of Y, (x, y) for x and y samples.
 
         If the kernel is precomputed, X holds these values and is returned; Y is then ignored.
+        ``gamma``, ``degree`` and ``coef0`` are used by scikit-learn's named kernels only.
         """
         if self.kernel == "precomputed":
             return np.asarray(X)
@@ -284,9 +286,9 @@ class RLSRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         return self
 
     def predict(self, X: Any) -> Matrix:
-        """Return the values of new samples, (m,) or (m, outputs).
+        """Return the predicted values of new samples, (m,) or (m, outputs) as ``y`` was in ``fit``.
 
-        X holds kernel values (m, n) if the kernel is precomputed.
+        X holds kernel values (m, n) with the training samples if the kernel is precomputed.
         """
         scores = self._scores(X)
         return scores[:, 0] if self._flat else scores
@@ -703,10 +705,11 @@ class RankRLS(_Ranker):
         """Fit the model from labels ``y``, or from ``preferences`` between rows; returns self.
 
         ``y`` is (n,) or (n, outputs); alpha is chosen for each output by held-out disagreement, of
-        equals the largest, and set as ``alpha_``. ``queries`` has the query of each row, with
-        labels only; None ranks all rows together. ``groups`` has the group of each row; groups are
-        held out together and must hold whole queries; None: queries, else single rows. Raises
-        ValueError if both labels and preferences, or neither, are given.
+        equals the largest. ``queries`` has the query of each row, with labels only; None ranks all
+        rows together. ``groups`` has the group of each row; groups are held out together and must
+        hold whole queries; None: queries, else single rows. ``preferences`` are rows (better,
+        worse[, magnitude]). Sets ``alpha_`` and ``heldout_``, with an axis of outputs if ``y`` has
+        one. Raises ValueError if both labels and preferences, or neither, are given.
         """
         self._check_targets(y, queries, preferences)
         learner = rankrls.RankRLS(
@@ -888,8 +891,9 @@ class ReducedKernelMap(TransformerMixin, KernelMachine):
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> ReducedKernelMap:
         """Sample the basis, evenly over ``groups`` if they are given, and return self.
 
-        ``y`` is not used. All samples are the basis if there are at most ``size``. Raises
-        ValueError if ``size`` is below 1 or all kernel values of the basis are zero.
+        Sets ``basis_`` (ascending rows), ``X_fit_`` and ``projection_``. ``y`` is not used. All
+        samples are the basis if there are at most ``size``. Raises ValueError if ``size`` is below
+        1 or all kernel values of the basis are zero.
         """
         self._coordinates(self._validate(X), groups)
         return self

@@ -76,7 +76,7 @@ class Features(Sequence["Features"]):
 
     @cached_property
     def values(self) -> SparseMatrix:
-        """Matrix as a SciPy array, built on first use."""
+        """Matrix as a SciPy CSR array, built on first use; it shares the data of ``cells``."""
         return self.cells.to_scipy() if isinstance(self.cells, RawCSR) else self.cells
 
     @classmethod
@@ -802,10 +802,7 @@ class SharedRows(Sequence[Any]):
         return SharedRows(self.distinct, self.row_index[index])
 
     def expand(self) -> Sequence[Any]:
-        """Return one representation per candidate, in the container of ``distinct``.
-
-        See ``take_rows``.
-        """
+        """Return one representation per candidate, in order, in the container of ``distinct``."""
         return take_rows(self.distinct, self.row_index)
 
 

@@ -156,7 +156,10 @@ class GraphBatch(Sequence[LabelledGraph]):
         return self._graph([(family, int(row)) for family, rows in parts for row in rows])
 
     def __iter__(self) -> Iterator[LabelledGraph]:
-        """Yield each graph as a LabelledGraph, in order; one without parts is empty."""
+        """Yield each graph as a LabelledGraph, in order; its parts in families are joined.
+
+        A graph without parts is empty.
+        """
         parts: list[list[tuple[GraphFamily, int]]] = [[] for _ in range(self.size)]
         for family in self.families:
             for row, member in enumerate(family.members):
@@ -273,7 +276,8 @@ class GraphBatch(Sequence[LabelledGraph]):
 def _make_family(graph: LabelledGraph, index: int, words: dict[str, int]) -> GraphFamily:
     """Return a graph as a family of its own, with ``index`` as its index in the batch.
 
-    ``words`` numbers the labels; new labels are added to it in place.
+    ``words`` numbers the labels; new labels are added to it in place. Vertices with fewer labels
+    than others are padded with -1.
     """
     label_ids = [
         [words.setdefault(label, len(words)) for label in vertex_labels]

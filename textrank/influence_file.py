@@ -33,7 +33,7 @@ JITTER = 1e-9  # added to the diagonal of a Gram matrix, relative to its mean
 
 
 def model_checksum(model: Model) -> str:
-    """Return the SHA-256 of the coefficients of a model, which tells models apart."""
+    """Return the SHA-256 of a model's coefficients, in hexadecimal, which tells models apart."""
     coef = np.ascontiguousarray(model.fit.coef, dtype="<f8")
     return hashlib.sha256(coef.tobytes()).hexdigest()
 

@@ -226,7 +226,8 @@ class Model:
     def attributes(self, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
         """Return what the submodels say about each candidate, one dictionary of plain values each.
 
-        The keys depend on the task. The list is empty if the model has no submodels.
+        The keys depend on the task; with heads, the leading head of each candidate is passed to the
+        submodels. The list is empty if the model has no submodels.
         """
         if self._attribute_model is None:
             return []

@@ -238,7 +238,7 @@ class Pipeline:
 
     @property
     def _alternatives(self) -> list[Kernel[Any]]:
-        """Kernels that training chooses from; empty if the kernel leaves nothing open."""
+        """Kernels that training chooses from, in order; empty if the kernel leaves nothing open."""
         if isinstance(self.kernel, ChoiceKernel):
             kernels = list(self.kernel.alternatives)
         else:

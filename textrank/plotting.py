@@ -373,7 +373,10 @@ def _draw_weight_curve(axes: Axes, span: int) -> None:
 
 
 def example_context() -> Contexts:
-    """Return the words around the name in "the factor binds and activates the NAME gene ..."."""
+    """Return one context: the words around NAME in "... activates the NAME gene in activated ...".
+
+    It has six words on each side, at positions -6 ... -1 and 1 ... 6.
+    """
     before = ["the", "factor", "binds", "and", "activates", "the"]
     after = ["gene", "in", "activated", "T", "cells", "and"]
     pairs = [(word, i - len(before)) for i, word in enumerate(before)]

@@ -444,7 +444,7 @@ class Task(Protocol):
 
     @property
     def span_group(self) -> str:
-        """Key of ``doc.spans`` with the entities: the setting ``entities`` if there is one."""
+        """Key of ``doc.spans`` with the entities: the setting ``entities``, else "entities"."""
         return str(getattr(self, "entities", "entities"))
 
     def describe_decision(self, y: Vector, probabilities: Vector | None) -> dict[str, Any]:
@@ -714,4 +714,7 @@ class Splitter(Protocol):
     """Rule that divides candidates into folds."""
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """Return the fold of each candidate, in order; ``targets`` are those of the candidates."""
+        """Return the folds: in ``Split.partitions`` the fold number of each candidate, in order.
+
+        There is one partition per repetition. ``targets`` are those of the candidates.
+        """

@@ -47,7 +47,10 @@ class TrainingDocument:
 
     @classmethod
     def from_doc(cls, doc: Doc, number: int) -> TrainingDocument:
-        """Hash the text of a Doc; ``number`` is its id if it has none."""
+        """Hash the sentences and the whole text of a Doc; ``number`` is its id if it has none.
+
+        The text is None for a Doc without words.
+        """
         whole = whole_text_key(doc)
         return cls(
             document_id(doc, number),

@@ -228,9 +228,9 @@ class Receipt:
     version: str  # of textrank
 
     def to_dict(self) -> dict[str, Any]:
-        """Return format, all fields and the checksum of the receipt as plain values.
+        """Return ``format``, all fields under their names and ``checksum`` as plain values.
 
-        The checksum is that of everything else.
+        Tuples become lists. The checksum is the SHA-256 of everything else.
         """
         content = {
             "format": RECEIPT_FORMAT,

@@ -857,12 +857,12 @@ class _PairBlocks:
 
 
 def _share_won(G: Matrix, a: Vector, y: Vector, block: int = 64) -> float:
-    """Return the share of pairs in the right order, ties one half, by strips that fit the cache.
+    """Return the share of (positive, negative) pairs in the right order, ties one half.
 
-    ``G`` (n, n) is the inverse, ``a`` (n,) the coefficients and ``y`` (n,) the labels, which must
-    have both classes; ``block`` positives are handled at once. ``f_i - f_j`` times the determinant,
-    which is positive and leaves the sign, is ``(y_i - y_j) (g_i g_j - g_ij²) - a_i (g_j + g_ij) +
-    a_j (g_i + g_ij)``.
+    Computed by strips that fit the cache. ``G`` (n, n) is the inverse, ``a`` (n,) the coefficients
+    and ``y`` (n,) the labels, which must have both classes (above 0 or not); ``block`` positives
+    are handled at once. ``f_i - f_j`` times the determinant, which is positive and leaves the sign,
+    is ``(y_i - y_j) (g_i g_j - g_ij²) - a_i (g_j + g_ij) + a_j (g_i + g_ij)``.
     """
     pos, neg = np.flatnonzero(y > 0), np.flatnonzero(y <= 0)
     g = G.diagonal()

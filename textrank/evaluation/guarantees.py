@@ -441,11 +441,11 @@ class ShiftMonitor:
     profiles: list[Matrix] = field(default_factory=list)
 
     def promise(self) -> dict[str, Any]:
-        """Return ``{"guarantee": fields of the guarantee}``."""
+        """Return ``{"guarantee": ...}`` with all fields of the guarantee as plain values."""
         return {"guarantee": self.guarantee.to_dict()}
 
     def describe(self) -> str:
-        """Return the guarantee in words."""
+        """Return the guarantee in words: two sentences with the level and the held-out counts."""
         return self.guarantee.describe()
 
     def __call__(self, doc: Doc, scored: Scored) -> None:
@@ -468,7 +468,8 @@ class ShiftMonitor:
     def shift(self) -> Shift:
         """Compare the documents seen so far with the held-out documents of the model.
 
-        Only documents with candidates count.
+        Only documents with candidates count; fewer than ``MIN_SHIFT_DOCUMENTS`` are not compared
+        (no columns).
         """
         return _compare(self.model, self.profiles)
 
@@ -637,7 +638,7 @@ class AnswerSetMarker:
     profiles: list[Matrix] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Check that answers of the task have sets."""
+        """Raise ValueError if the model's task has no answer sets (yes-or-no answers)."""
         require_answer_sets(self.model)
 
     def __call__(self, doc: Doc, scored: Scored) -> None:
@@ -658,11 +659,11 @@ class AnswerSetMarker:
         self.profiles.append(_profile(self.model, doc, scored))
 
     def promise(self) -> dict[str, Any]:
-        """Return ``{"answer_sets": fields of the sets}``."""
+        """Return ``{"answer_sets": ...}`` with all fields of the sets as plain values."""
         return {"answer_sets": self.sets.to_dict()}
 
     def describe(self) -> str:
-        """Return in words what is promised of the sets."""
+        """Return in two sentences the promised probability, and held-out coverage and mean size."""
         return self.sets.describe()
 
     def shift(self) -> Shift:

@@ -177,7 +177,7 @@ def _count_directions(answer: Annotation, gold: Annotation) -> Hits:
 
 
 def _count_sets(answer: set[Any], gold: set[Any]) -> Hits:
-    """Count the common members of two sets."""
+    """Return the sizes of two sets as ``found`` and ``gold``, and of their intersection."""
     return Hits(len(answer), len(gold), len(answer & gold))
 
 
@@ -721,7 +721,8 @@ def _rank_documents(
     """Return the unchecked documents, those with most disputes first, then by id.
 
     ``given`` are the answers, ``helper`` our answers and ``gold`` the checked documents, by id. In
-    a document without our answers every answer counts as disputed.
+    a document without our answers every answer counts as disputed. Of the disputed items the first
+    ``MAX_LISTED_ITEMS`` are listed.
     """
     empty = Annotation((), (), (), (), ())
     rows = []

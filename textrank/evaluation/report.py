@@ -103,7 +103,10 @@ class Summary:
         return cls(float(np.mean(values)), float(np.std(values)), undefined, between)
 
     def __str__(self) -> str:
-        """Return mean and standard deviation in percent, with the number of undefined folds."""
+        """Return mean and standard deviation in percent, as in "51.2 ±3.4 (1 folds undefined)".
+
+        The note is left out if no fold is undefined; without a mean, "undefined in ... folds".
+        """
         if self.mean is None:
             return f"undefined in {self.undefined} folds"
         note = f" ({self.undefined} folds undefined)" if self.undefined else ""
@@ -180,7 +183,10 @@ class Report:
     trained_on: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Make sequences tuples and pooled metrics floats; raise ValueError without folds."""
+        """Make sequences tuples and pooled metrics floats.
+
+        Raises ValueError without folds, or if a pooled metric is NaN or infinite.
+        """
         object.__setattr__(self, "folds", tuple(self.folds))
         object.__setattr__(self, "notes", tuple(self.notes))
         object.__setattr__(self, "decisions", tuple(self.decisions))
@@ -376,7 +382,7 @@ def _plain(values: Mapping[str, float | None], owner: str) -> dict[str, float | 
 
 
 def _summary_to_dict(summary: Summary) -> dict[str, float | None]:
-    """Return a summary as plain values, without ``between`` if there is one split."""
+    """Return ``mean``, ``std``, ``undefined`` and, unless there is one split, ``between``."""
     row = asdict(summary)
     if summary.between is None:
         del row["between"]
@@ -386,7 +392,7 @@ def _summary_to_dict(summary: Summary) -> dict[str, float | None]:
 def _fold_from_row(row: Mapping[str, Any], names: Sequence[str]) -> Fold:
     """Build the fold of ``Fold.to_dict``; ``names`` are those of the metrics.
 
-    Keys that are neither metrics nor sizes become ``Fold.chosen``.
+    Missing metrics become None, missing sizes 0; keys that are neither become ``Fold.chosen``.
     """
     chosen = {k: v for k, v in row.items() if k not in names and k not in _SIZES}
     measures = {name: row.get(name) for name in names}

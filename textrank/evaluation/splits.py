@@ -153,7 +153,10 @@ class LeaveDocumentOut:
     """One fold per group; single documents seldom have an AUC, so see ``Report.pooled``."""
 
     def split(self, candidates: Sequence[Candidate], targets: Targets) -> Split:
-        """Return as many folds as groups, in order of appearance; ValueError for fewer than two."""
+        """Return one fold per group, numbered in order of appearance, as one repetition.
+
+        Raises ValueError for fewer than two groups.
+        """
         groups = [candidate.group for candidate in candidates]
         _check_units(len(set(groups)), "document")
         procedure = _describe("leave-document-out", 1, "document")

@@ -123,7 +123,7 @@ class Cache:
         return path
 
     def _path(self, kind: str, made_from: Mapping[str, Any]) -> Path:
-        """Return the path of the JSON file; ``kind`` is the name of the subfolder.
+        """Return the path of the JSON file, ``folder/kind/<hash of made_from>.json``.
 
         It need not exist. The order of the keys of ``made_from`` does not matter.
         """

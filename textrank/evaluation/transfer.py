@@ -329,7 +329,7 @@ class _Problem:
 
 
 def _mean_error(y: Vector, scores: Vector) -> float:
-    """Return the mean squared error of scores (n,), for the first n labels."""
+    """Return the mean squared error of scores (n,) against the first n labels of ``y``."""
     return float(np.mean((y[: len(scores)] - scores) ** 2))
 
 
@@ -479,7 +479,7 @@ class _FoldScores:
 
     @property
     def baseline(self) -> tuple[float | None, float | None]:
-        """AUC and F of the target alone."""
+        """AUC and F of the target alone, pooled over folds; None where undefined."""
         return auc(self.y, self.scores[""]), precision_recall_f(self.y, self.decisions[""]).f
 
     def effect(self, key: str, weight: float | None) -> TransferEffect:

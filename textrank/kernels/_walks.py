@@ -761,7 +761,7 @@ class UnrolledWalks:
         end = shapes.ends[self.target]
 
         def values(pairs: slice) -> Matrix:
-            """Return the walk weights of some pairs, (pairs, g)."""
+            """Return the walk weights of some pairs, (pairs, g), without the walk of length 0."""
             products = inner.take(self.between[pairs], axis=0)
             products *= weights.take(passes.last[self.source[pairs]], axis=0)
             products *= weights.take(passes.first[self.target[pairs]], axis=0)
@@ -1120,7 +1120,10 @@ class _Tables:
 
 
 def _pad_labels(labels: NDArray[np.int32], width: int) -> NDArray[np.int32]:
-    """Return labels (g, v, k) padded with -1 to ``width`` labels per vertex."""
+    """Return labels (g, v, k) padded with -1 to ``width`` labels per vertex, (g, v, width).
+
+    ``labels`` itself if ``k`` is ``width`` already.
+    """
     k = labels.shape[2]
     if k == width:
         return labels

@@ -233,7 +233,8 @@ class Sum:
         """Return ``score(X, question_ids)``, the sum of the scores of the parts.
 
         A part is scored with the weights of the features whose name begins with the part's name,
-        times the square root of its weight. Raises TypeError if a part has no explicit features.
+        times the square root of its weight; parts of weight 0 are left out. Raises TypeError if a
+        part has no explicit features.
         """
         parts = [
             (w**0.5, compile_scorer(k, weights.select_prefix(n))) for n, w, k in self._nonzero_parts
@@ -292,7 +293,10 @@ class Choice:
     kernels: KernelCollection
 
     def __post_init__(self) -> None:
-        """Replace ``kernels`` by a validated dictionary."""
+        """Replace ``kernels`` by a dictionary by name; those of a list are named by view or class.
+
+        Raises ValueError without kernels, or for one that is not a kernel.
+        """
         object.__setattr__(self, "kernels", _named_kernels(self.kernels))
 
     @property
@@ -327,7 +331,10 @@ class Product:
     kernels: KernelCollection
 
     def __post_init__(self) -> None:
-        """Replace ``kernels`` by a validated dictionary."""
+        """Replace ``kernels`` by a dictionary by name; parts of a list are named by view or class.
+
+        Raises ValueError without parts, or for one that is not a kernel.
+        """
         object.__setattr__(self, "kernels", _named_kernels(self.kernels))
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
@@ -437,11 +444,11 @@ class Polynomial:
             )
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        """Return the Gram matrix (x, y); of X with itself if Y is None."""
+        """Return ``(gamma K + constant) ** degree`` (x, y); of X with itself if Y is None."""
         return (self.gamma * self.kernel(X, Y) + self.constant) ** self.degree
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """Return the diagonal of the Gram matrix, (x,)."""
+        """Return ``(gamma k + constant) ** degree`` of the inner kernel's diagonal k, (x,)."""
         return (self.gamma * self.kernel.diag(X) + self.constant) ** self.degree
 
 
@@ -464,7 +471,7 @@ class Gaussian:
             raise ValueError(f"gamma must be positive, got {self.gamma}")
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        """Return the Gram matrix (x, y).
+        """Return ``exp(-gamma d^2)`` (x, y), ``d`` the distance of features of the inner kernel.
 
         Y None compares X with itself; the diagonal is then exactly 1.
         """
@@ -503,11 +510,11 @@ class Exponential:
             raise ValueError(f"gamma must be positive, got {self.gamma}")
 
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
-        """Return the Gram matrix (x, y); of X with itself if Y is None."""
+        """Return ``exp(gamma (K - 1))`` (x, y) of the inner kernel; Y None is X with itself."""
         return np.exp(self.gamma * (self.kernel(X, Y) - 1.0))
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """Return the diagonal of the Gram matrix, (x,)."""
+        """Return ``exp(gamma (k - 1))`` of the inner kernel's diagonal k, (x,)."""
         return np.exp(self.gamma * (self.kernel.diag(X) - 1.0))
 
 
@@ -571,7 +578,7 @@ class Normalized:
         inner_scorer = compile_scorer(self.kernel, weights)
 
         def score(X: Sequence[Any], question_ids: Indices) -> LinearScores:
-            """Score each candidate by the weights of its question."""
+            """Score each candidate by its question's weights, over the length of its features."""
             scores = inner_scorer(X, question_ids)
             return scores.scale(self._factors(scores.squares))
 
@@ -660,9 +667,10 @@ class OnView:
 
 
 def _named_kernels(kernels: KernelCollection) -> dict[str, Kernel[Any]]:
-    """Return the kernels by name, in order; the kernels of a list are named by ``_kernel_names``.
+    """Return the kernels by name, in order; those of a list are named by their view or class.
 
-    Raises ValueError if there are none or one is not a kernel.
+    Equal names of a list are numbered from 1. Raises ValueError if there are none or one is not a
+    kernel.
     """
     if not kernels:
         raise ValueError("kernels must name at least one kernel, got none")
@@ -760,7 +768,10 @@ class Centred:
         return K
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """Return the diagonal of the centred Gram matrix, (x,)."""
+        """Return the diagonal of the centred Gram matrix, (x,).
+
+        With reference r it is ``k(x, x) - 2 mean_r k(x, r) + mean_rs k(r, s)``.
+        """
         return self.kernel.diag(X) - 2 * self._means(X) + self.kernel(self.reference).mean()
 
     def _means(self, X: Sequence[Any]) -> Vector:

@@ -72,7 +72,11 @@ class Positional:
     words: WordTransformation | None = None
 
     def __call__(self, X: Sequence[Contexts], Y: Sequence[Contexts] | None = None) -> Matrix:
-        """Return the Gram matrix (x, y); of X with itself if Y is None."""
+        """Return the Gram matrix (x, y) by explicit features; of X with itself if Y is None.
+
+        A value sums, over pairs of words of the two contexts, similarity of words (equal or not if
+        ``words`` is None) times similarity of positions. It is not normalised.
+        """
         return gram_of_features(self.features, X, Y)
 
     def diag(self, X: Sequence[Contexts]) -> Vector:
@@ -374,7 +378,10 @@ class ContextScorer:
 
         @lru_cache(maxsize=4)
         def factor(distance: int) -> Matrix:
-            """Return R of the positions ``-distance ... distance``, model components first."""
+            """Return R of the positions ``-distance ... distance``, model components first.
+
+            One row per position; the last four results are cached.
+            """
             return _align_components(
                 positions.factor(np.arange(-distance, distance + 1)), components
             )
@@ -439,7 +446,8 @@ class ContextScorer:
 
         ``row``, ``word`` and ``sums`` are aligned: the context of a word, its number in the model
         and its component sums. ``question_ids`` and ``squares``, the squared length of the
-        features, have one entry per context. A question id of -1 is unknown and has no weights.
+        features, have one entry per context; ``squares`` is passed on. A question id of -1 is
+        unknown and has no weights.
         """
         question = question_ids[row]
         codes = np.where(question < 0, -1, word * self.questions + question)

@@ -215,7 +215,9 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
     ) -> Iterator[LabelPairs]:
         """Yield the label pairs of a family of large graphs, as many graphs at a time as fit.
 
-        ``rank`` is ``GraphBatch.label_ranks``. Nothing is yielded if no vertex has a label.
+        That is ``MAX_MATRIX_VALUES`` numbers in their adjacency matrices, but at least one graph.
+        ``rank`` maps label numbers to ranks, ``cycles`` are the family's cyclic parts. Nothing is
+        yielded if no vertex has a label.
         """
         places = LabelledVertices.from_family(family, rank)
         if not len(places):

@@ -46,7 +46,9 @@ class LocalSum(ExplicitKernel[Sequences]):
     def __post_init__(self) -> None:
         """Convert a positional matrix to tuples.
 
-        Raise ValueError for settings that give no kernel.
+        Raises ValueError unless the window is an integer of at least 0, theta is positive, and the
+        matrix (or name) gives a symmetric, non-negative, positive semidefinite matrix of that
+        window.
         """
         _freeze_positional(self)
 
@@ -87,7 +89,9 @@ class LocalityConvolution:
     def __post_init__(self) -> None:
         """Convert a positional matrix to tuples.
 
-        Raise ValueError for settings that give no kernel.
+        Raises ValueError unless the window is an integer of at least 0, theta is positive, and the
+        matrix (or name) gives a symmetric, non-negative, positive semidefinite matrix of that
+        window.
         """
         _freeze_positional(self)
 
@@ -155,8 +159,8 @@ class LocalityImproved(ExplicitKernel[Sequences]):
     def _coefficient(self, offsets: tuple[int, ...]) -> float:
         """Return the coefficient of ``Π_{m in offsets} δ_m`` in ``(Σ_m D_m δ_m)^degree``.
 
-        By inclusion and exclusion; ``δ_m² = δ_m``. ``offsets`` has between 1 and ``degree``
-        different offsets.
+        ``D_m`` is ``1 + window - |m|``. By inclusion and exclusion; ``δ_m² = δ_m``. ``offsets`` has
+        between 1 and ``degree`` different offsets.
         """
         return float(
             sum(
@@ -230,7 +234,9 @@ class GapWeighted(ExplicitKernel[Sequences]):
     def features(self, X: Sequence[Sequences]) -> Features:
         """Return the summed weight of each subsequence of ``length`` symbols, one row per sequence.
 
-        A column is named by its symbols. Sequences shorter than ``length`` have empty rows.
+        An occurrence weighs ``decay`` to the power of the number of symbols from its first to its
+        last; longer ones than ``stretch`` (0: no limit) do not count. A column is named by its
+        symbols. Sequences shorter than ``length`` have empty rows.
         """
         sequences = as_sequences(X)
         extent = self.stretch or int(np.diff(sequences.starts).max(initial=self.length))
@@ -564,6 +570,7 @@ class WindowPairs:
     def _compare_all(self, i: Indices, j: Indices) -> Matrix:
         """Return M for all windows ``i`` with all windows ``j``, all of one centre, (i, j).
 
+        It is the product of ``1 + P[m, k]`` over all pairs of positions m, k with equal symbols.
         Symbols outside a sequence match nothing. That the centres are equal is not checked.
         """
         w = self.symbols.shape[1] // 2

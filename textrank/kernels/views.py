@@ -673,7 +673,7 @@ class CombinedViews:
         return GramAlternatives([{"gaussian_weight": w} for w in self.gaussian_weights], grams)
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """Return the diagonal of the Gram matrix, (x,)."""
+        """Return the diagonal of the Gram matrix, (x,): ones, but for round-off."""
         return self.as_expression.diag(X)
 
     def contributions(self, X: Sequence[Any], Y: Sequence[Any], coef: Vector) -> Features:
@@ -802,7 +802,7 @@ class EachView:
         return self._sum(X)(X, Y)
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """Return the diagonal of the Gram matrix, (x,)."""
+        """Return the weighted sum of the views' diagonals, (x,); empty without rows."""
         return self._sum(X).diag(X) if len(X) else np.zeros(0)
 
     def features(self, X: Sequence[Any]) -> Features:
@@ -867,7 +867,7 @@ class PerQuestionKernel:
         return np.where(left[:, None] == right[None, :], K, 0.0)
 
     def diag(self, X: Sequence[Any]) -> Vector:
-        """Return the diagonal of the Gram matrix, (x,)."""
+        """Return the inner kernel's diagonal plus the squared constant, (x,)."""
         return self.kernel.diag(X) + self.constant**2
 
     def features(self, X: Sequence[Any]) -> Features:

@@ -69,7 +69,10 @@ class _DigitTable:
         return cell, _LOW_BITS.take(p & ((1 << WORD_BITS) - 1))
 
     def count(self, cell: Counts, mask: NDArray[np.uint32]) -> Counts:
-        """Return the counts (q,) at cells (q,) with their masks, both as from ``cells``."""
+        """Return how many of the first p digits are at least t, (q,).
+
+        ``cell`` and ``mask`` (q,) are the result of ``cells(p, t)``.
+        """
         bits = self.words.take(cell)
         bits &= mask
         counts = self.before.take(cell)

@@ -207,8 +207,8 @@ def score_alphas(heldout: Matrix, targets: Targets, select: SelectionMetric) -> 
 def concordance(scores: Matrix, y: Vector) -> Vector:  # (a, h), (h,) -> (a,)
     """Return the share of pairs with different labels that the scores order rightly, per alpha.
 
-    ``scores`` (a, h) and labels ``y`` (h,) are those of one query; the result is (a,). Tied scores
-    (see ``merge_ties``) count one half. NaN if no labels differ. Queries of at most
+    ``scores`` (a, h) and labels ``y`` (h,) are those of one query; the result is (a,). Scores tied
+    up to round-off count one half. NaN if no labels differ. Queries of at most
     ``MAX_ALL_PAIRS_CANDIDATES`` compare all pairs at all alphas in one product, O(a h^2).
     """
     if len(y) > MAX_ALL_PAIRS_CANDIDATES:
@@ -240,10 +240,10 @@ def preference_concordance(scores: Matrix, graph: PreferenceGraph) -> Vector:  #
 
 
 def _mean_concordance(heldout: Matrix, y: Vector, queries: list[Indices]) -> Vector:
-    """Return the mean of ``concordance`` over queries whose labels differ, per alpha, (a,).
+    """Return the share of rightly ordered pairs, mean over queries whose labels differ, (a,).
 
-    ``heldout`` is (a, n), ``queries`` are the rows of each query. Raises ValueError if the labels
-    differ in no query.
+    ``heldout`` is (a, n), ``queries`` are the rows of each query; pairs have different labels, and
+    ties count one half. Raises ValueError if the labels differ in no query.
     """
     usable = [rows for rows in queries if np.ptp(y[rows]) > 0]
     if not usable:

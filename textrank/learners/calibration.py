@@ -121,11 +121,14 @@ class PlattCalibration:
         return cls(float(values["slope"]), float(values["shift"]), above, sources)
 
     def __call__(self, scores: Any) -> Vector:
-        """Return the probability of a positive label for each score, in the shape of ``scores``."""
+        """Return the probability of a positive label, in the shape of ``scores``.
+
+        It is the logistic function of ``slope * s + above * max(s, 0) + shift``.
+        """
         return np.asarray(expit(self.log_odds(scores)))[()]
 
     def log_odds(self, scores: Any) -> Vector:
-        """Return the logarithm of the odds of a positive label, in the shape of ``scores``."""
+        """Return ``slope * s + above * max(s, 0) + shift``, in the shape of ``scores``."""
         s = np.asarray(scores)
         return np.asarray(self.slope * s + self.above * np.maximum(s, 0) + self.shift)[()]
 
@@ -246,7 +249,7 @@ def fit_logistic(Z: Matrix, targets: Vector, ridge: Vector, start: Vector | None
     """
 
     def loss(w: Vector) -> float:
-        """Return the penalised log loss at the weights (d,)."""
+        """Return the summed log loss at the weights (d,), plus half of ``ridge * w^2``."""
         t = Z @ w
         fit = -(targets * log_expit(t) + (1 - targets) * log_expit(-t)).sum()
         return float(fit + (ridge * w**2).sum() / 2)
@@ -510,7 +513,8 @@ class PriorShift:
     def threshold(self, scores: Vector) -> float:
         """Return the threshold that maximises expected F1 on the new raw scores (m,) themselves.
 
-        Raises ValueError for no scores.
+        Probabilities are those corrected for the new share of positives. Raises ValueError for no
+        scores.
         """
         probabilities = self.probabilities(scores) if len(scores) else np.empty(0)
         return expected_threshold(scores, probabilities)

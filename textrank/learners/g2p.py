@@ -224,7 +224,7 @@ class EmbeddingRLS:
     def _embedding(self, alpha: float, n: int) -> G2P:
         """Return the embedding of n candidates at this alpha, with ``neighbours`` as a number.
 
-        A share below 1 becomes that part of n, rounded down, and at least 15.
+        A share below 1 becomes that part of n, rounded down, and at least 15; None stays None.
         """
         count = self.neighbours
         if count is not None:

@@ -134,13 +134,13 @@ def heldout_all_alphas(
 def heldout_ill_conditioned(
     spectrum: Spectrum, Y: Matrix, alphas: Vector, groups: Sequence[Indices]
 ) -> Iterator[tuple[Indices, Matrix]]:
-    """Yield what ``heldout_all_alphas`` does, for eigenvalues so large that alpha is round-off.
+    """Yield rows (b, h) of groups and held-out scores (b, a, h, p), where alpha is round-off.
 
-    ``Y`` (n, p) are labels, ``alphas`` (a,) regularisation values. ``G`` is the sum of
-    ``(I - QQ') / alpha`` and ``Q (w + alpha)^-1 Q'``. If only one group has some feature, the first
-    part is zero in some direction but for round-off, which would hide the second. So the parts are
-    computed apart, and that round-off is set to zero. An infinite eigenvalue means a direction that
-    is not penalised.
+    For eigenvalues so large; otherwise like ``heldout_all_alphas``. ``Y`` (n, p) are labels,
+    ``alphas`` (a,) regularisation values. ``G`` is the sum of ``(I - QQ') / alpha`` and ``Q (w +
+    alpha)^-1 Q'``. If only one group has some feature, the first part is zero in some direction but
+    for round-off, which would hide the second. So the parts are computed apart, and that round-off
+    is set to zero. An infinite eigenvalue means a direction that is not penalised.
     """
     Z = spectrum.Q.T @ Y
     rest = Y - spectrum.Q @ Z

@@ -553,7 +553,8 @@ class UpdatableRankRLS:
 def _root(queries: Indices, normalised: bool) -> Callable[[Matrix], Matrix]:
     """Return the function ``X -> R X`` of all pairs of these queries (n,), ``X`` (n, m) or (n,).
 
-    It subtracts the mean of each query and scales the rest, see ``QueryCentring``.
+    It subtracts the mean of each query and multiplies by the root of the query's scale: its size h,
+    or ``2 / (h - 1)`` if ``normalised``.
     """
     return QueryCentring(np.unique(queries, return_inverse=True)[1], normalised).root
 

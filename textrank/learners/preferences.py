@@ -79,16 +79,17 @@ class WeightedGraph:
 
     @cached_property
     def pull(self) -> Vector:
-        """``p = B c`` (n,): the sum of pulls on each candidate."""
+        """``p = B c`` (n,): the sum of pulls on each candidate, positive for the preferred one."""
         signed = np.column_stack([self.pulls, -self.pulls]).ravel()
         return np.asarray(
             np.bincount(self.pairs.ravel(), signed, minlength=self.n), dtype=np.float64
         )
 
     def differences(self, X: Matrix | SparseMatrix, edges: Indices | None = None) -> Matrix:
-        """Return ``B'X`` (e, m), weighted differences of rows of ``X`` (n, m), dense.
+        """Return ``B'X`` (e, m): differences of rows of ``X`` (n, m), better less worse, dense.
 
-        ``edges`` selects some of the edges; None takes all.
+        Each is multiplied by the root of its edge's weight. ``edges`` selects some of the edges, by
+        number; None takes all.
         """
         pairs, weights = self.pairs, self.weights
         if edges is not None:
@@ -169,7 +170,7 @@ class PreferenceProblem:
 
     @property
     def _is_triangular(self) -> bool:
-        """Whether ``C`` is a square, lower triangular factor of a Gram matrix, see ``_factor``."""
+        """Whether ``C`` is a square, and so lower triangular, Cholesky factor of a Gram matrix."""
         return self.is_dual and self.C.shape[0] == self.C.shape[1]
 
     @classmethod

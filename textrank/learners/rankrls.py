@@ -198,7 +198,10 @@ class QueryCentring:
         return sp.csr_array(cells, shape=(len(self._first), n))
 
     def laplacian(self) -> Callable[[Vector], Vector]:
-        """Return a function ``u -> L u`` of one vector (n,), in O(n); ``u`` is not changed."""
+        """Return a function ``u -> L u`` of one vector (n,), in O(n); ``u`` is not changed.
+
+        It subtracts the mean of each query and multiplies by the query's scale.
+        """
         query, scale = self.query, self.scale
         share = 1.0 / np.bincount(query)
         return lambda u: (u - (np.bincount(query, u) * share)[query]) * scale
@@ -589,11 +592,11 @@ class RankRLS:
     ) -> tuple[Matrix, Matrix]:  # (a, n, p) or (a, d, p), (a, n, p)
         """Return coefficients or feature weights, and held-out scores, of several outputs at once.
 
-        ``y`` (n, p), or (n,) for one output, replaces the labels of ``targets``, whose groups and
-        queries all outputs share. With the cost ``magnitude`` and ties, one decomposition serves
-        all outputs; other costs decompose once for each. With a preference graph there is one
-        output, and ``y`` is not used. Sample weights are ignored. Raises ValueError for a query
-        that reaches into two groups.
+        They are (a, n, p) with a Gram matrix or (a, d, p), and (a, n, p). ``y`` (n, p), or (n,) for
+        one output, replaces the labels of ``targets``, whose groups and queries all outputs share.
+        With the cost ``magnitude`` and ties, one decomposition serves all outputs; other costs
+        decompose once for each. With a preference graph there is one output, and ``y`` is not used.
+        Sample weights are ignored. Raises ValueError for a query that reaches into two groups.
         """
         matrix, dual = check_data(data)
         alphas = np.array(self.alphas)
@@ -734,7 +737,8 @@ class RankRLS:
     def preferences(self, targets: Targets) -> Preferences:
         """Return the preferences that these settings derive from labels and queries.
 
-        ``scope`` is not looked at here.
+        A ``QueryCentring`` for the cost ``magnitude`` with ties, which needs no labels, else a
+        ``PreferenceLaplacian``. ``scope`` and a preference graph are not looked at here.
         """
         query = np.unique(targets.queries, return_inverse=True)[1]
         if self.cost == "magnitude" and self.ties:

@@ -131,9 +131,10 @@ class RankSVM:
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
         """Return coefficients, or feature weights, and held-out scores at every alpha.
 
-        A Gram matrix (n, n) gives coefficients of candidates (alphas, n), ``Features`` give feature
-        weights (alphas, d). Held-out scores are (alphas, n). Raises ValueError for sample weights,
-        and if all candidates are in one group.
+        A Gram matrix (n, n) gives coefficients of candidates (alphas, n), 0 off a basis sampled by
+        ``size``; ``Features`` give feature weights (alphas, d). Held-out scores are (alphas, n), by
+        ``folds`` folds of groups. Raises ValueError for sample weights, if all candidates are in
+        one group, and for features with a ``size``.
         """
         check_unweighted(targets, "ranksvm.v1")
         coordinates = self._map(data, targets)
@@ -252,7 +253,7 @@ class EdgePairs:
         return float(margin @ margin), self._gradient(-2.0 * margin)
 
     def _margins(self, scores: Vector) -> Vector:
-        """Return ``max(0, 1 - s_h + s_j)`` of each preference, (l,)."""
+        """Return ``max(0, 1 - s_h + s_j)`` of each preference of h over j, (l,)."""
         better, worse = self.graph.pairs.T
         return np.maximum(1.0 - scores[better] + scores[worse], 0.0)
 
@@ -334,7 +335,7 @@ class LabelPairs:
 
     @cached_property
     def merges(self) -> list[_Merge]:
-        """Merges of neighbouring blocks, first of one level each, then of twice as many."""
+        """Merges of neighbouring blocks: of one level each, then of 2, 4 ... up to the span."""
         return [
             _Merge.from_blocks(self.level >> step) for step in range(self.span.bit_length() - 1)
         ]
@@ -503,7 +504,7 @@ def minimise_bundle(
     penalty = alpha / number
 
     def evaluate(w: Vector, scores: Vector) -> _Point:
-        """Return the point of weights (d,) whose scores (n,) are known."""
+        """Return the point of weights (d,) and scores (n,): mean hinge loss, objective, slope."""
         loss, slope = problem.pairs.hinge(scores)
         loss, slope = loss / number, slope / number
         return _Point(w, scores, loss, loss + penalty * float(w @ w), slope)

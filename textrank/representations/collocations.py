@@ -63,7 +63,11 @@ class TokenForms:
         return TokenForm(OUTSIDE, OUTSIDE, self._all_tags(OUTSIDE, OUTSIDE), OUTSIDE[-3:])
 
     def _make_form(self, text: str) -> TokenForm:
-        """Return the form of a lower-case text; a word without tags is tagged by its ending."""
+        """Return the form of a lower-case text: word, tag, all tags and ending of three letters.
+
+        The tag is the first of the lexicon, or "-" and the ending for an unknown word. Digits are
+        collapsed first if the setting says so.
+        """
         word = collapse_digits(text) if self.digits == "collapse" else text
         tag = self.lexicon[word][0] if word in self.lexicon else f"-{word[-3:]}"
         return TokenForm(word, tag, self._all_tags(word, tag), word[-3:])
@@ -505,10 +509,11 @@ def load_lexicon(name: str) -> Mapping[str, Sequence[str]]:
 
 
 def write_lexicon(lexicon: Mapping[str, Sequence[str]], path: str | Path) -> None:
-    """Write a lexicon in the format of ``load_lexicon``, sorted, so that bytes are reproducible.
+    """Write a lexicon, one line per word with a tab and its tags separated by blanks, sorted.
 
-    A path that ends in ".gz" is compressed; an existing file is overwritten. Raises ValueError for
-    a word or tag with a tab or newline. Tags must not contain blanks, which is not checked.
+    So the bytes are reproducible; ``load_lexicon`` reads it. A path that ends in ".gz" is
+    compressed; an existing file is overwritten. Raises ValueError for a word or tag with a tab or
+    newline. Tags must not contain blanks, which is not checked.
     """
     lines = [f"{word}\t{' '.join(tags)}\n" for word, tags in sorted(lexicon.items())]
     if bad := next((line for line in lines if line.count("\t") != 1 or line.count("\n") != 1), ""):

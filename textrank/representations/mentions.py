@@ -458,7 +458,10 @@ class _Text:
         return 0
 
     def _after_listed(self, index: int, high: int) -> int:
-        """Return the end of the name after conjunctions at ``index``; 0 if there is none."""
+        """Return the end of the name that follows conjunctions at ``index``; 0 if there is none.
+
+        There may be no conjunction. The name must begin right after them.
+        """
         while index < high and self.words[index] in CONJUNCTIONS:
             index += 1
         return self.ends.get(index, 0)

@@ -47,7 +47,7 @@ class Bag:
     """
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
-        """Return R with one row per position and a single column of ones."""
+        """Return R with one row per position and a single column of ones, named "anywhere"."""
         return Features(
             sp.csr_array(np.ones((len(positions), 1))), FeatureNames.from_iterable(["anywhere"])
         )
@@ -189,7 +189,10 @@ class Smooth:
     tolerance: float = 1e-12
 
     def __post_init__(self) -> None:
-        """Raise ValueError for settings outside their range."""
+        """Convert bins to a tuple; raise ValueError for settings outside their range.
+
+        Bins start at 1 and grow, the tolerance lies strictly between 0 and 1, theta is positive.
+        """
         _validate_smooth(self)
 
     def factor(self, positions: NDArray[np.integer]) -> Features:
@@ -220,7 +223,11 @@ class ScaleFree:
     tolerance: float = 1e-12
 
     def __post_init__(self) -> None:
-        """Raise ValueError for settings outside their range."""
+        """Convert bins to a tuple; raise ValueError for settings outside their range.
+
+        Bins start at 1 and grow, the tolerance lies strictly between 0 and 1, theta is positive,
+        and ``across`` lies between 0 and 1.
+        """
         _validate_smooth(self)
         _validate_across(self.across)
 
@@ -249,7 +256,11 @@ class LogScale:
     tolerance: float = 1e-12
 
     def __post_init__(self) -> None:
-        """Raise ValueError for settings outside their range."""
+        """Convert bins to a tuple; raise ValueError for settings outside their range.
+
+        Bins start at 1 and grow, the tolerance lies strictly between 0 and 1, theta is positive,
+        and ``across`` lies between 0 and 1.
+        """
         _validate_smooth(self)
         _validate_across(self.across)
 
@@ -454,7 +465,7 @@ def _drop_empty_columns(F: Features) -> Features:
 
 
 def _as_dict(setting: Any) -> dict[str, Any]:
-    """Return a mapping as a dictionary."""
+    """Return a mapping as a new dictionary."""
     return dict(setting)
 
 
@@ -537,7 +548,7 @@ class SharedStem:
     algorithm: str = "porter"
 
     def __post_init__(self) -> None:
-        """Raise ValueError for an unknown stemmer."""
+        """Raise ValueError unless ``algorithm`` is a stemmer of snowballstemmer or "snowball"."""
         stemmer(self.algorithm)
 
     def factor(self, words: Sequence[str]) -> Features:
@@ -571,7 +582,10 @@ class SharedTag:
     file_settings: ClassVar[Mapping[str, Sequence[Any]]] = {"tags": SHIPPED_LEXICONS}
 
     def __post_init__(self) -> None:
-        """Raise ValueError for another ``unknown`` or a lexicon that cannot be read."""
+        """Raise ValueError unless ``unknown`` is "none" or "ending" and the lexicon can be read.
+
+        A lexicon given as a path is loaded here.
+        """
         if self.unknown not in ("none", "ending"):
             raise ValueError(f"unknown must be 'none' or 'ending', got {self.unknown!r}")
         if isinstance(self.tags, str):

@@ -313,7 +313,7 @@ def get_not_reproduced(source: str) -> Sequence[tuple[str, str]]:
 
 
 def _load_published_file() -> dict[str, Any]:
-    """Return the content of ``published.json``."""
+    """Return the content of ``published.json``, which is shipped with the package."""
     path = files("textrank.reproduce") / "published.json"
     content: dict[str, Any] = load_json(path.read_text("utf-8"), "published.json")
     return content
@@ -370,8 +370,8 @@ The tables are short versions that take seconds to minutes; where noted, `--full
 def format_page(tables: Sequence[Table]) -> str:
     """Return the Markdown page of all tables, grouped by paper, with the total processor time.
 
-    Papers are in the order of ``get_sources``, tables of a paper in the given order; papers without
-    a table are left out.
+    Papers are in the order of ``get_sources``, tables of a paper in the given order, then what was
+    not reproduced of it; papers without a table are left out.
     """
     parts = [PAGE_INTRODUCTION]
     for key, citation in get_sources().items():
@@ -415,7 +415,8 @@ def format_section(table: Table) -> str:
 def format_markdown(table: Table) -> str:
     """Return the figures as a Markdown table, one line per entry of ``Table.rows``.
 
-    Columns are those of ``Table.columns``, cells those of ``format_cell``.
+    Columns are those of ``Table.columns``. A cell is "published → ours", only ours if nothing is
+    published, and empty without both.
     """
     columns = table.columns
     lines = ["| | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
@@ -526,7 +527,7 @@ def fit_tfidf(train: list[str], test: list[str]) -> tuple[SparseMatrix, SparseMa
 
 
 def topic_labels(articles: list[ReutersArticle], topic: str) -> Vector:
-    """Return 1.0 for the articles of a topic and -1.0 for the others, shape (articles,)."""
+    """Return 1.0 for articles that have the topic and -1.0 for the others, (articles,)."""
     return np.array([1.0 if topic in article.topics else -1.0 for article in articles])
 
 
@@ -563,7 +564,7 @@ def read_small_sets(path: Path) -> dict[str, Sample]:
 def read_jester(path: Path) -> Matrix:
     """Return the ratings of users (rows) for the hundred jokes (columns), NaN where there is none.
 
-    ``path`` is a CSV file compressed with gzip.
+    ``path`` is a CSV file compressed with gzip, without a header; empty fields are missing ratings.
     """
     with gzip.open(path, "rt") as stream:
         return np.genfromtxt(io.StringIO(stream.read()), delimiter=",", filling_values=np.nan)

@@ -77,8 +77,8 @@ def run_multiclass(settings: RunSettings) -> Cells:
 def run_two_classes(settings: RunSettings) -> Cells:
     """Compute the AUC of RLS, SVM, naive Bayes and random forest on binary data sets.
 
-    One row per set of ``BINARY_SETS``, one column per method, over folds; an undefined AUC counts
-    as 0.
+    One row per set of ``BINARY_SETS``, one column per method, mean and standard deviation over five
+    folds, ten in the full version; an undefined AUC counts as 0.
     """
     sets = read_small_sets(settings.file(SMALL_SETS))
     cells: dict[str, dict[str, Figure]] = {}

@@ -253,9 +253,10 @@ def _compare_positions(
     """Return the accuracy of a pipeline with each variant, then of some with collocations.
 
     ``pipeline`` is the name of a shipped cfg. One row per entry of ``VARIANTS``, all with the same
-    context, computed with the kernel ``weights``; further rows use the variants
-    ``WITH_COLLOCATIONS`` with ``more`` merged into the weights. Columns are those of ``_accuracy``.
-    Words are lower-case, so that their tags are known. Alpha is fixed to 1.
+    context, computed with the kernel ``weights``; further rows, "<variant>, collocations", use the
+    variants ``WITH_COLLOCATIONS`` with ``more`` merged into the weights. Columns are "pooled" and
+    "mean of words or sets". Words are lower-case, so that their tags are known. Alpha is fixed to
+    1.
     """
     cells: dict[str, dict[str, Figure]] = {}
     rows = [(name, name, weights) for name in VARIANTS]

@@ -55,8 +55,9 @@ def read_documents(
 def run_within(settings: RunSettings) -> Cells:
     """Compute precision, recall, F and AUC of the all-paths kernel with the given folds.
 
-    One row per corpus; mean and standard deviation over the folds of ``ppi/folds.json``. The last
-    columns are precision and F of the co-occurrence baseline, which says yes to every pair.
+    One row per corpus of ``CORPORA``; mean and standard deviation over the folds of
+    ``ppi/folds.json``. The last columns are precision and F of the co-occurrence baseline, which
+    says yes to every pair.
     """
     table = read_json(settings.file("ppi/folds.json"), MAX_UNPACKED_BYTES)
     pipeline, cells = load_pipeline("ppi-apg"), {}
@@ -106,7 +107,8 @@ def _fold_figure(report: Report, metric: str) -> Figure:
 def run_across(settings: RunSettings) -> Cells:
     """Compute AUC and F under three thresholds, trained on one corpus and tested on another.
 
-    One row per ordered pair of corpora, "train → test"; undefined metrics are left out.
+    One row per ordered pair of ``CORPORA``, "train → test"; columns are the labels of
+    ``METRIC_NAMES``, where "f" is "F, own threshold". Undefined metrics are left out.
     """
     crossed = cross_corpora(
         load_pipeline("ppi-apg"), {name: read_documents(settings, name) for name in CORPORA}
