@@ -269,6 +269,8 @@ class TrainingData:
         ends = np.cumsum(counts).tolist()
         if not len(ids) == len(counts) == len(has_text) == len(set(ids)):
             raise ValueError("the documents of the training data do not fit together")
+        if len(arrays["texts"]) != has_text.sum():
+            raise ValueError("the training data does not have one text per document with text")
         documents = tuple(
             TrainingDocument(
                 name,

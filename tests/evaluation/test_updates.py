@@ -18,6 +18,7 @@ from textrank.model import Model
 from textrank.pipeline import Pipeline
 from textrank.tasks.ppi.graphs import DependencyGraph
 from textrank.tasks.ppi.task import PPI
+from textrank.training_data import TrainingData
 from textrank.updates import (
     Receipt,
     add_documents,
@@ -97,6 +98,14 @@ def test_stored_training_data_survive_a_round_trip(docs, tmp_path):
         model.to_disk(tmp_path / str(number))
         again = forget_documents(Model.from_disk(tmp_path / str(number)), GONE)
         assert largest_difference(again, forget_documents(model, GONE)) < 1e-9
+
+
+def test_stored_training_data_with_a_text_too_few_are_refused(docs):
+    arrays = dict(make_pipeline().fit(docs, updatable=True).training.to_arrays())
+    arrays["has_text"] = np.ones_like(arrays["has_text"])
+    arrays["texts"] = arrays["texts"][:-1]
+    with pytest.raises(ValueError, match="one text per document with text"):
+        TrainingData.from_arrays(arrays)
 
 
 def test_unknown_documents_and_models_without_training_data_are_refused(docs):
