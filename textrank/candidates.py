@@ -530,8 +530,8 @@ def token_table(doc: Doc) -> Mapping[str, NDArray[np.uint64]]:
     """Return the attributes ``TOKEN_ATTRIBUTES`` of all tokens, each an array ``(len(doc),)``.
 
     The keys are ``ORTH``, ``LOWER``, ``SPACY`` and ``SENT_START``. The first two are hashes of the
-    string store; in the others 1 means yes. Inside ``doc_cache`` the table is read once and shared,
-    so do not change it.
+    string store; in the others 1 means yes (compare with 1: "no" may be a large number). Inside
+    ``doc_cache`` the table is read once and shared, so do not change it.
     """
 
     def read() -> Mapping[str, NDArray[np.uint64]]:

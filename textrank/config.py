@@ -682,7 +682,10 @@ def corpus_paths(path: str | Path) -> list[Path]:
 
 
 def _reader_paths(reader: Any) -> list[Path]:
-    """Return the paths of a reader, and of the parts of a ``ConcatCorpus``; [] if it has none."""
+    """Return the paths of a reader, and of the parts of a ``ConcatCorpus``.
+
+    A path is the attribute ``path`` if that is a str. A reader without one has none: [].
+    """
     from textrank.formats.base import ConcatCorpus
 
     if isinstance(reader, ConcatCorpus):

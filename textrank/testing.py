@@ -104,8 +104,10 @@ def _check_empty(kernel: Kernel[Any], X: Sequence[Any]) -> None:
 
 
 def _check_features(kernel: Any, X: Sequence[Any], K: Matrix, close: _Close) -> None:
-    """Check explicit features, and features aligned to other names, against ``K = kernel(X)``.
+    """Check explicit features against ``K = kernel(X)``.
 
+    Their number of rows and products must fit, and features of all of ``X``, aligned to the names
+    of its first half, must give ``K[:, :half]``.
     ``close`` raises AssertionError if their products differ from ``K``. The kernel must have
     features.
     """

@@ -41,7 +41,7 @@ def command(
 ) -> int:
     """Find correctly spelled words that are wrong in context, e.g. *then* for *than*.
 
-    Exits with code 1 if any are found.
+    Exits with code 1 if any are found, also if --fix corrected them.
     """
     if format not in FORMATS:
         raise ValueError(f"--format must be one of {', '.join(FORMATS)}, got {format!r}.")

@@ -669,7 +669,8 @@ class AnswerSetMarker:
     def shift(self) -> Shift:
         """Compare the documents seen so far with the held-out documents of the model.
 
-        Only documents with candidates count.
+        Only documents with candidates count; fewer than ``MIN_SHIFT_DOCUMENTS`` are not compared
+        (no columns).
         """
         return _compare(self.model, self.profiles)
 

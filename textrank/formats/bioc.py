@@ -368,7 +368,10 @@ class _DocumentBuilder:
                 self.events.append({**event, "arguments": pairs})
 
     def rows(self, tree: Node, key: str) -> list[Node]:
-        """Return ``tree[key]``, a list of objects; [] if it is missing or null, else ValueError."""
+        """Return the list of objects ``tree[key]``; [] if it is missing, null or otherwise empty.
+
+        Raises ValueError, with the location, if it is anything else.
+        """
         rows = tree.get(key) or []
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise ValueError(

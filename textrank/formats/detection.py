@@ -312,9 +312,10 @@ def _read_beginning(path: Path) -> str:
 def _format_of_suffix(path: Path) -> str | None:
     """Return the format to write under this name, perhaps one without a writer.
 
-    No suffix means "brat", an unknown suffix None; ``.gz`` is ignored.
+    No suffix means "brat", an unknown suffix None; ``.gz`` and case are ignored. ``.bioc.xml``
+    counts as one suffix.
     """
-    name = path.name.removesuffix(".gz").lower()
+    name = path.name.lower().removesuffix(".gz")
     if name.endswith(".bioc.xml"):
         return "bioc_xml"
     suffix = Path(name).suffix

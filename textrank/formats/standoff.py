@@ -680,8 +680,10 @@ class _EventAnnotations:
 
         Mentions that are equivalent to those of an event are joined too. Pairs are unordered, in
         the order of the first event that joins them. Keys of a row: ``entities`` (cause, theme),
-        ``type``, ``direction``, ``status``, ``relations`` and ``trigger``. Events whose type is not
-        in ``RELATION_TYPES`` join nothing by themselves.
+        ``type``, ``direction``, ``status``, ``relations`` and ``trigger``. Where several events
+        join a pair, the status that comes first in ``STATUSES`` counts, and the first outermost
+        event with it gives the other values; ``relations`` are those of all events. Events whose
+        type is not in ``RELATION_TYPES`` join nothing by themselves.
         """
         mention_ids = dict.fromkeys(mention.id for mention in self.mentions)
         links_by_pair: dict[frozenset[str], list[EventLink]] = {}

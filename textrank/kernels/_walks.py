@@ -441,7 +441,9 @@ class _JoinedFamilies:
     ) -> _JoinedFamilies:
         """Join families (at least one), each given with its unrolled form, in order.
 
-        Edges whose weight is 0 in all graphs are dropped; ``ends`` of -1 stay -1.
+        Vertices are renumbered in this order. Edges whose weight is 0 in all graphs are dropped;
+        ``ends`` of -1 stay -1. The weights have one row more than there are edges: the last, of
+        ones, stands for an edge that is not there, so that index -1 multiplies by 1.
         """
         starts = offsets([len(part.ends) for part in unrolled])
         ones = np.ones((max(len(part.weights) for part in unrolled), 1))

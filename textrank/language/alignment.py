@@ -474,8 +474,9 @@ def paragraph_lengths(doc: Doc, normalized: NormalizedWords | None) -> list[int]
 def _copy_spans(doc: Doc, copy: Doc, token_indices: Indices) -> None:
     """Copy the span groups and the token lists of discontinuous entities to a word doc, in place.
 
-    Tokens that are not words are left out, and spans without words dropped. ``token_indices`` has
-    the token of each word. ``user_data["pieces"]`` of the copy is replaced.
+    Tokens that are not words are left out. Spans without words are dropped; a token list without
+    words stays, as []. ``token_indices`` has the token of each word. ``user_data["pieces"]`` of the
+    copy is replaced if ``doc`` has pieces, else left as it is.
     """
     for key, group in doc.spans.items():
         copy.spans[key] = _map_spans(list(group), copy, token_indices)

@@ -417,11 +417,19 @@ def _get_probability(span: Span) -> float | None:
     ``KindRecognizer`` wrote no span with this token range, or the label is not one of its kinds.
     """
     kinds = _get_kinds(span)
-    if kinds is None:
-        return None
-    if span.label_ == FAMILY and kinds.get(GENE, 0.0) > kinds.get(FAMILY, 0.0):
-        return kinds[GENE]
-    return kinds.get(span.label_)
+    return None if kinds is None else kinds.get(recognised_label(span))
+
+
+def recognised_label(span: Span) -> str:
+    """Return the label that the recogniser gave a span.
+
+    It is the present label, except that a FAMILY which ``KindRecognizer`` holds more probably for a
+    GENE was made a FAMILY by the task ``identifiers``: it is "GENE".
+    """
+    kinds = _get_kinds(span) if span.label_ == FAMILY else None
+    if kinds is not None and kinds.get(GENE, 0.0) > kinds.get(FAMILY, 0.0):
+        return GENE
+    return span.label_
 
 
 def _find_owner(span: Span) -> Span | None:

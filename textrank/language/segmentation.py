@@ -185,10 +185,12 @@ class _WordSequence:
     def _stop_ends_sentence(self, first: int, stop: int, n: int) -> bool:
         """Return whether the full stop at word ``stop`` ends the sentence before word ``n``.
 
-        ``first`` is the first word of the sentence. An abbreviation with its full stop ("Fig.")
-        ends a sentence only before a sentence opener; an enumerator ("1.") and a citation after the
-        full stop ("[12]") do not. In other cases it ends there if the first word from ``n`` on that
-        is not an opening bracket or quote can begin a sentence.
+        ``first`` is the first word of the sentence; word ``n`` must exist. The next word is the
+        first from ``n`` on that is not an opening bracket or quote. A number in square brackets is
+        a citation: no end. After an abbreviation with its full stop ("Fig.") it is an end only if
+        the next word is in ``_SENTENCE_OPENERS`` and the word before the abbreviation is not ".";
+        after an enumerator that is the whole sentence ("1.", "a.", "IV.") it is none. Otherwise it
+        is an end if the next word can begin a sentence.
         """
         word, opener = self.words[stop], self.words[n]
         while self.words[n] in _OPENERS and n + 1 < len(self.words):

@@ -198,8 +198,10 @@ class ReducedRLS:
     ) -> tuple[Matrix, Matrix]:
         """Return coefficients (a, b, p) and held-out scores (a, n, p) of right-hand sides ``Y``.
 
-        ``columns`` (n, b) are kernel values with the ``basis``, ``Y`` is (n, p). ``targets`` give
-        groups, queries and weights; their labels are not used. Raises ValueError if the Gram matrix
+        ``a`` is the number of alphas; ``columns`` (n, b) are kernel values with the ``basis``;
+        ``Y`` is (n, p). The held-out scores of a group are those of a solution without its rows,
+        also without those in the basis. ``targets`` give groups, queries and weights; their labels
+        are not used. Raises ValueError if the Gram matrix
         of the basis is not symmetric or is zero, and for sample weights with ``rank``.
         """
         coordinates = ReducedCoordinates.from_columns(columns, basis)

@@ -529,7 +529,7 @@ def read_dictionary(path: Path) -> list[str]:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a UTF-8 file.
+    """Return the text of a UTF-8 file, line endings and byte order mark unchanged.
 
     Raises ValueError if it does not exist, is a folder, is larger than MAX_FILE_BYTES or is not
     UTF-8. Other errors of the system, such as PermissionError, are not converted.

@@ -238,7 +238,8 @@ def run_spelling(settings: RunSettings) -> Cells:
     """Compute the accuracy on occurrences of 21 confusion sets, whole files held out.
 
     One row per entry of ``VARIANTS``, then of ``WITH_COLLOCATIONS``; columns "pooled" and "mean of
-    words or sets". The short version takes every eighth file.
+    words or sets", from 0 to 1. The short version takes every eighth file, from number
+    ``seed % 8`` on.
     """
     docs = list(iter_brown_docs(settings.file(BROWN)))
     docs = docs if settings.full else docs[settings.seed % 8 :: 8]

@@ -252,7 +252,9 @@ def _disagreements(learner: Any, K: Matrix, person: tuple[Indices, Indices, Vect
     """Return the disagreement on the test half of a person's jokes at every alpha of the learner.
 
     ``K`` is a Gram matrix of all jokes; ``person`` is a value of ``_split_ratings``: train half,
-    test half, ratings. RLS is trained on centred ratings. An undefined disagreement counts as 0.
+    test half, ratings. ``learner`` is an RLS, trained on centred ratings, a RankSVM, trained on
+    a Cholesky root of the Gram matrix, or has ``coefs(K, targets)``, as RankRLS. An undefined
+    disagreement counts as 0.
     """
     train, test, row = person
     one_group = np.zeros(len(train), dtype=np.intp)

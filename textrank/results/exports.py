@@ -351,7 +351,8 @@ def _row_to_evidence(row: Mapping[str, Any]) -> Evidence:
 def _aggregate_statements(statements: Iterable[Mapping[str, Any]]) -> list[Fact]:
     """Return the facts of statements with the columns of ``StatementRow``, most probable first.
 
-    Statements that are not evidence are given too; ``aggregate_rows`` leaves them out.
+    Statements of a document must follow each other: each run of equal ``document`` counts as one
+    document. ``statements`` may include some that are not evidence; they are left out.
     """
     groups = groupby(statements, key=lambda row: row["document"])
     return aggregate_rows((name, map(_to_answer, rows)) for name, rows in groups)

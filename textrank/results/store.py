@@ -765,7 +765,9 @@ class Results:
     ) -> tuple[list[str], list[Any]]:
         """Return SQL conditions on ``keyed``, to be joined by AND, and their parameters.
 
-        None stands for no condition; ``other`` is ignored without ``name``.
+        ``name`` alone selects rows with that entity on either side; with ``other``, rows with both,
+        in either order. A name stands for all entities it may mean (``_entity_keys``). None stands
+        for no condition; ``other`` is ignored without ``name``. Those of ``where`` come first.
         """
         texts, values = ([], []) if where is None else where.conditions()
         if name is None:

@@ -219,8 +219,9 @@ class Retrieve(Task):
         """Return a copy of a query with other relevances of its documents.
 
         ``corrections`` maps positions in the list, from 0, to relevances as text; others are
-        ignored. Raises ValueError if one is not a number. The list is stored in
-        ``user_data["meta"]["judged"]``.
+        ignored. Raises ValueError if one is not a number. In the copy the list is in
+        ``user_data["meta"]["judged"]`` only; ``user_data["judged"]``, which would be read first, is
+        removed. ``doc`` is not changed.
         """
         rows = [
             {**row, "relevance": float(corrections[i])} if i in corrections else row

@@ -30,7 +30,7 @@ from textrank.candidates import (
 )
 from textrank.features import Vector
 from textrank.io import shipped_folder
-from textrank.language.name_kinds import FAMILY, GENE
+from textrank.language.name_kinds import FAMILY, GENE, recognised_label
 from textrank.metrics import merge_ties
 from textrank.protocols import Task
 from textrank.tasks.base import Scored
@@ -185,7 +185,10 @@ class Identifiers(Task):
         subtracted; None subtracts nothing.
         """
         text = doc.text
-        mentions = [Mention(span.start_char, span.end_char, span.label_) for span in spans]
+        # A name that was linked before may have another label now.
+        mentions = [
+            Mention(span.start_char, span.end_char, recognised_label(span)) for span in spans
+        ]
         names = [text[mention.start : mention.end] for mention in mentions]
         context = TextContext.from_text(text, names, self.lookup, self.species)
         return build_candidate_table(context, text, mentions, own_usage)

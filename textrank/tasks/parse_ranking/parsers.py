@@ -218,8 +218,9 @@ def _to_labelled_heads(
 ) -> LabelledHeads:
     """Convert relative heads and label hashes to a single tree; further roots become dependents.
 
-    Both arrays are (tokens,). Roots after the first are attached to it as "dep". ``strings`` maps
-    hashes to strings.
+    Both arrays are (tokens,). Heads in the result are token indices; the root is its own head and
+    keeps its label. Roots after the first are attached to it as "dep". ``strings`` maps hashes to
+    strings.
     """
     heads = (relative_heads.astype(np.int64) + np.arange(len(relative_heads))).tolist()
     labels = [strings[label] for label in label_hashes.tolist()]

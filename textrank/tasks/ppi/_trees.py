@@ -331,7 +331,8 @@ class TreeNodes:
     def cues(self) -> tuple[Indices, RaggedArray]:
         """Return the sorted tokens of cue words, and the labels of each.
 
-        Labels are the cue classes and the quoted stem. Tokens of entities are never cues.
+        Labels, encoded as numbers, are the cue classes and then the stem in curly quotes (“bind”).
+        Tokens of entities are never cues.
         """
         names = set(self.name_tokens)
         tokens = [n for n, word in enumerate(self.stems) if word in CUE_CLASSES and n not in names]

@@ -813,9 +813,11 @@ def _fill_trigger_distances(context: DescriptorContext, table: Matrix) -> None:
     """Fill the distances from each entity and from both to the nearest trigger.
 
     Writes the columns ``_TRIGGER_DISTANCE_NAMES`` of each trigger group into ``table`` (one row per
-    pair), in place. From both is the smallest sum for one trigger. Distances are at most
-    MAX_DISTANCE, twice that for both, and so without a trigger. The flag says whether the trigger
-    with the shortest paths to both (the first of equals) stands between the entities.
+    pair), in place. They are seven: path lengths from the first entity, the second and both (the
+    smallest sum for one trigger), the same three counted in tokens, and a flag. Distances are at
+    most MAX_DISTANCE, twice that for both; without a trigger they have these maxima, and the flag
+    is 0. The flag says whether the trigger with the shortest paths to both (the first of equals)
+    stands between the entities.
     """
     arrays = context.arrays
     for name, triggers in context.triggers.items():

@@ -550,8 +550,10 @@ def _mitab_cells(
 
 
 def _mitab_id(entity: Entity) -> str:
-    """Return the main identifier of an interactor, ``database:id``.
+    """Return the main identifier of an interactor, ``database:id``, escaped for MITAB.
 
+    The database has its name in MITAB (``_MITAB_DATABASES``), or the entity's prefix if it is not
+    listed there.
     Without an identifier, it is the entity key (the normalised name) with the database "textrank".
     """
     database = _MITAB_DATABASES.get(entity.prefix, entity.prefix or SOURCE_NAME)

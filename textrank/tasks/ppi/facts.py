@@ -300,9 +300,9 @@ def combine_probabilities(
 ) -> float:
     """Return ``1 - prod_d (1 - max_d p)`` over documents d and their asserted statements.
 
-    ``key`` is the probability that is combined; a missing one counts 0. For "probability", the
-    pooled ``fact`` of a statement takes its place where there is one. The result is 0 without
-    asserted statements.
+    ``key`` is the probability that is combined. All asserted statements must have it; None counts
+    0. For "probability", the pooled ``fact`` of a statement takes its place where there is one. The
+    result is 0 without asserted statements (``status`` "asserted").
     """
     best_by_document: dict[str, float] = {}
     for row in statements:

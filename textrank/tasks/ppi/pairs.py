@@ -191,8 +191,10 @@ class FeatureCounter:
     def joint_features(self, pairs: int, binary: Mapping[str, bool]) -> JointFeatures:
         """Return the features of several views in one matrix, (rows, names), shared rows included.
 
-        Columns are sorted by number of parts, then by first occurrence, so that the columns of a
-        view do not depend on other views.
+        Columns of all views are mixed, sorted by the number of parts of the feature name, then by
+        first occurrence; the result has the view of each. So the order of the columns of a view
+        does not depend on other views. Shared rows belong to sentences and count for all their
+        pairs.
 
         Parameters
         ----------
