@@ -68,6 +68,13 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     driver.quit()
 
 
+@pytest.fixture(autouse=True)
+def _empty_page(browser: Any) -> None:
+    """Leave the page of the test before, whose server is gone, and drop its messages."""
+    browser.get("about:blank")
+    browser.get_log("browser")
+
+
 @contextmanager
 def served(make: Callable[[Credentials], Any]) -> Iterator[str]:
     """An application on a free port of this machine, in a thread; gives its address."""
