@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import logit
 from spacy.tokens import Doc, Span
 
 from textrank.tasks.base import Scored
@@ -64,13 +65,15 @@ def test_the_best_answer_counts_and_kinds_of_modification_are_one_in_five(
 
 def test_a_denial_counts_from_where_the_mean_f_of_denials_and_doubts_is_best() -> None:
     task = PPIStatement("status")
-    heldout = np.array([[1.0, -1.2, -4.0], [1.0, -3.0, -1.4], [2.0, -2.5, -2.5], [3.0, -3.0, -4.0]])
+    heldout = np.array([[1.0, -0.2, -4.0], [1.0, -3.0, -0.4], [2.0, -0.9, -0.9], [3.0, -3.0, -4.0]])
     y = np.where(np.eye(3)[[1, 2, 0, 0]] > 0, 1.0, -1.0)
     limit = task.threshold(y.ravel(), heldout.ravel())
-    assert -2.5 < limit <= -1.4
+    assert -0.9 < limit <= -0.4
     assert task.choose_answers(heldout, limit).tolist() == [1, 2, 0, 0]
     assert task.choose_answers(heldout, 0.0).tolist() == [0, 0, 0, 0]
     assert PPIStatement("direction").threshold(y.ravel(), heldout.ravel()) == 0.0
+    rarer = heldout - 1.5 * np.array([0.0, 1.0, 1.0])  # lower ones would be best, but are not tried
+    assert task.threshold(y.ravel(), rarer.ravel()) == pytest.approx(logit(0.25))
 
 
 def test_rows_and_figures_of_status_follow_the_threshold(make_doc: Callable[..., Doc]) -> None:
