@@ -132,6 +132,8 @@ def test_a_file_of_another_model_or_a_damaged_one_is_refused(
         ("format", np.array(99), "format 99"),
         ("values", arrays["values"][:, :-1], "damaged"),
         ("large", np.array([10**9]), "damaged"),
+        ("step", np.array(np.nan), "damaged"),
+        ("step", np.ones(2), "damaged"),
         ("step", None, "not a file of influences"),
     ):
         changed = {name: array for name, array in arrays.items() if name != key}

@@ -151,6 +151,9 @@ class StoredInfluence:
             heads = 1 if model.fit.coef.ndim == 1 else model.fit.coef.shape[1]
             if values.shape != (heads, len(documents), len(model.fit.coef)):
                 raise ValueError("shapes do not fit the model")
+            step = float(arrays["step"])
+            if not 0 < step < np.inf:
+                raise ValueError("the step is not a positive number")
         except (LookupError, TypeError, ValueError) as error:
             raise ValueError(f"{path}: damaged ({error}). Restore the file.") from error
-        return cls(checksum, documents, values.transpose(2, 1, 0), float(arrays["step"]))
+        return cls(checksum, documents, values.transpose(2, 1, 0), step)

@@ -756,7 +756,7 @@ class Views:
 
     @cached_property
     def _fast_representations(self) -> dict[str, FastRepresentation[Any]]:
-        """Those of ``representations`` that implement ``FastRepresentation``, by name, in order."""
+        """Return ``representations`` that implement ``FastRepresentation``, by name, in order."""
         representations = self.representations
         return {
             name: represent
