@@ -78,7 +78,7 @@ def example(folder: Path, line: str) -> str:
 def section(folder: Path, name: str) -> str:
     """Return the section of a command: its help, and examples with their output."""
     parts = [
-        f"## textrank {name}\n\n{COMMANDS[name]}\n",
+        f"## textrank {name}\n\n{COMMANDS[name].help}\n",
         f"```text\n{run_command(folder, name, '--help').strip()}\n```\n",
     ]
     if examples := [example(folder, line) for line in EXAMPLES.get(name, ())]:

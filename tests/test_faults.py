@@ -11,7 +11,7 @@ import spacy
 import srsly
 
 from textrank import cross_validate, load_corpus, load_pipeline
-from textrank.cli.sources import set_parser
+from textrank.cli.app import set_parser
 from textrank.evaluation import cross_validate_dataset
 from textrank.evaluation.splits import DocumentFolds
 from textrank.evaluation.sweep import learning_curve

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from textrank import load_model, load_nlp, model_names
-from textrank.cli.sources import set_model_parser
+from textrank.cli.app import set_model_parser
 from textrank.config import pipeline_names
 from textrank.io import verify_manifest, write_manifest
 from textrank.model import Model

@@ -32,7 +32,7 @@ from tests.campaign.settings import INPUTS, SEED
 from tests.lint.test_server import TEXT, URI, editor, read, write
 from tests.results.test_explored_lines import LINE
 from tests.results.test_store import ONE, result
-from textrank.cli.lsp import MAX_LOG_CHARACTERS
+from textrank.cli.servers import MAX_LOG_CHARACTERS
 from textrank.representations.collocations import load_lexicon
 from textrank.representations.transformations import WordVectorFile, WordVectors
 from textrank.results.queries import Selection, count_facets, count_matches, select_page

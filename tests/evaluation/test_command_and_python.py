@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from textrank.cli import main
-from textrank.cli.sources import read_corpus
+from textrank.cli.app import read_corpus
 from textrank.config import load_corpus, load_model
 from textrank.evaluation import evaluate
 

@@ -38,8 +38,7 @@ from textrank.web.active_learner import ActiveLearner, Quality
 from textrank.web.annotation import AnswerLog, Curation, CurationApp, fingerprint_docs
 from textrank.web.app import Credentials, GuardMiddleware
 from textrank.web.explorer import Explorer, StatementExplainer
-from textrank.web.rank_curation import RankCuration, RankCurationApp
-from textrank.web.rank_learner import RankLearner, RankPoint
+from textrank.web.rank_curation import RankCuration, RankCurationApp, RankLearner, RankPoint
 from textrank.web.replay import CHOSEN, Replay, ReplayPoint
 from textrank.web.review import LabelReview, ReviewApp
 

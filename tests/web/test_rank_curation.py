@@ -27,13 +27,16 @@ from textrank.tasks.parse_ranking.task import describe_differences
 from textrank.web.annotation import AnswerLog
 from textrank.web.app import Credentials
 from textrank.web.rank_curation import (
+    Choice,
     RankCuration,
     RankCurationApp,
+    RankLearner,
+    RankPoint,
+    RankQuestion,
     advise_ranking,
     build_rank_model,
     forecast_ranking,
 )
-from textrank.web.rank_learner import Choice, RankLearner, RankPoint, RankQuestion
 
 CORPORA = Path(__file__).parents[2] / "corpora"
 PIPELINES = ["parse_ranking", "parse_ranking-lc"]  # with features, and with a Gram matrix

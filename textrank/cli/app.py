@@ -1,4 +1,4 @@
-"""Typer application: options shared by commands, loading of the requested command, exit codes."""
+"""Typer application: shared options, input of commands, loading of commands, and exit codes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
@@ -25,8 +25,14 @@ from textrank.cli import COMMANDS
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from spacy.language import Language
+    from spacy.tokens import Doc
 
     from textrank.config import NamedCorpus
+    from textrank.formats.base import Record
+    from textrank.model import Model
+    from textrank.pipeline import Pipeline
+    from textrank.protocols import Corpus, Task
 
 # Arguments and options of several commands --------------------------------------------------------
 
@@ -41,6 +47,8 @@ TaskSettings = Annotated[
     list[str],
     typer.Option("--set", metavar="KEY=VALUE", help="Override a setting of the task."),
 ]
+Port = Annotated[int, typer.Option(help="Port of 127.0.0.1; 0 takes a free one.", min=0, max=65535)]
+Browser = Annotated[bool, typer.Option("--no-browser", help="Only print the address.")]
 Nlp = Annotated[str | None, typer.Option("--nlp", help="Name or path of a spaCy pipeline to use.")]
 
 
@@ -101,6 +109,18 @@ ReportFolder = Annotated[
         callback=_check_report_folder,
     ),
 ]
+
+
+def check_web_extra() -> None:
+    """Raise ValueError that says what to install if duckdb, starlette or uvicorn is missing."""
+    try:
+        import duckdb  # noqa: F401
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"pages need {error.name}. Install the extra: pip install 'textrank-kernels[web]'."
+        ) from error
 
 
 def make_console() -> Console:
@@ -208,6 +228,7 @@ Encoding = Annotated[
     typer.Option(metavar="NAME", help="Encoding of plain text, e.g. latin-1; default UTF-8."),
 ]
 STDIN = "-"  # in place of a file: standard input
+STDIN_NAME = "standard input"  # in messages
 
 
 def with_common_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -285,6 +306,101 @@ def parse_size(text: str | None) -> int | None:
     return int(match[1]) * SIZE_UNITS[match[2]]
 
 
+# Input of commands -------------------------------------------------------------------------------
+
+
+def set_parser(pipeline: Pipeline, nlp: str | None) -> Pipeline:
+    """Return the pipeline with ``nlp`` as the parser of its task, if the task needs one.
+
+    ``nlp`` is the name or path of a spaCy pipeline. A task that parses text itself needs it; other
+    tasks, and None, change nothing. The given pipeline is not changed.
+    """
+    return pipeline if nlp is None else replace(pipeline, task=pipeline.task.with_parser(nlp))
+
+
+def set_model_parser(model: Model, nlp: str | None) -> Model:
+    """Return a copy of the model with its pipeline changed by ``set_parser``."""
+    return replace(model, pipeline=set_parser(model.pipeline, nlp))
+
+
+def read_corpus(source: Corpus, nlp: str | None, task: Task) -> list[Doc]:
+    """Read a whole corpus into memory, with the analyses that the task needs.
+
+    ``nlp`` is the name or path of a spaCy pipeline; None takes the shipped one.
+    """
+    from textrank._annotate import load_language
+
+    return list(source(load_language(nlp, task)))
+
+
+def read_texts(
+    texts: Sequence[str], nlp: Language, options: CommonOptions = DEFAULT_OPTIONS
+) -> Iterator[Doc]:
+    """Iterate over the documents of files and of standard input (``-``), analysed by ``nlp``.
+
+    They are in the order of ``texts``; standard input is one document with the id ``stdin``. A
+    folder of other files than texts stands for all its files, as with ``apply --out``. Raises
+    ValueError if a text cannot be read or is too long.
+    """
+    from textrank.formats.base import build_docs
+    from textrank.io import MAX_ITEM_BYTES
+    from textrank.io.reading import DEFAULT_ENCODING
+
+    for text in _expand_folders(texts):
+        if text == STDIN:
+            content = _read_stdin(
+                options.max_bytes or MAX_ITEM_BYTES, options.encoding or DEFAULT_ENCODING
+            )
+            yield from build_docs(
+                [content], _record_stdin, nlp, path=STDIN_NAME, cut=False, skip_bad=False
+            )
+        else:
+            yield from options.load_corpus(text)(nlp)
+
+
+def _expand_folders(texts: Sequence[str]) -> Iterator[str]:
+    """Yield each text, and in place of a folder of several formats or levels its files.
+
+    A folder whose files are all plain texts, with or without annotation beside them, and one with a
+    ``corpus.cfg`` are one corpus and yielded as they are. "-" and files are too.
+    """
+    from textrank.io import find_input
+    from textrank.scale.job import iter_input_files
+
+    for text in texts:
+        folder = find_input(text)
+        if text == STDIN or not folder.is_dir():
+            yield text
+            continue
+        files = list(iter_input_files([text]))
+        is_corpus = all(f.suffix == ".txt" and f.parent == folder for f in map(Path, files))
+        yield from [text] if is_corpus else files
+
+
+def _record_stdin(text: str) -> Record:
+    """Return the Record of the text of standard input, with the id "stdin"."""
+    from textrank.formats.base import Record
+
+    return Record("stdin", text, STDIN_NAME)
+
+
+def _read_stdin(limit: int, encoding: str) -> str:
+    """Return standard input as text, without a byte order mark.
+
+    Raises ValueError if it is closed, has more than ``limit`` bytes, or is not in the encoding.
+    """
+    from textrank.io.reading import decode_text
+
+    if sys.stdin is None:
+        raise ValueError("standard input is closed. Name a file, or pipe text into the command.")
+    data = sys.stdin.buffer.read(limit + 1)
+    if len(data) > limit:
+        raise ValueError(
+            f"standard input: more than {limit:,} bytes. Raise the limit with --max-bytes."
+        )
+    return decode_text(data, STDIN_NAME, encoding)
+
+
 # Application --------------------------------------------------------------------------------------
 
 T = TypeVar("T")
@@ -308,12 +424,12 @@ def build_app(requested: str | None) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_global_options)
-    for name, line in COMMANDS.items():
+    for name, row in COMMANDS.items():
         if name == requested:
-            module = import_module(f"textrank.cli.{name}")
-            app.command(name, epilog=module.EXAMPLE)(with_common_options(module.command))
+            function = getattr(import_module(f"textrank.cli.{row.module}"), f"{name}_command")
+            app.command(name, epilog=f"Example: {row.example}")(with_common_options(function))
         else:
-            app.command(name, help=line)(_make_stub(name))
+            app.command(name, help=row.help)(_make_stub(name))
     return app
 
 

@@ -19,9 +19,11 @@ from textrank.cli.app import (
     Nlp,
     TaskSettings,
     check_output_file,
+    read_texts,
     refuse_ignored,
+    set_model_parser,
 )
-from textrank.cli.download import (
+from textrank.cli.files import (
     DEFAULT_MAX_ARTICLES,
     MaxArticles,
     Pmids,
@@ -39,10 +41,9 @@ if TYPE_CHECKING:
 OUT_OPTIONS = (
     *("format", "workers", "dask", "strict", "timeout", "start_timeout", "part_size", "whole"),
 )
-EXAMPLE = "Example: echo 'SHC binds to GRB2.' | textrank apply ppi -"
 
 
-def command(
+def apply_command(
     context: typer.Context,
     model: ModelName,
     texts: Annotated[
@@ -396,7 +397,6 @@ def apply_model(
     """
     from textrank._annotate import load_language
     from textrank.candidates import document_id, get_answers
-    from textrank.cli.sources import set_model_parser
     from textrank.config import load_model, with_task_settings
     from textrank.formats.detection import check_output_path, write_docs
     from textrank.io import check_writable
@@ -456,7 +456,6 @@ def iter_annotated(
 
     from textrank._annotate import annotate_stream
     from textrank.candidates import document_id
-    from textrank.cli.sources import read_texts
 
     def failed(doc: Doc, error: Exception) -> None:
         """Warn that a document is left out."""
@@ -484,7 +483,6 @@ def iter_diffs(
     of a task without corrections.
     """
     from textrank._annotate import load_language
-    from textrank.cli.sources import set_model_parser
     from textrank.config import load_model, with_task_settings
 
     loaded = set_model_parser(with_task_settings(load_model(model), settings), nlp)

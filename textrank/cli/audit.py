@@ -11,17 +11,21 @@ import typer
 from textrank.candidates import document_id
 from textrank.cli.app import (
     DEFAULT_OPTIONS,
+    Browser,
     CommonOptions,
     CorpusPath,
     JsonFile,
     Nlp,
     PipelineName,
+    Port,
     Settings,
+    check_web_extra,
     make_console,
+    read_corpus,
     refuse_ignored,
+    set_parser,
     write_json_figures,
 )
-from textrank.cli.explore import Browser, Port, check_web_extra
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -31,11 +35,10 @@ if TYPE_CHECKING:
     from textrank.pipeline import Pipeline
     from textrank.web.review import LabelReview
 
-EXAMPLE = "Example: textrank audit ppi corpora/sample-ppi --top 10 --json doubts.json"
 REVIEW_OPTIONS = ("port", "no_browser", "decisions", "as_")
 
 
-def command(
+def audit_command(
     context: typer.Context,
     pipeline: PipelineName,
     corpus: CorpusPath,
@@ -226,7 +229,6 @@ def _read(
 
     Arguments are those of ``audit_corpus``.
     """
-    from textrank.cli.sources import read_corpus, set_parser
     from textrank.config import load_pipeline, parse_setting
 
     configured = set_parser(load_pipeline(pipeline, dict(map(parse_setting, settings))), nlp)

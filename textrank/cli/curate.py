@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from textrank.cli.app import DEFAULT_OPTIONS, CommonOptions, Nlp, refuse_ignored
-from textrank.cli.explore import Browser, Port, check_web_extra
+from textrank.cli.app import (
+    DEFAULT_OPTIONS,
+    Browser,
+    CommonOptions,
+    Nlp,
+    Port,
+    check_web_extra,
+    refuse_ignored,
+)
 
 if TYPE_CHECKING:
     from textrank.model import Model
@@ -19,10 +26,8 @@ if TYPE_CHECKING:
     from textrank.web.app import Credentials
     from textrank.web.rank_curation import RankCuration
 
-EXAMPLE = "Example: textrank curate ppi abstracts.txt"
 
-
-def command(
+def curate_command(
     context: typer.Context,
     model: Annotated[
         str, typer.Argument(help="Model to improve, or pipeline to train from scratch.")
@@ -97,8 +102,7 @@ def _make_curation(
     from textrank.progress import track
     from textrank.web.active_learner import ActiveLearner
     from textrank.web.annotation import AnswerLog, Curation, fingerprint_docs
-    from textrank.web.rank_curation import RankCuration
-    from textrank.web.rank_learner import RankLearner
+    from textrank.web.rank_curation import RankCuration, RankLearner
 
     _tell("Loading the model …")
     pipeline, prior = _load_start(model, fresh or train is not None)

@@ -18,7 +18,9 @@ from textrank.cli.app import (
     Nlp,
     ReportFolder,
     make_console,
+    read_corpus,
     refuse_ignored,
+    set_model_parser,
     write_json_figures,
 )
 from textrank.cli.run import show_report
@@ -30,11 +32,10 @@ if TYPE_CHECKING:
     from textrank.evaluation.raw_text import RawText
     from textrank.model import Model
 
-EXAMPLE = "Example: textrank evaluate my-model other-corpus.xml.gz --json figures.json"
 NAME_SOURCES = ("given", "recognised")
 
 
-def command(
+def evaluate_command(
     context: typer.Context,
     model: ModelName,
     corpus: CorpusPath,
@@ -119,7 +120,6 @@ def evaluate_model(
         Returns an HTML page that explains the errors; None if the kernel cannot split its scores
         into contributions, or the task ranks.
     """
-    from textrank.cli.sources import read_corpus, set_model_parser
     from textrank.config import load_model
     from textrank.evaluation import evaluate
     from textrank.pipeline import Clock
@@ -166,7 +166,6 @@ def evaluate_names(
     import spacy
 
     from textrank._annotate import load_language
-    from textrank.cli.sources import set_model_parser
     from textrank.config import load_model
     from textrank.evaluation.raw_text import evaluate_raw_text
     from textrank.pipeline import Clock

@@ -16,7 +16,10 @@ from textrank.cli.app import (
     ModelName,
     Nlp,
     Texts,
+    read_corpus,
+    read_texts,
     refuse_ignored,
+    set_model_parser,
 )
 
 if TYPE_CHECKING:
@@ -27,10 +30,9 @@ if TYPE_CHECKING:
 STORED = "stored"  # instead of a corpus: the documents that the model keeps
 MAX_DOCUMENTS = 5  # influential documents to print per score
 BATCH_DOCS = 16  # the model's features are matched with their candidates once
-EXAMPLE = "Example: textrank explain my-model abstract.txt --html why.html"
 
 
-def command(
+def explain_command(
     context: typer.Context,
     model: ModelName,
     texts: Texts,
@@ -110,7 +112,6 @@ def explain_model(
 
     from textrank._annotate import load_language
     from textrank.candidates import get_answers
-    from textrank.cli.sources import read_texts, set_model_parser
     from textrank.config import load_model, with_task_settings
     from textrank.evaluation.cross_validation import make_decisions
     from textrank.reports.explanation import ExplainedDecision
@@ -152,7 +153,6 @@ def explain_influence(
     neither training data nor a file, or the file belongs to another model.
     """
     from textrank._annotate import load_language
-    from textrank.cli.sources import read_corpus, read_texts, set_model_parser
     from textrank.config import load_model
     from textrank.evaluation.cross_validation import make_decisions
     from textrank.reports.html import document_url

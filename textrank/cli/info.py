@@ -24,11 +24,10 @@ TYPE_WORDS = {
     "Mapping": "a table",
     "dict": "a table",
 }
-EXAMPLE = "Example: textrank info all_paths.v1"
 SPELLING_MODEL = "spelling"  # also lists the confusion pairs
 
 
-def command(
+def info_command(
     name: Annotated[
         str | None, typer.Argument(help="Registered name, or shipped pipeline or model.")
     ] = None,

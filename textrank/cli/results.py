@@ -8,12 +8,11 @@ from typing import Annotated
 
 import typer
 
-EXAMPLE = "Example: textrank results verify results"
 ACTIONS = ("verify",)
 EXIT_PROBLEMS = 3  # as for apply --out: the command worked, but not all is well
 
 
-def command(
+def results_command(
     action: Annotated[str, typer.Argument(help="What to do: verify.")],
     folder: Annotated[Path, typer.Argument(help="Folder written by textrank apply --out.")],
     repair: Annotated[

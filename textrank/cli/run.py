@@ -1,4 +1,4 @@
-"""``textrank run``: cross-validate a pipeline, or a grid of pipelines, on a corpus."""
+"""``textrank run`` (cross-validate a pipeline or a grid) and ``reproduce`` (published tables)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from textrank.cli.app import (
     ReportFolder,
     Settings,
     make_console,
+    read_corpus,
     refuse_ignored,
+    set_parser,
     write_json_figures,
 )
 
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from textrank.evaluation.sweep import Sweep
 
 EXPLANATIONS_FILE = "explanations.html"  # of the errors in report.html
-EXAMPLE = "Example: textrank run ppi corpora/sample-ppi --folds 5 --set learner.alphas=[0.5,1]"
 PROTOCOL_NAMES = (
     *("documents", "leave-document-out", "leave-query-out", "5x2", "train-test"),
     *("sentences", "leaky", "leave-pair-out"),
@@ -45,7 +46,7 @@ IGNORED_OPTIONS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def command(
+def run_command(
     context: typer.Context,
     pipeline: PipelineName,
     corpus: CorpusPath,
@@ -171,7 +172,6 @@ def run_pipeline(
     options
         Reading options.
     """
-    from textrank.cli.sources import read_corpus, set_parser
     from textrank.config import load_pipeline, parse_setting
     from textrank.evaluation import cross_validate_dataset
     from textrank.evaluation.splits import make_splitter
@@ -233,7 +233,6 @@ def sweep_pipeline(
     """
     from itertools import product
 
-    from textrank.cli.sources import read_corpus, set_parser
     from textrank.config import load_pipeline, parse_setting
     from textrank.evaluation.splits import make_splitter
     from textrank.evaluation.sweep import Cache, sweep
@@ -373,3 +372,59 @@ def _parse_folds(value: str, corpus: str) -> int | Mapping[str, int]:
 def _make_hashable(values: Sequence[Any]) -> tuple[Any, ...]:
     """Return values as a tuple, with lists among them as tuples; lists inside of these stay."""
     return tuple(tuple(v) if isinstance(v, list) else v for v in values)
+
+
+def reproduce_command(
+    context: typer.Context,
+    names: Annotated[list[str], typer.Argument(help="Names of tables; default all.")] = [],  # noqa: B006
+    list_: Annotated[bool, typer.Option("--list", help="List the tables and exit.")] = False,
+    data: Annotated[Path, typer.Option(help="Folder of the research data.")] = Path("data"),
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder of the results; finished tables are kept.")
+    ] = Path("reproduced"),
+    seed: Annotated[int, typer.Option(help="Seed of random numbers.")] = 0,
+    full: Annotated[bool, typer.Option("--full", help="Use all data; takes some hours.")] = False,
+) -> None:
+    """Reproduce tables of published papers and show both figures side by side.
+
+    Resumable: tables that were finished with the same settings are kept.
+    """
+    from textrank.io import write_text
+    from textrank.reproduce import load_tables, reproduce_table, select_experiments
+    from textrank.reproduce.base import RunSettings, format_page, format_section
+
+    if list_:
+        ignored = ("names", "data", "out", "seed", "full")
+        refuse_ignored(context, ignored, "with --list", "leave out --list")
+        return typer.echo(list_tables())
+    run_settings = RunSettings(data, seed, full)
+    chosen = select_experiments(names)
+    for experiment in chosen:
+        experiment.check(run_settings)
+    out.mkdir(parents=True, exist_ok=True)
+    for experiment in chosen:
+        table, new = reproduce_table(experiment, run_settings, out)
+        typer.echo(format_section(table) if new else f"{experiment.name}: already done\n")
+        write_text(format_page(load_tables(out)), out / "index.md")
+
+
+def list_tables() -> str:
+    """Return the list of tables as text: each paper's citation, then its tables, one per line.
+
+    A table has its name and title. Papers without a table are listed too.
+    """
+    from textrank.reproduce import EXPERIMENTS
+    from textrank.reproduce.base import get_published, get_sources
+
+    lines = []
+    for key, citation in get_sources().items():
+        experiments = [
+            experiment
+            for name, experiment in EXPERIMENTS.items()
+            if get_published(name)["source"] == key
+        ]
+        lines += [
+            citation,
+            *(f"  {experiment.name:<22} {experiment.text.title}" for experiment in experiments),
+        ]
+    return "\n".join(lines)

@@ -11,14 +11,13 @@ import typer
 if TYPE_CHECKING:
     from textrank.lint import Proposal
 
-EXAMPLE = "Example: textrank spell README.md docs/*.rst --format github"
 FORMATS = ("text", "diff", "json", "github", "sarif")
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 SARIF_RULE = "real-word-error"
 EXIT_FOUND = 1  # something was found
 
 
-def command(
+def spell_command(
     files: Annotated[
         list[Path],
         typer.Argument(help="Text, Markdown, rst, LaTeX or HTML files, or code with comments."),

@@ -16,16 +16,16 @@ from textrank.cli.app import (
     Nlp,
     PipelineName,
     Settings,
+    read_corpus,
     refuse_ignored,
+    set_parser,
 )
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-EXAMPLE = "Example: textrank train ppi corpora/sample-ppi my-model"
 
-
-def command(
+def train_command(
     context: typer.Context,
     pipeline: PipelineName,
     corpus: CorpusPath,
@@ -100,7 +100,6 @@ def train_model(
     """
     import spacy
 
-    from textrank.cli.sources import read_corpus, set_parser
     from textrank.config import load_pipeline, parse_setting
     from textrank.io import check_model_target
     from textrank.training import load_training_plan

@@ -1,7 +1,7 @@
 """Web pages on this machine: the explorer of results, curation, and the review of labels.
 
 ``app`` is the protected server, ``explorer`` the pages of ``textrank explore``; ``annotation`` and
-``active_learner`` are ``textrank curate``, for rankings ``rank_curation`` and ``rank_learner``;
+``active_learner`` are ``textrank curate``, ``rank_curation`` is the same for rankings;
 ``review`` is ``textrank audit --review``. There is no build step and no network access: Starlette,
 Jinja templates, plain ES modules, and libraries in ``vendor`` with licence and checksum.
 """
@@ -14,14 +14,19 @@ if TYPE_CHECKING:
     from textrank.web.annotation import AnswerLog, Curation, CurationApp
     from textrank.web.app import Credentials, GuardMiddleware, serve
     from textrank.web.explorer import Explorer, StatementExplainer, render_static_page
-    from textrank.web.rank_curation import RankCuration, RankCurationApp
-    from textrank.web.rank_learner import Choice, RankLearner, RankQuestion
+    from textrank.web.rank_curation import (
+        Choice,
+        RankCuration,
+        RankCurationApp,
+        RankLearner,
+        RankQuestion,
+    )
     from textrank.web.review import LabelReview, ReviewApp
 
 _MODULES = {
     "ActiveLearner": "active_learner",
     "AnswerLog": "annotation",
-    "Choice": "rank_learner",
+    "Choice": "rank_curation",
     "Credentials": "app",
     "Curation": "annotation",
     "CurationApp": "annotation",
@@ -32,8 +37,8 @@ _MODULES = {
     "Question": "active_learner",
     "RankCuration": "rank_curation",
     "RankCurationApp": "rank_curation",
-    "RankLearner": "rank_learner",
-    "RankQuestion": "rank_learner",
+    "RankLearner": "rank_curation",
+    "RankQuestion": "rank_curation",
     "ReviewApp": "review",
     "StatementExplainer": "explorer",
     "render_static_page": "explorer",

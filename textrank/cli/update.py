@@ -1,4 +1,4 @@
-"""``textrank forget``: remove documents from a model, exactly, with a receipt."""
+"""``textrank add`` and ``textrank forget``: update a model exactly, with a receipt."""
 
 from __future__ import annotations
 
@@ -8,13 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from textrank.cli.app import JsonFile, check_output_file, refuse_ignored
+from textrank.cli.app import (
+    DEFAULT_OPTIONS,
+    CommonOptions,
+    CorpusPath,
+    JsonFile,
+    Nlp,
+    check_output_file,
+    read_corpus,
+    refuse_ignored,
+    set_model_parser,
+)
 
 if TYPE_CHECKING:
     from textrank.model import Model
     from textrank.updates import Receipt
 
-EXAMPLE = "Example: textrank forget my-model PMID12345 --receipt forgotten.json"
 
 ModelFolder = Annotated[
     Path, typer.Argument(help="Folder of a model trained with train --updatable.")
@@ -33,7 +42,52 @@ ReceiptFile = Annotated[
 ]
 
 
-def command(
+def add_command(
+    model: ModelFolder,
+    corpus: CorpusPath,
+    out: Out = None,
+    receipt: ReceiptFile = None,
+    nlp: Nlp = None,
+    json_: JsonFile = None,
+    options: CommonOptions = DEFAULT_OPTIONS,
+) -> None:
+    """Add annotated documents to a model.
+
+    The result is the model trained on its documents and the new ones. Only the new ones are read
+    and analysed. A receipt lists the checksums of all files before and after.
+    """
+    written, file = add_to_folder(model, corpus, nlp, out=out, receipt=receipt, options=options)
+    report_update(written, file, json_)
+
+
+def add_to_folder(
+    model: Path,
+    corpus: str,
+    nlp: str | None = None,
+    *,
+    out: Path | None = None,
+    receipt: Path | None = None,
+    options: CommonOptions = DEFAULT_OPTIONS,
+) -> tuple[Receipt, Path]:
+    """Add the documents of a corpus to the model in a folder; return the receipt and its file.
+
+    ``corpus`` is a data file or folder, ``nlp`` a spaCy pipeline (None: the shipped one). ``out``
+    is the folder to write, None replaces the model; ``receipt`` is the file of the receipt, None
+    names it after the new model's checksum. Raises ValueError if the model was not trained with
+    ``--updatable``, has a document of the same id, or there are no candidates.
+    """
+    from textrank.candidates import document_id
+    from textrank.config import load_model
+    from textrank.updates import add_documents
+
+    loaded = set_model_parser(load_model(model), nlp)
+    docs = read_corpus(options.load_corpus(corpus), nlp, loaded.pipeline.task)
+    updated = add_documents(loaded, docs)
+    documents = list(dict.fromkeys(document_id(doc, n) for n, doc in enumerate(docs)))
+    return write_with_receipt(model, loaded, updated, "add", documents, out=out, file=receipt)
+
+
+def forget_command(
     context: typer.Context,
     model: ModelFolder,
     documents: Annotated[

@@ -1,4 +1,4 @@
-"""``textrank download``: fetch PubMed files or single articles."""
+"""``textrank convert`` and ``textrank download``: corpora and articles as files."""
 
 from __future__ import annotations
 
@@ -7,12 +7,78 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from textrank.cli.app import JsonFile, refuse_ignored
+from textrank.cli.app import (
+    DEFAULT_OPTIONS,
+    CommonOptions,
+    CorpusPath,
+    JsonFile,
+    Nlp,
+    refuse_ignored,
+)
 
 if TYPE_CHECKING:
     from textrank.io.remote import ArticleSummary
 
-EXAMPLE = "Example: textrank download pubmed articles --pmid 8493578,7929193"
+
+def convert_command(
+    corpus: CorpusPath,
+    target: Annotated[Path, typer.Argument(help="File or folder to write.")],
+    format: Annotated[
+        str | None, typer.Option(help="Name of the format; `textrank info` lists them.")
+    ] = None,
+    nlp: Nlp = None,
+    options: CommonOptions = DEFAULT_OPTIONS,
+) -> None:
+    """Convert a corpus to another format.
+
+    The format is that of the target's suffix unless --format names one.
+    """
+    typer.echo(f"{target}: {convert_corpus(corpus, target, format, nlp, options)} documents")
+
+
+def convert_corpus(
+    corpus: str,
+    target: Path,
+    format: str | None = None,
+    nlp: str | None = None,
+    options: CommonOptions = DEFAULT_OPTIONS,
+) -> int:
+    """Write a corpus in another format and return the number of documents.
+
+    Parameters
+    ----------
+    corpus
+        Data file or folder.
+    target
+        File or folder to write.
+    format
+        Key of ``formats.detection.WRITERS``; None takes the format of the suffix.
+    nlp
+        Name or path of a spaCy pipeline that analyses the texts. None adds nothing: texts are
+        tokenized and split into sentences by rules.
+    options
+        Reading options.
+
+    Raises
+    ------
+    ValueError
+        If the format is unknown, the corpus cannot be read or the target cannot be written.
+    """
+    import itertools
+
+    import spacy
+
+    from textrank._annotate import load_language
+    from textrank.formats.detection import check_output_path, write_docs
+
+    check_output_path(target, format=format)
+    language = spacy.blank("en") if nlp is None else load_language(nlp)
+    numbers = itertools.count()
+    docs = (doc for doc, _ in zip(options.load_corpus(corpus)(language), numbers, strict=False))
+    write_docs(docs, target, format=format)
+    return next(numbers)
+
+
 PARTS = ("all", "baseline", "updates")
 Pmids = Annotated[
     str | None,
@@ -25,7 +91,7 @@ MaxArticles = Annotated[
 DEFAULT_MAX_ARTICLES = 100
 
 
-def command(
+def download_command(
     context: typer.Context,
     what: Annotated[str, typer.Argument(help="What to download: pubmed.")],
     folder: Annotated[Path, typer.Argument(help="Folder to write to; created if missing.")],
