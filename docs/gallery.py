@@ -36,7 +36,7 @@ from textrank.representations.transformations import (
     Weighting,
 )
 from textrank.reproduce.base import REUTERS, fit_tfidf, most_frequent_topics, read_modapte_articles
-from textrank.tasks.parse_ranking.features import ParseSequences
+from textrank.tasks.parse_features import ParseSequences
 from textrank.tasks.ppi.graphs import DependencyGraph
 
 mpl.use("svg")

@@ -17,7 +17,7 @@ from textrank.evaluation.splits import DocumentFolds
 from textrank.evaluation.sweep import learning_curve
 from textrank.language import load_nlp
 from textrank.model import Model
-from textrank.tasks.parse_ranking.task import ParseRanking
+from textrank.tasks.parse_ranking import ParseRanking
 
 CORPORA = Path(__file__).parents[1] / "corpora"
 LIGHT = {"learner.learner.alphas": [1.0]}

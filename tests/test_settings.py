@@ -46,7 +46,7 @@ from textrank.representations.transformations import (
     WordVectorFile,
     WordVectors,
 )
-from textrank.tasks.parse_ranking.features import ParseGraph, ParseSequences
+from textrank.tasks.parse_features import ParseGraph, ParseSequences
 from textrank.tasks.ppi.graphs import DependencyGraph
 from textrank.tasks.ppi.task import PPI
 

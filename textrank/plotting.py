@@ -29,7 +29,7 @@ from textrank.representations.transformations import (
     Smooth,
     Weighting,
 )
-from textrank.tasks.parse_ranking.features import ParseSequences
+from textrank.tasks.parse_features import ParseSequences
 from textrank.tasks.ppi.graphs import ENTITY_LABELS, DependencyGraph
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from workshop.prepare import read_treebank
 from workshop.treebanks import Sentence
 
 from textrank.language._encoder import use_numpy_products
-from textrank.tasks.parse_ranking.parsers import BACKWARD_PARSER
+from textrank.tasks.parsers import BACKWARD_PARSER
 
 TREEBANKS = ("CRAFT, train part", "GENIA treebank")
 SETTINGS = Settings(epochs=4, rows=3000, seed=1)

@@ -23,7 +23,7 @@ from textrank.kernels.sequences import (
     positional_matrix,
 )
 from textrank.kernels.views import EachView
-from textrank.tasks.parse_ranking.features import ParseSequences
+from textrank.tasks.parse_features import ParseSequences
 
 pytestmark = pytest.mark.benchmark
 

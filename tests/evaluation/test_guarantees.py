@@ -28,9 +28,9 @@ from textrank.kernels.graphs import AllPathsGraph
 from textrank.learners.rls import RLS
 from textrank.model import Model
 from textrank.pipeline import Pipeline
-from textrank.tasks.gene_protein import GeneProtein
 from textrank.tasks.ppi.graphs import DependencyGraph
 from textrank.tasks.ppi.task import PPI
+from textrank.tasks.senses import GeneProtein
 from textrank.updates import forget_documents
 
 LEVELS = np.arange(5.0, -2.0, -0.5)

@@ -14,8 +14,7 @@ from textrank.formats.research import Senseval
 from textrank.model import Model
 from textrank.representations.mentions import Mention, word_shape
 from textrank.tasks.base import Scored, group_by_question
-from textrank.tasks.gene_protein import GeneProtein
-from textrank.tasks.word_senses import WordSenses
+from textrank.tasks.senses import GeneProtein, WordSenses
 
 ROOT = Path(__file__).parents[2]
 

@@ -35,7 +35,7 @@ from textrank.representations.contexts import WordPositions
 from textrank.representations.mentions import Mention
 from textrank.representations.transformations import Sided, Weighting
 from textrank.tasks.base import Scored
-from textrank.tasks.gene_protein import GeneProtein
+from textrank.tasks.senses import GeneProtein
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 

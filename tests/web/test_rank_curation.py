@@ -22,8 +22,7 @@ from textrank.features import take_rows
 from textrank.learners.rankrls import RankRLS
 from textrank.model import Model
 from textrank.tasks.documents import Retrieve
-from textrank.tasks.parse_ranking import ParseRanking
-from textrank.tasks.parse_ranking.task import describe_differences
+from textrank.tasks.parse_ranking import ParseRanking, describe_differences
 from textrank.web.annotation import AnswerLog
 from textrank.web.app import Credentials
 from textrank.web.rank_curation import (

@@ -20,10 +20,9 @@ from textrank.learners.rls import RLS
 from textrank.pipeline import Pipeline
 from textrank.protocols import Task
 from textrank.tasks.documents import Retrieve
-from textrank.tasks.gene_protein import GeneProtein
 from textrank.tasks.parse_ranking import ParseRanking
+from textrank.tasks.senses import GeneProtein, WordSenses
 from textrank.tasks.spelling import Spelling
-from textrank.tasks.word_senses import WordSenses
 from textrank.web.annotation import AnswerLog
 from textrank.web.app import Credentials
 from textrank.web.review import LabelReview, ReviewApp, export_corrected, measure_agreement

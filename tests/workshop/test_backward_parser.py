@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from workshop.backward_parser import SETTINGS, main, mirrored, train_mirror
 from workshop.treebanks import Sentence
 
-from textrank.tasks.parse_ranking.parsers import Parse, PerturbedParser
+from textrank.tasks.parsers import Parse, PerturbedParser
 
 WORDS = ("She", "ate", "cold", "pizza", ".")
 SENTENCE = Sentence(

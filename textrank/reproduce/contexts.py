@@ -36,7 +36,7 @@ from textrank.reproduce.base import (
     RunSettings,
     iter_brown_docs,
 )
-from textrank.tasks.gene_protein import GeneProtein
+from textrank.tasks.senses import GeneProtein
 
 WORDS_KEY = "kernel.kernel.kernels.words.kernel.kernel"
 CONTEXT_SPAN = 30  # words on either side, the same for all variants

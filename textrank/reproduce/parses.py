@@ -42,7 +42,7 @@ from textrank.reproduce.base import (
     RunSettings,
     sample_treebank,
 )
-from textrank.tasks.parse_ranking.features import SEQUENCE_TYPES, ParseGraph
+from textrank.tasks.parse_features import SEQUENCE_TYPES, ParseGraph
 
 POSITION_MODES = {"all ones": "any", "Gaussian": "gaussian", "identity": "same"}
 ALPHAS = (0.25, 1.0, 4.0, 16.0, 64.0, 256.0, 1024.0)

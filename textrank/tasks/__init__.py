@@ -9,25 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from textrank.tasks.documents import Categorise, Retrieve
-    from textrank.tasks.gene_protein import GeneProtein
     from textrank.tasks.identifiers.task import Identifiers
-    from textrank.tasks.parse_ranking.task import ParseRanking
+    from textrank.tasks.parse_ranking import ParseRanking
     from textrank.tasks.ppi.statements import PPIStatement
     from textrank.tasks.ppi.task import PPI
+    from textrank.tasks.senses import GeneProtein, WordSenses
     from textrank.tasks.spelling import RealWordErrors, Spelling
-    from textrank.tasks.word_senses import WordSenses
 
 _HOMES = {  # public class -> module below textrank.tasks
     "Categorise": "documents",
-    "GeneProtein": "gene_protein",
+    "GeneProtein": "senses",
     "Identifiers": "identifiers.task",
     "PPI": "ppi.task",
     "PPIStatement": "ppi.statements",
-    "ParseRanking": "parse_ranking.task",
+    "ParseRanking": "parse_ranking",
     "RealWordErrors": "spelling",
     "Retrieve": "documents",
     "Spelling": "spelling",
-    "WordSenses": "word_senses",
+    "WordSenses": "senses",
 }
 
 __all__ = [

@@ -12,14 +12,14 @@ import pytest
 from spacy.tokens import Doc
 
 from textrank.candidates import Candidate
-from textrank.tasks.parse_ranking import features
-from textrank.tasks.parse_ranking.features import (
+from textrank.tasks.parse_features import (
     MIN_VOTE_SHARE,
     ArcFeatures,
     ArcVotes,
     ParseSupport,
     describe_length,
 )
+from textrank.tasks.parse_ranking import features
 
 
 def plainly(doc: Doc) -> Iterator[tuple[str, ...]]:

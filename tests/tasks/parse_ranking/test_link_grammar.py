@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textrank.formats.conllu import ConllU, write_conllu
-from textrank.tasks.parse_ranking.features import ParseSequences
-from textrank.tasks.parse_ranking.parsers import LinkGrammar, align_words, build_tree
-from textrank.tasks.parse_ranking.task import ParseRanking
+from textrank.tasks.parse_features import ParseSequences
+from textrank.tasks.parse_ranking import ParseRanking
+from textrank.tasks.parsers import LinkGrammar, align_words, build_tree
 
 needs_program = pytest.mark.skipif(
     shutil.which("link-parser") is None,

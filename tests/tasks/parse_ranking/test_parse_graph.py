@@ -6,7 +6,7 @@ import pytest
 
 from textrank.candidates import Candidate
 from textrank.kernels.graphs import AllPathsGraph
-from textrank.tasks.parse_ranking.features import ParseGraph
+from textrank.tasks.parse_features import ParseGraph
 
 WORDS = ["He", "saw", "stars", "."]
 TAGS = ["PRP", "VBD", "NNS", "."]

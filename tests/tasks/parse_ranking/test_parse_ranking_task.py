@@ -17,10 +17,8 @@ from textrank.config import load_corpus, load_model, load_pipeline
 from textrank.evaluation import cross_validate
 from textrank.model import Model
 from textrank.tasks.base import Scored
-from textrank.tasks.parse_ranking import task as parse_trees
-from textrank.tasks.parse_ranking.features import ArcFeatures, ArcVotes, ParseSupport
-from textrank.tasks.parse_ranking.parsers import Parse, PerturbedParser
-from textrank.tasks.parse_ranking.task import (
+from textrank.tasks.parse_features import ArcFeatures, ArcVotes, ParseSupport
+from textrank.tasks.parse_ranking import (
     CandidateParse,
     ParseRanking,
     arc_f1,
@@ -28,6 +26,8 @@ from textrank.tasks.parse_ranking.task import (
     count_correct_arcs,
     pool_parses,
 )
+from textrank.tasks.parse_ranking import task as parse_trees
+from textrank.tasks.parsers import Parse, PerturbedParser
 
 ROOT = Path(__file__).parents[3]
 WORDS = ["She", "ate", "pizza", "with", "forks", "He", "left"]

@@ -7,7 +7,7 @@ import pytest
 from textrank.candidates import Candidate
 from textrank.kernels.sequences import LocalityConvolution
 from textrank.kernels.views import EachView
-from textrank.tasks.parse_ranking.features import SEQUENCE_TYPES, ParseSequences
+from textrank.tasks.parse_features import SEQUENCE_TYPES, ParseSequences
 from textrank.testing import check_kernel
 
 # A link grammar linkage: absence-Mp-of, absence-Ss-leads, of-Js-syntrophin, leads-MVp-to.

@@ -8,7 +8,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from textrank.tasks.parse_ranking.parsers import HeadVotes, find_spanning_tree
+from textrank.tasks.parsers import HeadVotes, find_spanning_tree
 
 
 def spanning_tree(votes, roots):

@@ -6,8 +6,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 
 from tests.tasks.ppi.plain_trees import SentenceTree, TreePair
-from textrank.tasks.ppi._trees import suffix
 from textrank.tasks.ppi.pairs import Name
+from textrank.tasks.ppi.statement_features import suffix
 from textrank.tasks.ppi.vocabulary import CUE_CLASSES
 
 NEAR = 3

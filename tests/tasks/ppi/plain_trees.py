@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from tests.tasks.ppi.plain_pairs import PlainPair, PlainSentence, plain_pairs
-from textrank.tasks.ppi._trees import COARSE_RELATIONS
 from textrank.tasks.ppi.pairs import EntityPair
 from textrank.tasks.ppi.sentences import stem
+from textrank.tasks.ppi.statement_features import COARSE_RELATIONS
 from textrank.tasks.ppi.vocabulary import (
     CUE_CLASSES,
     EVENT_CLASSES,

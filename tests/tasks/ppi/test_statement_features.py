@@ -14,13 +14,13 @@ from tests.tasks.ppi.pair_docs import by_hand, pairs_of
 from textrank.candidates import Candidate
 from textrank.features import Features
 from textrank.linalg import squared_norms
-from textrank.tasks.ppi._trees import pair_trees
 from textrank.tasks.ppi.pairs import PairBatch, analyze_pairs
 from textrank.tasks.ppi.statement_features import (
     EntityFactExtractor,
     EntityFacts,
     StatementCues,
     StatementRoles,
+    pair_trees,
 )
 from textrank.tasks.ppi.vocabulary import EVENT_TYPES
 

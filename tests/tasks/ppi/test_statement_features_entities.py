@@ -11,9 +11,8 @@ from spacy.tokens import Doc
 from tests.tasks.ppi.pair_docs import at_random, by_hand
 from tests.tasks.ppi.plain_trees import tellings as plain_trees
 from textrank.features import Features
-from textrank.tasks.ppi._trees import pair_trees, suffix
 from textrank.tasks.ppi.pairs import EntityPair, analyze_pairs
-from textrank.tasks.ppi.statement_features import EntityFacts
+from textrank.tasks.ppi.statement_features import EntityFacts, pair_trees, suffix
 
 
 def row(features: Features, index: int) -> dict[tuple[str, ...], float]:

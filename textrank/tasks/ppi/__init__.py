@@ -7,7 +7,7 @@ In reading order:
 * ``statements``: ``PPIStatement`` and the submodels of status, type and direction;
 * ``sentences`` and ``pairs``: analysed sentences, and pairs of entities in them as arrays;
 * ``graphs``, ``blocks``, ``descriptors`` and ``statement_features``: representations of pairs;
-* ``vocabulary``: word lists. ``_trees`` and ``_descriptor_values`` are implementation details.
+* ``vocabulary``: word lists; ``exports``: facts in the formats of the field.
 """
 
 from importlib import import_module

@@ -25,11 +25,15 @@ from textrank.language.alignment import SourceText, original_offsets
 from textrank.metrics import argmax_first, choose_first
 from textrank.protocols import Representation
 from textrank.tasks.base import AnsweredQuestion, ChoiceTask, Scored, group_by_question
-from textrank.tasks.ppi._trees import PairTrees, pair_trees
 from textrank.tasks.ppi.facts import REVERSED_DIRECTION
 from textrank.tasks.ppi.pairs import FeatureExtractor, PairBatch, analyze_pairs
 from textrank.tasks.ppi.sentences import Parse
-from textrank.tasks.ppi.statement_features import EntityFactExtractor, EntityFacts
+from textrank.tasks.ppi.statement_features import (
+    EntityFactExtractor,
+    EntityFacts,
+    PairTrees,
+    pair_trees,
+)
 from textrank.tasks.ppi.task import PPI, RELATION_OF_TYPE, RELATIONS
 from textrank.tasks.ppi.views import STATEMENT_BLOCKS, PairViews, StatementViews
 

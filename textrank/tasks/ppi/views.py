@@ -20,7 +20,6 @@ from textrank.features import FeatureNames, Features, MultiView
 from textrank.kernels.graphs import AllPathsGraph
 from textrank.language.alignment import get_retokenized
 from textrank.linalg import squared_norms
-from textrank.tasks.ppi._trees import pair_trees
 from textrank.tasks.ppi.blocks import (
     EventRoles,
     GlobalContext,
@@ -33,7 +32,12 @@ from textrank.tasks.ppi.descriptors import PairDescriptors
 from textrank.tasks.ppi.graphs import PathGraphs
 from textrank.tasks.ppi.pairs import FeatureBlock, PairBatch, analyze_pairs
 from textrank.tasks.ppi.sentences import Parse, check_choice, has_two_parses
-from textrank.tasks.ppi.statement_features import EntityFacts, StatementCues, StatementRoles
+from textrank.tasks.ppi.statement_features import (
+    EntityFacts,
+    StatementCues,
+    StatementRoles,
+    pair_trees,
+)
 
 PARSE_BLOCKS: Mapping[str, FeatureBlock] = {"path": PathWalks(), "triggers": TriggerRoles()}
 WORD_BLOCKS: Mapping[str, FeatureBlock] = {

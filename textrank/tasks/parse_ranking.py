@@ -25,8 +25,8 @@ from textrank.features import Indices, Matrix, Vector
 from textrank.metrics import merge_ties, ranking_metrics
 from textrank.protocols import Task
 from textrank.tasks.base import Scored
-from textrank.tasks.parse_ranking.features import PARSE_INFO_KEY, ParseInfo, get_parse_info
-from textrank.tasks.parse_ranking.parsers import (
+from textrank.tasks.parse_features import PARSE_INFO_KEY, ParseInfo, get_parse_info
+from textrank.tasks.parsers import (
     LinkGrammar,
     NoiseLayers,
     Parse,
