@@ -71,7 +71,7 @@ def test_a_model_loads_no_pipeline_that_is_not_shipped(
     change(parse_ranking, f'{setting} = "{values[setting]}"', f'{setting} = "nlp"')
     loaded = []
     monkeypatch.setattr("spacy.load", lambda *a, **k: loaded.append(a))
-    from textrank.tasks.parse_ranking import parsers
+    from textrank.tasks import parsers
 
     model = load_model(parse_ranking)
     monkeypatch.setattr(parsers, "load_nlp", lambda *a, **k: loaded.append(a))

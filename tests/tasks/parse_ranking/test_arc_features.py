@@ -12,6 +12,7 @@ import pytest
 from spacy.tokens import Doc
 
 from textrank.candidates import Candidate
+from textrank.tasks import parse_features as features
 from textrank.tasks.parse_features import (
     MIN_VOTE_SHARE,
     ArcFeatures,
@@ -19,7 +20,6 @@ from textrank.tasks.parse_features import (
     ParseSupport,
     describe_length,
 )
-from textrank.tasks.parse_ranking import features
 
 
 def plainly(doc: Doc) -> Iterator[tuple[str, ...]]:

@@ -16,6 +16,7 @@ from textrank.candidates import Candidate
 from textrank.config import load_corpus, load_model, load_pipeline
 from textrank.evaluation import cross_validate
 from textrank.model import Model
+from textrank.tasks import parse_ranking as parse_trees
 from textrank.tasks.base import Scored
 from textrank.tasks.parse_features import ArcFeatures, ArcVotes, ParseSupport
 from textrank.tasks.parse_ranking import (
@@ -26,7 +27,6 @@ from textrank.tasks.parse_ranking import (
     count_correct_arcs,
     pool_parses,
 )
-from textrank.tasks.parse_ranking import task as parse_trees
 from textrank.tasks.parsers import Parse, PerturbedParser
 
 ROOT = Path(__file__).parents[3]
