@@ -80,8 +80,8 @@ def query_command(
 def parse_years(text: str | None) -> tuple[int | None, int | None]:
     """Return the first and last year of a range, None where it is open.
 
-    Both are included. None gives an open range. Raises ValueError if the text is not a range of
-    years of four digits; whether the first is before the last is not checked.
+    Both are included. None gives an open range. Raises ValueError unless the text is a year or a
+    range of years of four digits; whether the first is before the last is not checked.
 
     >>> parse_years("1999-2005"), parse_years("1999"), parse_years("-2005")
     ((1999, 2005), (1999, 1999), (None, 2005))
@@ -89,16 +89,16 @@ def parse_years(text: str | None) -> tuple[int | None, int | None]:
     if text is None:
         return None, None
     match = re.fullmatch(r"(\d{4})?(-)?(\d{4})?", text.strip())
-    if not match or not (match[1] or match[3]):
+    if not match or not (match[1] or match[3]) or (match[3] and not match[2]):
         raise ValueError(f"--year {text!r}: write 1999, 1999-2005, 1999- or -2005.")
     first, dash, last = match.groups()
     return (int(first) if first else None, int(last or (0 if dash else first)) or None)
 
 
 def _check_type(results: Results, type_: str | None) -> None:
-    """Raise ValueError for a type that no statement has and that is none of ``TYPES``.
+    """Raise ValueError for a type of interaction that is unknown; None is accepted.
 
-    None is accepted.
+    Known are ``TYPES`` and the types that statements of the results have.
     """
     from textrank.results.questions import TYPES
 

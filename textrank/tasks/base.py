@@ -57,7 +57,7 @@ class Scored:
 def no_candidates_error(task: Task, documents: int) -> ValueError:
     """Build the error for documents in which a task has nothing to decide; the caller raises it.
 
-    ``documents`` is their number.
+    ``documents`` is their number. The message quotes the first line of the task's docstring.
     """
     summary, _, _ = (type(task).__doc__ or "").strip().partition("\n")
     return ValueError(
@@ -162,7 +162,7 @@ class ChoiceTask(Task):
     def row(self, text: SourceText, question: AnsweredQuestion) -> dict[str, Any]:
         """Return the answer to a question as plain values, which can be written as JSON.
 
-        ``text`` is the text of the Doc, for offsets and sentences.
+        ``text`` is the text of the Doc, for offsets and sentences. Subclasses must define it.
         """
         raise NotImplementedError
 

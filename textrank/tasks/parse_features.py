@@ -142,10 +142,11 @@ _EMPTY_TABLE = np.zeros((0, 5), dtype=np.uint64)
 
 
 def _parse_table(candidate: Candidate) -> Hashes:  # (words, 5)
-    """Return ORTH, LEMMA, TAG, relative HEAD and DEP of a candidate's tokens, shape (words, 5).
+    """Return ORTH, LEMMA, TAG, relative HEAD and DEP of a candidate's tokens, uint64 (words, 5).
 
-    Hashes; HEAD is the head's index minus the word's as a wrapped unsigned number. Kept per Doc
-    inside ``doc_cache``: do not change the result. Raises ValueError if the Doc has no parse.
+    HEAD is the head's index minus the word's, wrapped to an unsigned number; the others are hashes.
+    Kept per Doc inside ``doc_cache``: do not change the result. Raises ValueError if a Doc that is
+    not empty has no parse.
     """
     doc = candidate.doc
     if len(doc) and not doc.has_annotation("DEP"):
@@ -250,7 +251,7 @@ class PartCounter:
         return np.arange(self.n_parts - n_new, self.n_parts)
 
     def add_names(self, parts: Indices, template: str, *values: Indices) -> None:
-        """Give each of some parts one more feature name.
+        """Give each item of ``parts`` one more feature name; a part that is repeated gets several.
 
         ``parts`` (n,) are numbers from ``add``. The name is the template, then one string per array
         of ``values``, each (n,) string numbers of the forest, -1 for no value.
@@ -265,7 +266,9 @@ class PartCounter:
     def to_features(self) -> Features:
         """Return the counts of names per parse, divided by the root of its number of words.
 
-        One row per parse of the forest. At least one kind and one call of ``add_names`` are needed.
+        One row per parse of the forest. A name's count is the number of its occurrences over all
+        places and parts of the parse; equal names of different parts are one column. At least one
+        kind and one call of ``add_names`` are needed.
         """
         names, columns = self._distinct_names()
         parts = np.concatenate(self._named_parts)
@@ -278,9 +281,10 @@ class PartCounter:
         return Features(values, names)
 
     def _distinct_names(self) -> tuple[FeatureNames, Indices]:
-        """Return the distinct names and the index of each part's name in them.
+        """Return the distinct names and, for each part that was given a name, its index in them.
 
-        Indices follow all calls of ``add_names`` in order. Raises ValueError without any call.
+        Indices follow the parts of all calls of ``add_names``, in order; shorter names are padded
+        with -1. Raises ValueError without any call.
         """
         width = max(names.shape[1] for names in self._part_names)
         table = np.full((sum(map(len, self._part_names)), width), -1, dtype=np.int32)
@@ -351,9 +355,10 @@ class ParseSupport:
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
         """Return the features of candidates, one row each, in order.
 
-        Names are ("own",), ("votes",), ("consensus",), ("attachment",) and ("doubt",), the first
-        three but "own" also with "parser 1", ..., and ("spanning", "all" or "parser n"). Candidates
-        must come from the task ``parse_ranking``; else ValueError is raised.
+        Names are ("own",), ("votes",), ("consensus",), ("attachment",) and ("doubt",); ("votes",
+        "parser 1") and so on for votes, consensus and attachment of each parser; and ("spanning",
+        "all" or "parser n"). A parse without votes of parsers has no "doubt". Candidates must come
+        from the task ``parse_ranking``; else ValueError is raised.
         """
         infos = [get_parse_info(candidate) for candidate in candidates]
         rows_by_shape: dict[tuple[int, ...], list[int]] = {}  # by (words, parsers)
@@ -861,7 +866,8 @@ class _LinkedSentence:
     """Words, tags and sorted links of a sentence; one method per view.
 
     Links are (left word, right word, type); words are counted from the start of the sentence. Each
-    method returns one string per feature, those of links in the order of ``links``.
+    public method but ``from_candidate`` returns one string per feature; its parts are joined by a
+    blank (a word and its tag by "/").
     """
 
     words: list[str]
@@ -886,15 +892,15 @@ class _LinkedSentence:
         return cls(words, [token.tag_ for token in sentence], sorted(links))
 
     def bigram(self) -> list[str]:
-        """Return the two words of each link, the left one first."""
+        """Return the two words of each link, the left one first, in the order of links."""
         return [f"{self.words[left]} {self.words[right]}" for left, right, _ in self.links]
 
     def word_tag(self) -> list[str]:
-        """Return each word with its tag."""
+        """Return each word with its tag, such as "binds/VBZ", in text order."""
         return [f"{word}/{tag}" for word, tag in zip(self.words, self.tags, strict=True)]
 
     def link_type(self) -> list[str]:
-        """Return the type of each link."""
+        """Return the type of each link, in the order of links."""
         return [kind for _, _, kind in self.links]
 
     def word_link(self) -> list[str]:
@@ -910,11 +916,11 @@ class _LinkedSentence:
         ]
 
     def link_length(self) -> list[str]:
-        """Return the length of each link: 1 between neighbouring words."""
+        """Return the length of each link, 1 between neighbouring words, in the order of links."""
         return [str(right - left) for left, right, _ in self.links]
 
     def length_type(self) -> list[str]:
-        """Return the length and type of each link."""
+        """Return the length and type of each link, such as "2 nsubj", in the order of links."""
         return [f"{right - left} {kind}" for left, right, kind in self.links]
 
     def link_bigram(self) -> list[str]:

@@ -223,7 +223,10 @@ class ParseRanking(Task):
         return np.array([self._f1(parse, parses[chosen]) for parse in parses])
 
     def _f1(self, parse: CandidateParse, gold: CandidateParse) -> float:
-        """Return ``arc_f1`` of a parse against a gold one, of links if links are compared."""
+        """Return ``arc_f1`` of a parse against a gold one, of links if those are compared.
+
+        Labels count: with ``labelled`` False both parses must be without labels (``_drop_labels``).
+        """
         if self._compares_links(gold):
             return arc_f1(parse.undirected_links(), gold.undirected_links())
         return arc_f1(parse.arcs(), gold.arcs())
@@ -420,8 +423,9 @@ def _make_docs(
 
     ``vote_shares`` are those of the sentence, one row per parse. Each Doc is new, with words,
     spaces and lemmas of the sentence and tags, heads and labels of the parse; its ``user_data``
-    holds the ``ParseInfo`` (name, first token, votes and their shares per word) under
-    PARSE_INFO_KEY and, for a linkage, all links as ``dependencies``.
+    holds the ``ParseInfo`` under PARSE_INFO_KEY and, for a linkage, all links as ``dependencies``.
+    In the ``ParseInfo``, ``consensus`` and ``attachment`` are means of the vote shares for arcs and
+    heads over words and parsers.
     """
     if not parses:
         return
@@ -483,7 +487,8 @@ def _sentences(doc: Doc) -> Iterator[Span]:
 def _sentence_name(doc: Doc, number: int) -> str:
     """Return the corpus's name of a sentence, or ``s`` and its number.
 
-    Names are in ``doc.user_data["sentences"]``; numbers count from 0.
+    ``number`` counts the sentences of the Doc that are not blank, from 0. Names are in
+    ``doc.user_data["sentences"]``, in the same order; sentences beyond its end are numbered.
     """
     names = doc.user_data.get("sentences", ())
     return str(names[number]) if number < len(names) else f"s{number}"
@@ -589,7 +594,11 @@ def _attachment_scores(candidates: Sequence[Candidate], scores: Vector) -> dict[
 
 
 def _ranked_queries(scored: Scored) -> Iterator[list[int]]:
-    """Yield the rows of each sentence's candidates, best first; the first candidate on ties."""
+    """Yield the indices of each sentence's candidates, best first; the first candidate on ties.
+
+    Indices are positions in ``scored.candidates``; sentences are in order of appearance. Scores
+    that differ by rounding only are ties (``merge_ties``).
+    """
     scores = merge_ties(scored.scores)
     for rows in _group_by_query(scored.candidates):
         yield sorted(rows, key=lambda i: (-scores[i], i))
@@ -737,8 +746,9 @@ def count_correct_links(parse: CandidateParse, gold: CandidateParse) -> int:
 def _linkage_candidates(parses: Sequence[Parse]) -> list[CandidateParse]:
     """Return the linkages of a sentence as candidates, in order, with their shares of the votes.
 
-    Names are their numbers, from "0". No spanning trees are added: they are not linkages of the
-    grammar. Empty without linkages.
+    Names are their numbers, from "0". Votes count as those of a single parser. ``is_spanning`` is
+    (False, False): a spanning tree of the votes would not be a linkage of the grammar. Empty
+    without linkages.
     """
     total = sum(parse.votes for parse in parses)
     return [
@@ -912,11 +922,12 @@ def _sum_tables(tables: Sequence[dict[_ParseKey, float]]) -> dict[_ParseKey, flo
 
 
 def _vote_tree(table: Mapping[_ParseKey, float]) -> _ParseKey:
-    """Return the maximum spanning tree of the arcs by votes, with majority labels.
+    """Return (heads, labels) of the maximum spanning tree of the arcs by votes, majority labels.
 
     ``table`` maps (heads, labels) to votes; all parses have the same number of words. A parse with
-    more than half of the votes is the tree. The tree may be none of the parses. Raises ValueError
-    if the table is empty.
+    more than half of the votes is the tree. Otherwise an arc has the votes of all parses with that
+    head, whatever the label, and a root those of the parses in which it is one; the tree may be
+    none of the parses. Raises ValueError if the table is empty.
     """
     shares = list(table.values())
     top_parse = max(table, key=lambda key: table[key])

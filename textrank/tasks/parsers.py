@@ -39,7 +39,11 @@ NetworkParams: TypeAlias = Mapping[tuple[int, str], Any]  # (node id, name) -> a
 
 @dataclass(frozen=True)
 class Parse:
-    """A dependency tree of a sentence; heads are word indices in it, a root is its own head."""
+    """A dependency tree of a sentence; heads are word indices in it, a root is its own head.
+
+    ``heads``, ``labels`` and ``tags`` have one item per word. For a linkage, ``votes`` is the
+    number of linkages that give this tree and these links.
+    """
 
     heads: tuple[int, ...]
     labels: tuple[str, ...]
@@ -109,11 +113,12 @@ class PerturbedParser:
     def __call__(self, sentences: Sequence[Span]) -> list[list[Parse]]:
         """Return the distinct parses of each sentence: the unperturbed one first, then by votes.
 
-        One list per sentence, in order, never empty. Parses are equal with the same heads and
-        labels; ``votes`` of one are the copies that found it, the unperturbed parser included, so
-        that they add up to ``copies + 1``. Every parse has one root. The sentences' Docs are not
-        changed. Raises ValueError if the pipeline has no parser, or is an ``UntrustedName`` that is
-        not shipped.
+        One list per sentence, in order, never empty; of equal votes the parse that was found first
+        comes first. Parses are equal with the same heads and labels; ``votes`` of one are the
+        copies that found it, the unperturbed parser included, so that they add up to ``copies +
+        1``. Every parse has one root; words are in text order, also if the parser reads backwards.
+        The sentences' Docs are not changed. Raises ValueError if the pipeline has no parser, or is
+        an ``UntrustedName`` that is not shipped.
         """
         _check_trust(self.name)
         name = str(self.name)  # caches keep an UntrustedName apart from the same plain string
@@ -287,7 +292,8 @@ def _check_trust(name: str) -> None:
 def _load_pipeline(name: str) -> Language:
     """Load a pipeline with a parser, by name or path; "" is the shipped one.
 
-    Cached, since loading takes a second or two. Raises ValueError if the pipeline has no parser.
+    BACKWARD_PARSER is the shipped pipeline of that name. The four last used pipelines are cached,
+    since loading takes a second or two. Raises ValueError if the pipeline has no parser.
     """
     nlp = load_nlp(model_path(BACKWARD_PARSER) if name == BACKWARD_PARSER else name or None)
     if "parser" not in nlp.pipe_names:
@@ -306,9 +312,9 @@ def _draw_params(
 
     Returns ``n_copies`` mappings from (node id, name) to the array plus Gaussian noise of ``sigma``
     times its standard deviation; with ``layers`` "last" only the scoring layers and, with
-    ``BIAS_NOISE_FACTOR`` times the noise, the hidden layer's bias are in them. Cached by all
-    arguments, so that copies are the same for every batch of sentences: do not change the arrays.
-    Loads the pipeline, which must have a parser.
+    ``BIAS_NOISE_FACTOR`` times the noise, the hidden layer's bias are in them. The four last used
+    results are cached by all arguments, so that copies are the same for every batch of sentences:
+    do not change the arrays. Loads the pipeline, which must have a parser.
     """
     parser: Any = _load_pipeline(name).get_pipe("parser")
     model = parser.model
@@ -411,9 +417,10 @@ class LinkGrammar:
     def _run(self, lines: Sequence[str]) -> str:
         """Run link-parser on lines of text, one sentence each, and return what it prints.
 
-        The output echoes each line before its linkages, at most ``self.linkages`` of them, as
-        PostScript. Raises FileNotFoundError if there is no such program, OSError if it fails or
-        takes longer than 60 s plus four time limits per line.
+        Lines must not be empty, since an empty one asks for the next linkage. The output echoes
+        each line before its linkages, at most ``self.linkages`` of them, as PostScript. Raises
+        FileNotFoundError if there is no such program, OSError if it fails or takes longer than 60 s
+        plus four time limits per line.
         """
         program = shutil.which(self.command)
         if program is None:
@@ -451,9 +458,10 @@ def _sentence_words(sentence: Span) -> list[str]:
 
 
 def _split_output(output: str, lines: Sequence[str]) -> list[str]:
-    """Return what was printed for each line; the output echoes the line before its linkages.
+    """Return what was printed for each line, up to the echo of the next line that has one.
 
-    ``lines`` are those given to link-parser, in order. "" for a line without an echo.
+    The output echoes each line before its linkages; ``lines`` are those given to link-parser, in
+    order. The result is parallel to them, "" for a line without an echo.
     """
     echoes, position = list[re.Match[str] | None](), 0
     for line in lines:
@@ -552,8 +560,8 @@ def _match_length(word: str, text: str) -> int:
     """Return how many characters of ``text`` a word of a linkage covers; 0 if it does not match.
 
     ``text`` is the rest of a token, not empty; the word must match it from its start, in any case.
-    Marks and brackets that link-parser adds to words are ignored. All of ``text`` is preferred,
-    then the longest beginning.
+    Marks after a word ("[!]", ".n") and brackets around it, which link-parser adds, are ignored.
+    All of ``text`` is preferred, then the longest beginning.
     """
     for form in (word, word[1:-1] if word[:1] == "[" and word[-1:] == "]" else ""):
         if form.lower().startswith(text.lower()) and _WORD_MARKS.fullmatch(form[len(text) :]):
@@ -571,11 +579,13 @@ def build_tree(
 ) -> LabelledHeads:
     """Convert the links of a linkage to heads and labels of ``size`` words by breadth-first search.
 
-    Words are counted from 0. ``wall_links`` are (word, type) of the links to the left wall, which
-    mark the root: the first word by a type that begins with "WV", else with "W", else the first
-    linked word, else word 0. The root is its own head with the label "ROOT". Secondary links (types
-    C, R and B) are followed only to words that no other link reaches. Words that no link reaches
-    depend on the root as "null". ``size`` must be at least 1.
+    ``links`` are (word, word, type), words counted from 0. ``wall_links`` are (word, type) of the
+    links to the left wall, which mark the root: the first word by a type that begins with "WV",
+    else with "W", else the first linked word, else word 0. The root is its own head with the label
+    "ROOT"; another word is labelled with the type of the link to its head. Neighbours are visited
+    by word, then type. Secondary links (types C, R and B) are followed only to words that no other
+    link reaches. Words that no link reaches depend on the root as "null". ``size`` must be at least
+    1.
     """
     verbs = [word for word, kind in wall_links if kind.startswith("WV")]
     others = [word for word, kind in wall_links if kind.startswith("W")]

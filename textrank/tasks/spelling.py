@@ -253,8 +253,9 @@ def _pairs_of_set(table: str, title: str) -> tuple[int, ...]:
 def _flag_row(doc: Doc, text: SourceText, flag: Flag) -> dict[str, Any]:
     """Return a flag as plain values.
 
-    Keys are ``printed``, ``proposal``, ``set``, ``span`` (character offsets), ``sentence``,
-    ``score``, ``probability`` and ``because`` (dictionaries with ``feature`` and ``adds``).
+    Keys are ``printed``, ``proposal``, ``set``, ``span`` (character offsets), ``sentence`` (that of
+    all tokens the flag touches), ``score``, ``probability`` and ``because`` (dictionaries with
+    ``feature``, a list of one context, and ``adds``).
     """
     span = cast(Span, doc.char_span(flag.start, flag.end, alignment_mode="expand"))
     reasons = zip(flag.because, flag.contributions, strict=True)
@@ -376,8 +377,9 @@ class Spelling(Task):
 
         ``y`` (labels 1 or -1) and ``heldout`` (log-odds) have one entry per candidate. The context
         does not depend on the printed word, so each counts twice: as printed, where a proposal is a
-        false alarm, and as an error, which counts with ``error_rate``. UNREACHABLE_LOG_ODDS if no
-        threshold reaches the precision.
+        false alarm, and as an error, where it is a find if right. The precision of a threshold is e
+        * finds / (e * finds + (1 - e) * alarms) with e = ``error_rate``. Log-odds within rounding
+        of 0 favour neither word. UNREACHABLE_LOG_ODDS if no threshold reaches the precision.
         """
         tie = tie_tolerance(heldout)
         size = merge_ties(np.abs(heldout))
@@ -419,7 +421,8 @@ class Spelling(Task):
         """Return whether any score may favour another word than the printed one.
 
         The printed word is the label of a candidate, so this is a fast filter for Docs without
-        errors: False means that there is no proposal, True that there may be one.
+        errors: False means that there is no proposal, True that there may be one. True if a
+        candidate has no label, or a score of at least ``scored.limit`` against its label.
         """
         return any(
             candidate.label is None or -candidate.label * score >= scored.limit
@@ -443,13 +446,12 @@ class Spelling(Task):
         return [self._proposal(text, question, word) for question, word in proposals]
 
     def add_explanations(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
-        """Add to each proposal, under ``because``, the features that support it most.
+        """Add the features that support each proposal most, under ``because``; return the Doc.
 
-        Return the Doc.
-
-        The Doc must be annotated; ``candidates`` are its candidates and ``explain`` returns the
-        contributions of named features to the score of each candidate it is given. At most
-        MAX_REASONS features per proposal, each with ``feature`` (name) and ``adds`` (log-odds).
+        The Doc must be annotated and is changed in place; ``candidates`` are its candidates and
+        ``explain`` returns the contributions of named features to the score of each candidate it is
+        given, largest magnitude first. At most MAX_REASONS features per proposal, each with
+        ``feature`` (name) and ``adds`` (log-odds). Nothing is computed without proposals.
         """
         if not doc._.textrank_spelling:
             return doc
@@ -582,9 +584,10 @@ class Spelling(Task):
     ) -> tuple[int, int, int, int]:
         """Return counts of false alarms, finds, wrong proposals and errors tried of an occurrence.
 
-        Each word of the set is tried as the printed one; the truly printed one is taken as correct.
-        Every other word is an error: it is found if the correct word is proposed, and a proposal of
-        a third word is wrong.
+        Each word of the set is tried as the printed one, and the best other word is proposed if it
+        reaches ``threshold`` (log-odds) and is more probable. The truly printed word is correct: a
+        proposal in its place is a false alarm. Every other word is an error: it is found if the
+        correct word is proposed, and a proposal of a third word is wrong.
         """
         odds = self.log_odds(question)
         correct = normalize_word(question.span.text)
@@ -600,7 +603,7 @@ class Spelling(Task):
     def _deciding_candidate(
         self, row: Mapping[str, Any], candidates: Sequence[Candidate]
     ) -> tuple[Candidate, int]:
-        """Return the candidate of a proposal and 1, or the one of the other word and -1.
+        """Return the candidate of the proposed word and 1, or the one of the printed word and -1.
 
         ``row`` is a proposal, ``candidates`` are those of its question. In a set of two words only
         the second has a candidate, so the score of the first is its negative.
@@ -819,7 +822,11 @@ class PrintedWords:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        """Return the regular expression of all words, longest first, as whole words only."""
+        """Return the regular expression of all words, longest first, as whole words only.
+
+        No word character may stand directly before or after a word, nor one of ``-'’./@`` that is
+        joined to a word character.
+        """
         each = (_word_pattern(word) for word in sorted(self.words, key=lambda w: (-len(w), w)))
         return re.compile(rf"(?<!\w)(?<!\w[-'’./@])(?:{'|'.join(each)})(?!\w|[-'’./@]\w)")
 

@@ -137,12 +137,14 @@ def test_names_are_compared_without_case(make_doc):
     assert (inside["names equal"], inside["name within name"]) == (0, 1)
 
 
-def test_parentheses_are_counted(make_doc):
-    words = ["A", "(", "B", ")", "C"]
+@pytest.mark.parametrize(("opening", "closing"), [("(", ")"), ("-LRB-", "-RRB-")])
+def test_parentheses_are_counted(make_doc, opening, closing):
+    words = ["A", opening, "B", closing, "C"]
     doc = make_doc(words, [0, 2, 0, 2, 0], ["ROOT", "dep", "appos", "dep", "dep"], [(0, 1), (2, 3)])
     values = described(pairs_of(doc))[0]
     assert (values["first depth"], values["second depth"]) == (0, 1)
     assert values["parentheses between"] == pytest.approx(np.log(2))
+    assert values["second in parentheses behind first"] == 1
     assert values["one heads the other"] == 1
 
 
