@@ -24,7 +24,7 @@ from textrank.evaluation.splits import make_splitter
 from textrank.evaluation.sweep import learning_curve
 from textrank.io import MAX_UNPACKED_BYTES, read_json
 from textrank.kernels.sequences import positional_matrix
-from textrank.learners.g2p import G2P, class_matrix
+from textrank.learners.multiclass import G2P, class_matrix
 from textrank.learners.rls import RLS
 from textrank.linalg import gram
 from textrank.representations.transformations import (

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from tests.campaign.mutations import VALUES, any_of, spoil_bytes, spoil_json, spoil_tokens
-from textrank._annotate import load_language
+from textrank.component import load_language
 from textrank.config import load_model, registered_classes
 from textrank.io import META_FILE, read_arrays, shipped_folder, write_arrays, write_manifest
 

@@ -13,12 +13,12 @@ import pytest
 import textrank
 from textrank.candidates import Candidate
 from textrank.cli.app import run
-from textrank.influence_file import INFLUENCE_FILE, StoredInfluence
 from textrank.io import read_arrays, write_arrays
 from textrank.learners.base import Fit
 from textrank.learners.calibration import LOG_ODDS, Heads, PlattCalibration
 from textrank.learners.reduced import BasisMoments
 from textrank.model import Model
+from textrank.training_data import INFLUENCE_FILE, StoredInfluence
 
 ALPHA = 0.8
 HEADS = ("physical", "regulation")

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import spacy
 
-from textrank.explanation import ScoredBatch, rank_contributions
 from textrank.features import FeatureNames, Features
-from textrank.linear_scores import Contributions, LinearScores
+from textrank.linear_scores import Contributions, LinearScores, ScoredBatch, rank_contributions
 
 TEXTS = [
     "I wonder weather this is true. It was bigger then that, and then they left.",

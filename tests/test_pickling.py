@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from textrank._annotate import load_language
+from textrank.component import load_language
 from textrank.config import load_model, model_names
 from textrank.language import load_nlp
 

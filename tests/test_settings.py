@@ -12,13 +12,13 @@ from textrank.features import MultiView
 from textrank.graphs import Contexts, Sequences
 from textrank.io import pack_arrays, unpack_arrays
 from textrank.kernels.algebra import Linear, Normalized, OnView, Sum
-from textrank.kernels.contexts import Positional
 from textrank.kernels.graphs import AllPathsGraph, LabelBag, ShortestPathGraph
 from textrank.kernels.sequences import (
     GapWeighted,
     LocalityConvolution,
     LocalityImproved,
     LocalSum,
+    Positional,
     SpectrumKernel,
 )
 from textrank.kernels.views import EachView

@@ -15,8 +15,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from textrank._annotate import annotate
     from textrank.candidates import Candidate
+    from textrank.component import annotate
     from textrank.config import (
         dump_pipeline,
         load_corpus,
@@ -46,7 +46,7 @@ _MODULES = {  # public name -> module that defines or exports it
     "Report": "evaluation",
     "Representation": "protocols",
     "Task": "protocols",
-    "annotate": "_annotate",
+    "annotate": "component",
     "cross_validate": "evaluation",
     "dump_pipeline": "config",
     "evaluate": "evaluation",

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 CATALOG: Mapping[str, Mapping[str, str]] = {
     "pipelines": {
         "pipeline.v1": "textrank.pipeline:Pipeline",
-        "views.v1": "textrank.view_pipeline:view_pipeline",
+        "views.v1": "textrank.pipeline:view_pipeline",
     },
     "tasks": {
         "categorise.v1": "textrank.tasks.documents:Categorise",
@@ -92,7 +92,7 @@ CATALOG: Mapping[str, Mapping[str, str]] = {
         "normalized.v1": "textrank.kernels.algebra:Normalized",
         "on_view.v1": "textrank.kernels.algebra:OnView",
         "polynomial.v1": "textrank.kernels.algebra:Polynomial",
-        "positional.v1": "textrank.kernels.contexts:Positional",
+        "positional.v1": "textrank.kernels.sequences:Positional",
         "power.v1": "textrank.kernels.algebra:Power",
         "product.v1": "textrank.kernels.algebra:Product",
         "scale.v1": "textrank.kernels.algebra:Scale",
@@ -103,10 +103,10 @@ CATALOG: Mapping[str, Mapping[str, str]] = {
     },
     "learners": {
         "additive.v1": "textrank.learners.baselines:AdditiveClassifier",
-        "blockwise.v1": "textrank.learners.per_question:PerQuestionLearner",
+        "blockwise.v1": "textrank.learners.meta:PerQuestionLearner",
         "cooccurrence.v1": "textrank.learners.baselines:Cooccurrence",
-        "document_stage.v1": "textrank.learners.document_context:DocumentContextLearner",
-        "g2p.v1": "textrank.learners.g2p:EmbeddingRLS",
+        "document_stage.v1": "textrank.learners.meta:DocumentContextLearner",
+        "g2p.v1": "textrank.learners.multiclass:EmbeddingRLS",
         "naive_bayes.v1": "textrank.learners.baselines:NaiveBayes",
         "rankrls.v1": "textrank.learners.rankrls:RankRLS",
         "ranksvm.v1": "textrank.learners.ranksvm:RankSVM",

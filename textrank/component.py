@@ -1,4 +1,9 @@
-"""spaCy components of the tasks, such as ``nlp.add_pipe("textrank_ppi")``."""
+"""Annotation of texts: spaCy components of the tasks, and ``textrank.annotate``.
+
+``TaskComponent`` is the component behind ``nlp.add_pipe("textrank_ppi")`` and its like.
+``annotate`` and ``annotate_stream`` analyse and annotate texts without one; ``textrank apply`` uses
+them too.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +19,19 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import raise_error, registry
 
-from textrank.config import load_model, load_pipeline, model_names
-from textrank.model import Model
+from textrank.config import load_model, load_pipeline, model_names, with_task_settings
+from textrank.formats.base import Record, build_docs
+from textrank.language import load_nlp
+from textrank.language.long_docs import vocab_zone
+from textrank.model import ErrorHandler, Model, Observer
 from textrank.protocols import Explanation, Task
 
-ErrorHandler = Callable[[str, Any, list[Doc], Exception], Any]
+PipeErrorHandler = Callable[[str, Any, list[Doc], Exception], Any]
 """spaCy's error handler: component name, component, Docs, exception."""
 SCORER = "textrank.task_scorer.v1"
 Scorer = Callable[["TaskComponent", Iterable[Example]], dict[str, Any]]
 """Score of a component on examples: metric -> value; None as a value means undefined."""
+BATCH_DOCS = 64  # documents whose candidates are scored together
 
 
 class TaskComponent:
@@ -48,7 +57,7 @@ class TaskComponent:
         self.model = model
         self.scorer = scorer
         self._docs: dict[tuple[Any, str], Doc] = {}  # Docs that this component was trained on
-        self._handler: ErrorHandler | None = None
+        self._handler: PipeErrorHandler | None = None
 
     def __call__(self, doc: Doc) -> Doc:
         """Annotate a Doc in place and return it; ValueError if there is no model yet."""
@@ -66,14 +75,14 @@ class TaskComponent:
         )
         yield from self._model().pipe(stream, batch_size=batch_size, failed=failed)
 
-    def set_error_handler(self, handler: ErrorHandler) -> None:
+    def set_error_handler(self, handler: PipeErrorHandler) -> None:
         """Set the handler of Docs that fail in ``pipe``; called by ``nlp.set_error_handler``.
 
         ``__call__`` always raises.
         """
         self._handler = handler
 
-    def get_error_handler(self) -> ErrorHandler:
+    def get_error_handler(self) -> PipeErrorHandler:
         """Return the error handler; by default one that raises."""
         return raise_error if self._handler is None else self._handler
 
@@ -361,3 +370,95 @@ gene_protein = _register_factory("gene_protein")
 spelling = _register_factory("spelling")
 parse_ranking = _register_factory("parse_ranking")
 wsd = _register_factory("wsd", model=None)
+
+
+def annotate(
+    texts: Iterable[str],
+    model: str | Path | Model = "ppi",
+    *,
+    nlp: str | Language | None = None,
+    settings: Sequence[str] = (),
+    failed: ErrorHandler | None = None,
+) -> Iterator[Doc]:
+    """Analyse texts, annotate them with a model, and yield one Doc per text, in order.
+
+    The answers are in ``doc._.textrank_<task>``, for example ``doc._.textrank_ppi``. The id of a
+    document is its number, counted from 0. Texts are read and analysed in batches, so ``texts`` may
+    be a long stream. The model is loaded when the first Doc is requested. With ``failed``, Docs may
+    be fewer than texts. Raises ValueError if there is no text, the model or a setting is unknown,
+    or a text has half of a surrogate pair.
+
+    Parameters
+    ----------
+    texts
+        Plain texts in English.
+    model
+        A shipped model (see ``model_names``), the path of a model folder, or a ``Model``.
+    nlp
+        A spaCy pipeline, by name or path or loaded. By default the shipped one, with the
+        components that the model's task needs.
+    settings
+        Changed settings of the model's task, such as ``["task.precision=0.9"]``.
+    failed
+        Called with a Doc and an exception if a document cannot be annotated; the Doc is then left
+        out. By default the exception is raised.
+
+    >>> import textrank
+    >>> doc, = textrank.annotate(["SHC binds to GRB2."])
+    >>> [(row["names"], row["interacts"]) for row in doc._.textrank_ppi]
+    [(['SHC', 'GRB2'], True)]
+    """
+    loaded = model if isinstance(model, Model) else load_model(model)
+    loaded = with_task_settings(loaded, settings)
+    if not isinstance(nlp, Language):
+        nlp = load_language(nlp, loaded.pipeline.task, raw=True)
+
+    def to_record(numbered: tuple[int, str]) -> Record:
+        """Return the record of a numbered text; its id is the number."""
+        number, text = numbered
+        return Record(str(number), text, f"text {number}")
+
+    docs = build_docs(enumerate(texts), to_record, nlp, path="texts", cut=False, skip_bad=False)
+    yield from loaded.pipe(docs, failed=failed)
+
+
+def load_language(name: str | None, task: Task | None = None, *, raw: bool = False) -> Language:
+    """Load a spaCy pipeline by name or path, or the shipped one with what a task needs.
+
+    With a ``name`` the task is ignored and the pipeline has all its components. ``name=None`` loads
+    the shipped pipeline: only the components in ``task.required_pipes``, or all if there is no task
+    or it does not say what it needs. ``raw`` adds the components in ``task.required_pipes_raw``,
+    for text without gold annotation, such as entity recognition.
+    """
+    if name is not None or task is None or task.required_pipes is None:
+        return load_nlp(name)
+    return load_nlp(only=[*task.required_pipes, *(task.required_pipes_raw if raw else ())])
+
+
+def annotate_stream(
+    model: Model,
+    docs: Iterable[Doc],
+    nlp: Language,
+    *,
+    failed: ErrorHandler | None = None,
+    observe: Observer | None = None,
+) -> Iterator[Doc]:
+    """Annotate a long stream of Docs in constant memory, and yield the same Docs in order.
+
+    ``docs`` must be a lazy stream of Docs made by ``nlp``. What ``nlp.vocab`` learns from a batch
+    is dropped again, so a Doc must not be used after the next one was requested. ``failed`` is
+    called with a Doc and an exception if a document cannot be annotated, and the Doc is left out;
+    None raises the exception. ``observe`` is called with every annotated Doc and its scored
+    candidates.
+    """
+    with vocab_zone(nlp) as zone:
+        pending: list[Doc] = []
+        for doc in docs:
+            pending.append(doc)
+            if zone.is_due or len(pending) == BATCH_DOCS:
+                yield from model.pipe(pending, failed=failed, observe=observe)
+                pending.clear()
+                del doc
+            if zone.is_due:
+                zone.restart()
+        yield from model.pipe(pending, failed=failed, observe=observe)

@@ -44,7 +44,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from textrank.candidates import PreferenceGraph, Targets
 from textrank.features import FeatureNames, Features, Matrix, Vector, count_rows, take_rows
-from textrank.learners import g2p, rankrls, ranksvm
+from textrank.learners import multiclass, rankrls, ranksvm
 from textrank.learners.base import (
     check_alphas,
     check_gram,
@@ -64,7 +64,7 @@ from textrank.learners.multiclass import (
     one_vs_all_code,
     solve_code,
 )
-from textrank.learners.preferences import Cost
+from textrank.learners.rankrls import Cost
 from textrank.learners.reduced import ReducedCoordinates, sample_stratified
 from textrank.learners.rls import RLSSolution, solve_rls
 from textrank.linalg import gram, is_gram_accurate
@@ -990,7 +990,7 @@ class G2P(TransformerMixin, KernelMachine):
     before, either way or, if ``mutual``, both ways; with ``neighbours`` None only classes count.
     ``alpha`` is the regularisation. ``size`` is the number of dimensions; None takes the smallest
     with a ``share`` of the squared eigenvalues. ``fit`` sets ``projection_`` (n, dimensions) and
-    ``X_fit_``, the training samples. See ``textrank.learners.g2p.G2P`` for the objective.
+    ``X_fit_``, the training samples. See ``textrank.learners.multiclass.G2P`` for the objective.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
@@ -1029,7 +1029,7 @@ class G2P(TransformerMixin, KernelMachine):
         ValueError if a parameter is out of its range or ``y`` is continuous.
         """
         X, y = self._validate(X, y, multi_output=True)
-        learner = g2p.G2P(
+        learner = multiclass.G2P(
             alpha=self.alpha,
             neighbours=self.neighbours,
             mutual=self.mutual,
@@ -1061,10 +1061,10 @@ def _class_matrix(y: NDArray[Any]) -> Matrix:
     """Return the class matrix that G2P learns from, for single or multiple classes.
 
     ``y`` are classes (n,) in any type, or an indicator matrix (n, classes); see
-    ``g2p.class_matrix``.
+    ``multiclass.class_matrix``.
     """
     if type_of_target(y) == "multilabel-indicator":
-        return g2p.class_matrix(np.asarray(y, dtype=np.float64), "multi")
+        return multiclass.class_matrix(np.asarray(y, dtype=np.float64), "multi")
     check_classification_targets(y)
     names, numbers = np.unique(y, return_inverse=True)
-    return g2p.class_matrix(np.eye(len(names))[numbers], "single")
+    return multiclass.class_matrix(np.eye(len(names))[numbers], "single")

@@ -37,13 +37,6 @@ from textrank.candidates import (
     document_id,
 )
 from textrank.config import package_versions, resolve_block, write_model_config
-from textrank.explanation import (
-    AVERAGE_NAME,
-    ScoredBatch,
-    mean_row,
-    rank_contributions,
-    subtract_mean,
-)
 from textrank.features import FeatureNames, Features, Matrix, Vector, count_rows, take_rows
 from textrank.io import (
     META_FILE,
@@ -57,9 +50,18 @@ from textrank.io import (
 )
 from textrank.learners.base import Fit
 from textrank.learners.calibration import Heads, PlattCalibration, fit_calibration
-from textrank.learners.document_context import CONTEXT_FEATURE_NAMES, DocumentContextWeights
-from textrank.learners.influence import find_changes
-from textrank.linear_scores import FeatureWeights, LinearScores, compile_scorer
+from textrank.learners.holdout import find_changes
+from textrank.learners.meta import CONTEXT_FEATURE_NAMES, DocumentContextWeights
+from textrank.linear_scores import (
+    AVERAGE_NAME,
+    FeatureWeights,
+    LinearScores,
+    ScoredBatch,
+    compile_scorer,
+    mean_row,
+    rank_contributions,
+    subtract_mean,
+)
 from textrank.metrics import auc, merge_ties
 from textrank.progress import gc_disabled
 from textrank.protocols import (
@@ -77,8 +79,8 @@ from textrank.tasks.base import Scored
 from textrank.training_data import TRAINING_FILE, TrainingData
 
 if TYPE_CHECKING:
-    from textrank.influence_file import StoredInfluence
     from textrank.pipeline import Pipeline
+    from textrank.training_data import StoredInfluence
 
 ErrorHandler: TypeAlias = Callable[[Doc, Exception], None]
 Observer: TypeAlias = Callable[[Doc, Scored], None]

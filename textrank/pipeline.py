@@ -25,7 +25,7 @@ from textrank.candidates import (
     document_id,
     hash_texts,
 )
-from textrank.explanation import mean_features
+from textrank.config import registry
 from textrank.features import (
     Features,
     GramAlternatives,
@@ -37,6 +37,7 @@ from textrank.features import (
 from textrank.learners.base import Fit
 from textrank.learners.calibration import LOG_ODDS, Heads, PlattCalibration, fit_calibration
 from textrank.learners.selection import fit_best_kernel
+from textrank.linear_scores import mean_features
 from textrank.model import Model
 from textrank.progress import track
 from textrank.protocols import (
@@ -59,6 +60,8 @@ _ROLES: Mapping[str, type] = {
     "kernel": Kernel,
     "learner": Learner,
 }
+QUESTION_VIEW = "question"  # name of the view that holds the question of each candidate
+VIEW_PARTS: Mapping[str, type] = {"representation": Representation, "kernel": Kernel}
 
 
 @dataclass
@@ -321,3 +324,56 @@ def _missing_members(part: object, protocol: type) -> list[str]:
     members = {*vars(protocol), *protocol.__annotations__} - set(vars(Protocol))
     members = {name for name in members if not name.startswith("_") or name == "__call__"}
     return sorted(members - set(dir(part)))
+
+
+def view_pipeline(
+    task: Task, views: Mapping[str, Any], learner: Learner, constant: float = 0.5
+) -> Pipeline:
+    """Build a pipeline whose kernel is the weighted sum of kernels on several views.
+
+    Candidates are compared only with candidates of the same question. The result equals a
+    ``pipeline.v1`` with representation ``views.v1`` and kernel ``blocks.v1`` of ``sum.v1`` of
+    ``on_view.v1``, which is what a trained model stores.
+
+    Parameters
+    ----------
+    task, learner
+        Passed on to the pipeline.
+    views
+        Maps the name of a view to a block with the keys ``representation`` and ``kernel``, both
+        already built, and, optionally, ``weight`` (default 1), by which the kernel is multiplied.
+    constant
+        Positive value of a feature that all candidates of one question share: its square is added
+        to their kernel values, see ``PerQuestionKernel``.
+
+    Raises
+    ------
+    ValueError
+        If a view lacks a representation or a kernel, or has an unknown key.
+    """
+    for name, view in views.items():
+        _check_view(name, view)
+    # Looked up by their registered names: the core imports no concrete kernel or representation.
+    kernel_class, representation_class = registry.kernels.get, registry.representations.get
+    representations = {QUESTION_VIEW: representation_class("question.v1")()}
+    representations |= {name: view["representation"] for name, view in views.items()}
+    on_view = kernel_class("on_view.v1")
+    kernels = {name: on_view(name, view["kernel"]) for name, view in views.items()}
+    weights = {name: float(view.get("weight", 1.0)) for name, view in views.items()}
+    weighted_sum = kernel_class("sum.v1")(kernels, weights)
+    kernel = kernel_class("blocks.v1")(QUESTION_VIEW, weighted_sum, constant)
+    return Pipeline(task, representation_class("views.v1")(representations), kernel, learner)
+
+
+def _check_view(name: str, view: Mapping[str, Any]) -> None:
+    """Raise ValueError unless a view has a representation, a kernel and no unknown key.
+
+    ``name`` is the view's name, for the message.
+    """
+    if unknown := sorted(set(view) - {*VIEW_PARTS, "weight"}):
+        raise ValueError(
+            f"view {name!r}: unknown key {unknown[0]!r}; available: {', '.join(VIEW_PARTS)}, weight"
+        )
+    for part, contract in VIEW_PARTS.items():
+        if not isinstance(view.get(part), contract):
+            raise ValueError(f"view {name!r} needs a {part}, got {view.get(part)!r:.60}")

@@ -24,8 +24,8 @@ from sklearn.linear_model import LogisticRegressionCV
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, cross_val_predict
 from sklearn.svm import SVC
 
-from textrank._annotate import load_language
 from textrank.candidates import Targets
+from textrank.component import load_language
 from textrank.config import load_corpus, load_pipeline
 from textrank.evaluation.audit import doubt_labels
 from textrank.features import Features, KernelData, Vector

@@ -23,7 +23,7 @@ import numpy as np
 from mapie.risk_control import BinaryClassificationController
 from scipy.special import expit
 
-from textrank._annotate import load_language
+from textrank.component import load_language
 from textrank.config import load_corpus, load_pipeline
 from textrank.evaluation.guarantees import (
     HeldoutAnswers,

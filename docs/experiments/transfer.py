@@ -14,7 +14,7 @@ import sys
 from itertools import islice
 from pathlib import Path
 
-from textrank._annotate import load_language
+from textrank.component import load_language
 from textrank.config import load_corpus, load_pipeline
 from textrank.evaluation.transfer import transfer_corpora
 

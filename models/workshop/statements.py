@@ -35,7 +35,7 @@ from textrank.formats.base import Mention, Record, build_docs
 from textrank.language import load_nlp
 from textrank.learners.base import Fit
 from textrank.learners.calibration import fit_calibration
-from textrank.learners.per_question import fit_log_odds_scale, round_to_bits
+from textrank.learners.meta import fit_log_odds_scale, round_to_bits
 from textrank.model import Model
 from textrank.tasks.ppi.statements import PPIStatement
 from textrank.tasks.ppi.views import StatementViews

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from textrank.graphs import Contexts
-from textrank.kernels.contexts import Positional
+from textrank.kernels.sequences import Positional
 from textrank.representations.transformations import ScaleFree, Sided, Weighting
 
 pytestmark = pytest.mark.benchmark

@@ -14,8 +14,8 @@ import pytest
 from tests.campaign import texts
 from tests.campaign.findings import note
 from tests.campaign.settings import INPUTS, SEED
-from textrank._annotate import load_language
 from textrank.candidates import Targets, get_answers
+from textrank.component import load_language
 from textrank.config import load_corpus, load_model, model_names
 from textrank.formats import base
 from textrank.learners.rls import RLS

@@ -24,8 +24,8 @@ from tests.campaign import samples
 from tests.campaign.findings import note
 from tests.campaign.sandbox import MEGABYTES, SECONDS
 from tests.campaign.settings import INPUTS, SEED
-from textrank._annotate import load_language
 from textrank.cli.apply import iter_annotated
+from textrank.component import load_language
 from textrank.config import load_corpus, load_model
 from textrank.formats.detection import write_docs
 from textrank.lint.linter import Linter

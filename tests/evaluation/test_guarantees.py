@@ -31,7 +31,7 @@ from textrank.pipeline import Pipeline
 from textrank.tasks.ppi.graphs import DependencyGraph
 from textrank.tasks.ppi.task import PPI
 from textrank.tasks.senses import GeneProtein
-from textrank.updates import forget_documents
+from textrank.training import forget_documents
 
 LEVELS = np.arange(5.0, -2.0, -0.5)
 

@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from textrank.evaluation.raw_text import Hits, exact_links, link_names, link_pairs, match_links
+from textrank.evaluation.evaluate import Hits, exact_links, link_names, link_pairs, match_links
 
 
 def one(start, end):

@@ -12,8 +12,7 @@ import spacy
 
 from textrank.cli import main
 from textrank.config import load_pipeline
-from textrank.evaluation.evaluate import has_selected_sentences
-from textrank.evaluation.raw_text import evaluate_raw_text
+from textrank.evaluation.evaluate import evaluate_raw_text, has_selected_sentences
 from textrank.formats.base import Mention, set_mentions
 from textrank.learners.calibration import PlattCalibration
 from textrank.pipeline import Pipeline

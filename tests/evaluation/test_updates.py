@@ -18,8 +18,7 @@ from textrank.model import Model
 from textrank.pipeline import Pipeline
 from textrank.tasks.ppi.graphs import DependencyGraph
 from textrank.tasks.ppi.task import PPI
-from textrank.training_data import TrainingData
-from textrank.updates import (
+from textrank.training import (
     Receipt,
     add_documents,
     forget_documents,
@@ -27,6 +26,7 @@ from textrank.updates import (
     verify_receipt,
     write_update,
 )
+from textrank.training_data import TrainingData
 
 GONE = ["d3", "d11"]
 KERNELS = {"features": Normalized(AllPathsGraph()), "gram": Gaussian(20.0, AllPathsGraph())}

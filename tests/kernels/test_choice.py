@@ -17,7 +17,7 @@ from textrank.evaluation.splits import make_folds
 from textrank.features import Features, GramAlternatives, take_rows
 from textrank.io import pack_arrays, unpack_arrays
 from textrank.kernels.algebra import Choice, Linear, Normalized, OnView, Power, Scale, Sum
-from textrank.kernels.contexts import Positional
+from textrank.kernels.sequences import Positional
 from textrank.model import Model
 from textrank.pipeline import Pipeline
 from textrank.protocols import expand_choices, learn_kernel, learns_from_inputs

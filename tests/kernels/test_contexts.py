@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from textrank.graphs import Contexts
 from textrank.kernels.algebra import Gaussian, Normalized, Sum
-from textrank.kernels.contexts import Positional
+from textrank.kernels.sequences import Positional
 from textrank.representations.transformations import (
     Bag,
     CharacterNgrams,

@@ -8,7 +8,7 @@ import pytest
 from textrank.features import Features, MultiView, SharedRows
 from textrank.graphs import Contexts
 from textrank.kernels.algebra import Gaussian, Linear, Normalized, OnView, Scale, Sum
-from textrank.kernels.contexts import MAX_TABLE_COMPONENTS, Positional
+from textrank.kernels.sequences import MAX_TABLE_COMPONENTS, Positional
 from textrank.kernels.views import EachView, PerQuestionKernel
 from textrank.linear_scores import FeatureWeights, compile_scorer
 from textrank.representations.transformations import (

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from textrank.candidates import DocumentContext, Targets
 from textrank.features import FeatureNames, Features
-from textrank.learners.document_context import (
+from textrank.learners.meta import (
     CONTEXT_FEATURE_NAMES,
     DocumentContextLearner,
     DocumentContextWeights,

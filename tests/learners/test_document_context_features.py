@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from textrank.candidates import Candidate, DocumentContext
-from textrank.learners.document_context import CONTEXT_FEATURE_NAMES, document_context_features
+from textrank.learners.meta import CONTEXT_FEATURE_NAMES, document_context_features
 
 
 @pytest.fixture

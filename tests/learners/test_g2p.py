@@ -10,7 +10,7 @@ from textrank.candidates import Targets
 from textrank.config import load_corpus, load_pipeline
 from textrank.evaluation import cross_validate
 from textrank.features import FeatureNames, Features
-from textrank.learners.g2p import (
+from textrank.learners.multiclass import (
     G2P,
     EmbeddingRLS,
     average_similarities,

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from textrank.candidates import Targets
 from textrank.features import FeatureNames, Features, take_rows
-from textrank.learners.influence import find_changes
+from textrank.learners.holdout import find_changes
 from textrank.learners.rankrls import RankRLS
 from textrank.learners.reduced import BasisMoments, ReducedRLS
 from textrank.learners.rls import RLS

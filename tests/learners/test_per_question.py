@@ -11,7 +11,7 @@ from textrank.candidates import Targets
 from textrank.features import FeatureNames, Features, MultiView
 from textrank.kernels.algebra import Linear, OnView
 from textrank.kernels.views import PerQuestionKernel
-from textrank.learners.per_question import PerQuestionLearner, fit_log_odds_scale, round_to_bits
+from textrank.learners.meta import PerQuestionLearner, fit_log_odds_scale, round_to_bits
 from textrank.learners.reduced import SparseRLS
 from textrank.learners.rls import RLS
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from tests.learners.test_rls import features
 from textrank.candidates import PreferenceGraph, Targets
-from textrank.learners import preferences
-from textrank.learners.preferences import PreferenceProblem, preference_path, weigh_edges
-from textrank.learners.rankrls import RankRLS
+from textrank.learners import rankrls
+from textrank.learners.rankrls import PreferenceProblem, RankRLS, preference_path, weigh_edges
 from textrank.learners.reduced import SparseRLS
 
 COSTS = ["magnitude", "sign", "bound"]
@@ -74,10 +73,10 @@ def test_training_and_hold_out_equal_the_formula(cost, normalised, n, l, wide, s
 
 @pytest.mark.parametrize("preferences_per_candidate", [2, 60])
 def test_blocks_of_a_triangle_equal_the_formula(rng, preferences_per_candidate):
-    n = 3 * preferences.TRIANGLE_BLOCK // 2  # two blocks, the second one not full
+    n = 3 * rankrls.TRIANGLE_BLOCK // 2  # two blocks, the second one not full
     graph = random_graph(rng, n, preferences_per_candidate * n)
     edges = weigh_edges(graph, n, "magnitude")
-    is_sparse = edges.laplacian.nnz <= preferences.MAX_SPARSE_SHARE * n * n
+    is_sparse = edges.laplacian.nnz <= rankrls.MAX_SPARSE_SHARE * n * n
     assert is_sparse == (preferences_per_candidate == 2)
     K = gaussian(rng.standard_normal((n, 20)))
     for alpha in (0.01, 1.0, 100.0):
@@ -135,9 +134,9 @@ def test_both_sides_of_a_preference_are_held_out(rng, kernel):
 def test_dense_graphs_are_held_out_in_folds(rng, monkeypatch):
     X, graph = rng.standard_normal((24, 3)), random_graph(rng, 24, 300)
     K, edges, alphas = gaussian(X), weigh_edges(graph, 24, "magnitude"), np.array([1.0])
-    monkeypatch.setattr(preferences, "MAX_HOLDOUT_OPERATIONS", 0.0)
+    monkeypatch.setattr(rankrls, "MAX_HOLDOUT_OPERATIONS", 0.0)
     _, heldout = preference_path(K, edges, alphas, np.arange(24), dual=True)
-    out = np.arange(24) % preferences.HOLDOUT_FOLDS == 3
+    out = np.arange(24) % rankrls.HOLDOUT_FOLDS == 3
     rest = np.flatnonzero(~out)
     a = formula_17(K[np.ix_(rest, rest)], graph.take(rest), 1.0, "magnitude")
     np.testing.assert_allclose(heldout[0, out], K[np.ix_(out, rest)] @ a, atol=1e-8)
@@ -160,7 +159,7 @@ def test_noise_is_not_ordered_rightly():
         problem = PreferenceProblem.from_data(
             gaussian(X), learner.weigh(targets), fit.alpha, dual=True
         )
-        gaps = preferences.heldout_differences(problem, sample, fit.alpha, targets.groups)
+        gaps = rankrls.heldout_differences(problem, sample, fit.alpha, targets.groups)
         shares.append(
             [(by_item[graph.pairs[:, 0]] > by_item[graph.pairs[:, 1]]).mean(), (gaps > 0).mean()]
         )

@@ -13,10 +13,10 @@ from sklearn.svm import LinearSVC
 from tests.learners.problems import problems
 from tests.learners.test_rls import features
 from textrank.candidates import PreferenceGraph, Targets
-from textrank.learners._margins import MarginCounts
 from textrank.learners.ranksvm import (
     EdgePairs,
     LabelPairs,
+    MarginCounts,
     RankSVM,
     _Problem,
     maximise_on_simplex,

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from textrank.evaluation import Decision
-from textrank.explanation import AVERAGE_NAME
+from textrank.linear_scores import AVERAGE_NAME
 from textrank.model import OTHER_HEADS_NAME
 from textrank.reports.explanation import (
     ABSENT_WORDS,

@@ -25,7 +25,7 @@ from textrank.candidates import Candidate, Targets
 from textrank.evaluation.splits import make_folds
 from textrank.features import Features, take_rows
 from textrank.kernels.algebra import Linear, Normalized, OnView, Sum
-from textrank.kernels.contexts import Positional
+from textrank.kernels.sequences import Positional
 from textrank.linalg import solve_krylov_path
 from textrank.metrics import auc
 from textrank.representations.collocations import Collocations, frequent_names

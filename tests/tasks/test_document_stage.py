@@ -19,7 +19,7 @@ from textrank.config import dump_pipeline, load_corpus, load_pipeline
 from textrank.evaluation import evaluate
 from textrank.evaluation.evaluate import cross_corpora
 from textrank.language.alignment import original_doc
-from textrank.learners.document_context import CONTEXT_FEATURE_NAMES
+from textrank.learners.meta import CONTEXT_FEATURE_NAMES
 from textrank.model import Model
 
 SAMPLE = Path(__file__).parents[2] / "corpora" / "sample-gene-protein"

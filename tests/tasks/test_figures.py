@@ -25,8 +25,8 @@ from textrank.config import load_corpus, load_pipeline
 from textrank.evaluation.splits import make_folds
 from textrank.features import Features
 from textrank.kernels.algebra import Linear, Normalized
-from textrank.kernels.contexts import Positional
-from textrank.learners.document_context import document_context_features
+from textrank.kernels.sequences import Positional
+from textrank.learners.meta import document_context_features
 from textrank.linalg import solve_krylov_path
 from textrank.metrics import auc
 from textrank.pipeline import Dataset

@@ -11,9 +11,9 @@ import spacy
 import textrank.component  # noqa: F401 - an installed textrank is found by its entry points
 from textrank.cli.apply import apply_model, iter_diffs
 from textrank.config import load_model
-from textrank.explanation import rank_contributions
 from textrank.features import Features
 from textrank.language import load_nlp
+from textrank.linear_scores import rank_contributions
 
 ROOT = Path(__file__).parents[2]
 OURS = ["gene_protein", "spelling"]

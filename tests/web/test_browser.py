@@ -19,12 +19,12 @@ import pytest
 import spacy
 import uvicorn
 
-from textrank._annotate import load_language
+from textrank.component import load_language
 from textrank.config import load_corpus, load_model, load_pipeline
 from textrank.evaluation.audit import audit_dataset
-from textrank.evaluation.forecast import forecast_curve
 from textrank.evaluation.league import score_league
 from textrank.evaluation.statistics import Interval
+from textrank.evaluation.sweep import forecast_curve
 from textrank.evaluation.transfer import (
     ForeignCorpus,
     HarmfulDocument,

@@ -14,7 +14,7 @@ import defusedxml.ElementTree as ET
 import pytest
 from starlette.testclient import TestClient
 
-from textrank._annotate import load_language
+from textrank.component import load_language
 from textrank.config import load_model
 from textrank.results.store import from_rows, open_store
 from textrank.web.explorer import (

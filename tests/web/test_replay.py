@@ -10,7 +10,7 @@ import pytest
 
 import textrank
 from textrank.cli.app import run
-from textrank.evaluation.forecast import forecast_curve
+from textrank.evaluation.sweep import forecast_curve
 from textrank.web.active_learner import Quality, advise, forecast_quality
 from textrank.web.replay import CHOSEN, Replay, ReplayPoint, replay_corpus
 
@@ -106,7 +106,7 @@ def test_pairs_are_replayed(pair_docs, name):
     ("name", "corpus"), [("retrieve", "sample-retrieve"), ("parse_ranking-graph", "sample-parses")]
 )
 def test_rankings_are_replayed(name, corpus):
-    from textrank._annotate import load_language
+    from textrank.component import load_language
 
     pipeline = textrank.load_pipeline(name)
     docs = list(textrank.load_corpus(f"corpora/{corpus}")(load_language(None, pipeline.task)))

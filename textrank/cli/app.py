@@ -328,7 +328,7 @@ def read_corpus(source: Corpus, nlp: str | None, task: Task) -> list[Doc]:
 
     ``nlp`` is the name or path of a spaCy pipeline; None takes the shipped one.
     """
-    from textrank._annotate import load_language
+    from textrank.component import load_language
 
     return list(source(load_language(nlp, task)))
 

@@ -395,8 +395,8 @@ def apply_model(
         If an option does not fit the task, before any text is read, or a file cannot be read or
         written.
     """
-    from textrank._annotate import load_language
     from textrank.candidates import document_id, get_answers
+    from textrank.component import load_language
     from textrank.config import load_model, with_task_settings
     from textrank.formats.detection import check_output_path, write_docs
     from textrank.io import check_writable
@@ -454,8 +454,8 @@ def iter_annotated(
     """
     import warnings
 
-    from textrank._annotate import annotate_stream
     from textrank.candidates import document_id
+    from textrank.component import annotate_stream
 
     def failed(doc: Doc, error: Exception) -> None:
         """Warn that a document is left out."""
@@ -482,7 +482,7 @@ def iter_diffs(
     Arguments are those of ``apply_model``. Raises ValueError, at the first request, if the model is
     of a task without corrections.
     """
-    from textrank._annotate import load_language
+    from textrank.component import load_language
     from textrank.config import load_model, with_task_settings
 
     loaded = set_model_parser(with_task_settings(load_model(model), settings), nlp)

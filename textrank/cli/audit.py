@@ -191,7 +191,7 @@ def audit_files(
     """
     import spacy
 
-    from textrank._annotate import load_language
+    from textrank.component import load_language
     from textrank.config import load_model
     from textrank.evaluation.league import audit_answers
 

@@ -98,7 +98,7 @@ def _make_curation(
     that ranks gives a ``RankCuration``. Raises ValueError as ``ActiveLearner.from_docs``,
     ``RankLearner.from_docs`` and ``AnswerLog`` do.
     """
-    from textrank._annotate import load_language
+    from textrank.component import load_language
     from textrank.progress import track
     from textrank.web.active_learner import ActiveLearner
     from textrank.web.annotation import AnswerLog, Curation, fingerprint_docs

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
     from textrank.evaluation import Report
-    from textrank.evaluation.raw_text import RawText
+    from textrank.evaluation.evaluate import RawText
     from textrank.model import Model
 
 NAME_SOURCES = ("given", "recognised")
@@ -165,9 +165,9 @@ def evaluate_names(
     """
     import spacy
 
-    from textrank._annotate import load_language
+    from textrank.component import load_language
     from textrank.config import load_model
-    from textrank.evaluation.raw_text import evaluate_raw_text
+    from textrank.evaluation.evaluate import evaluate_raw_text
     from textrank.pipeline import Clock
 
     share = _parse_share(positives)
@@ -197,9 +197,9 @@ def evaluate_raw_identifiers(
     """
     import spacy
 
-    from textrank._annotate import load_language
+    from textrank.component import load_language
     from textrank.config import load_model
-    from textrank.evaluation.raw_text import evaluate_identifiers
+    from textrank.evaluation.evaluate import evaluate_identifiers
     from textrank.pipeline import Clock
 
     loaded = load_model(model)

@@ -23,9 +23,9 @@ from textrank.cli.app import (
 )
 
 if TYPE_CHECKING:
-    from textrank.influence_file import StoredInfluence
     from textrank.model import Model
     from textrank.reports.explanation import ExplainedDecision
+    from textrank.training_data import StoredInfluence
 
 STORED = "stored"  # instead of a corpus: the documents that the model keeps
 MAX_DOCUMENTS = 5  # influential documents to print per score
@@ -110,8 +110,8 @@ def explain_model(
     """
     import numpy as np
 
-    from textrank._annotate import load_language
     from textrank.candidates import get_answers
+    from textrank.component import load_language
     from textrank.config import load_model, with_task_settings
     from textrank.evaluation.cross_validation import make_decisions
     from textrank.reports.explanation import ExplainedDecision
@@ -152,7 +152,7 @@ def explain_influence(
     form, the model has a second stage, there are too many candidates and documents, the model has
     neither training data nor a file, or the file belongs to another model.
     """
-    from textrank._annotate import load_language
+    from textrank.component import load_language
     from textrank.config import load_model
     from textrank.evaluation.cross_validation import make_decisions
     from textrank.reports.html import document_url
@@ -189,7 +189,7 @@ def load_stored_influence(model: Model, name: str, corpus: str) -> StoredInfluen
     the folder, or it does not belong to the model.
     """
     from textrank.config import find_model_folder
-    from textrank.influence_file import INFLUENCE_FILE, StoredInfluence
+    from textrank.training_data import INFLUENCE_FILE, StoredInfluence
 
     if corpus != STORED:
         is_file = corpus.endswith(".npz")

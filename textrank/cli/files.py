@@ -68,7 +68,7 @@ def convert_corpus(
 
     import spacy
 
-    from textrank._annotate import load_language
+    from textrank.component import load_language
     from textrank.formats.detection import check_output_path, write_docs
 
     check_output_path(target, format=format)

@@ -116,7 +116,7 @@ def _make_explainer(store: Store, model: str | None, nlp: str | None) -> Stateme
 
     def load() -> Any:
         """Load the model and the language pipeline of its task."""
-        from textrank._annotate import load_language
+        from textrank.component import load_language
         from textrank.config import load_model
 
         loaded = load_model(name)

@@ -22,7 +22,7 @@ from textrank.cli.app import (
 
 if TYPE_CHECKING:
     from textrank.model import Model
-    from textrank.updates import Receipt
+    from textrank.training import Receipt
 
 
 ModelFolder = Annotated[
@@ -78,7 +78,7 @@ def add_to_folder(
     """
     from textrank.candidates import document_id
     from textrank.config import load_model
-    from textrank.updates import add_documents
+    from textrank.training import add_documents
 
     loaded = set_model_parser(load_model(model), nlp)
     docs = read_corpus(options.load_corpus(corpus), nlp, loaded.pipeline.task)
@@ -111,7 +111,7 @@ def forget_command(
     if verify is not None:
         refused = ("documents", "out", "receipt")
         refuse_ignored(context, refused, "with --verify", "leave out --verify")
-        from textrank.updates import verify_receipt
+        from textrank.training import verify_receipt
 
         found = verify_receipt(verify, model)
         if json_ is not None:
@@ -135,7 +135,7 @@ def forget_in_folder(
     data, does not know a document, or has too little left to learn from.
     """
     from textrank.config import load_model
-    from textrank.updates import forget_documents
+    from textrank.training import forget_documents
 
     unique = list(dict.fromkeys(documents))
     loaded = load_model(model)
@@ -161,7 +161,7 @@ def write_with_receipt(
     if the folder cannot be written.
     """
     from textrank.io import META_FILE, check_model_target, write_text
-    from textrank.updates import write_update
+    from textrank.training import write_update
 
     target = check_model_target(out or source)
     receipt = write_update(source, model, updated, action, documents, target=target)

@@ -26,7 +26,7 @@ from scipy.stats import t as student_t
 from spacy.tokens import Doc
 
 from textrank.candidates import document_id
-from textrank.evaluation.raw_text import Hits, exact_links, link_names, link_pairs, match_links
+from textrank.evaluation.evaluate import Hits, exact_links, link_names, link_pairs, match_links
 from textrank.evaluation.statistics import Interval, holm
 from textrank.features import Matrix, Vector
 from textrank.formats.base import get_mentions, get_relations

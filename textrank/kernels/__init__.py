@@ -1,7 +1,7 @@
 """Kernels: positive semidefinite similarities of representations.
 
 ``algebra`` has elementary kernels and operations that compose kernels, ``views`` kernels on several
-views of a candidate, ``graphs``, ``sequences`` and ``contexts`` those on labelled graphs, symbol
+views of a candidate, ``graphs`` and ``sequences`` those on labelled graphs, symbol
 sequences and word-position matrices. Kernels know arrays, not text. Classes are imported on first
 use: ``from textrank.kernels import AllPathsGraph, Normalized``.
 """
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
         Similarities,
         Sum,
     )
-    from textrank.kernels.contexts import Positional
     from textrank.kernels.graphs import AllPathsGraph, LabelBag, ShortestPathGraph
     from textrank.kernels.sequences import (
         GapWeighted,
         LocalityConvolution,
         LocalityImproved,
         LocalSum,
+        Positional,
         SpectrumKernel,
     )
     from textrank.kernels.views import CombinedViews, EachView, PerQuestionKernel
@@ -56,7 +56,7 @@ _HOMES = {
     "OnView": "algebra",
     "PerQuestionKernel": "views",
     "Polynomial": "algebra",
-    "Positional": "contexts",
+    "Positional": "sequences",
     "Power": "algebra",
     "Product": "algebra",
     "Scale": "algebra",

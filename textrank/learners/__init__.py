@@ -1,11 +1,10 @@
 """Learners: from a Gram matrix or features to a fitted model with held-out scores.
 
-``base`` has their results and checks, ``holdout`` the exact held-out scores. ``rls``, ``reduced``,
-``rankrls`` and ``ranksvm`` are the learners; ``per_question`` and ``document_context`` build on
-another learner. ``preferences`` trains on preference graphs, ``influence`` finds what each training
-document changes. ``baselines`` has simple classifiers to compare with. ``calibration``
-turns scores into probabilities, ``selection`` chooses kernels and features, ``online`` updates
-models, ``multiclass`` and ``g2p`` handle many classes.
+``base`` has their results and checks, ``holdout`` the exact held-out scores and the influence of
+each training document. ``rls``, ``reduced``, ``rankrls`` and ``ranksvm`` are the learners; those of
+``meta`` build on another learner, ``multiclass`` handles many classes. ``baselines`` has simple
+classifiers to compare with. ``calibration`` turns scores into probabilities, ``selection`` chooses
+kernels and features, ``online`` updates models.
 Learners know arrays, not text. Classes are imported on first use:
 ``from textrank.learners import RLS, RankRLS``.
 """
@@ -21,10 +20,13 @@ if TYPE_CHECKING:
         PlattCalibration,
         PriorShift,
     )
-    from textrank.learners.document_context import DocumentContextLearner, DocumentContextWeights
-    from textrank.learners.g2p import G2P, EmbeddingRLS
+    from textrank.learners.meta import (
+        DocumentContextLearner,
+        DocumentContextWeights,
+        PerQuestionLearner,
+    )
+    from textrank.learners.multiclass import G2P, EmbeddingRLS
     from textrank.learners.online import OnlineRLS, UpdatableRankRLS, UpdatableRLS
-    from textrank.learners.per_question import PerQuestionLearner
     from textrank.learners.rankrls import RankRLS
     from textrank.learners.ranksvm import RankSVM
     from textrank.learners.reduced import ReducedRLS, SparseRLS
@@ -33,17 +35,17 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "ConformalPredictor": "calibration",
-    "DocumentContextLearner": "document_context",
-    "DocumentContextWeights": "document_context",
-    "EmbeddingRLS": "g2p",
+    "DocumentContextLearner": "meta",
+    "DocumentContextWeights": "meta",
+    "EmbeddingRLS": "multiclass",
     "Fit": "base",
-    "G2P": "g2p",
+    "G2P": "multiclass",
     "GreedyFeatures": "selection",
     "IsotonicCalibration": "calibration",
     "KernelWeights": "selection",
     "NestedScores": "base",
     "OnlineRLS": "online",
-    "PerQuestionLearner": "per_question",
+    "PerQuestionLearner": "meta",
     "PlattCalibration": "calibration",
     "PriorShift": "calibration",
     "RLS": "rls",

@@ -39,10 +39,13 @@ from textrank.learners.base import (
     rows_by_group,
     score_alphas,
 )
-from textrank.learners.holdout import heldout_by_folds, nested_by_retraining
-from textrank.learners.influence import GroupChanges, rls_changes
-from textrank.learners.preferences import Cost
-from textrank.learners.rankrls import QueryCentring, RankRLS
+from textrank.learners.holdout import (
+    GroupChanges,
+    heldout_by_folds,
+    nested_by_retraining,
+    rls_changes,
+)
+from textrank.learners.rankrls import Cost, QueryCentring, RankRLS
 from textrank.linalg import solve_krylov, to_dense
 from textrank.metrics import choose_largest
 

@@ -37,15 +37,16 @@ from textrank.learners.base import (
     rows_by_group,
 )
 from textrank.learners.holdout import (
+    GroupChanges,
     group_numbers_by_size,
     heldout_all_alphas,
     heldout_ill_conditioned,
     heldout_one_alpha,
     nested_by_inverse,
     nested_by_retraining,
+    rls_changes,
     scatter_scores,
 )
-from textrank.learners.influence import GroupChanges, rls_changes
 from textrank.linalg import (
     EPSILON,
     MAX_GRAM_ERROR,

@@ -16,7 +16,7 @@ from typing import Any
 from spacy.tokens import Doc
 
 from textrank.evaluation import Decision, Report
-from textrank.explanation import AVERAGE_NAME
+from textrank.linear_scores import AVERAGE_NAME
 from textrank.model import OTHER_HEADS_NAME, Model
 from textrank.protocols import Explanation
 from textrank.reports.html import (

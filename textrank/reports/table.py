@@ -20,9 +20,8 @@ from rich.text import Text
 
 from textrank.evaluation import Fold, Report
 from textrank.evaluation.audit import CorpusAudit, Doubt, LabelShare
-from textrank.evaluation.evaluate import CrossCorpus
+from textrank.evaluation.evaluate import CrossCorpus, RawText
 from textrank.evaluation.league import LEVEL, AnswerAudit, League
-from textrank.evaluation.raw_text import RawText
 from textrank.evaluation.report import OPTIMISTIC
 from textrank.evaluation.statistics import Comparison, Contrast
 from textrank.evaluation.sweep import Sweep

@@ -16,10 +16,11 @@ from sklearn.svm import SVC, LinearSVC
 
 from textrank.features import Indices, Matrix, Vector
 from textrank.formats.research import ReutersArticle
-from textrank.learners.g2p import G2P, class_matrix
 from textrank.learners.multiclass import (
+    G2P,
     all_pairs_code,
     binary_code,
+    class_matrix,
     class_similarity,
     code_path,
     decode,

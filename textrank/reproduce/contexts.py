@@ -18,7 +18,7 @@ from textrank.evaluation.splits import make_folds
 from textrank.features import Features, Indices, Matrix, SparseMatrix, Vector
 from textrank.formats.research import Senseval
 from textrank.kernels.algebra import Linear, Normalized
-from textrank.kernels.contexts import Positional
+from textrank.kernels.sequences import Positional
 from textrank.learners.base import choose_alpha
 from textrank.learners.rls import RLS
 from textrank.linalg import gram, solve_krylov_path

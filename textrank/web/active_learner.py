@@ -25,8 +25,7 @@ import scipy.sparse as sp
 from spacy.tokens import Doc
 
 from textrank.candidates import Candidate, Targets, dedup_groups, document_id
-from textrank.evaluation.forecast import Forecast, forecast_curve
-from textrank.explanation import mean_features, mean_row, merge_explanations, subtract_mean
+from textrank.evaluation.sweep import Forecast, forecast_curve
 from textrank.features import FeatureNames, Features, Indices, Matrix, Vector, take_rows
 from textrank.learners.base import score_alphas
 from textrank.learners.calibration import PlattCalibration
@@ -34,6 +33,7 @@ from textrank.learners.online import OnlineRLS
 from textrank.learners.reduced import SparseRLS
 from textrank.learners.rls import RLS
 from textrank.linalg import gram, squared_norms
+from textrank.linear_scores import mean_features, mean_row, merge_explanations, subtract_mean
 from textrank.metrics import (
     argmax_first,
     auc,
@@ -1035,7 +1035,7 @@ class FeatureRows:
 
         ``rows`` are their row numbers. The result is cached by ``question``, so they are read only
         at the first call for a question. Features that few of them have count 0, see
-        ``textrank.explanation.mean_features``.
+        ``textrank.linear_scores.mean_features``.
         """
         if question not in self._means:
             values = self.values if len(rows) == len(self) else self.values[np.array(rows)]

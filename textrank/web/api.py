@@ -32,8 +32,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 
-from textrank._annotate import annotate_stream, load_language
 from textrank.candidates import document_id, get_answers
+from textrank.component import annotate_stream, load_language
 from textrank.config import load_model, package_versions, with_task_settings
 from textrank.formats.base import Mention, Record, build_docs
 from textrank.model import Model
@@ -227,7 +227,7 @@ def _link_in_text(name: str, species: int | None, text: str, limit: int) -> list
 
     The first occurrence counts, in any case. Empty if the recogniser does not find the name there.
     """
-    from textrank._annotate import annotate
+    from textrank.component import annotate
 
     settings = [] if species is None else [f"task.species=[{species}]"]
     (doc,) = annotate([text], "identifiers", settings=settings)

@@ -28,7 +28,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from textrank.candidates import Candidate, Targets, dedup_groups
-from textrank.evaluation.forecast import Forecast, forecast_curve
+from textrank.evaluation.sweep import Forecast, forecast_curve
 from textrank.features import Indices, Vector, concat_rows
 from textrank.learners.base import Fit, score_alphas
 from textrank.learners.calibration import fit_calibration
@@ -589,7 +589,7 @@ def forecast_ranking(history: Sequence[RankPoint]) -> list[Forecast]:
 
     ``history`` has points with increasing numbers of choices, the last one now. Points of the
     curve are at least ``POINT_ANSWERS`` choices apart, counted from the last, and none has fewer
-    choices. Empty with fewer than ``MIN_POINTS`` of them.
+    choices. Empty with fewer than ``MIN_FORECAST_POINTS`` of them.
     """
     points: list[RankPoint] = []
     for point in reversed(history):

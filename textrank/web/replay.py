@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from spacy.tokens import Doc
 
 from textrank.candidates import Targets
-from textrank.evaluation.forecast import MIN_POINTS, Forecast, forecast_curve
 from textrank.evaluation.splits import make_folds
+from textrank.evaluation.sweep import MIN_FORECAST_POINTS, Forecast, forecast_curve
 from textrank.features import Features, Indices, Matrix, Vector, require_single_kernel, take_rows
 from textrank.learners.base import concordance, rows_by_group
 from textrank.learners.online import OnlineRLS, UpdatableRankRLS
@@ -139,14 +139,14 @@ class Replay:
 
         ``shown`` forecasts what the page would show instead of the value on held-out documents.
         Each is for the distances of ``AHEAD`` from the points so far, of which there are at least
-        ``MIN_POINTS``; those for which nothing was measured later are left out.
+        ``MIN_FORECAST_POINTS``; those for which nothing was measured later are left out.
         """
         points = [
             (point.answers, point.shown if shown else point.value) for point in self.curves[CHOSEN]
         ]
         known = {n: value for n, value in points if value is not None}
         checks = []
-        for size in range(MIN_POINTS, len(known) + 1):
+        for size in range(MIN_FORECAST_POINTS, len(known) + 1):
             answers, values = list(known)[:size], list(known.values())[:size]
             for forecast in forecast_curve(answers, values, AHEAD):
                 target = answers[-1] + forecast.ahead
@@ -177,10 +177,11 @@ class Replay:
         """Return the first point of the chosen order where the forecast says to stop.
 
         That is where 50 more answers are expected to add less than ``MIN_GAIN`` even at the upper
-        end of the interval. Forecasts begin at ``MIN_POINTS`` points; None if none of them says so.
+        end of the interval. Forecasts begin at ``MIN_FORECAST_POINTS`` points; None if none of
+        them says so.
         """
         points = self.curves[CHOSEN]
-        for size in range(MIN_POINTS, len(points) + 1):
+        for size in range(MIN_FORECAST_POINTS, len(points) + 1):
             known = points[:size]
             (forecast,) = forecast_curve(
                 [point.answers for point in known], [point.value for point in known], AHEAD[-1:]

@@ -25,7 +25,7 @@ from workshop.recipes import PROJECT, Recipe, read_source
 
 import textrank
 from textrank.candidates import Candidate, text_keys
-from textrank.evaluation.raw_text import link_names, link_pairs
+from textrank.evaluation.evaluate import link_names, link_pairs
 from textrank.features import Features, Indices, Matrix, MultiView
 from textrank.formats.base import get_mentions
 from textrank.formats.standoff import RELATIONS

@@ -34,13 +34,13 @@ from workshop.recipes import Recipe, load_recipe
 import textrank
 from textrank.features import Features, Indices, Matrix, MultiView
 from textrank.formats.standoff import RELATIONS
-from textrank.influence_file import INFLUENCE_FILE
 from textrank.learners.base import Fit
 from textrank.learners.calibration import LOG_ODDS, Heads, PlattCalibration
 from textrank.learners.reduced import BasisMoments, sample_balanced
 from textrank.metrics import best_threshold
 from textrank.model import Model
 from textrank.pipeline import Pipeline
+from textrank.training_data import INFLUENCE_FILE
 
 HERE = Path(__file__).parent
 OWN_SENTENCES = "own"  # the source that no other source resembles

@@ -26,9 +26,9 @@ from workshop.recipes import load_recipe
 import textrank
 from textrank.features import Indices, Matrix
 from textrank.formats.standoff import RELATIONS
-from textrank.influence_file import INFLUENCE_FILE, StoredInfluence
 from textrank.learners.reduced import BasisMoments
 from textrank.model import Model
+from textrank.training_data import INFLUENCE_FILE, StoredInfluence
 
 MAX_DIFFERENCE = 1e-3  # of raw scores of the same model, solved in another way
 RIDGE = 2e-5  # added to the diagonal of the basis's Gram matrix, relative to its mean

@@ -9,7 +9,7 @@ import spacy
 
 from textrank.config import load_corpus, load_model
 from textrank.evaluation import evaluate
-from textrank.evaluation.raw_text import evaluate_identifiers
+from textrank.evaluation.evaluate import evaluate_identifiers
 from textrank.language import load_nlp
 
 DEV = Path(__file__).parents[4] / "shared" / "data" / "biored" / "dev.pubtator.gz"
