@@ -185,11 +185,11 @@ class GlobalContext(_Block):
                 counter.add(name, windows.pair_index[kept], *ngram)
 
     def _windows(self, arrays: PairArrays) -> Windows:
-        """Return the words that count, pair by pair in text order, each entity as one word.
+        """Return the words that count, pair by pair in text order, each entity of the pair as one word.
 
         ``outer`` and ``inner`` limit the words of each side: the nearest to the pair outside, the
-        first ones in the middle. The middle always stands between the two entities, even if they
-        overlap or one has gaps.
+        first ones in the middle. A run of other entities on one side is one word. The middle always
+        stands between the two entities, even if they overlap or one has gaps.
         """
         pair_token = (arrays.side >= 0).nonzero()[0]
         pair_token = pair_token[~_continues_name(arrays, pair_token)]
@@ -299,10 +299,11 @@ class PathWalks(_Block):
 def _add_walks(arrays: PairArrays, counter: FeatureCounter) -> None:
     """Add n-grams of the path, the whole path, and its inner words and dependencies.
 
-    Adds to ``counter``, in place. Walks alternate words (or coarse tags) and dependencies; their
-    n-grams have 3 parts, of words also 5. Whole paths are added for pairs with a path only. Inner
-    words are those between the two end tokens of the path, which belong to the entities. A path of
-    no step gives whole paths alone.
+    Adds to ``counter``, in place. Walks alternate words (or coarse tags) and labels of steps; their
+    n-grams ("walk of words", "walk of tags") have 3 parts, of words also 5. Whole paths ("path of
+    words", "path of tags", "path of dependencies") are added for pairs with a path only. Inner
+    words ("word") are those between the two end tokens of the path, which belong to the entities;
+    every step is a "dependency". A path of no step gives whole paths alone.
     """
     pair, position, token = arrays.path_tokens()
     tokens = arrays.paths.tokens
@@ -612,7 +613,13 @@ class EventRoles(_Block):
     binary: ClassVar[bool] = True
 
     def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
-        """Add the features of all pairs to ``counter``, in place; see the class."""
+        """Add the features of all pairs to ``counter``, in place.
+
+        Names are ("side", side, class) of event words before, between and after the pair; and for
+        pairs with a path of at least one step ("path", class) of its inner words, also "-", ("top",
+        class), ("top between", class, label of the first step, of the last) and ("walk", three
+        consecutive classes and labels).
+        """
         codes = arrays.lexicon.encode(_EVENT_NAMES)
 
         def classes(words: Indices) -> Indices:

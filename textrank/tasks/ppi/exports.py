@@ -91,8 +91,8 @@ def describe_ends(fact: Fact) -> tuple[Entity, Entity]:
 def _find_gene(key: str) -> Gene | None:
     """Return the gene of an entity key from the shipped tables, loaded on first use; None if none.
 
-    Keys without a colon are names: they have no gene, and the tables are not loaded for them.
-    Results are cached.
+    Keys without a colon are names: they have no gene, and the tables are not loaded for them. The
+    last 65 536 results are cached.
     """
     if ":" not in key:
         return None
@@ -149,7 +149,8 @@ def _modification(indra: str, accession: str, name: str, code: str, arrow: str =
     """Return the relation of an enzyme that adds (``->``) or removes (``-|``) a group.
 
     ``indra`` is the statement class, ``accession`` and ``name`` are the PSI-MI interaction type,
-    ``code`` is BEL's code of the group. Its roles are enzyme and target.
+    ``code`` is BEL's code of the group. Its roles are enzyme and target. In the pattern of BEL,
+    ``{b_open}`` stands for the term of the target without its closing parenthesis.
     """
     bel = f"{{a}} {arrow} {{b_open}}, pmod({code}))"
     return Relation(indra, (accession, name), bel, _ENZYME)
@@ -286,14 +287,14 @@ _UUID_NAMESPACE = uuid.UUID("6a1f3f4e-0b5b-5c1e-9a7e-6f2d0c4b8a11")
 
 
 def write_indra(facts: Iterable[Fact]) -> Iterator[str]:
-    """Yield a JSON list of INDRA statements, one per fact, relation and direction.
+    """Yield a JSON list of INDRA statements, one per fact, class and direction.
 
     ``belief`` is the probability over documents of the asserted evidence; 0 if there is none.
     Negated evidence has ``epistemics {"negated": true}``, speculated ``{"hypothesis": true}``.
-    Agents have ``db_refs`` EGID, HGNC, UP, FPLX and TEXT where known. A modification without a
+    Agents have ``db_refs`` EGID, HGNC, FPLX, UP and TEXT where known. A modification without a
     direction, or of a kind that INDRA does not have, becomes a ``Complex``. A regulation without a
-    direction, or without a sign, has no place in INDRA and is left out. Identifiers of
-    statements depend only on their content.
+    direction, or without a sign, has no place in INDRA and is left out. The ``id`` of a statement
+    depends only on its class and the ``db_refs`` of its agents in order.
     """
     yield "["
     separator = "\n"
@@ -308,9 +309,10 @@ def indra_statements(fact: Fact) -> list[dict[str, Any]]:
     """Return a fact as INDRA statements in their JSON form.
 
     One per INDRA class and direction, in the order of the evidence; groups of evidence that become
-    the same class are merged. Keys are ``type``, ``members`` or two agents by role, ``belief``,
-    ``evidence`` and ``id``. Empty if INDRA has no place for any of the evidence, as for a
-    regulation without direction or sign.
+    the same class are merged. Keys are ``type``, ``members`` or two agents by role ("subj" and
+    "obj", or "enz" and "sub"), ``obj_activity`` of an activation or inhibition, ``belief``,
+    ``evidence`` and ``id``, a UUID of class and agents. Empty if INDRA has no place for any of the
+    evidence, as for a regulation without direction or sign.
     """
     ends = describe_ends(fact)
     statements: dict[tuple[str, str], dict[str, Any]] = {}
@@ -553,8 +555,8 @@ def _mitab_id(entity: Entity) -> str:
     """Return the main identifier of an interactor, ``database:id``, escaped for MITAB.
 
     The database has its name in MITAB (``_MITAB_DATABASES``), or the entity's prefix if it is not
-    listed there.
-    Without an identifier, it is the entity key (the normalised name) with the database "textrank".
+    listed there. Without an identifier, it is the entity key (the normalised name) with the
+    database "textrank".
     """
     database = _MITAB_DATABASES.get(entity.prefix, entity.prefix or SOURCE_NAME)
     return _mitab_field(database, entity.local_id)
@@ -726,7 +728,8 @@ def _bel_record(row: Evidence, statement: str) -> str:
 def _bel_statement(ends: tuple[Entity, Entity], group: RelationGroup) -> str:
     """Return the BEL statement of a group of evidence, on one line without its end.
 
-    The acting entity comes first. An association, if the relation has roles but no direction.
+    The acting entity comes first, the first end if there is no direction. A relation that has roles
+    but no direction is an association.
     """
     first, second = ends if group.direction != "b>a" else (ends[1], ends[0])
     is_undirected = group.relation.roles is not None and group.direction == "none"
@@ -946,7 +949,7 @@ def _network_format(*suffixes: str) -> ExportFormat:
     to_text = NETWORK_WRITERS[suffixes[0]]
 
     def write(facts: Iterable[Fact]) -> Iterator[str]:
-        """Yield the whole network."""
+        """Yield the whole network as one text, after all facts are read."""
         yield to_text(network_from_facts(facts))
 
     return ExportFormat(suffixes, write, _count_network)

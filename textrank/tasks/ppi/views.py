@@ -122,7 +122,8 @@ class PairViews:
     def represent_batch(self, pairs: PairBatch) -> MultiView:
         """Return the views of analysed pairs, for a ``parse`` other than "both" and "all".
 
-        The pairs must have been analysed with ``self.parse``; this is not checked.
+        Named blocks have rows of length one (or zero), descriptors are as they are. The pairs must
+        have been analysed with ``self.parse``; this is not checked.
         """
         joint = pairs.joint_features(self.blocks).normalized
         return MultiView.from_joint(joint, tuple(self.blocks), self._numeric_views(pairs))
