@@ -309,3 +309,22 @@ def test_accessions_are_found_without_a_search_of_the_table(tmp_path: Path) -> N
         assert [gene.identifier for gene in genes] == ["mine:1", "mine:2"]
         assert table.find_by_reference("P00000") == []
     assert accessions.searches == 1
+
+
+def test_accessions_are_found_in_any_case_and_one_by_one(tmp_path: Path) -> None:
+    file = tmp_path / "genes.tsv"
+    file.write_text(
+        "identifier\tsymbol\tuniprot\nmine:1\tABC\tp04637|Q9H3D4\nmine:2\tABD\tq9h3d4\n"
+    )
+    table = read_gazetteer_tsv(file)
+    assert [gene.symbol for gene in table.find_by_reference("P04637")] == ["ABC"]
+    assert [gene.symbol for gene in table.find_by_reference("uniprot:q9h3d4")] == ["ABC", "ABD"]
+    assert table.find_by_reference("P04637|Q9H3D4") == []
+
+
+def test_a_digit_that_is_not_ascii_is_no_identifier(tmp_path: Path) -> None:
+    file = tmp_path / "genes.tsv"
+    file.write_text("identifier\tsymbol\ttaxon\nmine:1\tABC\t9606\n")
+    table = read_gazetteer_tsv(file)
+    assert table.find_taxon("mine:1") == 9606
+    assert table.find_taxon("mine:²") is None

@@ -187,7 +187,10 @@ class Mention(NamedTuple):
 
 
 class _Evidence(NamedTuple):
-    """Surroundings of a mention: indices of taxa (-1 for none), and flags of the next word."""
+    """Surroundings of a mention: indices of taxa, and flags of the next word and of its label.
+
+    An index is -1 if there is no species, ``_UNKNOWN_TAXON`` if it is one that is not considered.
+    """
 
     near: int
     last: int
@@ -394,7 +397,11 @@ _BESIDE = len(RANK_COLUMNS) + MENTION_COLUMNS.index("here beside itself")
 
 
 class RankedCandidates(NamedTuple):
-    """Best candidates of each query, with their columns (rows, COLUMNS)."""
+    """Best candidates of each query, with their columns (rows, COLUMNS).
+
+    ``rows_of_query`` are the rows of ``columns`` of each query, ``genes_of_query`` the genes of
+    these rows; both are in the order of the queries.
+    """
 
     columns: Matrix
     rows_of_query: Sequence[range]

@@ -79,8 +79,8 @@ class TextContext:
         Parameters
         ----------
         text
-            Text of the document; its title is the first line, or the first sentence if there is one
-            line.
+            Text of the document; its title is the first line, or what precedes the first ". " if
+            there is one line. A text with neither has no title.
         names
             Names of genes in it, as written; repeated ones count once.
         lookup

@@ -12,6 +12,7 @@ import csv
 import hashlib
 import io
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -266,11 +267,12 @@ class Gazetteer:
         number of at most nine digits.
         """
         prefix, _, local = identifier.partition(":")
-        if prefix not in self.prefixes or not local.isdigit() or len(local) > 9:
+        number = parse_digits(local)
+        if prefix not in self.prefixes or number is None:
             return None
         order = self._number_order
-        index = int(np.searchsorted(self._numbers, np.int32(local)))
-        if index == len(order) or self._numbers[index] != int(local):
+        index = int(np.searchsorted(self._numbers, np.int32(number)))
+        if index == len(order) or self._numbers[index] != number:
             return None
         return int(self.taxon[order[index]])
 
@@ -313,10 +315,14 @@ class Gazetteer:
 
     @cached_property
     def _rows_of_accession(self) -> Mapping[str, list[int]]:
-        """Return the rows by UniProt accession as stored, each list in the order of ``uniprot``."""
+        """Return the rows by UniProt accession in capitals, each list in the order of ``uniprot``.
+
+        A gene may have several accessions, separated by "|", "," or ";".
+        """
         rows: dict[str, list[int]] = {}
-        for row, accession in self.uniprot.items():
-            rows.setdefault(accession, []).append(row)
+        for row, accessions in self.uniprot.items():
+            for accession in re.split(r"[|,;]", accessions.upper()):
+                rows.setdefault(accession.strip(), []).append(row)
         return rows
 
     @cached_property
@@ -511,7 +517,7 @@ def _encode_lines(words: Iterable[str]) -> NDArray[np.uint8]:
 
 
 def _decode_lines(text: NDArray[np.generic]) -> list[str]:
-    """Decode what ``_encode_lines`` made; an empty array gives an empty list."""
+    """Return the strings that ``_encode_lines`` stored as lines; [] for an empty array."""
     return text.tobytes().decode().split("\n") if text.size else []
 
 

@@ -111,10 +111,11 @@ def split_words(name: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 13)
 def _split_chunk(chunk: str, is_later: bool) -> tuple[str, ...]:
-    """Split the text between two blanks into normalised words, as ``split_words`` does. Cached.
+    """Split the text between two blanks of a name into normalised words. Cached.
 
-    ``is_later`` says that words precede it in the name; only then is a first word such as "V" a
-    Roman numeral. Characters that have no ASCII form and are not Greek are dropped.
+    Words are runs of ASCII letters or of digits, in lower case; Greek letters are words of their
+    own. ``is_later`` says that words precede it in the name; only then is a first word such as "V"
+    a Roman numeral. Other characters are reduced to ASCII letters (é to e) or dropped.
     """
     text = unicodedata.normalize("NFKC", chunk)
     if not text.isascii():

@@ -185,7 +185,7 @@ class GlobalContext(_Block):
                 counter.add(name, windows.pair_index[kept], *ngram)
 
     def _windows(self, arrays: PairArrays) -> Windows:
-        """Return the words that count, pair by pair in text order, each entity of the pair as one word.
+        """Return the words that count, pair by pair in text order, each of the pair as one word.
 
         ``outer`` and ``inner`` limit the words of each side: the nearest to the pair outside, the
         first ones in the middle. A run of other entities on one side is one word. The middle always
