@@ -297,11 +297,10 @@ class FeatureCounter:
 
 
 def _factorize_in_order(codes: Indices) -> tuple[Indices, Indices]:
-    """Number distinct codes by first occurrence.
+    """Return where each distinct code first occurs, and the number of every code in that order.
 
-    Returns the position where each distinct code first occurs, ascending, and the number of every
-    code, (codes,). (Sorting by code would let columns depend on what else was looked up in the
-    lexicon.)
+    The positions are ascending; the numbers, (codes,), count distinct codes from 0. (Sorting by
+    code would let columns depend on what else was looked up in the lexicon.)
     """
     order = np.argsort(codes, kind="stable")
     ordered = codes[order]
