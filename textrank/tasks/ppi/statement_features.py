@@ -841,8 +841,8 @@ class StatementCues(TreeFeatures):
 def _add_openings(trees: PairTrees, counter: FeatureCounter) -> None:
     """Add how the sentence of each pair begins, and whether it ends with a question mark.
 
-    Adds to ``counter``, in place. The opening is the first stem if it is a cue or one of
-    OPENING_WORDS, else "other". The last token must be "?".
+    Adds to ``counter``, in place. ("opening", word) has the first stem if it is a cue or one of
+    OPENING_WORDS, else "other"; ("question mark",) is added if the last token is "?".
     """
     arrays = trees.arrays
     first_stems = [c.stems[0] for c in arrays.contexts]
@@ -882,10 +882,12 @@ class _Cues:
         return self.trees.arrays.lexicon
 
     def add_to(self, counter: FeatureCounter) -> None:
-        """Add all features of cues to the counter; nothing if there are no cues.
+        """Add all features of cues to the counter, in place; nothing if there are no cues.
 
-        Each cue is added with its placements, its position in the text, alone, and, if it attaches
-        to the path, with the event type.
+        A cue counts under each of its labels, the classes and the quoted stem. Each is added as
+        ("cue", label, *placement) for up to three placements, ("cue side", label, position in the
+        text), ("cue", label), and, unless its placement is "elsewhere", ("cue with", label, kind of
+        the exact placement, event type of the likeliest trigger).
         """
         if not len(self.pair_index):
             return
@@ -1118,8 +1120,10 @@ class StatementRoles(TreeFeatures):
 def _add_top(trees: PairTrees, counter: FeatureCounter) -> None:
     """Add the voice and classes of the top of each path with the roles of both entities.
 
-    Adds to ``counter``, in place: the roles and first relations of both entities, and each class of
-    the top and its word with tag letter, voice, and the role of either or both entities.
+    Adds to ``counter``, in place: ("parts", voice, both roles), ("ends", both first relations);
+    and, for each class of the top and its quoted word as label, ("top", label, first letter of the
+    tag), ("top", label, voice), ("top with both", label, voice, both roles), and "top with first"
+    and "top with second" with one role.
     """
     all_pairs, voice = np.arange(len(trees)), trees.voice
     first_role, second_role = trees.roles[0][trees.ancestor_paths.path_index]
@@ -1148,9 +1152,9 @@ def _top_tag_letters(trees: PairTrees) -> Indices:
 def _add_skeletons(trees: PairTrees, counter: FeatureCounter) -> None:
     """Add the classes along the path from entity to entity, with and without roles.
 
-    Adds one feature of each sort per pair to ``counter``, in place. The top's first class stands
-    between two "^"; words without a class are left out. With roles, the voice comes first and the
-    last relation of either entity stands beside the top.
+    Adds one "skeleton" and one "parts in" per pair to ``counter``, in place. The top's first class
+    stands between two "^"; words without a class are left out. In "parts in", the voice comes first
+    and the last informative relation of either entity stands beside the top.
     """
     all_pairs, skeletons = np.arange(len(trees)), _Skeletons.from_trees(trees)
     top_class, marker = trees.top_classes.first(all_pairs), counter.lexicon("^")
@@ -1217,8 +1221,9 @@ class _Skeletons:
 def _add_path_words(trees: PairTrees, counter: FeatureCounter) -> None:
     """Add the words between each entity and the top, by entity, to ``counter``, in place.
 
-    A word counts as each of its classes and as itself. Each is added alone, with its relation, and
-    with each class of the top and its voice. Tokens of the pair's entities are left out.
+    A word counts under each of its classes and its quoted word. Names are ("way", entity, label,
+    relation to its head), ("way", entity, label) and, for each class of the top, ("way to top",
+    entity, label, class, voice). Tokens of the pair's entities are left out.
     """
     side, pair, token = trees.tokens_below_top
     outside = (~trees.is_entity(pair, token)).nonzero()[0]
@@ -1278,9 +1283,10 @@ def _add_triggers(trees: PairTrees, counter: FeatureCounter) -> None:
 def _add_middle(trees: PairTrees, counter: FeatureCounter) -> None:
     """Add the words between the entities where they are few, and the classes of all of them.
 
-    Adds to ``counter``, in place. Pairs of ``arrays.short_middles`` have few words between them, at
-    most MAX_SHORT_MIDDLE tokens, none included; these are one feature, in which words with an event
-    type are replaced by their first type. Tokens of the pair's entities have no class.
+    Adds to ``counter``, in place. With at most MAX_SHORT_MIDDLE tokens between, none included,
+    these are one feature "between", in which words with an event type are replaced by their first
+    type. ("class between", class) is added for each class of a token between, for all pairs. Tokens
+    of the pair's entities have no class.
     """
     arrays, event_types = trees.arrays, trees.nodes.event_types
     rows, pair_tokens = arrays.short_middles
@@ -1398,8 +1404,9 @@ def _add_neighbours(trees: PairTrees, counter: FeatureCounter) -> Indices:
 
     New rows are appended to ``counter``. The result is (2 pairs,): first those of all first
     entities, then of all second ones; entities with equal start and end share a row. Words are
-    added as runs of one and two on either side, words with their classes (``outline``) as runs of
-    up to NEIGHBOUR_TOKENS; "<" and ">" stand for positions outside the sentence.
+    added as runs of one and two on either side ("previous", "next"), words with their classes
+    (``outline``) as runs of up to NEIGHBOUR_TOKENS ("classes before", "classes after"); "<" and ">"
+    stand for positions outside the sentence.
     """
     arrays, nodes = trees.arrays, trees.nodes
     start, end = np.concatenate(trees.entity_starts), np.concatenate(trees.entity_ends)
@@ -1443,9 +1450,10 @@ def _add_nearest_events(
 ) -> None:
     """Add the nearest event word on either side of entities, at most EVENT_WINDOW_TOKENS away.
 
-    Adds to ``counter``, in place. Entity i has the first token ``start[i]``, the last token
-    ``end[i]`` and the row ``rows[i]``. Event words inside the entity or outside its sentence do not
-    count. Each is named by side and class or word, with and without its suffix.
+    Adds to ``counter``, in place, ("nearest", "left" or "right", label) and the same with the
+    suffix of the word, for each of its classes and its quoted word. Entity i has the first token
+    ``start[i]``, the last token ``end[i]`` and the row ``rows[i]``. Event words inside the entity
+    or outside its sentence do not count.
     """
     arrays, nodes = trees.arrays, trees.nodes
     event_tokens = np.concatenate([[-1], nodes.event_tokens, [len(nodes.heads)]])
