@@ -42,7 +42,7 @@ from textrank.estimators import RLSClassifier
 from textrank.features import Vector
 from textrank.kernels.algebra import Normalized
 from textrank.kernels.graphs import AllPathsGraph
-from textrank.language.long_docs import tokenize
+from textrank.language.segmentation import tokenize
 from textrank.learners.rls import RLS
 from textrank.reports.table import write_report
 from textrank.results.schema import answer_rows, name_rows, read_rows
@@ -355,13 +355,13 @@ def test_names_of_parts(nlp: Language, judged: dict[str, Doc]) -> None:
 def test_a_long_text_in_pieces(
     nlp: Language, monkeypatch: pytest.MonkeyPatch, expected: Rows
 ) -> None:
-    from textrank.language import long_docs
+    from textrank.language import segmentation
 
-    monkeypatch.setattr(long_docs, "MAX_CHUNK_CHARACTERS", 2000)
+    monkeypatch.setattr(segmentation, "MAX_CHUNK_CHARACTERS", 2000)
     analysis = load_analysis(Job("ppi", ""))
     (doc,) = analysis([tokenize(analysis.nlp, ARTICLE)])
     assert_same(get_answers(doc, "ppi"), expected["article"])
-    (doc,) = model_of("ppi").pipe(long_docs.pipe_long(nlp, [tokenize(nlp, ARTICLE)]))
+    (doc,) = model_of("ppi").pipe(segmentation.pipe_long(nlp, [tokenize(nlp, ARTICLE)]))
     assert_same(get_answers(doc, "ppi"), expected["article"])
 
 

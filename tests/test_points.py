@@ -94,7 +94,7 @@ def test_messages_say_what_is_wrong(
 
 
 def test_a_corpus_of_any_name_can_be_drawn() -> None:
-    from textrank.reports.plots import plot_heat_map
+    from textrank.reports.html import plot_heat_map
 
     names = ["a$b", "$c$ _{"]
     figure = plot_heat_map("x", "t", "words", np.eye(2).tolist(), names, names, axes=("a", "b"))

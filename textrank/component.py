@@ -22,7 +22,7 @@ from spacy.util import raise_error, registry
 from textrank.config import load_model, load_pipeline, model_names, with_task_settings
 from textrank.formats.base import Record, build_docs
 from textrank.language import load_nlp
-from textrank.language.long_docs import vocab_zone
+from textrank.language.segmentation import vocab_zone
 from textrank.model import ErrorHandler, Model, Observer
 from textrank.protocols import Explanation, Task
 

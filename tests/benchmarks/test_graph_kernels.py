@@ -10,7 +10,7 @@ import pytest
 import spacy
 
 from textrank.candidates import Candidate, span_tokens
-from textrank.formats.ppi_xml import PPIXML
+from textrank.formats.research import PPIXML
 from textrank.kernels.graphs import AllPathsGraph
 from textrank.linalg import gram
 from textrank.tasks.ppi.graphs import DependencyGraph

@@ -187,10 +187,9 @@ def _keep_loaded() -> None:
 
         setattr(module, name, once)
     import textrank.reports.html
-    import textrank.reports.plots
     from textrank.tasks.ppi.task import PPI
 
-    textrank.reports.plots.require_matplotlib()
+    textrank.reports.html.require_matplotlib()
     _annotate.load_language(None, PPI())
     _annotate.load_language(None, PPI(), raw=True)
     config.load_model("ppi")

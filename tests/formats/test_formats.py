@@ -17,10 +17,9 @@ from spacy.tokens import Doc
 from textrank.candidates import span_tokens
 from textrank.cli.app import run
 from textrank.formats.bioc import BioCJSON, BioCXML, PubTator, write_pubtator
-from textrank.formats.columns import DocBinFile, JsonLines, write_doc_bin
-from textrank.formats.conllu import ConllU, write_conllu
+from textrank.formats.columns import ConllU, DocBinFile, JsonLines, write_conllu, write_doc_bin
 from textrank.formats.detection import check_output_path, detect_format, reader_for, write_docs
-from textrank.formats.ppi_xml import PPIXML, write_ppi_xml
+from textrank.formats.research import PPIXML, write_ppi_xml
 from textrank.formats.standoff import Brat, write_brat
 
 NLP = spacy.blank("en")

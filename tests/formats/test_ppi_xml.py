@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 
 from textrank.candidates import span_tokens
-from textrank.formats.ppi_xml import PPIXML
+from textrank.formats.research import PPIXML
 from textrank.language import load_nlp
-from textrank.language.alignment import get_retokenized
+from textrank.language.normalization import get_retokenized
 
 NLP = spacy.blank("en")
 TEXT = "STAT1 and -3 bind the IL-2-receptor."

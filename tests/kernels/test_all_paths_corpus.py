@@ -8,7 +8,7 @@ import spacy
 
 from tests.kernels.graph_references import label_pairs, path_weights
 from textrank.candidates import Candidate
-from textrank.formats.ppi_xml import PPIXML
+from textrank.formats.research import PPIXML
 from textrank.kernels.graphs import AllPathsGraph
 from textrank.tasks.ppi.graphs import DependencyGraph
 

@@ -11,7 +11,7 @@ from thinc.api import Maxout, chain, clone, expand_window, residual
 
 from textrank.language import _encoder
 from textrank.language._encoder import CachedTok2Vec, Encoder, GrowingArray, hash_words
-from textrank.language.alignment import normalize_words
+from textrank.language.normalization import normalize_words
 
 TEXTS = (["p53", "binds", "MDM2"], [], ["IL", "-", "2", "\n", "binds", "β1", "and", "p53"])
 

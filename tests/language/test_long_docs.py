@@ -12,8 +12,8 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from textrank.config import load_corpus
-from textrank.language import long_docs
-from textrank.language.long_docs import pipe_long, process_in_chunks, tokenize, vocab_zone
+from textrank.language import segmentation
+from textrank.language.segmentation import pipe_long, process_in_chunks, tokenize, vocab_zone
 
 SENTENCE = "SHC binds GRB2 in cells.\n"
 
@@ -38,7 +38,7 @@ def test_blanks_around_an_endless_run_stay_where_they_were() -> None:
 
 @pytest.fixture
 def seen(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    monkeypatch.setattr(long_docs, "MAX_CHUNK_CHARACTERS", 100)
+    monkeypatch.setattr(segmentation, "MAX_CHUNK_CHARACTERS", 100)
     lengths: list[int] = []
     return lengths
 
@@ -162,15 +162,15 @@ def test_words_are_forgotten_between_batches(tmp_path: Path) -> None:
 
 def test_a_text_of_very_short_tokens_is_cut_by_their_number() -> None:
     """ "a-a-a-" has a token a character: four times as many as prose, and four times the memory."""
-    doc = long_docs.tokenize(spacy.blank("en"), "a " * (2 * long_docs.MAX_CHUNK_TOKENS + 10))
-    assert len(doc.text) <= long_docs.MAX_CHUNK_CHARACTERS + 20
-    found = list(long_docs.split_doc(doc))
-    assert max(map(len, found)) <= long_docs.MAX_CHUNK_TOKENS
+    doc = segmentation.tokenize(spacy.blank("en"), "a " * (2 * segmentation.MAX_CHUNK_TOKENS + 10))
+    assert len(doc.text) <= segmentation.MAX_CHUNK_CHARACTERS + 20
+    found = list(segmentation.split_doc(doc))
+    assert max(map(len, found)) <= segmentation.MAX_CHUNK_TOKENS
     assert "".join(piece.text_with_ws for piece in found) == doc.text_with_ws
 
 
 def test_a_piece_is_what_spacy_makes_of_its_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(long_docs, "MAX_CHUNK_TOKENS", 10)
+    monkeypatch.setattr(segmentation, "MAX_CHUNK_TOKENS", 10)
     words = [
         "GRB2",
         "binds",
@@ -193,7 +193,7 @@ def test_a_piece_is_what_spacy_makes_of_its_tokens(monkeypatch: pytest.MonkeyPat
     )
     doc[0].tag_, doc[1].lemma_ = "NN", "bind"
     doc.ents = [Span(doc, 8, 10, label="place", kb_id="Q60", span_id="e1")]
-    cut = list(long_docs.split_doc(doc))
+    cut = list(segmentation.split_doc(doc))
     ends = np.cumsum([0, *map(len, cut)])
     assert len(cut) > 1
     for piece, start, end in zip(cut, ends[:-1], ends[1:], strict=True):

@@ -10,7 +10,7 @@ from spacy.attrs import SENT_START
 from spacy.pipeline import DependencyParser
 from spacy.tokens import Doc
 
-from textrank.language import _parser, load_nlp, syntax
+from textrank.language import load_nlp, syntax
 
 WORDS = """p53 binds the MDM2 protein in cells , which ( as shown before ) activates its own
 transcription ; IL - 2 and IL - 4 did not bind . However nothing""".split()  # noqa: SIM905
@@ -45,7 +45,7 @@ def given(docs):
 @pytest.mark.parametrize("together", [64, 8192])
 def test_trees_are_those_of_spacy(nlp, monkeypatch, together):
     monkeypatch.setattr(syntax, "_MIN_BATCH_RATIO", 0)
-    monkeypatch.setattr(_parser, "MAX_BATCH_WORDS", together)
+    monkeypatch.setattr(syntax, "MAX_BATCH_WORDS", together)
     docs = prepared(nlp, texts_of(nlp.vocab, random.Random(0)))
     sentences = [syntax.split_sentences(doc.copy()) for doc in docs]
     every = [sentence for own in sentences for sentence in own]
@@ -107,8 +107,8 @@ def test_other_weights_count_at_once(nlp, monkeypatch):
 
 def test_sentences_end_where_the_next_begins_or_the_text_does():
     starts = np.array([1, 0, 1, 0, 0, -1, 0], dtype=np.int64)
-    assert _parser.longest_sentence(starts, [5, 0, 2]) == 3
-    assert _parser.longest_sentence(np.zeros(0, dtype=np.int64), [0]) == 0
+    assert syntax.longest_sentence(starts, [5, 0, 2]) == 3
+    assert syntax.longest_sentence(np.zeros(0, dtype=np.int64), [0]) == 0
 
 
 def test_a_text_of_nothing_is_parsed(nlp):
@@ -122,7 +122,7 @@ def test_a_text_of_nothing_is_parsed(nlp):
 @pytest.mark.parametrize("last", [True, False])
 def test_copies_side_by_side_find_what_each_finds_alone(nlp, monkeypatch, at_once, known, last):
     monkeypatch.setattr(syntax, "_MIN_BATCH_RATIO", 0)
-    monkeypatch.setattr(_parser, "MAX_ENSEMBLE_WORDS", at_once)
+    monkeypatch.setattr(syntax, "MAX_ENSEMBLE_WORDS", at_once)
     rng = random.Random(3)
     later = False if known else None
     texts = [rng.choices([*WORDS, "\n"], k=rng.randrange(1, 60)) for _ in range(12)]
@@ -159,7 +159,7 @@ def test_a_network_does_not_change_when_spacy_trains_its_own(nlp):
     parser = nlp.get_pipe("parser")
     model = parser.model
     names = [parser.moves.get_class_name(n) for n in range(parser.moves.n_moves)]
-    network = _parser.ParserNetwork.from_model(model, names, np.zeros(len(names), np.uint64))
+    network = syntax.ParserNetwork.from_model(model, names, np.zeros(len(names), np.uint64))
     networks = [network, network.with_upper_layers(model)]
     before = [each.upper_bias.copy() for each in networks]
     bias = model.layers[2].get_param("b")

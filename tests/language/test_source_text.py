@@ -5,7 +5,7 @@ from __future__ import annotations
 import spacy
 from spacy.tokens import Doc
 
-from textrank.language.alignment import MAX_SENTENCE_CHARACTERS, SourceText
+from textrank.language.normalization import MAX_SENTENCE_CHARACTERS, SourceText
 
 
 def one_sentence(text: str) -> Doc:

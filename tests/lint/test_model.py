@@ -15,6 +15,7 @@ from textrank.cli.info import collect_info
 from textrank.lint.model import (
     FEATURE_VALUES,
     NETWORK_OFFSETS,
+    RULES,
     THRESHOLD_PRECISIONS,
     ConfusionModel,
     feature_keys,
@@ -22,7 +23,6 @@ from textrank.lint.model import (
     shipped_model_path,
     unknown_token_row,
 )
-from textrank.lint.rules import RULES
 
 WRONG = "This one is larger then the other."
 

@@ -7,7 +7,7 @@ import builtins
 import pytest
 
 from textrank.evaluation import Counts, Fold, Report
-from textrank.reports.plots import draw_figures, plot_heat_map, plot_roc
+from textrank.reports.html import draw_figures, plot_heat_map, plot_roc
 
 
 def test_a_heat_map_shows_every_defined_cell():

@@ -18,7 +18,7 @@ from textrank.cli.explain import explain_model
 from textrank.config import dump_pipeline, load_corpus, load_pipeline
 from textrank.evaluation import evaluate
 from textrank.evaluation.evaluate import cross_corpora
-from textrank.language.alignment import original_doc
+from textrank.language.normalization import original_doc
 from textrank.learners.meta import CONTEXT_FEATURE_NAMES
 from textrank.model import Model
 

@@ -21,7 +21,7 @@ from textrank.candidates import Candidate, dedup_groups, document_id
 from textrank.config import load_corpus, load_pipeline
 from textrank.evaluation.splits import make_folds
 from textrank.language import load_nlp
-from textrank.language.alignment import original_doc, original_offsets
+from textrank.language.normalization import original_doc, original_offsets
 from textrank.metrics import auc
 from textrank.model import Model
 from textrank.tasks.base import Scored, group_by_question

@@ -69,7 +69,7 @@ def _check_report_folder(path: Path | None) -> Path | None:
     """
     if path is not None:
         from textrank.io import check_folder_writable
-        from textrank.reports.plots import require_matplotlib
+        from textrank.reports.html import require_matplotlib
 
         require_matplotlib()
         check_folder_writable(path)
@@ -82,7 +82,7 @@ def _check_page(path: Path | None) -> Path | None:
     None is returned as it is. Raises ModuleNotFoundError without matplotlib, which draws the plots.
     """
     if path is not None:
-        from textrank.reports.plots import require_matplotlib
+        from textrank.reports.html import require_matplotlib
 
         require_matplotlib()
     return check_output_file(path)

@@ -40,7 +40,7 @@ from textrank.evaluation.splits import folds_from_table, make_folds
 from textrank.evaluation.statistics import bootstrap_intervals
 from textrank.features import Features, Indices, Vector
 from textrank.formats.base import Mention, get_mentions, set_mentions
-from textrank.language.alignment import original_doc, original_offsets, word_doc
+from textrank.language.normalization import original_doc, original_offsets, word_doc
 from textrank.language.segmentation import SentenceSplitter, set_sentence_starts
 from textrank.learners.calibration import expected_threshold, mean_threshold
 from textrank.linalg import features_of

@@ -29,9 +29,11 @@ if TYPE_CHECKING:
     )
     from textrank.formats.columns import (
         Columns,
+        ConllU,
         DocBinFile,
         JsonLines,
         PlainText,
+        write_conllu,
         write_doc_bin,
         write_json_lines,
         write_names,
@@ -39,7 +41,6 @@ if TYPE_CHECKING:
         write_table,
         write_text,
     )
-    from textrank.formats.conllu import ConllU, write_conllu
     from textrank.formats.detection import (
         READERS,
         WRITERS,
@@ -48,14 +49,15 @@ if TYPE_CHECKING:
         reader_for,
         write_docs,
     )
-    from textrank.formats.ppi_xml import PPIXML, write_ppi_xml
     from textrank.formats.pubmed import HTML, JATS, Medline, PubMedXML
     from textrank.formats.research import (
+        PPIXML,
         Letor,
         PreferenceTable,
         Reuters,
         Senseval,
         read_letor_arrays,
+        write_ppi_xml,
     )
     from textrank.formats.standoff import BioNLP, Brat, write_brat
 
@@ -66,7 +68,7 @@ _MODULES = {
     "Brat": "standoff",
     "Columns": "columns",
     "ConcatCorpus": "base",
-    "ConllU": "conllu",
+    "ConllU": "columns",
     "DocBinFile": "columns",
     "FileReader": "base",
     "HTML": "pubmed",
@@ -75,7 +77,7 @@ _MODULES = {
     "Letor": "research",
     "Medline": "pubmed",
     "Mention": "base",
-    "PPIXML": "ppi_xml",
+    "PPIXML": "research",
     "PlainText": "columns",
     "PubMedXML": "pubmed",
     "PubTator": "bioc",
@@ -97,13 +99,13 @@ _MODULES = {
     "write_bioc_json": "bioc",
     "write_bioc_xml": "bioc",
     "write_brat": "standoff",
-    "write_conllu": "conllu",
+    "write_conllu": "columns",
     "write_doc_bin": "columns",
     "write_docs": "detection",
     "write_json_lines": "columns",
     "write_names": "columns",
     "write_pairs": "columns",
-    "write_ppi_xml": "ppi_xml",
+    "write_ppi_xml": "research",
     "write_pubtator": "bioc",
     "write_table": "columns",
     "write_text": "columns",

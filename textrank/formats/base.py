@@ -28,11 +28,14 @@ from spacy.tokens import Doc, Span
 
 from textrank.candidates import span_tokens
 from textrank.io import MAX_ITEM_BYTES, ItemFilter, parse_items
-from textrank.language.long_docs import MAX_CHUNK_CHARACTERS, mark_batch_done, pipe_long, tokenize
 from textrank.language.segmentation import (
+    MAX_CHUNK_CHARACTERS,
     MAX_SHORT_TOKENS,
     SentenceSplitter,
+    mark_batch_done,
+    pipe_long,
     set_sentence_starts,
+    tokenize,
 )
 
 # Readers and their options ------------------------------------------------------------------------

@@ -30,8 +30,8 @@ READERS: Mapping[str, str] = {
     "bioc_json": "bioc:BioCJSON",
     "bionlp": "standoff:BioNLP",
     "pubtator": "bioc:PubTator",
-    "conllu": "conllu:ConllU",
-    "ppi_xml": "ppi_xml:PPIXML",
+    "conllu": "columns:ConllU",
+    "ppi_xml": "research:PPIXML",
     "pubmed_xml": "pubmed:PubMedXML",
     "jats": "pubmed:JATS",
     "medline": "pubmed:Medline",
@@ -50,8 +50,8 @@ WRITERS: Mapping[str, str] = {
     "bioc_xml": "bioc:write_bioc_xml",
     "bioc_json": "bioc:write_bioc_json",
     "pubtator": "bioc:write_pubtator",
-    "conllu": "conllu:write_conllu",
-    "ppi_xml": "ppi_xml:write_ppi_xml",
+    "conllu": "columns:write_conllu",
+    "ppi_xml": "research:write_ppi_xml",
     "columns": "columns:write_table",
 }
 FOLDER_FORMATS = ("brat", "text")  # their writers fill a folder

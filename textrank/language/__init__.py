@@ -1,10 +1,10 @@
 """Biomedical spaCy pipeline that ships with the project, and text handling around it.
 
 ``load`` loads pipelines. Components of the shipped one are in ``segmentation`` (tokens,
-sentences), ``syntax`` (tok2vec, tagger, parser), ``morphology``, ``ner`` and ``name_kinds`` (gene
-names). ``normalization`` and ``alignment`` map raw text with markup to words and back,
-``long_docs`` processes texts of any length, and ``abbreviations`` finds short and long forms. The
-private modules are fast NumPy versions of the networks.
+sentences, texts of any length), ``syntax`` (tok2vec, tagger, parser), ``morphology``, ``ner`` and
+``name_kinds`` (gene names). ``normalization`` maps raw text with markup to words and back, and
+``abbreviations`` finds short and long forms. The private modules are fast NumPy versions of the
+networks.
 """
 
 from importlib import import_module

@@ -26,7 +26,7 @@ from spacy.vocab import Vocab
 from thinc.api import Model, NumpyOps
 from threadpoolctl import ThreadpoolController
 
-from textrank.language.alignment import NormalizedWords
+from textrank.language.normalization import NormalizedWords
 
 
 class SingleThreadOps(NumpyOps):  # type: ignore[misc]  # compiled, without types

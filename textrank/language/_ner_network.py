@@ -30,7 +30,7 @@ from spacy.tokens import Doc
 from thinc.api import HashEmbed, Maxout, Model, chain, clone, concatenate, expand_window, residual
 
 from textrank.language._encoder import Encoder, GrowingArray, fingerprint_params, padded_positions
-from textrank.language.alignment import NormalizedWords, spaces_after
+from textrank.language.normalization import NormalizedWords, spaces_after
 
 Hashes: TypeAlias = NDArray[np.uint64]
 # Properties of a word that are hashed: the word itself, lower case, digit-folded ("plain"), shape,

@@ -19,7 +19,7 @@ from spacy.strings import get_string_id
 from spacy.tokens import Doc, Span
 
 from textrank.features import Indices
-from textrank.language.alignment import get_word_texts, normalize_words
+from textrank.language.normalization import get_word_texts, normalize_words
 
 AbbreviationPair = tuple[Span, Span]
 MIN_SHORT_CHARACTERS, MAX_SHORT_CHARACTERS = 2, 12

@@ -33,7 +33,6 @@ from spacy.vocab import Vocab
 
 from textrank.language._encoder import single_thread_blas
 from textrank.language.abbreviations import AbbreviationPair, find_abbreviations
-from textrank.language.alignment import normalize_words, paragraph_lengths
 from textrank.language.ner import (
     DEFAULT_MODEL,
     ENTITIES_KEY,
@@ -48,6 +47,7 @@ from textrank.language.ner import (
     score_genes,
     tags_to_spans,
 )
+from textrank.language.normalization import normalize_words, paragraph_lengths
 from textrank.progress import gc_disabled
 
 Floats = NDArray[np.float64]

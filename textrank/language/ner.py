@@ -38,7 +38,7 @@ from thinc.types import Floats2d, Ragged
 
 from textrank.language._encoder import single_thread_blas
 from textrank.language.abbreviations import AbbreviationPair, find_abbreviations
-from textrank.language.alignment import (
+from textrank.language.normalization import (
     NormalizedWords,
     get_word_texts,
     normalize_words,

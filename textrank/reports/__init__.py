@@ -1,6 +1,6 @@
 """Presentation of evaluation results and explanations.
 
-``table`` has tables for the terminal and JSON files, ``html`` self-contained pages, ``plots`` their
+``table`` has tables for the terminal and JSON files, ``html`` self-contained pages and their
 figures, ``explanation`` decisions with what made their scores.
 """
 
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from textrank.reports.explanation import ExplainedDecision, explain_errors, render_explanations
     from textrank.reports.html import (
+        Figure,
+        draw_figures,
         render_cross_corpus,
         render_report,
         render_sweep,
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
         write_report_page,
         write_sweep,
     )
-    from textrank.reports.plots import Figure, draw_figures
     from textrank.reports.table import (
         comparison_table,
         cross_table,
@@ -31,10 +32,10 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "ExplainedDecision": "explanation",
-    "Figure": "plots",
+    "Figure": "html",
     "comparison_table": "table",
     "cross_table": "table",
-    "draw_figures": "plots",
+    "draw_figures": "html",
     "explain_errors": "explanation",
     "raw_text_table": "table",
     "read_report": "table",

@@ -1,7 +1,7 @@
 """Reproduction of published tables, with the papers' figures next to ours.
 
-``base`` has the experiment, its result table, the Markdown page and the data sets. The other
-modules run the tables of one topic each; ``catalogue`` lists them all.
+``base`` has the experiment, its result table, the Markdown page and the data sets. ``learners``
+runs the tables on learning methods, ``tasks`` those on tasks; ``catalogue`` lists them all.
 """
 
 from importlib import import_module

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from textrank.reproduce import classes, contexts, interactions, parses, ranking
+from textrank.reproduce import learners, tasks
 from textrank.reproduce.base import Experiment, Table, load_table
 
 EXPERIMENTS: Mapping[str, Experiment] = {
     experiment.name: experiment
     for tables in (
-        contexts.EXPERIMENTS,
-        interactions.EXPERIMENTS,
-        ranking.ESTIMATE_EXPERIMENTS,
-        ranking.RANKING_EXPERIMENTS,
-        classes.CLASS_EXPERIMENTS,
-        parses.EXPERIMENTS,
-        classes.EMBEDDING_EXPERIMENTS,
+        tasks.CONTEXT_EXPERIMENTS,
+        tasks.INTERACTION_EXPERIMENTS,
+        learners.ESTIMATE_EXPERIMENTS,
+        learners.RANKING_EXPERIMENTS,
+        learners.CLASS_EXPERIMENTS,
+        tasks.PARSE_EXPERIMENTS,
+        learners.EMBEDDING_EXPERIMENTS,
     )
     for experiment in tables
 }

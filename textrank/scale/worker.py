@@ -36,9 +36,8 @@ from textrank.formats.base import read_corpus
 from textrank.io import ItemFilter
 from textrank.language import load_nlp, model_path
 from textrank.language.load import SHIPPED_PIPELINE, resolve_components
-from textrank.language.long_docs import apply_pipes, is_long, process_in_chunks
 from textrank.language.morphology import Morphology
-from textrank.language.segmentation import SentenceSplitter
+from textrank.language.segmentation import SentenceSplitter, apply_pipes, is_long, process_in_chunks
 from textrank.language.syntax import WordParser, WordTagger, WordTok2Vec
 from textrank.model import Model
 from textrank.progress import gc_disabled

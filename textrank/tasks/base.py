@@ -18,7 +18,7 @@ from spacy.tokens import Doc, Span
 
 from textrank.candidates import Candidate, document_id, get_answers, gold_labels, span_tokens
 from textrank.features import Indices, Vector
-from textrank.language.alignment import SourceText, original_offsets
+from textrank.language.normalization import SourceText, original_offsets
 from textrank.metrics import argmax_first, classification_metrics, merge_ties
 from textrank.protocols import Task
 

@@ -21,7 +21,7 @@ from spacy.tokens import Doc
 
 from textrank.candidates import Candidate, PreferenceGraph, document_id
 from textrank.features import Vector
-from textrank.language.alignment import word_doc
+from textrank.language.normalization import word_doc
 from textrank.learners.base import preference_concordance
 from textrank.metrics import (
     auc,

@@ -25,9 +25,9 @@ from spacy.language import Language
 from spacy.strings import StringStore
 from spacy.tokens import Doc, Span
 
-from textrank.language._parser import ArcArrays as Arcs
-from textrank.language.alignment import arcs_to_tokens
 from textrank.language.load import SHIPPED_PIPELINE, load_nlp, model_path
+from textrank.language.normalization import arcs_to_tokens
+from textrank.language.syntax import ArcArrays as Arcs
 from textrank.language.syntax import WordParser, upper_layer_params
 
 BACKWARD_PARSER = "en_textrank_mirror"  # shipped parser that reads sentences backwards

@@ -13,8 +13,12 @@ from typing import Any, ClassVar
 from spacy.tokens import Doc, Span
 
 from textrank.candidates import Candidate, ensure_span_group, entity_spans
-from textrank.language.alignment import SourceText, original_offsets, word_doc
-from textrank.language.normalization import to_plain_text
+from textrank.language.normalization import (
+    SourceText,
+    original_offsets,
+    to_plain_text,
+    word_doc,
+)
 from textrank.metrics import argmax_first
 from textrank.tasks.base import (
     AnsweredQuestion,

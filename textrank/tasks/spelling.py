@@ -25,7 +25,7 @@ from spacy.tokens import Doc, Span
 from textrank._ragged import offsets
 from textrank.candidates import Candidate, document_id, token_table
 from textrank.features import Features, Vector
-from textrank.language.alignment import SourceText
+from textrank.language.normalization import SourceText
 from textrank.lint.linter import Linter, blank_non_prose
 from textrank.lint.model import (
     DEFAULT_PRECISION,

@@ -40,7 +40,7 @@ from textrank.evaluation.cross_validation import make_decisions
 from textrank.features import FeatureNames, Indices, Matrix, Vector, concat_rows
 from textrank.formats.detection import WRITERS, write_docs
 from textrank.io import lock_file
-from textrank.language.alignment import original_offsets
+from textrank.language.normalization import original_offsets
 from textrank.learners.base import Fit
 from textrank.learners.calibration import fit_calibration
 from textrank.model import Model

@@ -36,7 +36,7 @@ from starlette.routing import Route
 
 from textrank.candidates import Candidate
 from textrank.evaluation.cross_validation import make_decisions
-from textrank.language.alignment import original_offsets
+from textrank.language.normalization import original_offsets
 from textrank.model import Model
 from textrank.protocols import Explanation
 from textrank.reports.explanation import (

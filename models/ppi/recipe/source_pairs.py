@@ -30,7 +30,7 @@ from textrank.features import Features, Indices, Matrix, MultiView
 from textrank.formats.base import get_mentions
 from textrank.formats.standoff import RELATIONS
 from textrank.io import pack_arrays, read_arrays, unpack_arrays, write_arrays
-from textrank.language.alignment import original_offsets, word_doc
+from textrank.language.normalization import original_offsets, word_doc
 from textrank.pipeline import Pipeline
 from textrank.tasks.ppi.task import RELATION_OF_TYPE
 

@@ -10,7 +10,7 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textrank.formats.conllu import ConllU, write_conllu
+from textrank.formats.columns import ConllU, write_conllu
 from textrank.tasks.parse_features import ParseSequences
 from textrank.tasks.parse_ranking import ParseRanking
 from textrank.tasks.parsers import LinkGrammar, align_words, build_tree

@@ -13,7 +13,7 @@ from spacy.tokens import Doc
 from textrank.config import load_pipeline
 from textrank.evaluation import Report, Summary, cross_validate
 from textrank.evaluation.evaluate import cross_corpora
-from textrank.formats.ppi_xml import PPIXML
+from textrank.formats.research import PPIXML
 from textrank.language import load_nlp
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]

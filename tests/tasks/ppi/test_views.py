@@ -12,7 +12,7 @@ from textrank.candidates import Candidate
 from textrank.features import Features
 from textrank.kernels.algebra import Gaussian, Linear, Normalized
 from textrank.kernels.graphs import AllPathsGraph
-from textrank.language.alignment import RETOKENIZED_KEY, store_retokenized, word_doc
+from textrank.language.normalization import RETOKENIZED_KEY, store_retokenized, word_doc
 from textrank.tasks.ppi.blocks import (
     EventRoles,
     GlobalContext,

@@ -30,7 +30,7 @@ from spacy.tokens import Doc, Token
 from textrank.candidates import Candidate, document_id
 from textrank.candidates import span_tokens as tokens_of
 from textrank.features import Indices, Matrix
-from textrank.language.alignment import trim_to_words
+from textrank.language.normalization import trim_to_words
 
 WordForm: TypeAlias = Literal["raw", "lower", "lemma", "stem"]
 Parse: TypeAlias = Literal["auto", "given", "spacy", "collapsed", "own"]

@@ -21,7 +21,7 @@ from textrank._ragged import lengths
 from textrank.candidates import Candidate, label_key
 from textrank.features import CONSTANT_FEATURE, FeatureNames, Features, Indices, Matrix, Vector
 from textrank.kernels.views import PerQuestionKernel
-from textrank.language.alignment import SourceText, original_offsets
+from textrank.language.normalization import SourceText, original_offsets
 from textrank.metrics import argmax_first, choose_first
 from textrank.protocols import Representation
 from textrank.tasks.base import AnsweredQuestion, ChoiceTask, Scored, group_by_question

@@ -33,8 +33,7 @@ from textrank.candidates import (
 from textrank.features import Indices, Vector
 from textrank.io import write_text
 from textrank.language.abbreviations import find_abbreviations
-from textrank.language.alignment import original_offsets, word_doc
-from textrank.language.normalization import to_plain_text
+from textrank.language.normalization import original_offsets, to_plain_text, word_doc
 from textrank.metrics import (
     TIE_TOLERANCE,
     calibration_error,

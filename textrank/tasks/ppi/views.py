@@ -18,7 +18,7 @@ from spacy.tokens import Doc
 from textrank.candidates import Candidate
 from textrank.features import FeatureNames, Features, MultiView
 from textrank.kernels.graphs import AllPathsGraph
-from textrank.language.alignment import get_retokenized
+from textrank.language.normalization import get_retokenized
 from textrank.linalg import squared_norms
 from textrank.tasks.ppi.blocks import (
     EventRoles,
@@ -69,8 +69,8 @@ class PairViews:
         As for the blocks, or ``"both"``: views that depend on the parse are concatenated for the
         corpus' parse and for spaCy's parse of the same words, each divided by √2, so that
         similarity is the mean of the two (for Gaussians the geometric mean). ``"all"`` adds spaCy's
-        parse of spaCy's own tokens (``language.alignment.retokenized``), and all views are means
-        over the three. If a Doc has only one parse, as raw text has, it stands for all.
+        parse of spaCy's own tokens (``language.normalization.get_retokenized``), and all views are
+        means over the three. If a Doc has only one parse, as raw text has, it stands for all.
     entity_counts, name_equality
         Whether to use descriptors that exploit how corpora are annotated, see ``PairDescriptors``.
     averaged

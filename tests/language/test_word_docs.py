@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.tokens import Doc, Span
 
-from textrank.language.alignment import (
+from textrank.language.normalization import (
     normalize_words,
     original_offsets,
     set_parse,
