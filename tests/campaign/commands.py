@@ -15,7 +15,7 @@ from typing import Any
 
 import spacy
 
-from textrank import _annotate, config
+from textrank import component, config
 from textrank.cli import _apply_out
 from textrank.config import load_corpus
 from textrank.formats.detection import write_docs
@@ -175,7 +175,7 @@ def _worker() -> Worker:
 @functools.cache
 def _keep_loaded() -> None:
     """Models are loaded once, here, for a kill costs no more than the command itself then."""
-    for module, name in ((_annotate, "load_language"), (config, "load_model")):
+    for module, name in ((component, "load_language"), (config, "load_model")):
         load = getattr(module, name)
         kept: dict[str, Any] = {}
 
@@ -190,8 +190,8 @@ def _keep_loaded() -> None:
     from textrank.tasks.ppi.task import PPI
 
     textrank.reports.html.require_matplotlib()
-    _annotate.load_language(None, PPI())
-    _annotate.load_language(None, PPI(), raw=True)
+    component.load_language(None, PPI())
+    component.load_language(None, PPI(), raw=True)
     config.load_model("ppi")
     _worker()
     _apply_out.create_pool = Inside  # type: ignore[assignment]

@@ -437,7 +437,8 @@ MAX_NEAR_TOKENS = 3  # up to which a trigger stands "just" before or after the p
 SEPARATORS = frozenset(
     (",", "and", "or", "/", "\\/", "(", ")", "-", "as", "well", "both", OTHER_ENTITY)
 )
-OPENING_BRACKETS, CLOSING_BRACKETS = ("(", "[", "-lrb-"), (")", "]", "-rrb-")
+OPENING_BRACKET_STEMS = ("(", "[", "-lrb-")
+CLOSING_BRACKET_STEMS = (")", "]", "-rrb-")
 JOINING_SYMBOLS = ("-", "/", "\\/")
 FOLLOWING_WORD_GROUPS = {
     "gene": stems("gene promoter mrna expression level transcription transcript cdna rna"),
@@ -858,7 +859,7 @@ def _fill_short_middles(context: DescriptorContext, table: Matrix) -> None:
     lexicon = arrays.lexicon
     opening, closing, joints = (
         np.array([lexicon(word) for word in words])
-        for words in (OPENING_BRACKETS, CLOSING_BRACKETS, JOINING_SYMBOLS)
+        for words in (OPENING_BRACKET_STEMS, CLOSING_BRACKET_STEMS, JOINING_SYMBOLS)
     )
     comma, and_ = lexicon(","), lexicon("and")
     in_brackets = _isin_few(first, opening) & _isin_few(next_word, closing)
