@@ -24,8 +24,6 @@ PAGES = ["README.md", *(f"docs/{name}.md" for name in (
     "tutorials/query", "for/curators", "for/kernels", "cookbook", "methods/embeddings",
     "tutorials/explore", "tutorials/forget", "tutorials/guarantees", "tutorials/transfer",
     "methods/positions", "formats", "interfaces"))]  # fmt: skip
-# Pages that show output of `apply --table`.
-SHOWN = ("README.md", "docs/index.md", "docs/start.md")
 # Commands that need a network, a cluster, another program or corpora that are not shipped.
 ELSEWHERE = re.compile(
     r"git clone|make |\. \.venv|pip install|--dask|^duckdb|reut2-000"
@@ -109,19 +107,6 @@ def check_server(line: str, folder: Path) -> None:
         assert process.stdout.readline().startswith("http://127.0.0.1:"), line
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=60) == 0
-
-
-@pytest.mark.parametrize("page", SHOWN)
-def test_shown_tables_equal_the_output(page: str, folder: Path) -> None:
-    (shown,) = [b.body for b in blocks(page) if b.language == "text"]
-    text = (ROOT / "Makefile" if "make demo" in shown else ROOT / page).read_text("utf-8")
-    said = re.search(r'(?:^DEMO_TEXT := |echo ")(GRB2 binds.*?\.)(?=\n[^ ]|")', text, re.M | re.S)
-    assert said is not None
-    sentences = said[1].replace("\\\n", "")
-    output = run(f"echo {shlex.quote(sentences)} | textrank apply ppi - --table", folder)
-    rows = [line.split() for line in output.splitlines() if line.strip()]
-    table = shown[shown.index("statement ") :]
-    assert [line.split() for line in table.splitlines() if line.strip()] == rows
 
 
 def test_commands_page_shows_current_help(folder: Path) -> None:

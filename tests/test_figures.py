@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import re
+import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from textrank.cli.app import run
 
 ROOT = Path(__file__).parents[1]
 
@@ -37,6 +41,24 @@ def test_figure_is_read_from_its_place(figures: ModuleType) -> None:
     assert figures.update_figures(f"<!-- {leaks} -->1.0<!-- -->") != f"<!-- {leaks} -->1.0<!-- -->"
     with pytest.raises(IndexError):
         figures.value("docs/reproduce/leaks.json", "AImed, F/none")
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/start.md"])
+def test_shown_tables_are_up_to_date(
+    page: str, figures: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    text = io.TextIOWrapper(io.BytesIO(figures.table_sentences(page).encode()), encoding="utf-8")
+    monkeypatch.setattr(sys, "stdin", text)
+    assert run(["apply", "ppi", "-", "--table"]) == 0
+    expected = capsys.readouterr().out.split()
+    shown = figures.TABLE.search((ROOT / page).read_text("utf-8"))[0].split()
+    is_number = [bool(re.fullmatch(r"[01]\.\d\d", word)) for word in expected]
+    assert len(shown) == len(expected)
+    for word, other, number in zip(shown, expected, is_number, strict=True):
+        if number:  # the last digit may differ between machines
+            assert float(word) == pytest.approx(float(other), abs=0.011), page
+        else:
+            assert word == other, f"{page} is outdated; run python docs/figures.py"
 
 
 CARDS = ["models/ppi/README.md"]
