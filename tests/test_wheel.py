@@ -56,6 +56,7 @@ def check_commands(scripts: Path, cwd: Path) -> None:
 def test_wheel_works_outside_the_repository(tmp_path: Path) -> None:
     """Dependencies are borrowed from this environment; ``slow`` has the one that installs them."""
     wheel = build(tmp_path)
+    assert wheel.stat().st_size <= 60e6
     venv.create(tmp_path / "env", with_pip=False, symlinks=True)
     scripts = tmp_path / "env" / "bin"
     target = next((tmp_path / "env" / "lib").glob("python*/site-packages"))

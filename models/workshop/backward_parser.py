@@ -20,6 +20,7 @@ from workshop.component_training import train_syntax
 from workshop.language_pipeline import SOURCES
 from workshop.networks import Settings, add_syntax, blank_nlp
 from workshop.prepare import read_treebank
+from workshop.round_weights import round_networks
 from workshop.treebanks import Sentence
 
 from textrank.language._encoder import use_numpy_products
@@ -74,7 +75,7 @@ def _fresh(state: dict[str, bytes], settings: Settings) -> Language:
         versions={"spacy": version("spacy"), "thinc": version("thinc")},
         requirements=["textrank-kernels"],
     )
-    return use_numpy_products(nlp)
+    return use_numpy_products(round_networks(nlp))
 
 
 def main(

@@ -8,6 +8,7 @@ from typing import Any
 
 import spacy
 from spacy.language import Language
+from workshop.round_weights import round_networks
 
 from textrank.language._encoder import use_numpy_products
 from textrank.language.load import register_components
@@ -152,6 +153,7 @@ def assemble(
     """The whole pipeline, from what its halves have learned and the tables of lemmas.
 
     By bytes, since spaCy's own way of taking a component over takes every training word along.
+    Parameters are rounded to 12 bits of their mantissa.
     """
     nlp = blank_nlp()
     nlp.add_pipe("textrank_sentences", name="sentences", config={"final": True})
@@ -165,4 +167,4 @@ def assemble(
             nlp.vocab.strings.add(label)
     for name in OPTIONAL:
         nlp.disable_pipe(name)
-    return use_numpy_products(nlp)
+    return use_numpy_products(round_networks(nlp))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from textrank.io import read_arrays, write_arrays
 from textrank.tasks.identifiers.candidate_table import (
     FIRST_STAGE_COLUMNS,
     Mention,
@@ -127,9 +128,23 @@ def test_concepts_usage_and_associations_survive_the_disk(
     )
     full.to_disk(tmp_path)
     again = Gazetteer.from_disk(tmp_path)
-    np.testing.assert_array_equal(again.concept, tables.concept)
+    for name in ("concept", "hashes", "rows", "number", "hgnc", "rgd"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(tables, name))
+        assert getattr(again, name).dtype == getattr(tables, name).dtype
     assert (again.usage, again.associations) == (full.usage, full.associations)
     assert again.first_stage == full.first_stage
+
+
+def test_tables_of_earlier_versions_are_read(tables: Gazetteer, tmp_path: Path) -> None:
+    tables.to_disk(tmp_path)
+    arrays = read_arrays(tmp_path / "tables.npz")
+    assert arrays["hashes"].shape == (len(tables.hashes), 4)
+    arrays["hashes"] = np.diff(tables.hashes, prepend=np.uint32(0))
+    arrays["rows"] = tables.rows
+    write_arrays(tmp_path / "tables.npz", arrays)
+    again = Gazetteer.from_disk(tmp_path)
+    np.testing.assert_array_equal(again.hashes, tables.hashes)
+    np.testing.assert_array_equal(again.rows, tables.rows)
 
 
 def test_hints_weigh_less_than_names_and_are_of_the_animal_named() -> None:

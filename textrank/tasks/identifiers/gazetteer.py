@@ -410,8 +410,9 @@ class Gazetteer:
     def to_disk(self, folder: Path) -> None:
         """Write ``tables.npz`` to an existing folder.
 
-        Sorted arrays are stored as differences, which are smaller. Log-odds of cue words are
-        rounded to hundredths and must lie within ±1.27; associations to tenths, at most 25.5.
+        Sorted arrays are stored as differences, and large integers as one column per byte, which
+        compress better. Log-odds of cue words are rounded to hundredths and must lie within ±1.27;
+        associations to tenths, at most 25.5.
         """
         arrays: Arrays = {
             "hashes": np.diff(self.hashes, prepend=np.uint32(0)),
@@ -445,6 +446,8 @@ class Gazetteer:
             "stage": _encode_lines(self.first_stage),
             "stage_weights": np.array(list(self.first_stage.values()), dtype=np.float32),
         }
+        for name in _SPLIT_ARRAYS:
+            arrays[name] = _split_bytes(arrays[name])
         write_arrays(folder / ARRAYS_FILE, arrays)
 
     @classmethod
@@ -460,6 +463,9 @@ class Gazetteer:
                 f"{folder / ARRAYS_FILE}: array {missing[0]!r} is missing. "
                 "Restore or rebuild the tables."
             )
+        for name, dtype in _SPLIT_ARRAYS.items():
+            if arrays[name].ndim == 2:  # files of earlier versions have the numbers themselves
+                arrays[name] = _join_bytes(arrays[name], dtype)
         return cls(
             hashes=np.cumsum(arrays["hashes"], dtype=np.uint32),
             others=np.cumsum(arrays["others"], dtype=np.uint32),
@@ -488,6 +494,11 @@ _ENCODED_ARRAYS = (
     *("local", "local_rows", "cues", "leaning", "usage", "stage", "stage_weights"),
     *("pairs", "pair_values"),
 )
+# Arrays of 32-bit numbers that are stored as one column per byte.
+_SPLIT_ARRAYS: Mapping[str, type[np.uint32] | type[np.int32]] = {
+    **dict.fromkeys(("hashes", "rows"), np.uint32),
+    **dict.fromkeys(("number", "hgnc", "rgd", "concept"), np.int32),
+}
 FAMILY_USE, NO_GENE_USE = -1, -2  # in place of a concept in ``Gazetteer.usage``
 _ALL_ARRAYS = {*_UNCHANGED_ARRAYS, *_ENCODED_ARRAYS}
 _CUE_STEPS = 100  # log-odds of cue words are rounded to hundredths
@@ -506,6 +517,28 @@ def hash_key(key: str) -> tuple[int, int]:
 def _bit_length(count: int) -> int:
     """Return the bit length of a count (0 for 0, else 1 + floor(log2)), at most 15."""
     return min(count.bit_length(), 15)
+
+
+def _split_bytes(numbers: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return the bytes of each 32-bit integer (n,), the lowest first, shape (n, 4).
+
+    Columns are contiguous in memory, and so in the file: equal high bytes stand together.
+    """
+    little = np.ascontiguousarray(numbers, dtype=f"<{numbers.dtype.kind}4")
+    return np.asfortranarray(little.view(np.uint8).reshape(-1, 4))
+
+
+def _join_bytes(
+    columns: NDArray[Any], dtype: type[np.uint32] | type[np.int32]
+) -> NDArray[np.uint32 | np.int32]:
+    """Return the integers (n,) of a 32-bit type whose bytes (n, 4), the lowest first, these are.
+
+    Raises ValueError if there are not four columns.
+    """
+    if columns.shape[1] != 4:
+        raise ValueError(f"expected four bytes per number, got {columns.shape[1]}")
+    little = np.dtype(dtype).newbyteorder("<")
+    return np.ascontiguousarray(columns, dtype=np.uint8).view(little).ravel().astype(dtype)
 
 
 def _encode_lines(words: Iterable[str]) -> NDArray[np.uint8]:
