@@ -2,7 +2,8 @@
 
 The role itself, with its defaults, is ``textrank.protocols.Task``. A task that chooses one of
 several answers to each question inherits from :class:`ChoiceTask` and makes its candidates from
-:class:`Question` objects: one candidate for the second of two answers, else one for each answer.
+:class:`Question` objects. A question with two answers has one candidate, whose score is the
+log-odds of the second answer; a question with more answers has one candidate per answer.
 """
 
 from __future__ import annotations
@@ -46,10 +47,10 @@ class Scored:
         return gold_labels(self.candidates)
 
     def measures(self) -> dict[str, float | None]:
-        """Return metrics of yes-or-no answers by name: AUC, and F1 at several thresholds.
+        """Return metrics of the yes-or-no decisions: AUC, and F1 at several thresholds.
 
-        None where a metric is undefined. Keys are those of ``classification_metrics``. Unreachable
-        gold answers count as missed.
+        Keys are those of ``classification_metrics``; a value is None where the metric is undefined.
+        Unreachable gold answers count as missed.
         """
         return classification_metrics(self.y, self.scores, self.threshold, self.unreachable)
 
@@ -57,7 +58,8 @@ class Scored:
 def no_candidates_error(task: Task, documents: int) -> ValueError:
     """Build the error for documents in which a task has nothing to decide; the caller raises it.
 
-    ``documents`` is their number. The message quotes the first line of the task's docstring.
+    ``documents`` is the number of documents. The message quotes the first line of the docstring of
+    the task's class.
     """
     summary, _, _ = (type(task).__doc__ or "").strip().partition("\n")
     return ValueError(
@@ -76,12 +78,13 @@ class Question:
     right: str | None = None  # gold answer; None: unknown
 
     def candidates(self, number: int) -> list[Candidate]:
-        """Return a candidate for the second of two answers, or one per answer if there are more.
+        """Return one candidate if there are two answers, otherwise one per answer.
 
-        ``number`` is that of the question in its Doc, which becomes the candidates' query,
-        "q<number>". Labels are 1 for the right answer and -1 for others, None if it is unknown. The
-        span of a candidate is a copy with the id but without the label, which may be the right
-        answer.
+        The single candidate of a question with two answers stands for the second one. ``number`` is
+        the number of the question in its Doc; all its candidates have the query "q<number>". The
+        label is 1 for the right answer, -1 for others, and None if the right answer is unknown.
+        Each candidate has a copy of the span with its id but without its label, which may be the
+        right answer.
         """
         answers = self.answers[1:] if len(self.answers) == 2 else self.answers
         span, doc = self.span, self.span.doc
@@ -99,9 +102,10 @@ class Question:
 
 
 def candidates_from_questions(questions: Sequence[Question]) -> list[Candidate]:
-    """Return the candidates of a Doc's questions, in their order, numbered from 0.
+    """Return the candidates of all questions of one Doc, in order of the questions.
 
-    All questions must be of one Doc, since the number is the query of the candidates.
+    Questions are numbered from 0 in the given order. They must all be of the same Doc, since the
+    number identifies a question only within its Doc.
     """
     return [c for number, question in enumerate(questions) for c in question.candidates(number)]
 
@@ -110,7 +114,7 @@ def candidates_from_questions(questions: Sequence[Question]) -> list[Candidate]:
 class AnsweredQuestion:
     """The candidates of one question with their scores, which are log-odds.
 
-    Of a question with two answers there is a single candidate, for the second one.
+    A question with two answers has a single candidate, which stands for the second answer.
     """
 
     candidates: Sequence[Candidate]
@@ -129,9 +133,9 @@ class AnsweredQuestion:
     def probabilities(self, answers: Sequence[str]) -> dict[str, float]:
         """Return the probability of each answer; they sum to one.
 
-        ``answers`` are all answers of the question, in the order of its candidates. Two answers
-        have one score, the log-odds of the second; of more, the probabilities by each score alone
-        are divided by their sum.
+        ``answers`` are all answers of the question, in the order of its candidates. With two
+        answers, the only score is the log-odds of the second. With more, each score is converted to
+        a probability on its own, and these are divided by their sum.
         """
         if len(answers) == 2:
             second = float(expit(self.scores[0]))
@@ -141,12 +145,13 @@ class AnsweredQuestion:
         return {answer: value / total for answer, value in zip(answers, odds, strict=True)}
 
     def is_correct(self, threshold: float) -> bool:
-        """Return whether the predicted answer is the right one by the labels of the candidates.
+        """Return whether the predicted answer is the right one according to the candidates' labels.
 
-        With several candidates, the first one of the highest score is predicted; it is right if its
-        label is positive (an unknown label is not), and ``threshold`` is not used. With a single
-        candidate, for the second of two answers, that answer is predicted if its score is at least
-        ``threshold``, else the first; the first is right if the label is not positive or unknown.
+        With a single candidate, which stands for the second of two answers, the second answer is
+        predicted if the score is at least ``threshold``, else the first; the first is right if the
+        label is not positive or unknown. With several candidates, the one with the highest score is
+        predicted (the first of equals) whatever ``threshold`` is; it is right if its label is
+        positive.
         """
         labels = [candidate.label or 0.0 for candidate in self.candidates]
         if len(labels) == 1:
@@ -160,14 +165,18 @@ class ChoiceTask(Task):
     has_answer_sets: ClassVar[bool] = True
 
     def row(self, text: SourceText, question: AnsweredQuestion) -> dict[str, Any]:
-        """Return the answer to a question as plain values, which can be written as JSON.
+        """Return the answer to a question as a dictionary of plain values for JSON.
 
-        ``text`` is the text of the Doc, for offsets and sentences. Subclasses must define it.
+        ``text`` is the text of the Doc, used for offsets and sentences. Subclasses must override
+        this method.
         """
         raise NotImplementedError
 
     def threshold(self, y: Vector, heldout: Vector) -> float:
-        """Return log-odds of zero, since scores are calibrated; the arguments are not used."""
+        """Return 0.0: scores are calibrated log-odds, so an answer needs even odds.
+
+        The arguments are not used.
+        """
         return 0.0
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
@@ -182,11 +191,12 @@ class ChoiceTask(Task):
         return doc
 
     def mark_answer_sets(self, doc: Doc, scored: Scored, is_in: NDArray[np.bool_]) -> None:
-        """Add ``answer_set`` to each row of an annotated Doc, in place: the answers in the set.
+        """Add ``answer_set``, the answers of its prediction set, to each row of an annotated Doc.
 
-        ``scored`` has all candidates of the Doc; ``is_in`` (n, 2) says of each whether it is in the
-        set and, of a single candidate, whether the first answer is. The highest score comes first,
-        of equal scores the first answer.
+        ``scored`` has all candidates of the Doc. ``is_in`` has shape (n, 2): column 0 says whether
+        the answer of a candidate is in the set; column 1 is used for single candidates only and
+        says whether the other answer, the first of the two, is. Answers are listed by descending
+        score, equal scores in the order of the task's answers. Rows are changed in place.
         """
         start = 0
         rows = get_answers(doc, self.name) or []
@@ -205,13 +215,21 @@ class ChoiceTask(Task):
     def judge_answers(
         self, y: Vector, scores: Vector, log_odds: Vector, queries: Indices
     ) -> tuple[Vector, NDArray[np.bool_], Indices]:
-        """Return the log-odds of the best answer to each question, and whether it is right.
+        """Return the confidence in the best answer to each question, and whether it is right.
 
         ``y``, ``scores`` and ``queries`` have one entry per candidate; candidates of a question are
-        adjacent. Returns, per question, confidence, correctness and index of its first candidate;
-        ``log_odds`` are not used, since scores of choices are log-odds. A single candidate stands
-        for the second of two answers, which is the best from score 0 on. Of several, the best share
-        of their probabilities counts; of equal ones the first is the best.
+        adjacent. ``log_odds`` are not used, since the scores of these tasks are log-odds.
+
+        With a single candidate, the best answer is the second one if the score is at least 0, else
+        the first, and the confidence is the magnitude of the score. With several, the best answer
+        is the first with the highest score; the confidence is the log-odds of its share in the sum
+        of the candidates' probabilities.
+
+        Returns
+        -------
+        confidence, is_correct, starts
+            Per question: confidence in log-odds, whether the best answer is right, and index of the
+            first candidate.
         """
         starts = np.flatnonzero(np.append(True, np.diff(queries) != 0)[: len(queries)])
         sizes = np.diff(np.append(starts, len(queries)))
@@ -229,11 +247,11 @@ class ChoiceTask(Task):
         return confidence, np.where(is_single, (single >= 0) == (y[starts] > 0), right), starts
 
     def correct_labels(self, doc: Doc, corrections: Mapping[int, str]) -> Doc:
-        """Return a copy of a Doc in which the spans of questions have other labels.
+        """Return a copy of a Doc in which the spans that questions are about have corrected labels.
 
-        ``corrections`` maps indices into ``candidates(doc)`` to labels; of several for one span the
-        last counts. Spans are those of the group ``entities`` of the task. Raises ValueError if a
-        question is not about one of them.
+        ``corrections`` maps indices into ``candidates(doc)`` to labels; if several are for one
+        span, the last one counts. The spans must be in the span group named by the task's attribute
+        ``entities`` ("entities" if it has none). Raises ValueError if one of them is not.
         """
         group: str = getattr(self, "entities", "entities")
         candidates, changed = self.candidates(doc), doc.copy()
@@ -259,18 +277,18 @@ class ChoiceTask(Task):
         return changed
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
-        """Return metrics of yes-or-no answers, and ``accuracy`` over questions.
+        """Return metrics of yes-or-no decisions, and ``accuracy`` over questions.
 
-        With questions of different titles also ``accuracy_of_sets``, the mean over titles. There
-        must be at least one candidate.
+        See ``choice_metrics``. There must be at least one candidate.
         """
         return choice_metrics(scored)
 
 
 def group_by_question(scored: Scored) -> Iterator[AnsweredQuestion]:
-    """Yield the questions in order; candidates of one question must be adjacent.
+    """Yield the questions of scored candidates in order.
 
-    Candidates are of one question if they have the same Doc and query.
+    Consecutive candidates with the same Doc and query are one question, so candidates of a question
+    must be adjacent.
     """
     candidates, scores = scored.candidates, scored.scores
     start = 0
@@ -286,12 +304,12 @@ def _same_question(one: Candidate, two: Candidate) -> bool:
 
 
 def choice_metrics(scored: Scored) -> dict[str, float | None]:
-    """Return metrics of yes-or-no answers, and ``accuracy`` over all questions.
+    """Return metrics of yes-or-no decisions, and ``accuracy`` over all questions.
 
-    The former have the keys of ``classification_metrics``; its ``accuracy`` is replaced by the
-    share of questions whose best answer is right, where the second of two answers is the best from
-    ``scored.limit`` on. If questions have different titles, ``accuracy_of_sets`` is the mean over
-    titles; otherwise there is no such key. ``scored`` must have at least one candidate.
+    The former have the keys of ``classification_metrics``, except that ``accuracy`` is the share of
+    questions whose best answer is right (see ``AnsweredQuestion.is_correct``, with the threshold
+    ``scored.limit``). If questions have different titles, ``accuracy_of_sets`` is the mean of the
+    accuracies by title; otherwise this key is missing. ``scored`` must have at least one candidate.
     """
     correct: dict[str, list[bool]] = {}
     for question in group_by_question(scored):
@@ -304,10 +322,7 @@ def choice_metrics(scored: Scored) -> dict[str, float | None]:
 
 
 def span_text(span: Span) -> str:
-    """Return the text of a span without the gaps of a discontinuous mention.
-
-    The tokens of such a mention are joined by spaces.
-    """
+    """Return the text of a span; of a discontinuous mention only its tokens, joined by spaces."""
     tokens = span_tokens(span)
     is_continuous = len(tokens) == span.end - span.start
     return span.text if is_continuous else " ".join(span.doc[i].text for i in tokens)

@@ -43,12 +43,12 @@ BM25_K1, BM25_B = 1.2, 0.75  # usual parameters of BM25
 
 @dataclass(frozen=True)
 class Categorise(Task):
-    """Documents and topics; the answer is which topics a document has, each asked separately.
+    """Documents and topics; the task decides for each topic separately whether a document has it.
 
     ``topics`` are those to assign; other topics of a document are ignored. Gold topics are in
     ``doc.user_data["meta"]["topics"]``, where the readers of JSON lines and Reuters put them. The
-    span of a candidate is the first word, so that positions count from the beginning: a kernel that
-    weights positions gives the title more influence, a bag of words does not.
+    span of a candidate is the first word of the document, so a kernel that weights words by their
+    distance from the span gives the title more influence; a bag of words does not.
     """
 
     topics: Sequence[str]
@@ -58,7 +58,7 @@ class Categorise(Task):
     is_ranking: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        """Convert the topics to a tuple; raise ValueError if there are none or one is repeated."""
+        """Convert the topics to a tuple; raise ValueError if it is empty or a topic is repeated."""
         object.__setattr__(self, "topics", tuple(self.topics))
         if not self.topics or len(set(self.topics)) < len(self.topics):
             raise ValueError(f"topics must be one or more different names, got {self.topics}")
@@ -66,9 +66,9 @@ class Categorise(Task):
     def candidates(self, doc: Doc) -> list[Candidate]:
         """Return one candidate per topic, in the order of ``topics``.
 
-        [] for a document without words. The topic is the candidate's query. The label is 1 for a
-        gold topic and -1 for others, None if the document has no annotation. Raises ValueError if
-        its topics are not a list of strings.
+        A document without words has none. The topic is the candidate's query. The label is 1 for a
+        gold topic and -1 for others, None if the document has no gold topics annotated. Raises
+        ValueError if they are not a list of strings.
         """
         words = word_doc(doc)
         gold = _gold_topics(doc)
@@ -87,14 +87,15 @@ class Categorise(Task):
         ]
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
-        """Return the number of gold topics of a document without words.
+        """Return the number of gold topics that no candidate covers.
 
-        0 if there are candidates.
+        These are the gold topics among ``topics`` of a document without words; 0 if there are
+        candidates.
         """
         return 0 if candidates else len(set(self.topics) & set(_gold_topics(doc) or ()))
 
     def threshold(self, y: Vector, heldout: Vector) -> float:
-        """Return log-odds of zero, since scores are calibrated topic by topic.
+        """Return 0.0: scores are log-odds, calibrated topic by topic.
 
         The arguments are not used.
         """
@@ -123,9 +124,9 @@ class Categorise(Task):
         """Return metrics over all topics, means over topics, and AUC and F1 of each topic.
 
         Metrics over all topics have the keys of ``classification_metrics`` (``auc``, ``f``,
-        ``precision``, ...). Means have the keys ``auc_of_topics`` and ``f_of_topics``, those of a
-        topic "auc TOPIC" and "f TOPIC". F1 of a topic is at ``scored.limit``. Topics without a gold
-        document are None and left out of the means.
+        ``precision``, ...). Means have the keys ``auc_of_topics`` and ``f_of_topics``, values of a
+        topic the keys "auc TOPIC" and "f TOPIC". F1 of a topic is at ``scored.limit``. Values of a
+        topic without a gold document are None and left out of the means.
         """
         metrics = scored.measures()
         metrics_by_topic = {topic: _topic_metrics(topic, scored) for topic in self.topics}
@@ -140,7 +141,7 @@ class Categorise(Task):
 def _topic_metrics(topic: str, scored: Scored) -> Mapping[str, float | None]:
     """Return AUC and F1 of one topic, with keys ``auc`` and ``f``.
 
-    Both are None if no document of the fold has it.
+    Both are None if no candidate of the topic has a positive label.
     """
     is_topic = np.array([c.query == topic for c in scored.candidates], dtype=bool)
     y, scores = scored.y[is_topic], np.asarray(scored.scores)[is_topic]
@@ -150,9 +151,10 @@ def _topic_metrics(topic: str, scored: Scored) -> Mapping[str, float | None]:
 
 
 def _gold_topics(doc: Doc) -> Sequence[str] | None:
-    """Return the gold topics of a document, or None if it has no annotation.
+    """Return ``doc.user_data["meta"]["topics"]``, or None if it is missing.
 
-    [] means that it has none of the topics. Raises ValueError if they are not a list of strings.
+    [] means that the document is annotated with no topic. Raises ValueError if the value is not a
+    list of strings.
     """
     meta = doc.user_data.get("meta")
     topics = meta.get("topics") if isinstance(meta, Mapping) else None
@@ -167,13 +169,14 @@ def _gold_topics(doc: Doc) -> Sequence[str] | None:
 
 @dataclass(frozen=True)
 class Retrieve(Task):
-    """Documents listed for a query; the answer is their order of relevance.
+    """Documents listed for a query; the task orders them by relevance.
 
-    A Doc is a query. ``doc.user_data["judged"]``, or ``["meta"]["judged"]`` of JSON lines, lists
-    the documents of the query: ``{"id", "relevance", "features"}``, as the reader of LETOR gives
-    them, or ``{"id", "relevance", "title", "text"}``, from which features are computed: how much of
-    the query the document contains. Inverse document frequencies are over the documents of the
-    query. ``relevance`` is a number, higher for better, or missing.
+    A Doc is a query. Its documents are listed in ``doc.user_data["judged"]``, or in
+    ``doc.user_data["meta"]["judged"]`` as the reader of JSON lines puts them. An entry is either
+    ``{"id", "relevance", "features"}``, as the reader of LETOR gives it, or ``{"id", "relevance",
+    "title", "text"}``; then features of its overlap with the query are computed, with inverse
+    document frequencies over the documents of the query. ``relevance`` is a number, higher for
+    better; it may be missing.
     """
 
     name: ClassVar[str] = "retrieve"
@@ -183,11 +186,11 @@ class Retrieve(Task):
     has_answer_sets: ClassVar[bool] = True
 
     def candidates(self, doc: Doc) -> list[Candidate]:
-        """Return one candidate per listed document, in the order of the list, with its features.
+        """Return one candidate per listed document, in the order of the list.
 
-        Features are those of the list, else shares of the query's words and BM25 over the documents
-        of the query. Document and query of a candidate are the id of the Doc. The label is the
-        relevance, None if it is unknown. [] for a Doc that lists none.
+        [] for a Doc that lists none. The features of a candidate are those listed, or else the
+        seven of ``_ranking_features``. Both document and query of a candidate are the id of the
+        Doc. The label is the relevance, None if it is unknown.
         """
         documents = listed_documents(doc)
         word_counts = [_count_words(row) for row in documents]
@@ -208,19 +211,19 @@ class Retrieve(Task):
         ]
 
     def describe_candidate(self, doc: Doc, index: int) -> str:
-        """Return id, title and text of the ``index``-th listed document, one per line.
+        """Return id, title and text of the listed document number ``index`` (from 0), one per line.
 
-        Missing and empty ones are left out. Raises IndexError if no such document is listed.
+        Missing and empty values are left out. Raises IndexError if the list is too short.
         """
         row = listed_documents(doc)[index]
         return "\n".join(str(row[key]) for key in ("id", "title", "text") if row.get(key))
 
     def correct_labels(self, doc: Doc, corrections: Mapping[int, str]) -> Doc:
-        """Return a copy of a query with other relevances of its documents.
+        """Return a copy of a query's Doc in which some listed documents have corrected relevances.
 
-        ``corrections`` maps positions in the list, from 0, to relevances as text; others are
-        ignored. Raises ValueError if one is not a number. In the copy the list is in
-        ``user_data["meta"]["judged"]`` only; ``user_data["judged"]``, which would be read first, is
+        ``corrections`` maps positions in the list, from 0, to relevances as text; positions beyond
+        the list are ignored. Raises ValueError if a text is not a number. In the copy, the list is
+        in ``user_data["meta"]["judged"]`` only; ``user_data["judged"]``, which has precedence, is
         removed. ``doc`` is not changed.
         """
         rows = [
@@ -234,11 +237,11 @@ class Retrieve(Task):
         return changed
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
-        """Return 0: every listed document is judged."""
+        """Return 0: every listed document is a candidate."""
         return 0
 
     def threshold(self, y: Vector, heldout: Vector) -> None:
-        """Return None: documents are compared, not answered with yes or no.
+        """Return None: documents are ordered, so there is no decision and no threshold.
 
         The arguments are not used.
         """
@@ -270,10 +273,11 @@ class Retrieve(Task):
             row["in_answer_set"] = bool(is_in[index, 0])
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
-        """Return pairwise accuracy, NDCG, MAP and tau_b, each a mean over queries.
+        """Return pairwise accuracy, NDCG, MAP and Kendall's tau_b, each a mean over queries.
 
-        Keys are ``tau``, ``disagreement``, ``ndcg``, ``ndcg@10`` (the last two only without
-        negative labels), ``pairwise_accuracy`` and ``map``; None where undefined.
+        Keys are ``tau``, ``disagreement``, ``ndcg``, ``ndcg@10`` (the last two only if no label is
+        negative), ``pairwise_accuracy`` and ``map``. A value is None if it is undefined for all
+        queries.
         """
         y, scores = scored.y, scored.scores
         queries = [(c.document, c.query) for c in scored.candidates]
@@ -286,12 +290,12 @@ class Retrieve(Task):
 
 @dataclass(frozen=True)
 class Preferences(Task):
-    """Items that were compared with one another; the answer is a score by which to order them.
+    """Items that were compared with one another; the task scores each so that they can be ordered.
 
     A Doc is an item, as ``PreferenceTable`` reads them. Its features are those of
-    ``doc.user_data["item"]["features"]``, else the frequencies of its words, of unit length. The
-    label of a candidate is by how much it was preferred in total; rankers learn from the
-    comparisons themselves.
+    ``doc.user_data["item"]["features"]``, or else the frequencies of its words, scaled to unit
+    length. The label of a candidate is the sum of its preferences; rankers learn from the single
+    comparisons.
     """
 
     name: ClassVar[str] = "preferences"
@@ -300,11 +304,11 @@ class Preferences(Task):
     is_ranking: ClassVar[bool] = True
 
     def candidates(self, doc: Doc) -> list[Candidate]:
-        """Return the item as one candidate, without label if it was never compared.
+        """Return the item as one candidate; its label is None if it was never compared.
 
-        ``doc.user_data["comparisons"]`` lists (key of the comparison, by how much this item is
-        preferred); both items of a comparison have its key, with opposite signs. The label is the
-        sum over them. ``user_data["query"]`` is the query, "" if missing.
+        ``doc.user_data["comparisons"]`` lists (key of the comparison, strength of the preference
+        for this item); the two items of a comparison have the same key and opposite signs. The
+        label is the sum of the strengths. ``doc.user_data["query"]`` is the query, "" if missing.
         """
         comparisons = doc.user_data.get("comparisons")
         pairs = None if comparisons is None else tuple((str(k), float(m)) for k, m in comparisons)
@@ -321,7 +325,7 @@ class Preferences(Task):
         ]
 
     def threshold(self, y: Vector, heldout: Vector) -> None:
-        """Return None: items are compared, not answered with yes or no.
+        """Return None: items are ordered, so there is no decision and no threshold.
 
         The arguments are not used.
         """
@@ -338,10 +342,10 @@ class Preferences(Task):
         return doc
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
-        """Return ``pairwise_accuracy`` and ``disagreement`` over the preferences among candidates.
+        """Return ``pairwise_accuracy`` and ``disagreement`` (1 - accuracy) over preferences.
 
-        Both items of such a preference are in the test fold. Ties count one half. None without
-        preferences.
+        A preference counts if both its items are candidates; a tie of their scores counts one half.
+        Both values are None if there is no such preference.
         """
         graph = PreferenceGraph.from_candidates(scored.candidates)
         if graph is None or not len(graph):
@@ -351,10 +355,9 @@ class Preferences(Task):
 
 
 def _item_features(doc: Doc) -> dict[str, float]:
-    """Return the features of an item, or its word frequencies scaled to unit length.
+    """Return ``doc.user_data["item"]["features"]``, or the word frequencies scaled to unit length.
 
-    Features are those of ``doc.user_data["item"]["features"]``. Words are in lower case; a text
-    without words has no features.
+    Words are runs of letters and digits in lower case. A text without words gives {}.
     """
     item = doc.user_data.get("item")
     if isinstance(item, Mapping) and "features" in item:
@@ -393,10 +396,7 @@ def _relevance(row: Mapping[str, Any]) -> float | None:
 
 
 def _count_words(row: Mapping[str, Any]) -> Counter[str]:
-    """Return the word counts of title and text of a listed document, in lower case.
-
-    A document with neither has no words.
-    """
+    """Return the counts of the words in title and text of a listed document, in lower case."""
     return Counter(_WORD_PATTERN.findall(f"{row.get('title', '')} {row.get('text', '')}".lower()))
 
 

@@ -1,7 +1,8 @@
 """Tasks about meaning: which of its senses a word or a name has in the text.
 
-``GeneProtein`` says whether a gene or protein name means the gene, its protein or its RNA;
-``WordSenses`` chooses among the senses of any word, learnt from a lexical sample.
+``GeneProtein`` says whether a gene or protein name means the gene, its protein or its RNA.
+``WordSenses`` chooses among the senses of any word; its training data are annotated occurrences of
+the words.
 """
 
 from __future__ import annotations
@@ -39,17 +40,17 @@ UNDECIDED_LABELS = (
 
 @dataclass(frozen=True)
 class GeneProtein(ChoiceTask):
-    """Gene and protein names; the answer is what a name means here, such as protein or DNA.
+    """Gene and protein names; the task decides what a name means in its context: protein or DNA.
 
-    The label of an annotated name is its gold answer.
+    Other kinds can be given. The label of an annotated name is its gold answer.
 
     Parameters
     ----------
     answers
         Kinds to distinguish. Of two, the second is the positive class.
     also
-        Labels of names that are judged too although they say nothing about the kind, as those of a
-        recogniser. These names have no gold answer.
+        Further labels of names to classify, which do not tell the kind, such as those of a named
+        entity recogniser. Names with these labels have no gold answer.
     entities
         Span group with the names.
     """
@@ -63,7 +64,7 @@ class GeneProtein(ChoiceTask):
     is_ranking: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        """Convert lists to tuples; raise ValueError unless two or more answers, all different."""
+        """Convert lists to tuples; raise ValueError for fewer than two or repeated answers."""
         for setting in ("answers", "also"):
             object.__setattr__(self, setting, tuple(getattr(self, setting)))
         if len(set(self.answers)) < 2 or len(set(self.answers)) < len(self.answers):
@@ -72,8 +73,8 @@ class GeneProtein(ChoiceTask):
     def candidates(self, doc: Doc) -> list[Candidate]:
         """Return one candidate per name; with three answers or more, one per name and answer.
 
-        Names are in the order of the span group; those whose label is in neither ``answers`` nor
-        ``also`` are left out. A Doc without the span group gets one made from ``doc.ents``, in
+        Names are in the order of the span group. Names whose label is in neither ``answers`` nor
+        ``also`` are left out. If the Doc lacks the span group, it is made from ``doc.ents``, in
         place.
         """
         ensure_span_group(doc, self.entities)
@@ -91,15 +92,15 @@ class GeneProtein(ChoiceTask):
         return self.answers
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
-        """Return 0: every annotated name is judged."""
+        """Return 0: every name annotated with a gold answer has candidates."""
         return 0
 
     def row(self, text: SourceText, question: AnsweredQuestion) -> dict[str, Any]:
         """Return the most probable kind of a name, with its offsets and sentence.
 
-        Keys: ``name``, ``span`` (characters of the original text), ``sentence``, ``label`` (the
-        kind), ``probability`` (of that kind) and ``probabilities`` by kind. Ties go to the first of
-        ``answers``.
+        Keys: ``name``, ``span`` ([start, end] characters of the original text), ``sentence``,
+        ``label`` (the kind), ``probability`` (of that kind) and ``probabilities`` by kind. Ties go
+        to the first of ``answers``.
         """
         probabilities = question.probabilities(self.answers)
         best = list(probabilities)[int(argmax_first(list(probabilities.values())))]
@@ -115,20 +116,20 @@ class GeneProtein(ChoiceTask):
         }
 
     def _gold_answer(self, label: str) -> str | None:
-        """Return the label of a name if it is one of the answers, else None (unknown)."""
+        """Return ``label`` if it is one of the answers, else None, which means unknown."""
         return label if label in self.answers else None
 
 
 @dataclass(frozen=True)
 class WordSenses(ChoiceTask):
-    """Ambiguous words; the answer is the sense that a word has in the text.
+    """Ambiguous words; the task decides which of its senses each one has in the text.
 
-    ``senses`` maps a word to its senses, ``{"line": ["cord", "text", ...]}``. If the Doc has the
-    span group ``entities``, its spans are judged: a span names its entry of ``senses`` in
-    ``span.kb_id_`` or by its text, and its label is the gold sense. Otherwise every token with an
-    entry is judged.
+    ``senses`` maps a word to its senses, such as ``{"line": ["cord", "text", ...]}``. If the Doc
+    has the span group ``entities``, its spans are classified: the key of a span in ``senses`` is
+    its ``span.kb_id_`` or, if that is empty, its text in lower case, and its label is the gold
+    sense. Otherwise every token whose lower-cased text is a key is classified.
 
-    Raises ValueError for a word with fewer than two senses or a repeated one.
+    Raises ValueError for a word with fewer than two senses or with a repeated one.
     """
 
     senses: Mapping[str, Sequence[str]]
@@ -139,7 +140,7 @@ class WordSenses(ChoiceTask):
     is_ranking: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        """Convert the senses to tuples; raise ValueError unless each word has two or more.
+        """Convert the senses to tuples; raise ValueError if a word has fewer than two.
 
         A repeated sense raises ValueError too.
         """
@@ -164,9 +165,10 @@ class WordSenses(ChoiceTask):
         return self.senses[candidate.question]
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
-        """Return the number of annotated words without known senses; 0 without a span group.
+        """Return the number of annotated words whose key is not in ``senses``.
 
-        A word with an entry in ``senses`` is reachable, even if its label is none of its senses.
+        0 without a span group. A word with an entry in ``senses`` counts as reachable even if its
+        label is none of its senses.
         """
         return len(doc.spans.get(self.entities, ())) - len(self._marked_spans(doc))
 
@@ -187,16 +189,17 @@ class WordSenses(ChoiceTask):
         }
 
     def _target_spans(self, doc: Doc) -> list[Span]:
-        """Return the annotated words with known senses, or all tokens with known senses.
+        """Return the words to classify, in text order.
 
-        The latter only if the Doc lacks the span group, by the lower-cased text. In text order.
+        These are the spans of the span group that have an entry in ``senses``; if the Doc lacks the
+        group, all tokens whose lower-cased text has one.
         """
         if self.entities in doc.spans:
             return self._marked_spans(doc)
         return [doc[token.i : token.i + 1] for token in doc if token.lower_ in self.senses]
 
     def _marked_spans(self, doc: Doc) -> list[Span]:
-        """Return the annotated words with an entry in ``senses``, in text order.
+        """Return the spans of the span group that have an entry in ``senses``, in text order.
 
         Empty if the Doc lacks the span group.
         """
@@ -204,14 +207,15 @@ class WordSenses(ChoiceTask):
         return [span for span in marked if self._lexical_entry(span) in self.senses]
 
     def _question(self, span: Span) -> Question:
-        """Return the question for a word; its label is the gold answer if it is a known sense.
+        """Return the question for a word, which must have an entry in ``senses``.
 
-        Otherwise the gold answer is None. The word must have an entry in ``senses``.
+        The label of the span is the gold answer if it is one of the word's senses; otherwise the
+        gold answer is None.
         """
         word = self._lexical_entry(span)
         senses = tuple(self.senses[word])
         return Question(span, senses, word, span.label_ if span.label_ in senses else None)
 
     def _lexical_entry(self, span: Span) -> str:
-        """Return the key of a word in ``senses``: its ``kb_id_``, or its text in lower case."""
+        """Return the key of a span in ``senses``: its ``kb_id_``, else its text in lower case."""
         return span.kb_id_ or span.text.lower()
