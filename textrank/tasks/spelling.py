@@ -79,10 +79,11 @@ CONTEXT_TOKENS = 2  # on either side of a match, to see that it is a whole word
 
 @dataclass(frozen=True)
 class RealWordErrors(Task):
-    """Words of a text that are probably wrong, by the confusion table of ``textrank spell``.
+    """Words of a text that are probably wrong, found with the table of ``textrank spell``.
 
-    The task needs no scores: it has no candidates, and ``annotate`` asks the table. Words inside
-    recognised entities are skipped.
+    A confusion table is a trained model that gives, for pairs of words such as then/than, the
+    log-odds of the second word in a context. The task needs no other scores: it has no candidates,
+    and ``annotate`` applies the table. Words inside recognised entities are skipped.
 
     Parameters
     ----------
@@ -91,7 +92,7 @@ class RealWordErrors(Task):
     precision
         Share of proposals that should be correct if one word in a hundred is wrong.
     words
-        Words that are never flagged, and pairs such as "affect/effect" that are not judged.
+        Words that are never flagged, and pairs such as "affect/effect" that are not checked.
     style
         Whether matters of style are flagged too, such as less/fewer.
     """
@@ -106,7 +107,7 @@ class RealWordErrors(Task):
     exports: ClassVar[frozenset[str]] = frozenset({"diff"})
 
     def __post_init__(self) -> None:
-        """Convert the words to a tuple; raise ValueError for a precision out of range."""
+        """Convert ``words`` to a tuple; raise ValueError unless 0 < ``precision`` <= 1."""
         object.__setattr__(self, "words", tuple(self.words))
         if not 0 < self.precision <= 1:
             raise ValueError(f"precision must be above 0 and at most 1, got {self.precision}")
@@ -122,10 +123,11 @@ class RealWordErrors(Task):
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
         """Write the proposals to ``doc._.textrank_spelling``, in text order, and return the Doc.
 
-        Each is a dictionary of plain values with ``printed``, ``proposal``, ``set``, ``span``
-        (character offsets), ``sentence``, ``score`` (log-odds of the proposal), ``probability``
-        and ``because``, a list of contexts (``feature``) with the log-odds that each ``adds``. The
-        list is empty if there are none. ``scored`` is not used.
+        A proposal is a dictionary of plain values with ``printed`` (the word in the text),
+        ``proposal``, ``set`` (the pair), ``span`` (character offsets), ``sentence``, ``score``
+        (log-odds of the proposal), ``probability`` and ``because``, a list of contexts
+        (``feature``) with the log-odds that each ``adds``. The list is empty if there are none.
+        ``scored`` is not used.
         """
         flags = self._find_flags(doc)
         text = SourceText.from_doc(doc, doc) if flags else SourceText("", [])
@@ -137,9 +139,9 @@ class RealWordErrors(Task):
         return diff(doc)
 
     def _find_flags(self, doc: Doc) -> list[Flag]:
-        """Return the flags of a Doc's text that touch no entity, in text order.
+        """Return the table's flags in a Doc's text that do not overlap an entity, in text order.
 
-        The text is read as plain text, with what is not prose (``blank_non_prose``) ignored.
+        The text is read as plain text, with what is not prose blanked out (``blank_non_prose``).
         Entities are those of ``doc.ents`` and of the span group ``entities``.
         """
         linter = Linter(
@@ -158,22 +160,22 @@ class RealWordErrors(Task):
 
 @lru_cache(maxsize=4)
 def _load_table(name: str) -> ConfusionModel:
-    """Return a confusion table by name or folder; loaded once and shared by equal tasks.
+    """Return a confusion table, given the name of a shipped one or the path of its folder.
 
-    Raises ValueError if the folder is missing or damaged.
+    The last four tables are cached. Raises ValueError if the folder is missing or damaged.
     """
     return ConfusionModel.from_disk(shipped_model_path(name) or Path(name))
 
 
 @dataclass(frozen=True)
 class ConfusionLogOdds:
-    """Features: what the confusion table of ``textrank spell`` says about an occurrence.
+    """Features from the confusion table of ``textrank spell``: its log-odds for an occurrence.
 
-    For each two words of the candidate's set that are a pair of the table, the feature
-    ``(title of the pair,)`` has the value ``tanh(s / scale)``, where s are the log-odds of the
-    pair's second word in the context. The printed word has no influence. The table was trained on
-    other text, so that a model with these features needs fewer examples of its own. Pairs that the
-    table lacks, and words that are not whole tokens of the table, have no feature.
+    Candidates are those of ``Spelling``. For each pair of the table whose two words are in the
+    candidate's set, the feature ``(title of the pair,)`` has the value ``tanh(s / scale)``, where s
+    are the log-odds of the pair's second word in the context, whichever word is printed. The table
+    was trained on other text, so a model with these features needs fewer examples of its own. A
+    candidate whose span is not whole tokens of the table has no features.
 
     Parameters
     ----------
@@ -192,11 +194,11 @@ class ConfusionLogOdds:
             raise ValueError(f"scale must be positive, got {self.scale}")
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
-        """Return one row per candidate, in order; candidates are those of ``Spelling``.
+        """Return the features of candidates of ``Spelling``, one row each, in order.
 
         A row has ``tanh(log-odds / scale)`` under the title of each pair of the table within the
         candidate's set. The question of a candidate is its set, words separated by "/". Loads the
-        table. Raises ValueError if that is missing or damaged.
+        table; raises ValueError if it is missing or damaged.
         """
         rows: list[dict[tuple[str, ...], float]] = [{} for _ in candidates]
         indices_by_doc: dict[int, list[int]] = {}
@@ -212,9 +214,9 @@ class ConfusionLogOdds:
     ) -> Iterator[tuple[int, str, float]]:
         """Yield (index, title of a pair, log-odds of its second word) for candidates of one Doc.
 
-        ``indices`` are positions in ``candidates``, at least one, all of the same Doc. One item per
-        pair of the table within the candidate's set; none for a candidate whose span is not whole
-        tokens of the table.
+        ``indices`` are positions in ``candidates``, at least one, all of the same Doc. There is one
+        item per candidate and pair of the table within its set, none for a candidate whose span is
+        not whole tokens of the table.
         """
         table = _load_table(self.table)
         text = candidates[indices[0]].doc.text
@@ -238,9 +240,9 @@ class ConfusionLogOdds:
 
 @lru_cache(maxsize=4096)
 def _pairs_of_set(table: str, title: str) -> tuple[int, ...]:
-    """Return the indices of a table's pairs of which both words are in a set, in order.
+    """Return the indices of the table's pairs that have both words in a set, ascending.
 
-    ``title`` has the words of the set separated by "/"; case is ignored.
+    ``title`` has the words of the set separated by "/"; case is ignored. Results are cached.
     """
     words = {word.lower() for word in title.split("/")}
     return tuple(
@@ -273,11 +275,12 @@ def _flag_row(doc: Doc, text: SourceText, flag: Flag) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Spelling(Task):
-    """Words of confusion sets; the answer is which word of the set belongs in the text.
+    """Words of confusion sets; the task decides which word of the set belongs in the text.
 
-    Only words that are written as in the sets are judged: in lower case, so that no name is
-    touched, and "I". Words inside recognised entities are skipped. Training needs no annotation but
-    text that is mostly correct: the printed word is the gold answer.
+    A confusion set has words that are mistaken for each other, such as "then" and "than". Only
+    words written as in the sets are candidates: in lower case, so that no name is touched, and "I".
+    Words inside recognised entities are skipped. Training needs no annotation but text that is
+    mostly correct: the printed word, the one in the text, is the gold answer.
 
     Parameters
     ----------
@@ -325,8 +328,9 @@ class Spelling(Task):
     def candidates(self, doc: Doc) -> list[Candidate]:
         """Return the candidates of all occurrences in a Doc, in text order.
 
-        An occurrence in a set of two words has one candidate, for the second word; in a larger set
-        it has one per word. A word of several sets is asked about in each.
+        An occurrence in a set of two words has one candidate, which stands for the second word; in
+        a larger set it has one per word. An occurrence of a word that is in several sets has
+        candidates for each of them.
         """
         return self.find_candidates([doc])[0]
 
@@ -346,11 +350,11 @@ class Spelling(Task):
         return self.words_of_set(candidate.question)
 
     def correct_labels(self, doc: Doc, corrections: Mapping[int, str]) -> Doc:
-        """Return a Doc with other words in the text: the printed word is the gold answer.
+        """Return a Doc with other words in the text, since the printed word is the gold answer.
 
         ``corrections`` maps indices into ``candidates(doc)`` to words of the set; of several for
-        one occurrence the last counts. A word of two parts becomes two tokens. The annotation is
-        left out, except for id and further data of the document.
+        one occurrence the last counts. A word of two parts becomes two tokens. Annotations of
+        ``doc`` are not copied; of ``user_data`` only "document" (the id) and "meta" are.
         """
         candidates = self.candidates(doc)
         answers = {candidates[i].spans[0].start: (i, word) for i, word in corrections.items()}
@@ -369,17 +373,18 @@ class Spelling(Task):
         return Doc(doc.vocab, words, spaces, user_data=kept)
 
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
-        """Return 0: an occurrence that is not judged is not a gold answer."""
+        """Return 0: words in the text that are not candidates are not gold answers either."""
         return 0
 
     def threshold(self, y: Vector, heldout: Vector) -> float:
         """Return the lowest log-odds at which proposals reach ``precision``.
 
-        ``y`` (labels 1 or -1) and ``heldout`` (log-odds) have one entry per candidate. The context
-        does not depend on the printed word, so each counts twice: as printed, where a proposal is a
-        false alarm, and as an error, where it is a find if right. The precision of a threshold is e
-        * finds / (e * finds + (1 - e) * alarms) with e = ``error_rate``. Log-odds within rounding
-        of 0 favour neither word. UNREACHABLE_LOG_ODDS if no threshold reaches the precision.
+        ``y`` (labels 1 or -1) and ``heldout`` (log-odds) have one entry per candidate. The score
+        depends on the context but not on the printed word, so each candidate is used twice: as
+        printed, where a proposal is a false alarm, and as if the other word had been printed, where
+        a proposal of the right word is a find. The precision of a threshold is e * finds / (e *
+        finds + (1 - e) * alarms) with e = ``error_rate``. Log-odds within rounding of 0 favour
+        neither word. Returns UNREACHABLE_LOG_ODDS if no threshold reaches the precision.
         """
         tie = tie_tolerance(heldout)
         size = merge_ties(np.abs(heldout))
@@ -396,9 +401,10 @@ class Spelling(Task):
     def decide(
         self, scores: Vector, probabilities: Vector | None, threshold: float | None
     ) -> NDArray[np.bool_]:
-        """Return yes for words with even odds or better; the threshold is for proposals only.
+        """Return yes for words with log-odds of at least 0.
 
-        ``scores`` are log-odds, one per candidate; the other arguments are ignored.
+        ``scores`` are log-odds, one per candidate. The other arguments are ignored: the threshold
+        only applies to proposals.
         """
         return scores >= 0.0
 
@@ -420,9 +426,9 @@ class Spelling(Task):
     def _may_propose(self, scored: Scored) -> bool:
         """Return whether any score may favour another word than the printed one.
 
-        The printed word is the label of a candidate, so this is a fast filter for Docs without
-        errors: False means that there is no proposal, True that there may be one. True if a
-        candidate has no label, or a score of at least ``scored.limit`` against its label.
+        A fast filter for Docs without errors: False means that there is no proposal, True that
+        there may be one. True if a candidate has no label, or a score of at least ``scored.limit``
+        against its label (the label says which word is printed).
         """
         return any(
             candidate.label is None or -candidate.label * score >= scored.limit
@@ -430,12 +436,10 @@ class Spelling(Task):
         )
 
     def _proposals(self, doc: Doc, scored: Scored) -> list[dict[str, Any]]:
-        """Return the rows of all proposals of a Doc, in text order.
+        """Return the rows of all proposals of a Doc, in text order (see ``_proposal``).
 
         ``scored`` has the candidates of this Doc only. A word is proposed if it is the best other
-        word of its set, reaches ``scored.limit`` and is more probable than the printed one. A row
-        has ``printed``, ``proposal``, ``set``, ``span``, ``sentence``, ``score`` and
-        ``probability``.
+        word of its set, reaches ``scored.limit`` and is more probable than the printed one.
         """
         answers = (
             (question, self._best_proposal(question, scored.limit))
@@ -448,10 +452,11 @@ class Spelling(Task):
     def add_explanations(self, doc: Doc, candidates: Sequence[Candidate], explain: Explain) -> Doc:
         """Add the features that support each proposal most, under ``because``; return the Doc.
 
-        The Doc must be annotated and is changed in place; ``candidates`` are its candidates and
-        ``explain`` returns the contributions of named features to the score of each candidate it is
-        given, largest magnitude first. At most MAX_REASONS features per proposal, each with
-        ``feature`` (name) and ``adds`` (log-odds). Nothing is computed without proposals.
+        The Doc must be annotated and is changed in place. ``candidates`` are its candidates;
+        ``explain`` returns, for each candidate it is given, (name, contribution to the score) of
+        features, largest magnitude first. A proposal gets at most MAX_REASONS features, each with
+        ``feature`` (name) and ``adds`` (log-odds). ``explain`` is not called if there are no
+        proposals.
         """
         if not doc._.textrank_spelling:
             return doc
@@ -471,14 +476,15 @@ class Spelling(Task):
         return doc
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
-        """Return accuracy of the best word, pooled and over sets, and metrics of proposals.
+        """Return metrics of the best words and metrics of proposals.
 
-        Keys are those of ``choice_metrics`` (``accuracy``, ``accuracy_of_sets``, ...),
-        ``flag_precision``, ``flag_recall``, ``flag_recall_of_sets`` and, for sets of three words or
-        more, ``flag_precision_of_large_sets``, since there a proposal may be wrong because a third
-        word was meant. Flag metrics try each occurrence once as printed and once with every other
-        word of its set, so that half or more of the trials are errors. Nothing is proposed if
-        ``scored.threshold`` is None. There must be at least one candidate.
+        Keys are those of ``choice_metrics`` at threshold 0 (``accuracy``, ``accuracy_of_sets``,
+        ...), ``flag_precision``, ``flag_recall``, ``flag_recall_of_sets`` and, only if there are
+        sets of three words or more, ``flag_precision_of_large_sets``, since in these a proposal may
+        be wrong because a third word was meant. Flag metrics try each occurrence once with the
+        printed word, where a proposal is a false alarm, and once with every other word of its set,
+        where it should be corrected. Nothing is proposed if ``scored.threshold`` is None. There
+        must be at least one candidate.
         """
         choice = choice_metrics(replace(scored, threshold=0.0))
         threshold = UNREACHABLE_LOG_ODDS if scored.threshold is None else scored.threshold
@@ -489,8 +495,8 @@ class Spelling(Task):
     def log_odds(self, question: AnsweredQuestion) -> dict[str, float]:
         """Return the log-odds of each word of the set, in its order.
 
-        Of two words they are opposite; of more, each is the score of its candidate against all
-        others.
+        For a set of two words, the score is that of the second and its negative that of the first.
+        For a larger set, each word has the score of its own candidate.
         """
         words = self.words_of_set(question.title)
         if len(words) == 2:
@@ -498,17 +504,18 @@ class Spelling(Task):
         return dict(zip(words, map(float, question.scores), strict=True))
 
     def words_of_set(self, title: str) -> tuple[str, ...]:
-        """Return the words of a set by its title, which is the words joined by slashes.
+        """Return the words of a set, given its title: the words joined by "/".
 
         Raises KeyError for an unknown title.
         """
         return self._words_by_title[title]
 
     def _questions(self, doc: Doc, occurrences: Sequence[tuple[Span, str]]) -> Iterator[Question]:
-        """Yield one question per occurrence and set, except for occurrences that touch an entity.
+        """Yield one question per occurrence and set that contains the word.
 
-        ``occurrences`` are (span, word of a set), in text order; the printed word is
-        the right answer. Entities are those of ``doc.ents`` and of the span group ``entities``.
+        ``occurrences`` are (span, word of a set), in text order; the word is the right answer.
+        Occurrences that overlap an entity of ``doc.ents`` or of the span group ``entities`` are
+        skipped.
         """
         entity_tokens = _entity_tokens(doc) if occurrences else set()
         for span, printed in occurrences:
@@ -523,7 +530,7 @@ class Spelling(Task):
 
     @cached_property
     def _sets_of(self) -> dict[str, list[tuple[str, tuple[str, ...]]]]:
-        """Return, by word, the title and words of the sets that it belongs to."""
+        """Return, for each word, (title, words) of the sets that contain it."""
         sets_of: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
         for title, words in self._words_by_title.items():
             for word in words:
@@ -532,14 +539,14 @@ class Spelling(Task):
 
     @cached_property
     def _words_by_title(self) -> dict[str, tuple[str, ...]]:
-        """Return the words of each set by its title."""
+        """Return the words of each set of ``sets`` and ``more`` by its title, "word/word"."""
         return {"/".join(words): tuple(words) for words in (*self.sets, *self.more)}
 
     def _best_proposal(self, question: AnsweredQuestion, threshold: float) -> str | None:
-        """Return the best word other than the printed one, or None if it is not convincing.
+        """Return the best word of the set other than the printed one, if it should be proposed.
 
-        It must reach the threshold and be more probable than the printed word. Of equal words the
-        first of the set is the best. ``threshold`` is a log-odds.
+        None unless its log-odds reach ``threshold`` and exceed those of the printed word. Of words
+        with equal log-odds the first of the set is the best.
         """
         odds = self.log_odds(question)
         printed = normalize_word(question.span.text)
@@ -547,11 +554,10 @@ class Spelling(Task):
         return best if odds[best] >= threshold and odds[best] > odds[printed] else None
 
     def _proposal(self, text: SourceText, question: AnsweredQuestion, best: str) -> dict[str, Any]:
-        """Return a proposal as plain values.
+        """Return the row of a proposal; ``best`` is the proposed word.
 
-        ``best`` is the proposed word. Keys are ``printed``, ``proposal``, ``set``, ``span``
-        (character offsets), ``sentence``, ``score`` (log-odds) and ``probability`` (given the
-        printed word).
+        Keys are ``printed``, ``proposal``, ``set`` (title), ``span`` (character offsets),
+        ``sentence``, ``score`` (log-odds) and ``probability`` (given context and printed word).
         """
         span = question.span
         return {
@@ -567,8 +573,8 @@ class Spelling(Task):
     def _posterior(self, question: AnsweredQuestion, printed: str, proposal: str) -> float:
         """Return the probability of the proposal given the context and the printed word.
 
-        The prior is that a word is wrong with ``error_rate``, any other word of the set alike. Both
-        words are as in the set.
+        The printed word is assumed to be wrong with probability ``error_rate``, shared equally by
+        the other words of the set. Both words are spelt as in the set.
         """
         words = self.words_of_set(question.title)
         context_probabilities = question.probabilities(words)
@@ -582,12 +588,12 @@ class Spelling(Task):
     def _count_outcomes(
         self, question: AnsweredQuestion, threshold: float
     ) -> tuple[int, int, int, int]:
-        """Return counts of false alarms, finds, wrong proposals and errors tried of an occurrence.
+        """Return counts of (false alarms, finds, wrong proposals, errors tried) for one occurrence.
 
-        Each word of the set is tried as the printed one, and the best other word is proposed if it
-        reaches ``threshold`` (log-odds) and is more probable. The truly printed word is correct: a
-        proposal in its place is a false alarm. Every other word is an error: it is found if the
-        correct word is proposed, and a proposal of a third word is wrong.
+        Each word of the set is tried in place of the printed one, and the best other word is
+        proposed if it reaches ``threshold`` (log-odds) and has higher log-odds. The truly printed
+        word is correct, so that a proposal to replace it is a false alarm. Every other word is an
+        error: proposing the correct word is a find, proposing a third word is wrong.
         """
         odds = self.log_odds(question)
         correct = normalize_word(question.span.text)
@@ -603,10 +609,11 @@ class Spelling(Task):
     def _deciding_candidate(
         self, row: Mapping[str, Any], candidates: Sequence[Candidate]
     ) -> tuple[Candidate, int]:
-        """Return the candidate of the proposed word and 1, or the one of the printed word and -1.
+        """Return the candidate whose score decides on a proposal, and the sign of that score.
 
-        ``row`` is a proposal, ``candidates`` are those of its question. In a set of two words only
-        the second has a candidate, so the score of the first is its negative.
+        ``row`` is a proposal, ``candidates`` are those of its question. The sign is 1 for the
+        candidate of the proposed word. The first word of a set of two has no candidate of its own:
+        its log-odds are those of the second word's candidate with the sign -1.
         """
         candidate_of_answer = {c.answer: c for c in candidates}
         candidate = candidate_of_answer.get(row["proposal"])
@@ -616,10 +623,11 @@ class Spelling(Task):
 
 
 def _top_reasons(sign: int, parts: Sequence[tuple[tuple[str, ...], float]]) -> list[dict[str, Any]]:
-    """Return the features that raise the score most, at most MAX_REASONS, without the constant.
+    """Return the features that raise a score most, at most MAX_REASONS, without the constant.
 
     ``parts`` are (name, contribution), largest magnitude first; contributions are multiplied by
-    ``sign``. The first part of a name, the question, is dropped.
+    ``sign``. The first part of a name, the question, is dropped. Each result is a dictionary with
+    ``feature`` (name) and ``adds`` (contribution).
     """
     signed = ((list(name[1:]), sign * value) for name, value in parts)
     supporting = ((name, value) for name, value in signed if value > 0 and name != ["constant"])
@@ -629,8 +637,8 @@ def _top_reasons(sign: int, parts: Sequence[tuple[tuple[str, ...], float]]) -> l
 def apply_proposals(doc: Doc) -> str:
     """Return the text of a Doc with all proposals applied; the Doc is not changed.
 
-    Proposals must not overlap. They are written with curly apostrophes if the text has any. An
-    unannotated Doc gives its text.
+    Proposals must not overlap. Apostrophes in them become curly if the text has any curly ones. A
+    Doc that is not annotated gives its text.
     """
     text = doc.text
     for row in sorted(doc._.textrank_spelling or [], key=lambda row: -row["span"][0]):
@@ -643,7 +651,7 @@ def apply_proposals(doc: Doc) -> str:
 def diff(doc: Doc) -> str:
     """Return the proposals as a unified diff of the text by lines; empty if there are none.
 
-    The document id is the file name. Also empty for a Doc that is not annotated.
+    The document id is the file name. The diff of a Doc that is not annotated is empty, too.
     """
     name = document_id(doc)
     before, after = doc.text.splitlines(), apply_proposals(doc).splitlines()
@@ -662,10 +670,10 @@ def _proposal_metrics(
 ) -> dict[str, float | None]:
     """Return precision and recall of proposals; precisions are None if nothing is proposed.
 
-    ``outcomes`` are (false alarms, finds, wrong proposals, errors tried) and ``titles`` the sets,
-    per occurrence; there must be at least one. Keys are ``flag_precision``, ``flag_recall``,
-    ``flag_recall_of_sets``, the mean recall over sets, and ``flag_precision_of_large_sets``, only
-    with sets of three words or more.
+    Per occurrence, ``outcomes`` has (false alarms, finds, wrong proposals, errors tried) and
+    ``titles`` the title of its set; there must be at least one. Keys are ``flag_precision``,
+    ``flag_recall``, ``flag_recall_of_sets`` (mean recall over sets) and, only if there are sets of
+    three words or more, ``flag_precision_of_large_sets``.
     """
     alarms, finds, wrong, trials = np.array(outcomes).sum(axis=0)
     proposals = alarms + finds + wrong
@@ -690,7 +698,7 @@ def _proposal_metrics(
 
 
 class TokenPrefix(NamedTuple):
-    """Token text that a word of the list may begin with."""
+    """Token text with which a word of the list may begin."""
 
     key: int  # spaCy's hash of the text
     word: str | None  # the word that it is, unless it also begins a longer one
@@ -700,9 +708,10 @@ class TokenPrefix(NamedTuple):
 
 @dataclass(frozen=True)
 class PrintedWords:
-    """Finder of words in Docs: as in the list, with either apostrophe and any white space inside.
+    """Finder of the occurrences of listed words in Docs.
 
-    Only whole words that are whole tokens count, not parts of hyphenated words and not the
+    Apostrophes match in both forms, straight and curly; a space inside a word matches any white
+    space. Only whole words that are whole tokens count, not parts of hyphenated words and not the
     beginning of "there's"; of several words that begin at a token the longest is found.
 
     >>> import spacy
@@ -731,11 +740,12 @@ class PrintedWords:
         return occurrences
 
     def _find_starts(self, docs: Sequence[Doc]) -> Iterable[tuple[int, int, int, bool]]:
-        """Return (doc, token, prefix index, is isolated) of tokens that may begin a word, in order.
+        """Return the tokens at which a listed word may begin, in order.
 
-        ``doc`` is an index into ``docs``, ``token`` one into that Doc, and the prefix index one
-        into ``_prefixes``. A token is isolated if white space surrounds it. This is a vectorised
-        filter by token hashes; ``_match`` decides. ``docs`` must not be empty.
+        Each is (index into ``docs``, token of that Doc, index into ``_prefixes``, is isolated); a
+        token is isolated if white space surrounds it. This is a vectorised filter by token hashes,
+        which may return tokens at which no word begins; ``_match`` decides. ``docs`` must not be
+        empty.
         """
         tables = [token_table(doc) for doc in docs]
         keys = np.concatenate([table["ORTH"] for table in tables])
@@ -760,10 +770,10 @@ class PrintedWords:
         return zip(*(column.tolist() for column in columns), strict=True)
 
     def _match(self, doc: Doc, start: int, max_rest: int) -> Span | None:
-        """Return the longest word that begins at the token ``start``, or None.
+        """Return the longest listed word that begins at the token ``start``, or None.
 
-        ``max_rest`` is the most characters that may follow the token. None also if the word ends
-        inside a token.
+        ``max_rest`` is the largest number of characters that may follow the token. None also if the
+        word would end inside a token.
         """
         first = max(start - CONTEXT_TOKENS, 0)
         text = doc[first : start + 1 + max_rest + CONTEXT_TOKENS].text
@@ -773,10 +783,10 @@ class PrintedWords:
 
     @cached_property
     def _prefixes(self) -> list[TokenPrefix]:
-        """Return all texts of tokens that words of the list may begin with, or be, sorted by key.
+        """Return an entry for each distinct text with which a listed word may begin, sorted by key.
 
-        One entry per distinct beginning of a word, with either apostrophe. ``word`` is set only if
-        the text is a word that no blank can follow inside a longer one.
+        Whole words are included, and words with an apostrophe occur in both forms. ``word`` is set
+        only if the text is a word and no longer word goes on with a blank after it.
         """
         whole: dict[str, str] = {}
         rests: dict[str, list[str]] = {}
@@ -795,14 +805,14 @@ class PrintedWords:
 
     @cached_property
     def _keys(self) -> NDArray[np.uint64]:
-        """Return the sorted keys of ``_prefixes`` and then the largest uint64 as a sentinel."""
+        """Return the sorted keys of ``_prefixes``, followed by the largest uint64 as a sentinel."""
         return _sorted_keys(prefix.key for prefix in self._prefixes)
 
     @cached_property
     def _may_precede_blank(self) -> NDArray[np.bool_]:
-        """Return, for each of ``_prefixes``, whether a blank may follow it.
+        """Return, for each of ``_prefixes``, whether a blank may follow it in the text.
 
-        It may if it is a word or continues with a blank inside one. The last entry, for the
+        True if it is a word or if a word goes on with a blank after it. A last entry, for the
         sentinel of ``_keys``, is False.
         """
         return np.array([*(prefix.may_precede_blank for prefix in self._prefixes), False])
@@ -811,8 +821,8 @@ class PrintedWords:
     def _inner_keys(self) -> NDArray[np.uint64]:
         """Return the sorted keys of texts that may follow a word's first token, and a sentinel.
 
-        These are all substrings of the words, in both forms of apostrophes, that do not begin at
-        the first character. The sentinel is the largest uint64.
+        These are all substrings of the words that do not begin at the first character, with
+        apostrophes in both forms. The sentinel is the largest uint64.
         """
         strings, keys = StringStore(), set[int]()
         for printed in (each for word in self.words for each in _variants(word)):
@@ -822,17 +832,17 @@ class PrintedWords:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        """Return the regular expression of all words, longest first, as whole words only.
+        """Return a regular expression that matches any listed word, longest first, as a whole word.
 
-        No word character may stand directly before or after a word, nor one of ``-'’./@`` that is
-        joined to a word character.
+        A match must not be next to a word character, nor to one of ``-'’./@`` that joins it to a
+        further word character.
         """
         each = (_word_pattern(word) for word in sorted(self.words, key=lambda w: (-len(w), w)))
         return re.compile(rf"(?<!\w)(?<!\w[-'’./@])(?:{'|'.join(each)})(?!\w|[-'’./@]\w)")
 
 
 def normalize_word(text: str) -> str:
-    """Return a printed word as in lists: straight apostrophe, one blank.
+    """Return a printed word as it is listed: straight apostrophes and single spaces.
 
     >>> normalize_word("it’s"), normalize_word("may  be")
     ("it's", 'may be')
@@ -841,19 +851,22 @@ def normalize_word(text: str) -> str:
 
 
 def _sorted_keys(keys: Iterable[int]) -> NDArray[np.uint64]:
-    """Return sorted keys followed by the largest uint64, which no token has, for binary search."""
+    """Return sorted keys followed by the largest uint64, a sentinel for binary search.
+
+    No token has that key.
+    """
     return np.array([*sorted(keys), np.iinfo(np.uint64).max], dtype=np.uint64)
 
 
 def _variants(word: str) -> Iterator[str]:
     """Yield the word with each apostrophe in both forms, straight and curly.
 
-    White space inside it becomes single blanks. A word with k apostrophes has 2 ** k variants.
+    White space inside it becomes single spaces. A word with k apostrophes has 2 ** k variants.
     """
     letters = ["'’" if letter == "'" else letter for letter in " ".join(word.split())]
     return map("".join, product(*letters))
 
 
 def _word_pattern(word: str) -> str:
-    """Return a regular expression for a word: any white space inside, either apostrophe."""
+    """Return a regular expression for a word: any white space inside, either form of apostrophe."""
     return r"\s+".join(re.escape(part).replace("'", "['’]") for part in word.split())
