@@ -5,9 +5,9 @@
 - ``ArcFeatures``: counts of arcs, and of pairs of arcs, by labels, tags, words and lengths.
 - ``ParseSequences`` and ``ParseGraph``: a parse as feature sequences, and as a labelled graph.
 
-``ParseForest`` and ``PartCounter`` compute the counts of the first group. Parses of one sentence
-share most arcs, so each distinct arc is described once. A *place* is a word of a parse; places of
-all parses are numbered consecutively.
+``ParseForest`` and ``PartCounter`` compute the counts of ``ArcFeatures`` and ``ArcVotes``. Parses
+of one sentence share most arcs, so the features of each distinct arc are computed once. A *place*
+is a word of a parse; places of all parses are numbered consecutively.
 """
 
 from __future__ import annotations
@@ -46,9 +46,11 @@ LENGTH_BOUNDS = (4, 7, 12)  # arc lengths up to the first are distinguished, lon
 
 @dataclass(frozen=True, eq=False)
 class DistinctArcs:
-    """Distinct arcs of a forest as three arrays; a root is its own head.
+    """Distinct arcs of a forest as three parallel arrays; the head of a root is the root itself.
 
-    Words are numbered over all sentences of the forest, not by place.
+    Words are numbered over the distinct sentences of the forest, so that an arc which occurs in
+    several parses of a sentence is one arc. A string number is an index into
+    ``ParseForest.strings``.
     """
 
     word: Indices  # (arcs,) word index in the forest
@@ -65,8 +67,8 @@ class ParseForest:
     """Parses of candidates as arrays.
 
     Each word of each parse has a place; places are numbered parse after parse. Words are stored
-    once for consecutive parses of the same sentence. Tags and labels are numbers of ``strings``, to
-    which more strings can be added.
+    once for consecutive parses of the same sentence, so several places may refer to one word. Tags
+    and labels are numbers of strings in ``strings``, to which more strings can be added.
     """
 
     offsets: Indices  # (parses + 1,) first place of each parse, then the number of places
@@ -80,10 +82,10 @@ class ParseForest:
 
     @classmethod
     def from_candidates(cls, candidates: Sequence[Candidate]) -> ParseForest:
-        """Build the forest of the candidates' parses, in order; all tokens of a Doc are its words.
+        """Build the forest of the candidates' parses, in order.
 
-        Consecutive parses with equal words, lemmas and tags share their words. Raises ValueError if
-        a Doc has no parse.
+        All tokens of a candidate's Doc are words of its parse. Consecutive parses with equal words,
+        lemmas and tags share their words. Raises ValueError if a Doc has no parse.
         """
         tables = [_parse_table(candidate) for candidate in candidates]
         parse_offsets = offsets([len(table) for table in tables])
@@ -107,7 +109,7 @@ class ParseForest:
     def arcs(self) -> DistinctArcs:
         """Return the distinct arcs, sorted by word, head and label; roots are arcs to themselves.
 
-        An arc is one for all consecutive parses of a sentence that have it.
+        Equal arcs of parses that share their words are one arc.
         """
         return self._arcs[0]
 
@@ -120,7 +122,7 @@ class ParseForest:
     def _arcs(self) -> tuple[DistinctArcs, Indices]:
         """Return ``arcs`` and ``arc``, which are computed together.
 
-        Arcs are equal if word, head's word and label are, whatever the parse.
+        Arcs with equal word, head and label are one, whichever parse they are in.
         """
         n_words, n_strings = max(len(self.tag), 1), max(len(self.strings), 1)
         word_pairs = self.word * n_words + self.word[self.head]
@@ -144,9 +146,9 @@ _EMPTY_TABLE = np.zeros((0, 5), dtype=np.uint64)
 def _parse_table(candidate: Candidate) -> Hashes:  # (words, 5)
     """Return ORTH, LEMMA, TAG, relative HEAD and DEP of a candidate's tokens, uint64 (words, 5).
 
-    HEAD is the head's index minus the word's, wrapped to an unsigned number; the others are hashes.
-    Kept per Doc inside ``doc_cache``: do not change the result. Raises ValueError if a Doc that is
-    not empty has no parse.
+    HEAD is the head's index minus the word's, as a signed number stored in an unsigned one; the
+    others are hashes. Cached per Doc while a ``doc_cache`` is active: do not change the result.
+    Raises ValueError if a Doc that is not empty has no parse.
     """
     doc = candidate.doc
     if len(doc) and not doc.has_annotation("DEP"):
@@ -158,10 +160,12 @@ def _parse_table(candidate: Candidate) -> Hashes:  # (words, 5)
 
 
 def _collect_sentences(tables: Sequence[Hashes]) -> tuple[Hashes, Indices]:
-    """Return the ORTH, LEMMA and TAG of all sentences, and the first word of each parse's sentence.
+    """Return the words of the distinct sentences, and where each parse's sentence begins in them.
 
-    ``tables`` (words, 5) have ORTH, LEMMA, TAG, HEAD and DEP, one per parse. Consecutive tables
-    with the same three first columns are one sentence. Shapes (words, 3) and (parses,).
+    ``tables`` (words, 5) have ORTH, LEMMA, TAG, HEAD and DEP, one per parse; consecutive tables
+    with the same first three columns are of one sentence. The results are the ORTH, LEMMA and TAG
+    of all sentences, shape (words, 3), and the row of each parse's first word in them, shape
+    (parses,).
     """
     sentences, first_words = [_EMPTY_TABLE[:, :3]], []
     previous, start, end = None, 0, 0
@@ -175,10 +179,10 @@ def _collect_sentences(tables: Sequence[Hashes]) -> tuple[Hashes, Indices]:
 
 
 def _number_strings(hashes: Hashes, stores: Sequence[Any], strings: dict[str, int]) -> Indices:
-    """Return the number of each hash's string, in the shape of ``hashes`` (n,).
+    """Return the number of the string of each hash, shape (n,) as ``hashes``.
 
-    ``stores`` are the string stores to look in; new strings are added to ``strings``, in place.
-    Raises StopIteration if no store has a hash.
+    ``strings`` maps strings to numbers; new ones are added to it, in place. ``stores`` are the
+    string stores to look in. Raises StopIteration if no store has a hash.
     """
     distinct, inverse = np.unique(hashes, return_inverse=True)
     numbers = [
@@ -196,21 +200,21 @@ def lookup_strings(hashes: Hashes, stores: Sequence[Any]) -> list[str]:
 
 
 def length_numbers(forest: ParseForest, relative: Indices) -> Indices:
-    """Return binned lengths such as "+3" and "-far" for relative positions, as string numbers.
+    """Return the string numbers of binned lengths such as "+3" and "-far", shape (n,).
 
-    ``relative`` (n,) is the word's position minus its head's; the result has its shape. Bins are
-    those of ``describe_length``. New strings are added to the forest, in place.
+    ``relative`` (n,) has positions of words minus those of their heads; see ``describe_length`` for
+    the bins. New strings are added to the forest, in place.
     """
     distinct, inverse = np.unique(relative, return_inverse=True)
     return forest.string_numbers(map(describe_length, distinct.tolist()))[inverse]
 
 
 def describe_length(relative: int) -> str:
-    """Describe the distance and side of a word from its head; long distances are binned.
+    """Return the side and binned distance of a word from its head as a string.
 
-    ``relative`` is the word's position minus its head's: "+" if the word is to the right. Distances
-    up to 4 are exact, others the upper bound of their bin, which is in it (7 or 12), or "far" above
-    12; 0, a root, is "-far".
+    ``relative`` is the word's position minus its head's. The sign is "+" if the word is to the
+    right of its head. Distances up to 4 are exact, 5 to 7 are "7", 8 to 12 are "12", and longer
+    ones "far". 0, a root, gives "-far".
 
     >>> [describe_length(relative) for relative in (-1, 3, 6, 40)]
     ['-1', '+3', '+7', '+far']
@@ -223,10 +227,11 @@ def describe_length(relative: int) -> str:
 
 @dataclass(eq=False)
 class PartCounter:
-    """Counter of named parts of parses, such as arcs and pairs of arcs.
+    """Counter of the feature names of parts of parses, such as arcs and pairs of arcs.
 
-    Parts are added one kind at a time; at each place there is at most one part of a kind. Each part
-    has any number of feature names, which are counted per parse.
+    A part occurs at one or more places of the forest and has any number of feature names, which are
+    counted per parse. Parts are added one kind at a time, such as all arcs; at each place there is
+    at most one part of a kind.
     """
 
     forest: ParseForest
@@ -240,9 +245,8 @@ class PartCounter:
     def add(self, places: Indices, part_of_place: Indices, n_new: int) -> Indices:
         """Add ``n_new`` parts of a new kind and return their numbers, shape (n_new,), ascending.
 
-        ``part_of_place`` says which of them (from 0) is at each of ``places``; a place occurs at
-        most once, a part at any number of places. Places that are not listed have no part of this
-        kind.
+        ``places`` are distinct places of the forest; ``part_of_place``, parallel to it, says which
+        of the new parts, counted from 0, is there. Other places have no part of this kind.
         """
         parts = np.full(len(self.forest.word), -1)
         parts[places] = self.n_parts + part_of_place
@@ -251,10 +255,10 @@ class PartCounter:
         return np.arange(self.n_parts - n_new, self.n_parts)
 
     def add_names(self, parts: Indices, template: str, *values: Indices) -> None:
-        """Give each item of ``parts`` one more feature name; a part that is repeated gets several.
+        """Add one feature name to each item of ``parts``, so a repeated part gets several names.
 
-        ``parts`` (n,) are numbers from ``add``. The name is the template, then one string per array
-        of ``values``, each (n,) string numbers of the forest, -1 for no value.
+        ``parts`` (n,) are numbers from ``add``. A name is a tuple of the template and of one string
+        per array of ``values``, each (n,) string numbers of the forest, -1 for no string.
         """
         names = np.empty((len(parts), 1 + len(values)), dtype=np.int32)
         names[:, 0] = self.forest.string_number(template)
@@ -264,11 +268,11 @@ class PartCounter:
         self._part_names.append(names)
 
     def to_features(self) -> Features:
-        """Return the counts of names per parse, divided by the root of its number of words.
+        """Return the counts of names per parse, divided by the square root of its number of words.
 
         One row per parse of the forest. A name's count is the number of its occurrences over all
-        places and parts of the parse; equal names of different parts are one column. At least one
-        kind and one call of ``add_names`` are needed.
+        places and parts of the parse; equal names of different parts share a column. ``add`` and
+        ``add_names`` must have been called before.
         """
         names, columns = self._distinct_names()
         parts = np.concatenate(self._named_parts)
@@ -281,10 +285,10 @@ class PartCounter:
         return Features(values, names)
 
     def _distinct_names(self) -> tuple[FeatureNames, Indices]:
-        """Return the distinct names and, for each part that was given a name, its index in them.
+        """Return the distinct names, and the index of each added name among them.
 
-        Indices follow the parts of all calls of ``add_names``, in order; shorter names are padded
-        with -1. Raises ValueError without any call.
+        Indices are in the order of all calls of ``add_names``; shorter names are padded with -1.
+        Raises ValueError if there was no call.
         """
         width = max(names.shape[1] for names in self._part_names)
         table = np.full((sum(map(len, self._part_names)), width), -1, dtype=np.int32)
@@ -295,7 +299,7 @@ class PartCounter:
         return FeatureNames(tuple(self.forest.strings), table).unique()
 
     def _parse_parts(self) -> sp.csr_array:  # (parses, parts + 1)
-        """Return how often each part is in each parse, shape (parses, parts + 1).
+        """Return how often each part occurs in each parse, shape (parses, parts + 1).
 
         The last column counts places without a part; it has no names.
         """
@@ -326,11 +330,10 @@ class ParseInfo(TypedDict):
 
 
 def get_parse_info(candidate: Candidate) -> ParseInfo:
-    """Return what is known about a candidate's parse besides its tree, ``doc.user_data["parse"]``.
+    """Return the support of a candidate's parse by the parsers, ``doc.user_data["parse"]``.
 
-    Keys are ``name``, ``start`` (first token in the document), ``own`` (first choice) and shares of
-    votes: ``votes``, ``consensus``, ``attachment``, ``by`` parser, ``arcs`` and ``heads`` per word,
-    ``spans``. Raises ValueError if the candidate does not come from the task ``parse_ranking``.
+    See ``ParseInfo`` for the keys. Raises ValueError if the candidate does not come from the task
+    ``parse_ranking``.
     """
     info: ParseInfo | None = candidate.doc.user_data.get(PARSE_INFO_KEY)
     if info is None:
@@ -345,11 +348,14 @@ def get_parse_info(candidate: Candidate) -> ParseInfo:
 class ParseSupport:
     """Support of a parse by an ensemble of parsers, as a few numbers.
 
-    ``own``: whether it is the parser's first choice; ``votes``: share of parser copies that found
-    it; ``consensus``: mean share of votes for its arcs; ``attachment``: the same without labels;
-    ``doubt``: mean logarithm of the share of votes for its arcs. Votes, consensus and attachment
-    also per parser. ``spanning``: whether it is the spanning tree of the votes, of all parsers and
-    of each.
+    - ``own``: whether it is the parser's first choice.
+    - ``votes``: share of parser copies that found it.
+    - ``consensus``: mean over its arcs of the share of votes for the arc.
+    - ``attachment``: mean over its words of the share of votes for the head, whatever the label.
+    - ``doubt``: mean over its arcs of the logarithm of the share of votes.
+    - ``spanning``: whether it is the spanning tree of the votes of all parsers, and of each parser.
+
+    Votes, consensus and attachment are also given for each parser.
     """
 
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
@@ -357,8 +363,9 @@ class ParseSupport:
 
         Names are ("own",), ("votes",), ("consensus",), ("attachment",) and ("doubt",); ("votes",
         "parser 1") and so on for votes, consensus and attachment of each parser; and ("spanning",
-        "all" or "parser n"). A parse without votes of parsers has no "doubt". Candidates must come
-        from the task ``parse_ranking``; else ValueError is raised.
+        "all") and ("spanning", "parser 1"). A parse without votes of parsers has no "doubt" and
+        nothing per parser. Raises ValueError unless the candidates come from the task
+        ``parse_ranking``.
         """
         infos = [get_parse_info(candidate) for candidate in candidates]
         rows_by_shape: dict[tuple[int, ...], list[int]] = {}  # by (words, parsers)
@@ -376,10 +383,10 @@ class ParseSupport:
 def _vote_means(infos: Sequence[ParseInfo]) -> list[tuple[float, list[float], list[float]]]:
     """Return (doubt, consensus per parser, attachment per parser) of each parse.
 
-    Doubt is the mean over words of the log of the mean share of votes for the arc, at least
-    MIN_VOTE_SHARE, so at most 0; consensus and attachment are mean shares for arcs and for heads.
-    All parses must have the same numbers of words and parsers. Without words or parsers each is (0,
-    [], []).
+    Doubt is the mean over words of the logarithm of the share of votes for the arc, averaged over
+    parsers and at least MIN_VOTE_SHARE. Consensus and attachment are the mean shares of votes for
+    arcs and for heads. All parses must have the same numbers of words and parsers; if either is 0,
+    each result is (0.0, [], []).
     """
     arcs, heads = (np.array([info[name] for info in infos]) for name in ("arcs", "heads"))
     if not arcs.size:
@@ -394,11 +401,11 @@ def _vote_means(infos: Sequence[ParseInfo]) -> list[tuple[float, list[float], li
 
 
 def _support_values(info: ParseInfo, means: tuple[float, Sequence[float], Sequence[float]]) -> Bag:
-    """Return name and value of each feature of a parse.
+    """Return the features of a parse, name to value.
 
-    ``means`` is (doubt, consensus per parser, attachment per parser); features per parser and
-    "doubt" are left out if there are no parsers. Parsers count from 1; "spanning" of all parsers
-    together is named "all".
+    ``means`` is (doubt, consensus per parser, attachment per parser) of ``_vote_means``. Without
+    parsers there is no "doubt". Parsers count from 1; in names of "spanning", all parsers together
+    are "all".
     """
     values: dict[tuple[str, ...], float] = {
         ("own",): float(info["own"]),
@@ -424,14 +431,15 @@ MIN_LONG_ARC_WORDS = 64  # words between the ends of a long arc, see ``_tags_bet
 
 @dataclass(frozen=True)
 class ArcFeatures:
-    """Counts of properties of a parse's arcs, divided by the root of the number of words.
+    """Counts of properties of a parse's arcs, divided by the square root of the number of words.
 
-    Of an arc: its label; the label with the tags of its ends, with its length, with the dependent's
-    word, with the head's word; both tags with the length; both words; each tag between its ends,
-    with both tags and with the label. Of pairs of arcs: labels of neighbouring dependents of a
-    head; an arc with that of its head, by labels, tags and sides; an arc with the next inner one on
-    the same side, by labels and tags. Of heads: tag and number of dependents. Most include the side
-    of the head.
+    Properties of an arc are its label; the label with the tags of both ends, with the length, with
+    the dependent's word, and with the head's word; both tags with the length; both words; and each
+    tag between the ends, once with both tags and once with the label. Properties of pairs of arcs
+    are the labels of neighbouring dependents of a head; labels, tags and sides of an arc and of its
+    head's arc; labels and tags of an arc and of the next arc on the same side that is closer to the
+    head. Heads are counted by tag and number of dependents. Most properties include the side of the
+    head.
 
     Parameters
     ----------
@@ -448,8 +456,7 @@ class ArcFeatures:
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
         """Return the features of the candidates' parses, one row each, in order.
 
-        Counts of names of arcs, pairs of arcs and heads, divided by the root of the number of
-        words. Raises ValueError if a Doc has no parse. Shows progress on a terminal.
+        Raises ValueError if a Doc has no parse. Shows progress on a terminal.
         """
         forest = ParseForest.from_candidates(list(track(candidates, "arcs", len(candidates))))
         parts = PartCounter(forest)
@@ -463,11 +470,11 @@ class ArcFeatures:
 
 @dataclass(frozen=True, eq=False)
 class _ArcAttributes:
-    """Attributes of arcs as string numbers, one row per arc.
+    """Attributes of arcs as string numbers of the forest, one row per arc.
 
-    ``from_forest`` adds a last row for a missing arc, all of whose attributes are the empty string;
-    the result of ``take`` has no such row. The head of a root is no word: its tag and side are
-    empty strings, but ``head`` is the root's own form.
+    ``from_forest`` adds a last row for a missing arc, whose attributes are the empty string; the
+    result of ``take`` has no such row. A root is its own head: its ``head_tag`` and ``side`` are
+    the empty string, but ``head`` is its own form and ``length`` is "-far".
     """
 
     arc_indices: Indices  # of the distinct arcs of the forest
@@ -481,7 +488,7 @@ class _ArcAttributes:
 
     @classmethod
     def from_forest(cls, forest: ParseForest, form: str) -> _ArcAttributes:
-        """Compute the attributes of all distinct arcs of a forest, in order, and of a missing arc.
+        """Compute the attributes of all distinct arcs of a forest, in order, then of a missing arc.
 
         ``form`` is the form of words: "raw", "lower", "lemma", "porter" or "snowball". New strings
         are added to the forest, in place.
@@ -502,19 +509,19 @@ class _ArcAttributes:
         return cls(np.arange(len(arcs)), *(np.append(column, empty) for column in columns))
 
     def take(self, arcs: Indices) -> _ArcAttributes:
-        """Return the attributes of some arcs, in the order of ``arcs``, which may repeat.
+        """Return the attributes of the given arcs, in the order of ``arcs``, which may repeat.
 
-        Call it on the result of ``from_forest``, whose last row is the missing arc: index -1
-        selects it. ``arc_indices`` of the result is ``arcs`` as given.
+        Call it on the result of ``from_forest``: index -1 selects its last row, the missing arc.
+        ``arc_indices`` of the result is ``arcs`` as given.
         """
         return _ArcAttributes(arcs, *(getattr(self, f.name)[arcs] for f in fields(self)[1:]))
 
 
 def _word_numbers(forest: ParseForest, form: str) -> Indices:  # (words,)
-    """Return the string number of each word's form, shape (words,).
+    """Return the string number of the form of each word of a forest, shape (words,).
 
-    ``form`` is "raw", "lower", "lemma", "porter" or "snowball". Distinct words are done once; new
-    strings are added to the forest, in place.
+    ``form`` is "raw", "lower", "lemma", "porter" or "snowball". New strings are added to the
+    forest, in place.
     """
     orth, lemma = (np.unique(column, return_inverse=True) for column in forest.word_hashes.T)
     distinct, inverse = factorize(orth[1] * max(len(lemma[0]), 1) + lemma[1])
@@ -528,9 +535,9 @@ def _word_numbers(forest: ParseForest, form: str) -> Indices:  # (words,)
 def _add_arc_features(parts: PartCounter, attributes: _ArcAttributes) -> None:
     """Add the features of single arcs to ``parts``, in place.
 
-    ``attributes`` are those of all distinct arcs and a missing one. Names combine label, tags,
-    words, length and the tags between the ends. Roots have names of their own: their tag and their
-    word, and none of the others. All distinct arcs become one kind of parts.
+    ``attributes`` are those of all distinct arcs and of a missing one. Names of an arc combine
+    label, side, tags, words, length and the distinct tags between its ends. A root only has the
+    names ("root", tag) and ("root word", word).
     """
     arcs = parts.forest.arcs
     part_numbers = parts.add(np.arange(len(parts.forest.arc)), parts.forest.arc, len(arcs))
@@ -556,12 +563,13 @@ def _add_arc_features(parts: PartCounter, attributes: _ArcAttributes) -> None:
 
 
 def _tags_between(tags: Indices, start: Indices, end: Indices) -> tuple[Indices, Indices]:
-    """Return the distinct tags in each range of words ``start:end``, as (range, tag) arrays.
+    """Return the distinct tags in each range of words ``start:end``, as two arrays (range, tag).
 
-    ``tags`` are the tags of all words; the first array indexes ``start`` and ``end``. Each (range,
-    tag) occurs once; empty ranges, also those with ``end`` before ``start``, do not occur. Ranges
-    of fewer than MIN_LONG_ARC_WORDS words, which are enumerated, come first. For long ones each
-    tag's positions are searched, so that many long arcs do not take quadratic time.
+    ``tags`` are the tags of all words; the first result has indices into ``start`` and ``end``.
+    Each (range, tag) occurs once; empty ranges, also those with ``end`` before ``start``, do not
+    occur. Ranges of fewer than MIN_LONG_ARC_WORDS words come first. In longer ones the positions of
+    each tag are searched instead of listing the words, so that many long arcs do not take quadratic
+    time.
     """
     n_words = np.maximum(end - start, 0)
     short, long = (
@@ -583,11 +591,11 @@ def _tags_between(tags: Indices, start: Indices, end: Indices) -> tuple[Indices,
 def _add_arc_pairs(
     parts: PartCounter, attributes: _ArcAttributes, places: Indices, other_places: Indices
 ) -> tuple[Indices, _ArcAttributes, _ArcAttributes]:
-    """Add parts for pairs of arcs; return part numbers and the attributes of both arcs.
+    """Add a part for each distinct pair of arcs; return (part numbers, first arcs, second arcs).
 
-    The pairs are the arcs to ``places`` and to ``other_places`` (same length); -1 in the latter
-    means a missing arc. A place occurs at most once in ``places``. Equal pairs are one part, and
-    results have one row per distinct pair. Changes ``parts``, in place; the caller adds the names.
+    The pairs are the arcs to ``places`` and to ``other_places`` (parallel arrays); -1 in the latter
+    means a missing arc. ``places`` must be distinct. Results have one row per distinct pair; those
+    for arcs are their attributes. Changes ``parts``, in place; the caller adds the names.
     """
     arc_of_place, n_codes = parts.forest.arc, len(parts.forest.arcs) + 1
     other_arcs = np.where(other_places < 0, -1, arc_of_place[other_places])
@@ -603,8 +611,9 @@ def _add_arc_pairs(
 def _add_head_arc_features(parts: PartCounter, attributes: _ArcAttributes) -> None:
     """Add the features of each arc together with its head's arc to ``parts``, in place.
 
-    Names are of both labels, of labels and sides, and of labels with the tags of dependent, head
-    and head's head. Arcs of roots are left out, but count as the upper arc.
+    Names are "labels above" (both labels), "sides above" (labels and sides) and "tags above"
+    (labels and the tags of dependent, head and head's head). The lower arc is never that of a root;
+    the upper one may be.
     """
     head = parts.forest.head
     non_roots = np.flatnonzero(head != np.arange(len(head)))
@@ -623,12 +632,13 @@ def _add_head_arc_features(parts: PartCounter, attributes: _ArcAttributes) -> No
 
 
 def _add_sibling_features(parts: PartCounter, attributes: _ArcAttributes) -> None:
-    """Add the features of neighbouring dependents, and of each with the next inner one, in place.
+    """Add features of pairs of dependents of the same head to ``parts``, in place.
 
-    Neighbours are consecutive dependents of a head, also with the head between them ("labels
-    beside": head's tag and both labels). The inner one is the neighbour on the same side of the
-    head, but closer to it ("tags inside" and "labels inside", with head's tag and side); the
-    innermost pairs with a missing arc. Roots are nobody's dependents.
+    "labels beside" is for consecutive dependents of a head, also if the head is between them: the
+    head's tag and both labels. "tags inside" and "labels inside" are for each dependent and the
+    next one on the same side that is closer to the head: the head's tag, the tags or labels of
+    both, and the side; the dependent closest to the head is paired with a missing arc. Roots are
+    not dependents.
     """
     head = parts.forest.head
     non_roots = np.flatnonzero(head != np.arange(len(head)))
@@ -653,7 +663,7 @@ def _add_sibling_features(parts: PartCounter, attributes: _ArcAttributes) -> Non
 
 
 def _add_dependent_counts(parts: PartCounter) -> None:
-    """Add the number of dependents of each head, with its tag, to ``parts``, in place.
+    """Add the features ("dependents", tag, number of dependents) of heads to ``parts``, in place.
 
     Words without dependents are left out.
     """
@@ -675,12 +685,12 @@ ROUNDING_TOLERANCE = 1e-5  # of vote shares
 
 @dataclass(frozen=True)
 class ArcVotes:
-    """Counts of a parse's arcs by their share of votes, divided by the root of the number of words.
+    """Counts of a parse's arcs by binned share of votes, divided by the root of the word count.
 
     An arc that most parsers have is mostly right, but how often depends on the arc and on the
-    parser. Counted are shares of votes in bins: of each parser for the arc, and for the head alone;
-    the mean share of all parsers with the label, with the dependent's tag, with both tags, and with
-    label and length.
+    parser. The features of an arc are: the bins of all parsers' shares for the arc, taken together;
+    those of their shares for its head; and the bin of the mean share for the arc with the label,
+    with the dependent's tag, with both tags, and with label and length.
 
     Parameters
     ----------
@@ -698,9 +708,9 @@ class ArcVotes:
     def __call__(self, candidates: Sequence[Candidate]) -> Features:
         """Return the features of candidates, one row each, in order.
 
-        Candidates must come from the task ``parse_ranking``; else ValueError is raised. There must
-        be at least one. The numbers of parsers may differ: missing ones are left out of means and
-        names.
+        There must be at least one candidate. The numbers of parsers may differ between candidates:
+        missing ones are left out of means and names. Raises ValueError unless the candidates come
+        from the task ``parse_ranking``.
         """
         forest = ParseForest.from_candidates(list(track(candidates, "votes", len(candidates))))
         infos = [get_parse_info(candidate) for candidate in candidates]
@@ -717,9 +727,8 @@ class ArcVotes:
     def _add_vote_features(self, parts: PartCounter, steps: Indices, n_parsers: int) -> None:
         """Add a part per distinct (arc, bins) and its feature names to ``parts``, in place.
 
-        ``steps`` is (places, 2 * parsers + 1), bins from 0 (missing) to ``self.steps + 2`` (all
-        votes): of each parser's share for the arc, then for the head, then of the mean share for
-        the arc.
+        ``steps`` has shape (places, 2 * parsers + 1), bins as ``_to_steps`` returns them: of each
+        parser's share for the arc, then for the head, then of the mean share for the arc.
         """
         forest = parts.forest
         part_of_place = forest.arc
@@ -739,11 +748,11 @@ class ArcVotes:
         name("label, length, votes", label, length, all_votes)
 
     def _to_steps(self, shares: Vector) -> Indices:
-        """Return the bin of each share, in the same shape.
+        """Return the bin of each share of votes, in the same shape.
 
-        0 if missing (-1), 1 for no votes, 2 to ``steps + 1`` for equal bins in between, each with
-        its lower bound, and ``steps + 2`` for all votes. "No" and "all" allow for
-        ROUNDING_TOLERANCE.
+        0 for a missing parser (-1), 1 for no votes, 2 to ``steps + 1`` for equal intervals that
+        include their lower bound, and ``steps + 2`` for all votes. Shares within ROUNDING_TOLERANCE
+        of 0 and 1 count as no and all votes.
         """
         steps = np.minimum(np.floor(shares * self.steps), self.steps - 1) + 2
         steps[shares < ROUNDING_TOLERANCE] = 1
@@ -752,19 +761,20 @@ class ArcVotes:
         return steps.astype(np.intp)
 
     def _step_numbers(self, forest: ParseForest) -> Indices:
-        """Return the string number of each bin's name, shape (steps + 3,); -1 for missing.
+        """Return the string number of each bin's name, shape (steps + 3,); -1 for bin 0, missing.
 
-        Names are "none", "0" to ``steps - 1`` and "all"; new ones are added to the forest, in
-        place.
+        Names of the others are "none", "0" to ``steps - 1`` and "all"; new strings are added to the
+        forest, in place.
         """
         names = ["none", *map(str, range(self.steps)), "all"]
         return np.append(-1, forest.string_numbers(names))
 
 
 def _stack_shares(tables: Sequence[Vector]) -> Vector:  # each (words, parsers)
-    """Stack (words, parsers) tables of all parses, shape (places, parsers).
+    """Stack the (words, parsers) tables of all parses into one of shape (places, parsers).
 
-    The number of parsers is the largest; -1 for parsers that a table lacks. There must be a table.
+    The number of parsers is the largest; parsers that a table lacks are -1. There must be at least
+    one table.
     """
     n_parsers = max(table.shape[1] for table in tables)
     padding = [((0, 0), (0, n_parsers - table.shape[1])) for table in tables]
@@ -780,10 +790,10 @@ def _stack_shares(tables: Sequence[Vector]) -> Vector:  # each (words, parsers)
 def _arc_attributes(
     forest: ParseForest, places: Indices
 ) -> tuple[Indices, Indices, Indices, Indices]:
-    """Return string numbers of label, tag, head's tag and length of the arcs to some places.
+    """Return the string numbers of (label, tag, head's tag, length) of the arcs to some places.
 
-    Each in the order of ``places``. A root has the label "ROOT", whatever its own, and an empty
-    head's tag. New strings are added to the forest, in place.
+    Each is an array in the order of ``places``. A root has the label "ROOT", whatever its own, and
+    the empty string as its head's tag. New strings are added to the forest, in place.
     """
     word, head = forest.word[places], forest.word[forest.head[places]]
     is_root = word == head
@@ -806,15 +816,16 @@ Link = tuple[int, int, str]  # left word, right word, type
 
 @dataclass(frozen=True)
 class ParseSequences:
-    """A parse as seven views, each the sequence of one type of feature in order of appearance.
+    """A parse as up to seven views: sequences of one type of feature each, in order of appearance.
 
-    ``bigram``: two linked words; ``word_tag``: a word and its part of speech; ``link_type``;
-    ``word_link``: a word and the type of each of its links; ``link_length``: number of words a link
-    spans; ``length_type``: both; ``link_bigram``: two links that share a word, leftmost first.
-    Features of links are ordered by the left, then the right word.
+    A link is an undirected arc. The views are ``bigram``: two linked words; ``word_tag``: a word
+    and its part of speech; ``link_type``: the label of a link; ``word_link``: a word and the type
+    of each of its links; ``link_length``: number of words a link spans; ``length_type``: length and
+    type of a link; ``link_bigram``: the types of two links that share a word, leftmost first. Links
+    are ordered by their left, then their right word.
 
-    The links are those of the candidate's sentence: given ones (``doc.user_data["dependencies"]``,
-    such as a link grammar linkage) or the tree of the Doc. A kernel on all views is
+    The links are those of the candidate's sentence: ``doc.user_data["dependencies"]`` if given,
+    such as a linkage of Link Grammar, or the tree of the Doc. A kernel on all views is
     ``EachView(LocalityConvolution())``; ``Sum`` and ``OnView`` give each view its own settings.
 
     Tsivtsivadze et al. (2009), Applied Intelligence 31:81-88.
@@ -826,8 +837,8 @@ class ParseSequences:
     form
         Form of words: "raw", "lower", "lemma", "porter" or "snowball".
     directed
-        Whether the type of a link says on which side its governor is; not so in the published
-        features.
+        Whether the type of a link also says on which side its governor is; the published features
+        do not.
     """
 
     types: Sequence[str] = SEQUENCE_TYPES
@@ -837,8 +848,8 @@ class ParseSequences:
     def __post_init__(self) -> None:
         """Convert ``types`` to a tuple; raise ValueError if a setting is not valid.
 
-        ``types`` must not be empty and only have names of SEQUENCE_TYPES; ``form`` must be a known
-        form of words.
+        ``types`` must have at least one name, all of SEQUENCE_TYPES; ``form`` must be a known form
+        of words.
         """
         object.__setattr__(self, "types", tuple(self.types))
         validate_form(self.form)
@@ -849,9 +860,8 @@ class ParseSequences:
     def __call__(self, candidates: Sequence[Candidate]) -> MultiView:
         """Return the views of the candidates' sentences, one sequence per candidate in each.
 
-        Views are named as in ``types``, such as "bigram" and "link_type"; a sequence has one string
-        per word or link, in text order. Raises ValueError if a Doc has neither given dependencies
-        nor a parse.
+        Views are named as in ``types``. Each item of a sequence is a string. Raises ValueError if a
+        Doc has neither given dependencies nor a parse.
         """
         sequences: dict[str, list[list[str]]] = {name: [] for name in self.types}
         for candidate in track(candidates, "parses", len(candidates)):
@@ -863,11 +873,11 @@ class ParseSequences:
 
 @dataclass(frozen=True)
 class _LinkedSentence:
-    """Words, tags and sorted links of a sentence; one method per view.
+    """Words, tags and sorted links of a sentence; one method for each view of ``ParseSequences``.
 
     Links are (left word, right word, type); words are counted from the start of the sentence. Each
-    public method but ``from_candidate`` returns one string per feature; its parts are joined by a
-    blank (a word and its tag by "/").
+    of these methods returns one string per feature; its parts are separated by a space (a word and
+    its tag by "/").
     """
 
     words: list[str]
@@ -878,8 +888,9 @@ class _LinkedSentence:
     def from_candidate(cls, candidate: Candidate, settings: ParseSequences) -> _LinkedSentence:
         """Collect words, tags and links of a candidate's sentence.
 
-        With ``settings.directed`` a type ends in ">" if the governor is on the left, else in "<".
-        Roots have no link. Raises ValueError if the Doc has neither given dependencies nor a parse.
+        With ``settings.directed`` a type gets the suffix ">" if the governor is on the left, else
+        "<". Roots have no link. Raises ValueError if the Doc has neither given dependencies nor a
+        parse.
         """
         sentence = _candidate_sentence(candidate)
         words = [apply_form(token.text, token.lemma_, settings.form) for token in sentence]
@@ -904,10 +915,10 @@ class _LinkedSentence:
         return [kind for _, _, kind in self.links]
 
     def word_link(self) -> list[str]:
-        """Return each word with the type of each of its links.
+        """Return each word with the type of each of its links, such as "binds nsubj".
 
-        In the order of words; for a word, by the position of the word at the other end, leftmost
-        first. Words without links are left out.
+        In the order of words; for a word, by the position of the word at the other end. Words
+        without links are left out.
         """
         return [
             f"{word} {kind}"
@@ -924,9 +935,10 @@ class _LinkedSentence:
         return [f"{right - left} {kind}" for left, right, kind in self.links]
 
     def link_bigram(self) -> list[str]:
-        """Return the types of each two links that share a word.
+        """Return the types of every two links that share a word, such as "nsubj dobj".
 
-        In the order of shared words; of two links, the one with the leftmost other end comes first.
+        In the order of shared words; of two links, the one whose other end is further left comes
+        first.
         """
         return [
             f"{first} {second}"
@@ -947,9 +959,9 @@ class _LinkedSentence:
 
 
 def _candidate_sentence(candidate: Candidate) -> Span:
-    """Return the sentence of the candidate's first span.
+    """Return the sentence that contains the candidate's first span.
 
-    The whole Doc if the candidate has no span or the Doc no sentence boundaries.
+    The whole Doc if the candidate has no spans or the Doc has no sentence boundaries.
     """
     doc = candidate.doc
     if candidate.spans and doc.has_annotation("SENT_START"):
@@ -960,8 +972,8 @@ def _candidate_sentence(candidate: Candidate) -> Span:
 def _sentence_dependencies(candidate: Candidate, sentence: Span) -> list[tuple[int, int, str]]:
     """Return (governor, dependent, type) of the arcs within the sentence, without roots.
 
-    Words are token indices of the Doc. ``doc.user_data["dependencies"]`` is preferred to the parse.
-    Raises ValueError if the Doc has neither.
+    Words are token indices of the Doc. Arcs are those of ``doc.user_data["dependencies"]`` if it
+    exists, else of the parse. Raises ValueError if the Doc has neither.
     """
     doc: Doc = candidate.doc
     if "dependencies" in doc.user_data:
@@ -982,7 +994,7 @@ class ParseGraph:
     """The parse of a candidate's Doc as a labelled graph.
 
     There is a vertex per token and per dependency, with edges governor -> dependency -> dependent,
-    all of ``weight``. A token without governor is attached to a vertex of its own, labelled
+    all of ``weight``. A token without governor gets an edge from a further vertex labelled
     ``ROOT``.
 
     Parameters
@@ -994,9 +1006,10 @@ class ParseGraph:
     words
         Form of the text: ``"raw"``, ``"lower"``, ``"lemma"`` or ``"stem"``.
     parse
-        Dependencies that are ``"given"`` with the corpus, those of ``"spacy"``, or the given ones
-        if there are any (``"auto"``). ``"collapsed"`` is auto with prepositions and coordinations
-        of spaCy's collapsed, ``"own"`` the same but prefers spaCy's parse.
+        Dependencies to use: ``"given"`` with the corpus, those of ``"spacy"``, or ``"auto"``, the
+        given ones if there are any. ``"collapsed"`` is like auto, but collapses prepositions and
+        coordinations in spaCy's dependencies; ``"own"`` is like collapsed, but prefers spaCy's
+        parse to given dependencies.
     drop
         Types of dependencies to leave out.
     """
@@ -1010,7 +1023,7 @@ class ParseGraph:
     def __post_init__(self) -> None:
         """Convert sequences to tuples; raise ValueError if a setting is not valid.
 
-        The weight must be finite and 0 or more; labels, words and parse must be among their
+        The weight must be finite and at least 0; labels, words and parse must be among their
         choices.
         """
         for name in ("labels", "drop"):
@@ -1022,9 +1035,9 @@ class ParseGraph:
         check_choice("parse", [self.parse], get_args(Parse))
 
     def __call__(self, candidates: Sequence[Candidate]) -> GraphBatch:
-        """Return one graph per candidate, in order; all share one list of labels.
+        """Return one graph per candidate, of its whole Doc, in order; all share one list of labels.
 
-        The graph is that of the whole Doc. Raises ValueError if a Doc lacks the parse.
+        Raises ValueError if a Doc lacks the dependencies that ``parse`` asks for.
         """
         words = LabelIndex()
         tracked = track(candidates, "parse graphs", len(candidates))
@@ -1035,9 +1048,9 @@ class ParseGraph:
         """Return the graph of one candidate; new labels are added to ``words``, in place.
 
         ``index`` is the candidate's number in the batch. Vertices are the tokens, then the
-        dependencies, then one per token without governor (also if ``drop`` left out its
-        dependency); each has up to two labels, -1 for none. A tag that equals the text is not
-        repeated.
+        dependencies, then a ROOT vertex per token without governor (also if ``drop`` removed its
+        dependency). A token has up to two labels, text and tag (or coarse part of speech, if it has
+        no tag); -1 means no label, also for a tag equal to the text.
         """
         doc = candidate.doc
         dependencies, n_tokens = Dependencies.from_doc(doc, self.parse, self.drop), len(doc)

@@ -2,7 +2,7 @@
 
 ``ParseRanking`` makes a candidate of every parse of a sentence; its label is the F1 of the arcs
 against the gold tree (``arc_f1``). ``pool_parses`` merges the outputs of several parsers, and
-``compute_vote_shares`` says how many votes each arc of a parse has; both feed the features.
+``compute_vote_shares`` counts the votes for each arc of a parse; features are made from both.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class CandidateParse:
     links: Sequence[Arc] = ()
 
     def arcs(self) -> set[Arc]:
-        """Return all arcs as (head, dependent, label), word indices; a root has none.
+        """Return all arcs as (head, dependent, label) with word indices; roots have no arc.
 
         Raises ValueError if the numbers of heads and labels differ.
         """
@@ -70,7 +70,9 @@ class CandidateParse:
         return {(head, i, label) for i, (head, label) in enumerate(arcs) if head != i}
 
     def undirected_links(self) -> set[Arc]:
-        """Return all links as (left word, right word, type): those given, else those of the arcs.
+        """Return all links as (left word, right word, type).
+
+        These are ``links`` if there are any, else the arcs without direction.
 
         >>> one = CandidateParse("a", [1, 1], ["Ss", "ROOT"], ["", ""])
         >>> other = CandidateParse("b", [0, 0], ["ROOT", "Ss"], ["", ""])
@@ -86,15 +88,16 @@ SentenceParses: TypeAlias = list[tuple[Span, list[CandidateParse]]]
 
 @dataclass(frozen=True)
 class ParseRanking(Task):
-    """Task of ranking the parses of a sentence by closeness to the gold tree.
+    """Parses of a sentence; the task ranks them by closeness to the gold tree.
 
     A candidate is a Doc of its own: the sentence with one parse. Its label is ``arc_f1`` against
     the gold tree. The parses of a sentence form a query; those of a document are held out together.
 
     Parses come with the document (CoNLL-U with several parses per sentence), from a parser and
-    perturbed copies of it (``PerturbedParser``), optionally from a second parser likewise, with the
-    spanning trees of their votes (``pool_parses``), or from Link Grammar (``LinkGrammar``).
-    Generated parses have the tags of the first parser's pipeline.
+    perturbed copies of it (``PerturbedParser``), or from Link Grammar (``LinkGrammar``). With
+    ``mirror``, a second parser and its copies are added. The parses of parsers are merged, and the
+    spanning trees of their votes are added (``pool_parses``); they have the tags of the first
+    parser's pipeline.
 
     Parameters
     ----------
@@ -159,8 +162,8 @@ class ParseRanking(Task):
     def find_candidates(self, docs: Sequence[Doc]) -> list[list[Candidate]]:
         """Return the candidates of several Docs: one list per Doc, as ``candidates`` returns them.
 
-        Parsers process the sentences of all Docs together. Raises ValueError as ``candidates``:
-        without sentence boundaries or the parses that are asked for.
+        Parsers process the sentences of all Docs together. Raises ValueError in the same cases as
+        ``candidates``.
         """
         parsed = self._collect_parses(docs)
         vote_shares = iter(
@@ -178,10 +181,10 @@ class ParseRanking(Task):
     ) -> list[Candidate]:
         """Return the candidates of a Doc; takes one item of ``vote_shares`` per sentence.
 
-        An item is taken for sentences without parses, too. ``doc.user_data`` of a candidate has
-        ``document``, and with a gold tree ``attached``, the number of words with the gold head and
-        label (without the label, unless ``labelled``; a link in either direction, if links are
-        compared). Of several gold trees of a sentence the first counts.
+        An item is taken for sentences without parses, too. The Doc of a candidate has in
+        ``user_data`` the id of the document ("document") and, with a gold tree, "attached": the
+        number of words with the gold head and label (head only unless ``labelled``; links in either
+        direction if links are compared). If a sentence has several gold trees, the first counts.
         """
         document, gold = document_id(doc), _rows_by_sentence(doc, "gold")
         candidates = []
@@ -204,28 +207,30 @@ class ParseRanking(Task):
         return candidates
 
     def compare_candidates(self, doc: Doc, candidates: Mapping[int, Candidate]) -> list[list[str]]:
-        """Return for each parse of a sentence what it says where the parses differ.
+        """Describe, for each parse of a sentence, where it differs from the others.
 
-        One line per word whose head or label is not the same in all ``candidates``, in text order;
-        for linkages, one line per link that not all of them have. A word that occurs more than once
-        has its number in the sentence. Parses without a difference get the line "the same as the
-        others". ``doc`` is not used.
+        ``candidates`` are parses of one sentence. Returns a list of lines per parse: one line per
+        word whose head or label is not the same in all of them, in text order; for linkages, one
+        line per link that not all have. Words that occur more than once are followed by their
+        number in the sentence. A parse without a difference gets the line "the same as the others".
+        ``doc`` is not used.
         """
         return describe_differences([candidate.doc for candidate in candidates.values()])
 
     def choice_labels(self, candidates: Sequence[Candidate], chosen: int) -> Vector:
-        """Return the F1 of the arcs of each parse (n,) against the chosen one, as in training.
+        """Return the label of each parse, shape (n,), if the parse ``chosen`` were the gold one.
 
-        ``candidates`` are parses of one sentence and ``chosen`` is a position among them; the
-        chosen parse has label 1. The settings ``labelled`` and ``directed`` apply.
+        ``candidates`` are parses of one sentence and ``chosen`` is a position among them. A label
+        is the F1 of the arcs against the chosen parse, 1 for that itself. The settings ``labelled``
+        and ``directed`` apply.
         """
         parses = [self._drop_labels(_parse_of_doc(candidate.doc)) for candidate in candidates]
         return np.array([self._f1(parse, parses[chosen]) for parse in parses])
 
     def _f1(self, parse: CandidateParse, gold: CandidateParse) -> float:
-        """Return ``arc_f1`` of a parse against a gold one, of links if those are compared.
+        """Return ``arc_f1`` of a parse against a gold one, computed on links if links are compared.
 
-        Labels count: with ``labelled`` False both parses must be without labels (``_drop_labels``).
+        Labels count, so with ``labelled`` False both parses must have passed ``_drop_labels``.
         """
         if self._compares_links(gold):
             return arc_f1(parse.undirected_links(), gold.undirected_links())
@@ -234,8 +239,8 @@ class ParseRanking(Task):
     def unreachable(self, doc: Doc, candidates: Sequence[Candidate]) -> int:
         """Return the number of sentences with a gold tree but without any parse.
 
-        0 if the parser of the settings parses the Doc, since it has a parse for every sentence.
-        With Link Grammar the Doc is parsed again. ``candidates`` is not used.
+        0 if parses come from a parser, which gives every sentence one. With Link Grammar the Doc is
+        parsed again. ``candidates`` is not used.
         """
         if self._uses_document_parses(doc):
             parsed_rows = _rows_by_sentence(doc, "parses")
@@ -249,7 +254,10 @@ class ParseRanking(Task):
         return 0
 
     def threshold(self, y: Vector, heldout: Vector) -> float | None:
-        """Return None: parses are compared with each other; the arguments are not used."""
+        """Return None: parses are ordered, so there is no decision and no threshold.
+
+        The arguments are not used.
+        """
         return None
 
     def annotate(self, doc: Doc, scored: Scored) -> Doc:
@@ -297,10 +305,10 @@ class ParseRanking(Task):
         """Return the metrics of one test fold; every candidate must have a gold tree.
 
         Ranking metrics are means over sentences: ``tau``, ``disagreement``, ``ndcg`` and
-        ``ndcg@10``. Attachment scores are over all words (labelled if ``labelled``; None without
-        words): ``las`` of the chosen parse, ``las_parser`` of the parser's first choice,
-        ``las_oracle`` of the best parse available, and ``las_gain``, the difference of the first
-        two.
+        ``ndcg@10``. Attachment scores are shares of words with the right head (and label, if
+        ``labelled``), None without words: ``las`` of the parse with the highest score,
+        ``las_parser`` of the parser's first choice, ``las_oracle`` of the best parse available, and
+        ``las_gain``, ``las`` minus ``las_parser``.
         """
         candidates, scores = scored.candidates, scored.scores
         queries = [(c.document, c.query) for c in candidates]
@@ -308,18 +316,21 @@ class ParseRanking(Task):
         return {**metrics, **_attachment_scores(candidates, scores)}
 
     def with_parser(self, language: str) -> ParseRanking:
-        """Return a copy that parses with another spaCy pipeline, without the backward parser.
+        """Return a copy of the task that parses with another spaCy pipeline and has no ``mirror``.
 
         ``language`` is a pipeline by name or path.
         """
         return replace(self, parser=language, mirror="")
 
     def without_trust(self) -> ParseRanking:
-        """Return a copy that refuses, when it parses, to load a pipeline that is not shipped."""
+        """Return a copy that refuses to load spaCy pipelines that are not shipped.
+
+        It raises ValueError when it parses with such a pipeline.
+        """
         return replace(self, parser=UntrustedName(self.parser), mirror=UntrustedName(self.mirror))
 
     def _uses_document_parses(self, doc: Doc) -> bool:
-        """Return whether to use the parses in ``doc.user_data["parses"]``.
+        """Return whether the parses of a Doc are those in ``doc.user_data["parses"]``.
 
         True if there are any and ``source`` is "auto" or "given". Raises ValueError if ``source``
         is "given" and there are none.
@@ -335,17 +346,17 @@ class ParseRanking(Task):
     def _compares_links(self, gold: CandidateParse) -> bool:
         """Return whether parses are compared with ``gold`` as sets of links without direction.
 
-        The opposite of ``directed``; if that is None, true for Link Grammar as the source and for a
-        gold linkage.
+        The negation of ``directed``; if that is None, true if ``source`` is "link_grammar" or
+        ``gold`` is a linkage.
         """
         if self.directed is None:
             return self.source == "link_grammar" or bool(gold.links)
         return not self.directed
 
     def _drop_labels(self, parse: CandidateParse) -> CandidateParse:
-        """Return the parse itself if ``labelled``, else a copy with empty labels of arcs and links.
+        """Return a copy of the parse with empty labels, or the parse itself if ``labelled``.
 
-        The given parse is not changed.
+        Both labels of arcs and types of links become empty. The given parse is not changed.
         """
         if self.labelled:
             return parse
@@ -355,9 +366,10 @@ class ParseRanking(Task):
     def _collect_parses(self, docs: Sequence[Doc]) -> list[SentenceParses]:
         """Return the sentences of each Doc with their parses, as (sentence, parses) pairs.
 
-        One list per Doc. Parses are those in ``doc.user_data["parses"]`` where they are used, else
-        generated. All sentences but those of white space are listed, also those with no parse.
-        Sentences of all Docs are parsed together. Raises ValueError without sentence boundaries.
+        One list per Doc. Parses are those in ``doc.user_data["parses"]`` if
+        ``_uses_document_parses``, else generated, for all Docs together. Sentences of white space
+        only are left out; sentences without parses are not. Raises ValueError for a Doc without
+        sentence boundaries.
         """
         sentences = [list(_sentences(doc)) for doc in docs]
         has_parses = [self._uses_document_parses(doc) for doc in docs]
@@ -385,11 +397,11 @@ class ParseRanking(Task):
         return parses_by_doc
 
     def _parse_sentences(self, sentences: Sequence[Span]) -> list[list[CandidateParse]]:
-        """Return the pooled parses of each sentence; empty if the first parser finds none.
+        """Return the parses of each sentence by the configured parsers; [] if the first finds none.
 
-        Equal parses of several parsers are merged and spanning trees of the votes added
-        (``pool_parses``). Linkages of Link Grammar are not pooled: they have no spanning trees. No
-        parser is loaded without sentences.
+        The outputs of parsers are merged, and spanning trees of their votes added
+        (``pool_parses``), but not those of Link Grammar. No parser is loaded if there are no
+        sentences.
         """
         if not sentences:
             return []
@@ -403,10 +415,10 @@ class ParseRanking(Task):
         ]
 
     def _make_parsers(self) -> Sequence[Callable[[Sequence[Span]], list[list[Parse]]]]:
-        """Return the configured parsers: Link Grammar, one perturbed parser, or two if ``mirror``.
+        """Return the parsers to use: Link Grammar, one perturbed parser, or two with ``mirror``.
 
-        The second reads backwards and has the same noise. Raises ValueError if a setting is not
-        valid; loads nothing.
+        The second one reads backwards and has the same noise settings. Raises ValueError if a
+        setting is not valid; loads nothing.
         """
         if self.source == "link_grammar":
             return [LinkGrammar(linkages=self.linkages)]
@@ -419,13 +431,13 @@ class ParseRanking(Task):
 def _make_docs(
     doc: Doc, sentence: Span, parses: Sequence[CandidateParse], vote_shares: VoteShares
 ) -> Iterator[tuple[Doc, CandidateParse]]:
-    """Yield a Doc of the sentence with each parse, and the parse, in order.
+    """Yield, for each parse in order, a new Doc of the sentence with this parse, and the parse.
 
-    ``vote_shares`` are those of the sentence, one row per parse. Each Doc is new, with words,
-    spaces and lemmas of the sentence and tags, heads and labels of the parse; its ``user_data``
-    holds the ``ParseInfo`` under PARSE_INFO_KEY and, for a linkage, all links as ``dependencies``.
-    In the ``ParseInfo``, ``consensus`` and ``attachment`` are means of the vote shares for arcs and
-    heads over words and parsers.
+    ``vote_shares`` are those of the sentence, one row per parse. The Doc has the words, spaces and
+    lemmas of the sentence, and tags, heads and labels of the parse. Its ``user_data`` holds the
+    ``ParseInfo`` under PARSE_INFO_KEY and, for a linkage, all links as ``dependencies``. In the
+    ``ParseInfo``, ``consensus`` and ``attachment`` are the means of the vote shares for arcs and
+    for heads over words and parsers.
     """
     if not parses:
         return
@@ -457,7 +469,7 @@ def _make_docs(
 
 
 def _tag_sentence(doc: Doc, sentence: Span, tags: Sequence[str]) -> Doc:
-    """Return the sentence as a Doc without a parse, of which parses get copies.
+    """Return the sentence as a Doc without a parse, to be copied for each of its parses.
 
     It has the words, spaces and lemmas of the sentence and the given tags, one per word.
     """
@@ -473,7 +485,7 @@ def _tag_sentence(doc: Doc, sentence: Span, tags: Sequence[str]) -> Doc:
 def _sentences(doc: Doc) -> Iterator[Span]:
     """Yield the sentences of a Doc, except those of white space only; none for an empty Doc.
 
-    Raises ValueError if their boundaries are not known.
+    Raises ValueError if a Doc that is not empty has no sentence boundaries.
     """
     if len(doc) and not doc.has_annotation("SENT_START"):
         raise ValueError(
@@ -485,7 +497,7 @@ def _sentences(doc: Doc) -> Iterator[Span]:
 
 
 def _sentence_name(doc: Doc, number: int) -> str:
-    """Return the corpus's name of a sentence, or ``s`` and its number.
+    """Return the name of a sentence in its corpus, or "s" and its number.
 
     ``number`` counts the sentences of the Doc that are not blank, from 0. Names are in
     ``doc.user_data["sentences"]``, in the same order; sentences beyond its end are numbered.
@@ -495,9 +507,10 @@ def _sentence_name(doc: Doc, number: int) -> str:
 
 
 def _rows_by_sentence(doc: Doc, key: str) -> dict[int, list[Mapping[str, Any]]]:
-    """Return the parse rows of ``doc.user_data[key]`` by the first token of their sentence.
+    """Return the parses in ``doc.user_data[key]`` by the first token of their sentence.
 
-    Rows keep their order; those without ``heads`` are skipped. Empty if there is no such key.
+    Each is a mapping (see ``_read_parse``); those of a sentence keep their order, and those without
+    ``heads`` are skipped. Empty if there is no such key.
     """
     rows: dict[int, list[Mapping[str, Any]]] = {}
     for row in doc.user_data.get(key, ()):
@@ -511,7 +524,8 @@ def _read_document_parses(
 ) -> list[CandidateParse]:
     """Return the parses that come with a sentence, in order; all have the same share of votes.
 
-    The first choice is the one with the highest score (0 for a row without one), the first on ties.
+    The first choice is the one with the highest "score" (0 for a row without one), the first of
+    equals.
     """
     scores = [float(row.get("score", 0.0)) for row in rows]
     first = int(np.argmax(scores)) if rows else 0
@@ -572,10 +586,10 @@ def _group_by_query(candidates: Sequence[Candidate]) -> list[list[int]]:
 def _attachment_scores(candidates: Sequence[Candidate], scores: Vector) -> dict[str, float | None]:
     """Return ``las``, ``las_parser``, ``las_oracle`` and ``las_gain``; None without words.
 
-    Shares of words with the gold head and label in the parse of the highest score, the parser's
-    first choice and the best parse, and the first minus the second. All candidates need a gold
-    tree, else KeyError is raised. Of equal scores the first candidate is chosen; without a first
-    choice of the parser its first parse counts.
+    The first three are shares of words with the gold head and label: in the parse with the highest
+    score (the first of equals), in the parser's first choice (the first parse if none is marked),
+    and in the parse with most such words. ``las_gain`` is ``las - las_parser``. Raises KeyError if
+    a candidate has no gold tree.
     """
     scores = merge_ties(scores)
     n_words = sum(len(candidates[members[0]].doc) for members in _group_by_query(candidates))
@@ -594,10 +608,11 @@ def _attachment_scores(candidates: Sequence[Candidate], scores: Vector) -> dict[
 
 
 def _ranked_queries(scored: Scored) -> Iterator[list[int]]:
-    """Yield the indices of each sentence's candidates, best first; the first candidate on ties.
+    """Yield, for each sentence, the indices of its candidates, best first.
 
-    Indices are positions in ``scored.candidates``; sentences are in order of appearance. Scores
-    that differ by rounding only are ties (``merge_ties``).
+    Indices are positions in ``scored.candidates``; sentences are in order of appearance. Of equal
+    scores the first candidate comes first; scores that differ by rounding only are equal
+    (``merge_ties``).
     """
     scores = merge_ties(scored.scores)
     for rows in _group_by_query(scored.candidates):
@@ -626,18 +641,22 @@ def _parse_row(candidate: Candidate, score: float) -> dict[str, Any]:
 
 
 def _parse_of_doc(doc: Doc) -> CandidateParse:
-    """Return the parse that the Doc of a candidate carries; its links too, if it is a linkage."""
+    """Return the parse of a candidate's Doc as a ``CandidateParse``, with the links of a linkage.
+
+    Its name is empty; votes have their default values.
+    """
     links = [(int(a), int(b), str(kind)) for a, b, kind in doc.user_data.get("dependencies", ())]
     heads, labels = [token.head.i for token in doc], [token.dep_ for token in doc]
     return CandidateParse("", heads, labels, [token.tag_ for token in doc], links=links)
 
 
 def describe_differences(docs: Sequence[Doc]) -> list[list[str]]:
-    """Return in words what each parse says where parses of one sentence differ, one list per Doc.
+    """Describe, for each parse of a sentence, where it differs from the others.
 
-    One line per word whose head or label is not the same in all parses; if any is a linkage, one
-    per link that not all have. Repeated words have their number, from 1. A parse without a
-    difference gets "the same as the others". All Docs have the same words; there is at least one.
+    ``docs`` have one parse each, the same words, and at least one item. Returns a list of lines per
+    parse: one line per word whose head or label is not the same in all parses or, if any parse is a
+    linkage, one per link that not all parses have. Words that occur more than once are followed by
+    "(word N)", counted from 1. A parse without a difference gets the line "the same as the others".
     """
     counts = Counter(token.text for token in docs[0])
     names = [
@@ -660,7 +679,10 @@ def describe_differences(docs: Sequence[Doc]) -> list[list[str]]:
 
 
 def _describe_arc(names: Sequence[str], word: int, head: int, label: str) -> str:
-    """Return one arc in words; ``names`` are those of all words, a root is its own head."""
+    """Return an arc in words, such as "p53 depends on binds as nominal subject (nsubj)".
+
+    ``names`` are the names of all words; ``word`` and ``head`` are word indices, equal for a root.
+    """
     if word == head:
         return f"{names[word]} is the root"
     meaning = _explain_label(label)
@@ -669,15 +691,18 @@ def _describe_arc(names: Sequence[str], word: int, head: int, label: str) -> str
 
 
 def _explain_label(label: str) -> str:
-    """Return what a dependency label means, "" if it is not known; labels may have subtypes."""
+    """Return spaCy's description of a dependency label, "" if there is none.
+
+    If "nmod:of" has none, that of "nmod" is returned.
+    """
     return GLOSSARY.get(label) or GLOSSARY.get(label.partition(":")[0], "")
 
 
 def _current_parse(doc: Doc) -> tuple[list[int], list[str]]:
-    """Return heads (token indices) and labels of the Doc's parse, new lists.
+    """Return heads (token indices) and labels of the Doc's parse as new lists.
 
-    Without a parse, those of flat trees: the first token of a sentence is the head of the others,
-    labelled "dep". The Doc must then have sentence boundaries.
+    If the Doc has no parse, they are those of flat trees: the first token of a sentence is the head
+    of the others, which are labelled "dep". The Doc must then have sentence boundaries.
     """
     if doc.has_annotation("DEP"):
         return [token.head.i for token in doc], [token.dep_ for token in doc]
@@ -699,10 +724,11 @@ def _set_arcs(doc: Doc, heads: Sequence[int], labels: Sequence[str]) -> None:
 
 
 def arc_f1(arcs: set[Arc], gold: set[Arc]) -> float:
-    """Return the F1 of the arcs of a parse; arcs are equal with the same words and label.
+    """Return the F1 of the arcs of a parse against gold arcs.
 
-    Arcs are (head, dependent, label). A wrong arc counts only if both its words occur in gold arcs;
-    others count neither for nor against. Without gold arcs the score is 1.
+    Arcs are (head, dependent, label) and correct if all three are equal to those of a gold arc. A
+    wrong arc counts only if both its words occur in gold arcs; otherwise it is ignored. Without
+    gold arcs the score is 1.
 
     >>> gold = {(1, 0, "nsubj"), (1, 2, "obl")}
     >>> arc_f1({(1, 0, "nsubj"), (1, 2, "dobj"), (1, 3, "punct")}, gold)
@@ -719,7 +745,7 @@ def arc_f1(arcs: set[Arc], gold: set[Arc]) -> float:
 
 
 def count_correct_arcs(parse: CandidateParse, gold: CandidateParse) -> int:
-    """Return how many words have the gold head and label; the label of a root is ignored.
+    """Return the number of words with the gold head and label; the label of a root is ignored.
 
     Raises ValueError if the parses have different numbers of words.
     """
@@ -731,10 +757,10 @@ def count_correct_arcs(parse: CandidateParse, gold: CandidateParse) -> int:
 
 
 def count_correct_links(parse: CandidateParse, gold: CandidateParse) -> int:
-    """Return how many words have a link to their gold head, in either direction, of the gold label.
+    """Return the number of words that are linked to their gold head with the gold label.
 
-    Roots of the gold tree count as correct. Only ``heads`` and ``labels`` of ``gold`` are read; of
-    ``parse`` its links, or its arcs if it has none.
+    The direction of the link does not matter. Roots of the gold tree count as correct. Of ``gold``
+    only ``heads`` and ``labels`` are read; of ``parse`` its links, or its arcs if it has none.
     """
     links = parse.undirected_links()
     arcs = enumerate(zip(gold.heads, gold.labels, strict=True))
@@ -747,8 +773,8 @@ def _linkage_candidates(parses: Sequence[Parse]) -> list[CandidateParse]:
     """Return the linkages of a sentence as candidates, in order, with their shares of the votes.
 
     Names are their numbers, from "0". Votes count as those of a single parser. ``is_spanning`` is
-    (False, False): a spanning tree of the votes would not be a linkage of the grammar. Empty
-    without linkages.
+    (False, False), since a spanning tree of the votes would not be a linkage of the grammar. [] if
+    there are no linkages.
     """
     total = sum(parse.votes for parse in parses)
     return [
@@ -769,7 +795,10 @@ def _linkage_candidates(parses: Sequence[Parse]) -> list[CandidateParse]:
 
 @dataclass(frozen=True, eq=False)
 class VoteShares:
-    """Share of each parser's votes that agree with each parse of a sentence, word by word."""
+    """Share of each parser's votes that agree with each parse of a sentence, word by word.
+
+    A parser casts a vote for each parse that it or one of its perturbed copies found.
+    """
 
     arcs: Matrix  # (parses, words, parsers) share of votes for the same head and label
     heads: Matrix  # (parses, words, parsers) share of votes for the same head
@@ -778,11 +807,10 @@ class VoteShares:
 def compute_vote_shares(pools: Sequence[Sequence[CandidateParse]]) -> list[VoteShares]:
     """Return, for each word of each parse, the share of each parser's votes that agree with it.
 
-    A pool is the parses of a sentence, all with the same numbers of words and parsers
-    (``votes_by_parser``). Per pool, in order, there are two arrays (parses, words, parsers):
-    ``arcs`` for the same head and label, ``heads`` for the same head. The votes of each parser are
-    scaled to add up to 1 over the pool, so that shares are at most 1; a parser without votes has
-    shares of 0. An empty pool has shape (0, 0, 0).
+    A pool is the parses of a sentence, all with the same numbers of words and of parsers
+    (``votes_by_parser``). There is one result per pool, in order. The votes of each parser are
+    scaled to add up to 1 over the pool; a parser without votes has shares of 0. Arrays for an empty
+    pool have shape (0, 0, 0).
     """
     trees = [tree for pool in pools for tree in pool]
     counts, widths = [len(pool) for pool in pools], [_n_words(pool) for pool in pools]
@@ -801,7 +829,7 @@ def compute_vote_shares(pools: Sequence[Sequence[CandidateParse]]) -> list[VoteS
 
 
 def _n_words(pool: Sequence[CandidateParse]) -> int:
-    """Return the number of words of a sentence, given its parses; 0 without any."""
+    """Return the number of words of a sentence, given its parses; 0 if there are none."""
     return len(pool[0].heads) if pool else 0
 
 
@@ -811,10 +839,10 @@ def _n_parsers(pool: Sequence[CandidateParse]) -> int:
 
 
 def _vote_weights(pools: Sequence[Sequence[CandidateParse]]) -> Matrix:  # (trees, parsers)
-    """Return each parse's share in the votes of each parser, shape (parses, parsers).
+    """Return the share of each parse in the votes of each parser, shape (parses, parsers).
 
-    Rows are the parses of all pools in order; columns add up to 1 within a pool. 0 for a parser
-    that did not parse the sentence.
+    Rows are the parses of all pools in order; columns add up to 1 within a pool. They are 0 for a
+    parser that has no votes in the pool.
     """
     tables = [np.zeros((0, 0))]
     for pool in filter(None, pools):
@@ -828,10 +856,10 @@ def _vote_weights(pools: Sequence[Sequence[CandidateParse]]) -> Matrix:  # (tree
 
 
 def _sum_equal(codes: Indices, weights: Matrix, owner: Indices) -> Matrix:  # (codes, parsers)
-    """Return the sum of the weights of equal codes, shape (codes, parsers).
+    """Return, for each code, the sum of the weights of all equal codes, shape (codes, parsers).
 
-    ``codes`` (codes,) are numbers of any size; equal ones get equal rows. ``owner`` (codes,) is the
-    parse of each code, ``weights`` (parses, parsers) the rows of the parses.
+    ``codes`` (codes,) are arbitrary integers. ``owner`` (codes,) is the row in ``weights`` (parses,
+    parsers) of the parse that each code belongs to.
     """
     code_numbers = factorize(codes)[1]
     sums = np.empty((len(codes), weights.shape[1]))
@@ -845,8 +873,8 @@ def _split_by_sentence(
 ) -> Iterator[Matrix]:
     """Yield the rows of each sentence, shape (parses, words, parsers).
 
-    ``shares`` has one row per word of each parse of each pool, in order. Columns of parsers that
-    the sentence lacks are cut off.
+    ``shares`` has one row per word of each parse of each pool, in order. Columns beyond the number
+    of parsers of the sentence are cut off.
     """
     start = 0
     for pool in pools:
@@ -859,8 +887,8 @@ def _split_by_sentence(
 def pool_parses(parsers: Sequence[Sequence[Parse]]) -> list[CandidateParse]:
     """Merge the parses of one sentence by several parsers and add spanning trees of their votes.
 
-    Parses are the same if heads and labels are; tags do not count. Added are the maximum spanning
-    trees of the arc votes of all parsers together and of each parser, if no parser found them.
+    Parses are the same if heads and labels are; tags are ignored. The maximum spanning trees of the
+    arc votes of all parsers together and of each parser are added unless a parser found them.
 
     Parameters
     ----------
@@ -903,7 +931,7 @@ def pool_parses(parsers: Sequence[Sequence[Parse]]) -> list[CandidateParse]:
 def _vote_table(parses: Sequence[Parse]) -> dict[_ParseKey, float]:
     """Return the share of votes of each distinct parse of a parser, by (heads, labels).
 
-    In the order of ``parses``, which must be distinct and have votes; empty without any.
+    In the order of ``parses``, which must be distinct and have votes. {} without parses.
     """
     total = sum(parse.votes for parse in parses)
     return {(parse.heads, parse.labels): parse.votes / total for parse in parses}
@@ -922,12 +950,13 @@ def _sum_tables(tables: Sequence[dict[_ParseKey, float]]) -> dict[_ParseKey, flo
 
 
 def _vote_tree(table: Mapping[_ParseKey, float]) -> _ParseKey:
-    """Return (heads, labels) of the maximum spanning tree of the arcs by votes, majority labels.
+    """Return (heads, labels) of the maximum spanning tree of the votes for arcs.
 
     ``table`` maps (heads, labels) to votes; all parses have the same number of words. A parse with
-    more than half of the votes is the tree. Otherwise an arc has the votes of all parses with that
-    head, whatever the label, and a root those of the parses in which it is one; the tree may be
-    none of the parses. Raises ValueError if the table is empty.
+    more than half of the votes is returned as it is. Otherwise the votes for a head are summed over
+    all parses with that head, whatever the label, and those for a root over the parses in which it
+    is one; each word of the tree has the label with the most votes (``_majority_label``). The tree
+    may be none of the parses. Raises ValueError if the table is empty.
     """
     shares = list(table.values())
     top_parse = max(table, key=lambda key: table[key])
@@ -950,10 +979,11 @@ def _vote_tree(table: Mapping[_ParseKey, float]) -> _ParseKey:
 def _majority_label(
     labels: Sequence[str], shares: Sequence[float], heads: Sequence[int], head: int
 ) -> str:
-    """Return the label of a word with the most votes among parses with this head.
+    """Return the label of a word with the most votes among the parses in which it has this head.
 
-    "dep" if no parse has the head. ``labels``, ``shares`` and ``heads`` have one item per parse:
-    the word's label, the parse's votes, the word's head. The first of equal labels is chosen.
+    ``labels``, ``shares`` and ``heads`` have one item per parse: the word's label, the votes of the
+    parse, and the word's head. Of labels with equal votes the first is chosen; "dep" if no parse
+    has the head.
     """
     if len(set(labels)) == 1 and head in heads:
         return labels[0]
@@ -963,9 +993,10 @@ def _majority_label(
 
 
 def _sum_votes(keys: Sequence[T], shares: Sequence[float]) -> dict[T, float]:
-    """Return the votes for each key, added in order, so that equal votes give equal floats.
+    """Return the sum of ``shares`` by key, in order of first appearance.
 
-    ``keys`` and ``shares`` are parallel; the result is in order of first appearance.
+    ``keys`` and ``shares`` are parallel. Shares are added in order, so that equal votes give equal
+    floats.
     """
     votes: dict[T, float] = {}
     for key, share in zip(keys, shares, strict=True):

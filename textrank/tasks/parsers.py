@@ -41,8 +41,9 @@ NetworkParams: TypeAlias = Mapping[tuple[int, str], Any]  # (node id, name) -> a
 class Parse:
     """A dependency tree of a sentence; heads are word indices in it, a root is its own head.
 
-    ``heads``, ``labels`` and ``tags`` have one item per word. For a linkage, ``votes`` is the
-    number of linkages that give this tree and these links.
+    ``heads``, ``labels`` and ``tags`` have one item per word. A parse of Link Grammar also has
+    ``links``, all links of its linkage, of which the tree is a part; its ``votes`` are the number
+    of linkages that have the same tree and links.
     """
 
     heads: tuple[int, ...]
@@ -153,8 +154,8 @@ def _parse_with_params(
 ) -> list[list[LabelledHeads]]:
     """Return the tree of each Doc for each parameter set: one list per set, one tree per Doc.
 
-    Parameter sets replace the arrays they name; {} is the parser as it is. Members of the ensemble
-    mostly agree, so that distinct results are converted once.
+    A parameter set replaces the parser's arrays that it names; {} leaves the parser as it is. Each
+    distinct prediction for a Doc is converted to a tree only once, since copies mostly agree.
     """
     parser: Any = nlp.get_pipe("parser")
     states = [
@@ -191,11 +192,11 @@ def _predict_states(
 def _iter_arcs(
     parser: Any, docs: Sequence[Doc], states: Sequence[Any]
 ) -> Iterator[tuple[Any, Any]]:
-    """Yield relative heads and label hashes of the tokens of each Doc, given the predictions.
+    """Yield relative heads and label hashes of the tokens of each Doc, given its prediction.
 
-    ``states`` has one prediction per Doc; both arrays are (tokens,), a relative head being the
-    head's index minus the token's. ``WordParser`` gives them directly; with spaCy's parser they are
-    set on a copy of the Doc.
+    ``states`` has one prediction per Doc. Both arrays have shape (tokens,); a relative head is the
+    index of the head minus that of the token. The Docs are not changed: predictions of spaCy's own
+    parser are written to a copy to read them.
     """
     if isinstance(parser, WordParser) and all(isinstance(state, Arcs) for state in states):
         parses = parser.deprojectivize(docs, states)
@@ -221,11 +222,11 @@ def _arc_key(state: Any) -> Hashable:
 def _to_labelled_heads(
     relative_heads: Any, label_hashes: Any, strings: Mapping[int, str]
 ) -> LabelledHeads:
-    """Convert relative heads and label hashes to a single tree; further roots become dependents.
+    """Convert relative heads and label hashes to (heads, labels) of a tree with a single root.
 
-    Both arrays are (tokens,). Heads in the result are token indices; the root is its own head and
-    keeps its label. Roots after the first are attached to it as "dep". ``strings`` maps hashes to
-    strings.
+    Both arrays are (tokens,). Heads in the result are token indices. The first root is its own head
+    and keeps its label; further roots are attached to it with the label "dep". ``strings`` maps
+    hashes to strings.
     """
     heads = (relative_heads.astype(np.int64) + np.arange(len(relative_heads))).tolist()
     labels = [strings[label] for label in label_hashes.tolist()]
@@ -253,10 +254,10 @@ class _StringCache(dict[int, str]):
 
 
 def _copy_sentence(sentence: Span, nlp: Language, backwards: bool) -> Doc:
-    """Return a sentence as a Doc of its own, its words reversed if ``backwards``.
+    """Return a sentence as a new Doc, with its words in reverse order if ``backwards``.
 
-    The Doc has the vocabulary of ``nlp`` and one sentence; of annotations only words and, unless
-    ``backwards``, spaces are copied.
+    The Doc has the vocabulary of ``nlp`` and a single sentence. Only words and, unless
+    ``backwards``, the spaces between them are copied; there are no other annotations.
     """
     words = [token.text for token in sentence]
     starts: Any = [i == 0 for i in range(len(sentence))]
@@ -290,10 +291,10 @@ def _check_trust(name: str) -> None:
 
 @lru_cache(maxsize=4)
 def _load_pipeline(name: str) -> Language:
-    """Load a pipeline with a parser, by name or path; "" is the shipped one.
+    """Load a pipeline with a parser, by name or path; "" is the shipped pipeline.
 
-    BACKWARD_PARSER is the shipped pipeline of that name. The four last used pipelines are cached,
-    since loading takes a second or two. Raises ValueError if the pipeline has no parser.
+    BACKWARD_PARSER is also shipped and found by its name. The last four pipelines are cached, since
+    loading takes a second or two. Raises ValueError if the pipeline has no parser.
     """
     nlp = load_nlp(model_path(BACKWARD_PARSER) if name == BACKWARD_PARSER else name or None)
     if "parser" not in nlp.pipe_names:
@@ -308,13 +309,13 @@ def _load_pipeline(name: str) -> Language:
 def _draw_params(
     name: str, sigma: float, n_copies: int, seed: int, layers: NoiseLayers
 ) -> tuple[NetworkParams, ...]:
-    """Draw the parameter sets of perturbed copies of a pipeline's parser.
+    """Draw the noisy parameter sets for the perturbed copies of a pipeline's parser.
 
-    Returns ``n_copies`` mappings from (node id, name) to the array plus Gaussian noise of ``sigma``
-    times its standard deviation; with ``layers`` "last" only the scoring layers and, with
-    ``BIAS_NOISE_FACTOR`` times the noise, the hidden layer's bias are in them. The four last used
-    results are cached by all arguments, so that copies are the same for every batch of sentences:
-    do not change the arrays. Loads the pipeline, which must have a parser.
+    Returns ``n_copies`` mappings from (node id, parameter name) to an array: the parser's own plus
+    Gaussian noise of ``sigma`` times its standard deviation. With ``layers`` "last" they have only
+    the scoring layers and the bias of the hidden layer, whose noise is ``BIAS_NOISE_FACTOR`` times
+    larger. The last four results are cached by all arguments, so that copies are the same for every
+    batch of sentences: do not change the arrays. Loads the pipeline, which must have a parser.
     """
     parser: Any = _load_pipeline(name).get_pipe("parser")
     model = parser.model
@@ -355,16 +356,17 @@ _SECONDARY_LINK = re.compile(r"C[a-z*]*$|R[a-z*]*$|B[a-z*]*$")
 
 @dataclass(frozen=True)
 class LinkGrammar:
-    """Linkages of the program link-parser (Link Grammar) as dependency trees.
+    """Linkages of the program link-parser (Link Grammar), converted to dependency trees.
 
-    A linkage has neither heads nor a root and may have cycles. The root is the word that the left
-    wall marks as the main verb, else the first word it marks. Every other word is attached to the
-    next word on the shortest path to the root; links that only close a cycle are not in the tree,
-    but ``Parse.links`` has all of them. Labels are link types (``Ss``, ``Os``, ``MVp``); words that
-    no link reaches are attached to the root as ``null``. These are not spaCy's labels: compare such
+    A linkage is a set of typed links between words. It has neither heads nor a root and may have
+    cycles. The root of the tree is the word that the left wall, an artificial first word, marks as
+    the main verb, else the first word it marks. Every other word is attached to the next word on
+    the shortest path to the root; links that only close a cycle are not in the tree, but
+    ``Parse.links`` has all of them. Labels are link types (``Ss``, ``Os``, ``MVp``); words that no
+    link reaches are attached to the root as ``null``. These are not spaCy's labels: compare such
     parses with gold linkages, or without labels.
 
-    Sentences whose words cannot be aligned with those of link-parser have no parse.
+    A sentence whose words cannot be aligned with those of link-parser gets no parse.
 
     Parameters
     ----------
@@ -393,10 +395,10 @@ class LinkGrammar:
     def __call__(self, sentences: Sequence[Span]) -> list[list[Parse]]:
         """Return the distinct parses of each sentence, link-parser's first choice first.
 
-        One list per sentence, in order; linkages are the same if their trees and links are.
-        ``votes`` of a parse is its number of linkages, tags are those of the sentence. The list is
-        empty if link-parser finds no linkage, the words cannot be aligned, or the sentence is blank
-        or begins with one of ``COMMAND_PREFIXES``. Raises FileNotFoundError if the program is not
+        One list per sentence, in order. Parses are the same if their trees and links are; ``votes``
+        counts the linkages of a parse, and its tags are those of the sentence. The list is empty if
+        link-parser finds no linkage, the words cannot be aligned, or the sentence is blank or
+        begins with one of ``COMMAND_PREFIXES``. Raises FileNotFoundError if the program is not
         installed, OSError if it fails.
         """
         lines = [" ".join(_sentence_words(sentence)) for sentence in sentences]
@@ -417,10 +419,10 @@ class LinkGrammar:
     def _run(self, lines: Sequence[str]) -> str:
         """Run link-parser on lines of text, one sentence each, and return what it prints.
 
-        Lines must not be empty, since an empty one asks for the next linkage. The output echoes
-        each line before its linkages, at most ``self.linkages`` of them, as PostScript. Raises
-        FileNotFoundError if there is no such program, OSError if it fails or takes longer than 60 s
-        plus four time limits per line.
+        Lines must not be empty, since link-parser takes an empty line as a request for the next
+        linkage. The output echoes each line and then has at most ``self.linkages`` linkages of it
+        in PostScript. Raises FileNotFoundError if there is no such program, OSError if it fails or
+        takes longer than 60 seconds plus four time limits per line.
         """
         program = shutil.which(self.command)
         if program is None:
@@ -452,16 +454,16 @@ class LinkGrammar:
 def _sentence_words(sentence: Span) -> list[str]:
     """Return the words of a sentence without white space tokens, as link-parser reads them.
 
-    White space inside a token becomes a blank.
+    White space inside a token is replaced by a single space.
     """
     return [text for text in (" ".join(token.text.split()) for token in sentence) if text]
 
 
 def _split_output(output: str, lines: Sequence[str]) -> list[str]:
-    """Return what was printed for each line, up to the echo of the next line that has one.
+    """Split what link-parser printed into one block per line of input, without the echoed lines.
 
     The output echoes each line before its linkages; ``lines`` are those given to link-parser, in
-    order. The result is parallel to them, "" for a line without an echo.
+    order. A line whose echo is not found has the block "".
     """
     echoes, position = list[re.Match[str] | None](), 0
     for line in lines:
@@ -476,10 +478,11 @@ def _split_output(output: str, lines: Sequence[str]) -> list[str]:
 
 
 def _read_parses(block: str, sentence: Span, limit: int) -> list[Parse]:
-    """Return the distinct parses in the output for a sentence, from at most ``limit`` linkages.
+    """Return the distinct parses in link-parser's output for a sentence.
 
-    In the order of the output; the first is the first choice. Linkages whose words cannot be
-    aligned are skipped.
+    ``block`` is that output, of which at most the first ``limit`` linkages are read. Parses are in
+    the order of the output; the first one is marked as the first choice. Linkages whose words
+    cannot be aligned with the sentence are skipped.
     """
     tags = tuple(token.tag_ for token in sentence)
     linkages: Counter[tuple[LabelledHeads, tuple[Link, ...]]] = Counter()
@@ -529,10 +532,11 @@ def _read_linkage(
 
 
 def align_words(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None:
-    """Return the token that each word of a linkage is, or is part of; None if they do not match.
+    """Return, for each word of a linkage, the index of the token that contains it.
 
-    Link-parser may split tokens and adds marks to words. Tokens of white space are skipped; case is
-    ignored. Words must cover all other tokens, and a word must not extend over several.
+    None if words and tokens do not match. Link-parser may split tokens and adds marks such as "[!]"
+    or ".v" to words. Tokens of white space are skipped; case is ignored. Words must cover all other
+    tokens, and no word may extend over several.
 
     >>> words = ["we", "show.v", "IL[!]", "-.r", "2", "[of]", ")"]
     >>> align_words(words, ["We", "show", "IL-2", "of", ")"])
@@ -557,11 +561,11 @@ def align_words(words: Sequence[str], tokens: Sequence[str]) -> list[int] | None
 
 
 def _match_length(word: str, text: str) -> int:
-    """Return how many characters of ``text`` a word of a linkage covers; 0 if it does not match.
+    """Return how many characters at the start of ``text`` a word of a linkage covers.
 
-    ``text`` is the rest of a token, not empty; the word must match it from its start, in any case.
-    Marks after a word ("[!]", ".n") and brackets around it, which link-parser adds, are ignored.
-    All of ``text`` is preferred, then the longest beginning.
+    0 if it does not match. ``text`` is the rest of a token, not empty; case is ignored. Marks that
+    link-parser adds after a word ("[!]", ".n") and brackets around it are ignored. If the word can
+    be read in several ways, all of ``text`` is preferred, then the longest beginning.
     """
     for form in (word, word[1:-1] if word[:1] == "[" and word[-1:] == "]" else ""):
         if form.lower().startswith(text.lower()) and _WORD_MARKS.fullmatch(form[len(text) :]):
@@ -577,15 +581,22 @@ def _match_length(word: str, text: str) -> int:
 def build_tree(
     links: Sequence[Link], wall_links: Sequence[tuple[int, str]], size: int
 ) -> LabelledHeads:
-    """Convert the links of a linkage to heads and labels of ``size`` words by breadth-first search.
+    """Convert the links of a linkage to (heads, labels) of ``size`` words by breadth-first search.
 
-    ``links`` are (word, word, type), words counted from 0. ``wall_links`` are (word, type) of the
-    links to the left wall, which mark the root: the first word by a type that begins with "WV",
-    else with "W", else the first linked word, else word 0. The root is its own head with the label
-    "ROOT"; another word is labelled with the type of the link to its head. Neighbours are visited
-    by word, then type. Secondary links (types C, R and B) are followed only to words that no other
-    link reaches. Words that no link reaches depend on the root as "null". ``size`` must be at least
-    1.
+    The root is its own head with the label "ROOT"; every other word is labelled with the type of
+    the link to its head. Neighbours are visited by word, then type. Secondary links (types C, R and
+    B) are followed only to words that no other link reaches; words that no link reaches depend on
+    the root as "null".
+
+    Parameters
+    ----------
+    links
+        (word, word, type), with words counted from 0.
+    wall_links
+        (word, type) of the links to the left wall. The root is the first of these words whose type
+        begins with "WV", else the first with "W", else the first word of ``links``, else word 0.
+    size
+        Number of words, at least 1.
     """
     verbs = [word for word, kind in wall_links if kind.startswith("WV")]
     others = [word for word, kind in wall_links if kind.startswith("W")]
@@ -621,8 +632,9 @@ def find_spanning_tree(
 ) -> list[int]:
     """Return the heads of the tree with the largest sum of votes; the root is its own head.
 
-    All words with votes as root are tried as the root, or all words if none has any. Of equal heads
-    the lowest index is chosen, likewise of equal roots. Empty without words.
+    Every word with votes as root is tried as the root; if none has any, every word is. Of heads
+    with equal votes the lowest index is chosen, and likewise of roots with equal totals. [] without
+    words.
 
     Chu and Liu (1965), Science Sinica 14:1396; Edmonds (1967), J. Res. NBS 71B:233. Linear in
     memory and, except for words that many cycles lead to, in time: sentences may have thousands of
@@ -654,9 +666,10 @@ def find_spanning_tree(
 
 @dataclass(frozen=True, eq=False)
 class _ContractedCycle:
-    """A cycle of best heads that was contracted to one node; each member's head is the next.
+    """A cycle of best heads that was contracted to one node.
 
-    The head of the last member is the first. ``node`` is the number of the new node.
+    The best head of each member is the next member; that of the last is the first. ``node`` is the
+    number of the new node.
     """
 
     node: int
@@ -669,8 +682,9 @@ class _ContractedCycle:
 class _SpanningTreeSearch:
     """Search for the best heads for a given root by contracting and expanding cycles.
 
-    Of heads with equal votes the lowest is chosen, contracted cycles last. Words whose heads lead
-    to the root are finished: no later cycle can contain them.
+    Nodes are the words, numbered from 0, and then the contracted cycles. Of heads with equal votes
+    the lowest node is chosen. A node is finished once its chain of best heads leads to the root: no
+    later cycle can contain it.
     """
 
     root: int
@@ -688,8 +702,9 @@ class _SpanningTreeSearch:
     ) -> _SpanningTreeSearch:
         """Set up the search for the tree with this root.
 
-        ``head_votes`` has, per word, the votes of heads with more than ``default_votes``, the votes
-        of all other heads. The arguments are copied. Votes for heads of the root are ignored.
+        ``head_votes`` has, per word, the votes of the heads that have more than ``default_votes``,
+        which has the votes of all other heads. The arguments are copied. Votes for a head of the
+        root are ignored.
         """
         incoming = {d: dict(votes) for d, votes in enumerate(head_votes) if d != root}
         outgoing: dict[int, set[int]] = {d: set() for d in range(len(head_votes))}
@@ -717,11 +732,10 @@ class _SpanningTreeSearch:
         return [self.best_head[d] for d in range(n_words)]
 
     def _contract_cycles(self) -> None:
-        """Follow best heads from every node to the root and contract each cycle met on the way.
+        """Follow best heads from every node to the root and contract each cycle on the way.
 
         Sets ``best_head`` of all nodes but the root and fills ``cycles`` in order of contraction.
-        Contracted cycles are nodes too and visited in turn, so that no cycle of active nodes is
-        left.
+        The nodes of contracted cycles are visited in turn, until no cycle of active nodes is left.
         """
         finished = {self.root}
         start = 0
@@ -747,8 +761,8 @@ class _SpanningTreeSearch:
     def _choose_head(self, node: int) -> int:
         """Return the active head with the most votes for a node; the lowest of equals.
 
-        If no head has more than the default, that is the lowest active node other than the node
-        itself. Moves ``first_active`` on. The node must not be the root.
+        If no head has more than the default votes, return the lowest active node other than the
+        node itself. Advances ``first_active`` as far as needed. The node must not be the root.
         """
         votes, default = self.incoming[node], self.default_value[node]
         best = max(votes.values(), default=default)
@@ -784,10 +798,11 @@ class _SpanningTreeSearch:
     def _merge_incoming(
         self, node: int, members: Sequence[int], arc_values: Sequence[float], inside: set[int]
     ) -> None:
-        """Set the votes of outside heads for a contracted node: the best gain over its members.
+        """Set the votes of outside heads for a contracted node: their best gain over its members.
 
-        A gain is the votes for an arc to a member minus ``arc_values`` of the member, the votes of
-        its arc inside the cycle. ``inside`` is the set of ``members``.
+        The gain of a head at a member is its votes for that member minus the member's entry of
+        ``arc_values``, the votes of the arc inside the cycle that it replaces. ``inside`` is the
+        set of ``members``. Changes ``incoming`` and ``outgoing``.
         """
         default = self.default_value[node]
         votes: HeadVotes = {}
@@ -802,11 +817,12 @@ class _SpanningTreeSearch:
     def _merge_outgoing(
         self, node: int, members: Sequence[int], inside: set[int]
     ) -> dict[int, int]:
-        """Redirect arcs from members to the contracted node; return each dependent's best member.
+        """Make the contracted node the head in place of its members.
 
-        Changes ``incoming`` and ``outgoing``, in place. Dependents are nodes outside the cycle.
-        Only arcs with more than the dependent's default votes are kept; the first member wins ties.
-        ``inside`` is the set of ``members``.
+        Changes ``incoming`` and ``outgoing`` in place; ``inside`` is the set of ``members``.
+        Returns, for each node outside the cycle with a listed arc from a member, the member with
+        the most votes (the first of equals); nodes for which no member has more than the default
+        votes are left out.
         """
         member_of_dependent: dict[int, int] = {}
         for member in members:
@@ -825,12 +841,13 @@ class _SpanningTreeSearch:
         return self.incoming[node].get(head, self.default_value[node])
 
     def _expand(self, cycle: _ContractedCycle, dependents: dict[int, list[int]]) -> None:
-        """Restore the members' heads, except for the member at which the cycle is entered.
+        """Restore the arcs inside a cycle, except at the member where the tree enters the cycle.
 
-        That is the member with the largest gain, the first of equals. It takes the head of the
-        contracted node, whose dependents go to their best member, or to the first one by default.
-        Changes ``best_head``. ``dependents`` maps nodes to their current dependents and is updated
-        in place. Cycles must be expanded in reverse order of contraction.
+        The tree enters at the member with the largest gain, the first of equals, which takes the
+        head of the contracted node. Dependents of the contracted node are attached to the member in
+        ``member_of_dependent``, or to the first member. Changes ``best_head``; ``dependents``,
+        which maps nodes to their current dependents, is updated in place. Cycles must be expanded
+        in reverse order of contraction.
         """
         head = self.best_head.pop(cycle.node)
         gains = [
