@@ -1,20 +1,25 @@
 """Numeric descriptors of a pair of entities, for a Gaussian kernel.
 
-``DESCRIPTORS`` lists all of them with meaning and scale; ``PairDescriptors`` is the registered
-representation; ``descriptor_values`` computes the table for all pairs of a batch, one group of
-columns per function ``_fill_*``, which writes to the table (pairs, DESCRIPTORS), in place. Counts
-and flags are raw there; ``scale`` follows.
+``DESCRIPTORS`` lists all of them with meaning and scale, and ``PairDescriptors`` is the registered
+representation. ``descriptor_values`` computes a table (pairs, DESCRIPTORS) for all pairs of a
+batch. Each function ``_fill_*`` writes one group of columns to it, in place; counts and flags are
+raw at first and converted by ``scale`` at the end.
 
-What several descriptors need is computed once for all sentences of a batch: ``Entities`` numbers
-the distinct entities and has their distances to tokens and to one another; ``OtherEntities`` and
-``TriggerDistances`` are tables of pairs with other entities and with trigger words;
+Intermediate results are computed once for all sentences of a batch. ``Entities`` numbers the
+distinct entities and has their distances to tokens and to one another; ``OtherEntities`` combines
+each pair with the other entities of its sentence, ``TriggerDistances`` with its trigger words;
 ``path_descriptors`` computes the descriptors of the dependency path. Tokens are numbered over all
-sentences of the batch unless stated otherwise. A *step* is one dependency in walking direction; a
-*path length* is the number of steps of the shortest path, a *linear distance* the difference of
-token positions.
+sentences of the batch unless stated otherwise.
 
-Trigger words are those of ``vocabulary``; strong triggers express physical interaction; words of
-entities never count. Flags are 1 or 0. Missing distances are 12.
+- A *mention* is an entity that the sentence is annotated with. The two entities of a pair are the
+  *first* and the *second* in text order.
+- A *step* is one dependency in walking direction: up to the governor, or down to a dependent.
+- A *path length* is the number of steps of the shortest path between two tokens; a *linear
+  distance* is the difference of token positions. Missing distances are 12.
+- *Trigger words* are those of ``vocabulary`` that can express an interaction; strong triggers
+  express physical interaction. Words of entities never count as triggers.
+- The *top* of a path is the token at which it turns from climbing to descending.
+- Flags are 1 or 0.
 
 Scales are standard deviations, at least 0.15, over 4059 pairs of protein names in the first 400
 abstracts of the JNLPBA training part, which has no interactions annotated and is not used to
@@ -504,18 +509,18 @@ COLUMN = {descriptor.name: i for i, descriptor in enumerate(DESCRIPTORS)}
 
 @lru_cache(maxsize=1 << 12)
 def groups_of_word(word: str) -> tuple[bool, ...]:
-    """Return which WORD_GROUPS a word belongs to, and whether it is a bracket. Cached.
+    """Return flags that say which word groups a word belongs to. Cached.
 
-    One flag per group (triggers, commas, negations, ...), in order, then that of brackets: "(",
-    ")", "[", "]", or anything that contains "rb-", as "-lrb-" does. ``word`` is a stem, or the
-    placeholder of a blinded entity; it must not be empty.
+    There is one flag per item of WORD_GROUPS (triggers, commas, negations, ...), in order, then one
+    for brackets: "(", ")", "[", "]", or anything that contains "rb-", such as "-lrb-". ``word`` is
+    a stem, or the placeholder of an entity's word; it must not be empty.
     """
     return (*(word in words for words in WORD_GROUPS.values()), word in "()[]" or "rb-" in word)
 
 
 @lru_cache(maxsize=256)
 def column_indices(names: tuple[str, ...]) -> Indices:
-    """Return the columns of descriptors in the table, in the order of names.
+    """Return the columns of descriptors in the table, in the order of ``names``.
 
     Cached: do not change the result. Raises KeyError for an unknown name.
     """
@@ -535,8 +540,8 @@ ENTITY_NAMES = ("first", "second")
 class DescriptorContext:
     """Intermediate results that several descriptors of the pairs of a batch share.
 
-    Each is computed at first use and kept. Tokens are numbered over all sentences of the batch, in
-    ``arrays``; ``entities`` are those of the same arrays.
+    Each is computed at first use and kept. Tokens are numbered over all sentences of the batch, as
+    in ``arrays``; ``entities`` must be made from the same arrays.
     """
 
     arrays: PairArrays
@@ -548,11 +553,11 @@ class DescriptorContext:
 
     @cached_property
     def word_groups(self) -> Matrix:
-        """Return the groups of each token's word, (tokens, groups), 0/1.
+        """Return which word groups each token belongs to, (tokens, groups), 0 or 1.
 
-        Columns are those of GROUP_COLUMN; the last four are brackets, verbs, numbers and trigger
-        verbs. Words of entities are blinded to ``PROT``, which is in the groups "other" and
-        "separator"; verbs and numbers go by the tag, also in entities.
+        Columns are those of GROUP_COLUMN: WORD_GROUPS, then brackets, verbs, numbers, and triggers
+        that are verbs. Words of entities are replaced by ``PROT``, which is in the groups "other"
+        and "separator". Verbs and numbers are found by their part-of-speech tags, also in entities.
         """
         arrays = self.arrays
         groups = np.zeros((len(arrays.token_words), len(GROUP_COLUMN)))
@@ -566,9 +571,9 @@ class DescriptorContext:
 
     @cached_property
     def cumulative_counts(self) -> Matrix:
-        """Return how many tokens of each group stand before each token, (tokens + 1, groups).
+        """Return how many tokens of each group precede each token, shape (tokens + 1, groups).
 
-        Counted from the start of the batch, so that differences count within a range of tokens.
+        The difference of two rows is the number of tokens of each group between them.
         """
         counts = np.zeros((len(self.word_groups) + 1, len(GROUP_COLUMN)))
         np.cumsum(self.word_groups, axis=0, out=counts[1:])
@@ -576,10 +581,10 @@ class DescriptorContext:
 
     @cached_property
     def counts_between(self) -> Matrix:
-        """Return how many tokens of each group stand between the entities, (pairs, groups).
+        """Return how many tokens of each group are between the entities, (pairs, groups).
 
-        Counted are the tokens from the pair's first to its last that belong to neither entity.
-        Columns are those of GROUP_COLUMN.
+        Counted are the tokens from the first token of the pair to its last that belong to neither
+        entity. Columns are those of GROUP_COLUMN.
         """
         arrays = self.arrays
         pair_token = arrays.is_entity.nonzero()[0]
@@ -591,7 +596,7 @@ class DescriptorContext:
 
     @cached_property
     def middle_tokens(self) -> tuple[Indices, Indices]:
-        """Return all tokens between the entities: pair and token, two arrays of one length.
+        """Return all tokens between the entities, as two parallel arrays (pair, token).
 
         Sorted by pair, then in text order.
         """
@@ -606,9 +611,10 @@ class DescriptorContext:
 
     @cached_property
     def other_entities(self) -> OtherEntities:
-        """Return each pair with each mention of its sentence, its own entities included.
+        """Return each pair combined with each mention of its sentence, its own entities included.
 
-        Sorted by pair, then in text order; ``is_other`` of the result tells the others apart.
+        Sorted by pair, then in text order; ``is_other`` of the result marks the mentions that
+        overlap neither entity of the pair.
         """
         entities, sentence = self.entities, self.arrays.sentence_index
         start = entities.mention_starts[sentence]
@@ -619,9 +625,9 @@ class DescriptorContext:
 
     @cached_property
     def mention_pairs(self) -> tuple[Indices, Indices]:
-        """Return all combinations of two mentions of a sentence, as two arrays of entities.
+        """Return all combinations of two mentions of a sentence as two parallel arrays of entities.
 
-        Each unordered combination once, sorted by sentence.
+        Each unordered combination occurs once; they are sorted by sentence.
         """
         entities = self.entities
         position = np.arange(len(entities.mentions))
@@ -631,19 +637,20 @@ class DescriptorContext:
 
     @cached_property
     def triggers(self) -> dict[str, TriggerDistances]:
-        """Return the trigger words of each pair by name: "trigger" and "strong trigger".
+        """Return each pair combined with its trigger words, under "trigger" and "strong trigger".
 
-        A trigger is any word of the group in the pair's sentence that is outside its two entities.
+        The triggers of a pair are the words of the group in its sentence that are outside its two
+        entities.
         """
         return {
             name: self._find_triggers(GROUP_COLUMN[group]) for name, group in TRIGGER_GROUPS.items()
         }
 
     def _find_triggers(self, column: int) -> TriggerDistances:
-        """Return each pair with the words of a group in its sentence, except in its entities.
+        """Return each pair combined with the words of a group outside its entities.
 
-        ``column`` is that of the group in ``word_groups``. Sorted by pair, then in text order; a
-        pair without such a word does not occur.
+        ``column`` is the column of the group in ``word_groups``. Sorted by pair, then in text
+        order; a pair without such a word does not occur.
         """
         arrays = self.arrays
         trigger_tokens = self.word_groups[:, column].nonzero()[0]
@@ -662,18 +669,19 @@ class DescriptorContext:
         )
 
     def any_per_pair(self, pair: Indices, mask: Mask) -> Mask:
-        """Return which pairs have an entry with a true mask, (pairs,).
+        """Return, for each pair, whether any of its entries is true in ``mask``, shape (pairs,).
 
-        Entry i belongs to ``pair[i]``.
+        Entry i belongs to the pair ``pair[i]``.
         """
         return np.bincount(pair[mask], minlength=len(self)) > 0
 
 
 def descriptor_values(arrays: PairArrays) -> Matrix:
-    """Return all descriptors of pairs, (pairs, DESCRIPTORS), before ``scale``.
+    """Return all descriptors of pairs before scaling, shape (pairs, DESCRIPTORS).
 
     Rows are in the order of ``arrays.pairs``, columns in that of ``DESCRIPTORS``. Counts that
-    ``scale`` turns into logarithms or flags are raw, and no value is divided by its scale yet.
+    ``scale`` replaces by logarithms or flags are still raw, and no value is divided by its
+    ``Descriptor.scale``.
     """
     table = np.empty((len(arrays.pairs), len(COLUMN)))
     if not len(table):
@@ -693,8 +701,8 @@ _PATH_GROUP_COLUMNS = np.array([GROUP_COLUMN[group] for group in PATH_WORD_GROUP
 def scale(table: Matrix) -> Matrix:
     """Replace LOG_SCALED columns x by log(1 + x) and FLAGS by x > 0, in place; return the table.
 
-    ``table`` is the result of ``descriptor_values``. Does not divide by ``Descriptor.scale``. Call
-    it once per table.
+    ``table`` is the result of ``descriptor_values``. Call this once per table. Values are not
+    divided by ``Descriptor.scale``.
     """
     columns = column_indices(LOG_SCALED)
     table[:, columns] = np.log1p(table[:, columns])
@@ -704,14 +712,14 @@ def scale(table: Matrix) -> Matrix:
 
 
 def _fill_distances(context: DescriptorContext, table: Matrix) -> None:
-    """Fill distances, counts of entities, and counts of the whole sentence.
+    """Fill distances between the entities, and descriptors that count entities or use the sentence.
 
-    Writes into ``table`` (one row per pair), in place: path length, tokens and entities between,
-    length and entities of the sentence, shares of closer pairs of mentions, whether the entities
-    are the first, last, adjacent or share a token, doubt, and triggers in the sentence. Counts of
-    triggers, of entities between and of tokens between are raw, those of the sentence's tokens and
-    entities are already logarithms. Entities between lie inside the pair and share no token with
-    it.
+    Writes these columns of ``table`` (one row per pair), in place: path length; distance; length
+    and entities of the sentence; entities between; shares of shorter paths and of nearer pairs;
+    flags for first, last and adjacent entities, a shared token, and doubt; triggers and strong
+    triggers in the sentence. Counts of triggers, of tokens between and of entities between are raw;
+    those of the sentence's tokens and entities are already logarithms. Entities between begin after
+    the first token of the pair, end before its last, and share no token with its entities.
     """
     arrays, entities, others = context.arrays, context.entities, context.other_entities
     path, gap = (
@@ -752,10 +760,11 @@ def _fill_distances(context: DescriptorContext, table: Matrix) -> None:
 
 
 def _share_below(context: DescriptorContext, limits: Vector, measure: Measure) -> Vector:
-    """Return the share of mention pairs of the sentence with a value below each limit, (pairs,).
+    """Return, for each pair, the share of mention pairs of its sentence below its limit, (pairs,).
 
-    ``limits`` has one value per pair, 0 or more; equal values are not below. ``measure`` gives the
-    values, 0 or more, of two arrays of entities. 0 for a sentence with fewer than two mentions.
+    ``limits`` has one value per pair, 0 or more. ``measure`` returns the values, 0 or more, of two
+    parallel arrays of entities; values equal to the limit are not below. 0 for a sentence with
+    fewer than two mentions.
     """
     first, second = context.mention_pairs
     values, sentence = measure(first, second), context.arrays.sentence_index
@@ -772,22 +781,24 @@ _BETWEEN_COLUMNS = np.array([GROUP_COLUMN[group] for group in GROUP_BETWEEN.valu
 
 
 def _fill_counts_between(context: DescriptorContext, table: Matrix) -> None:
-    """Fill counts of word groups between the entities, raw, also for those that become flags.
+    """Fill the numbers of words of each group between the entities.
 
-    Writes the columns GROUP_BETWEEN of ``table`` (one row per pair), in place.
+    Writes the columns GROUP_BETWEEN of ``table`` (one row per pair), in place. All are raw counts,
+    also those that ``scale`` converts to flags.
     """
     table[:, column_indices(tuple(GROUP_BETWEEN))] = context.counts_between[:, _BETWEEN_COLUMNS]
 
 
 def _fill_triggers_around(context: DescriptorContext, table: Matrix) -> None:
-    """Fill triggers before, after and next to the pair, and their order with entities between.
+    """Fill flags about triggers before and after the pair, and before and after entities between.
 
-    Writes flags into ``table`` (one row per pair), in place: "trigger before" and "after", "strong
-    trigger before", "after", "just before" and "just after", "cue between", and "trigger before"
-    and "after entities between". Only the pair's sentence is considered; "just" before or after
-    means within MAX_NEAR_TOKENS tokens. "Cue between" is the word "between" before the pair or
-    between its entities. The last two are 0 unless both a trigger and another entity stand between
-    the two.
+    Writes to ``table`` (one row per pair), in place: "trigger before" and "after"; "strong trigger
+    before", "after", "just before" and "just after"; "cue between"; "trigger before" and "after
+    entities between". Only the pair's sentence is considered. "Just" means within MAX_NEAR_TOKENS
+    tokens of the pair. "Cue between" is the word "between", before the pair or between its
+    entities. The last two flags are set only if both a trigger and another entity are between the
+    two: whether the first trigger precedes the first such entity, and whether the last trigger
+    follows the last.
     """
     arrays, counts = context.arrays, context.cumulative_counts
     first_token, last_token = arrays.first_token, arrays.last_token
@@ -822,10 +833,11 @@ def _fill_triggers_around(context: DescriptorContext, table: Matrix) -> None:
 
 
 def _extremes(context: DescriptorContext, column: int) -> tuple[Indices, Indices]:
-    """Return the first and last token of a word group between the entities, each (pairs,).
+    """Return the first and the last token of a word group between the entities, each (pairs,).
 
-    ``column`` is that of the group in ``word_groups``. Tokens are numbers in the batch; 0 if there
-    is no such token, which is also a valid number: check ``counts_between`` first.
+    ``column`` is the column of the group in ``word_groups``. Tokens are numbered over the batch.
+    Both are 0 if there is no such token, which is also a valid number: check ``counts_between``
+    first.
     """
     pair, token = context.middle_tokens
     kept = context.word_groups[token, column].nonzero()[0]
@@ -836,13 +848,12 @@ def _extremes(context: DescriptorContext, column: int) -> tuple[Indices, Indices
 
 
 def _fill_short_middles(context: DescriptorContext, table: Matrix) -> None:
-    """Fill whether the entities are in one list, or joined by at most two tokens and by which.
+    """Fill flags about lists, and about entities with at most two tokens between them.
 
-    Writes flags into ``table`` (one row per pair), in place: "members of one list", "nothing
-    between", "second in parentheses behind first", "joined by hyphen or slash", and "joined by and"
-    ("and" or ", and"). A list has at least one token between the entities, and all of them are
-    SEPARATORS. "In parentheses" means one opening bracket between the two and a closing one right
-    after the second.
+    Writes to ``table`` (one row per pair), in place: "members of one list" (at least one token
+    between the entities, all of them SEPARATORS), "nothing between", "second in parentheses behind
+    first" (a single opening bracket between the two and a closing one right after the second),
+    "joined by hyphen or slash" (a single such token), and "joined by and" ("and" or ", and").
     """
     arrays, size = context.arrays, context.arrays.side_sizes[:, 1]
     is_list = (size == context.counts_between[:, GROUP_COLUMN["separator"]]) & (size > 0)
@@ -874,23 +885,23 @@ def _fill_short_middles(context: DescriptorContext, table: Matrix) -> None:
 
 
 def _isin_few(words: Indices, members: Indices) -> Mask:
-    """Return which words are among ``members``, (words,).
+    """Return which of ``words`` are among ``members``, shape (words,).
 
-    Both are word numbers of one lexicon. Faster than ``np.isin`` for a few members; needs memory
-    for words * members flags.
+    Both are word numbers of the same lexicon. Faster than ``np.isin`` if there are few members;
+    needs memory for words * members flags.
     """
     return (words[:, None] == members).any(axis=1)
 
 
 def _fill_trigger_distances(context: DescriptorContext, table: Matrix) -> None:
-    """Fill the distances from each entity and from both to the nearest trigger.
+    """Fill the distances from each entity, and from both together, to the nearest trigger.
 
-    Writes the columns ``_TRIGGER_DISTANCE_NAMES`` of each trigger group into ``table`` (one row per
-    pair), in place. They are seven: path lengths from the first entity, the second and both (the
-    smallest sum for one trigger), the same three counted in tokens, and a flag. Distances are at
-    most MAX_DISTANCE, twice that for both; without a trigger they have these maxima, and the flag
-    is 0. The flag says whether the trigger with the shortest paths to both (the first of equals)
-    stands between the entities.
+    Writes seven columns for each trigger group (``_TRIGGER_DISTANCE_NAMES``) to ``table`` (one row
+    per pair), in place. Three are path lengths: from the first entity, from the second, and the
+    smallest sum of both to the same trigger. Three are the same with linear distances. Each
+    distance is clipped at MAX_DISTANCE, a sum at twice that, which are also the values without a
+    trigger. The last is a flag: whether the trigger with the smallest sum of path lengths (the
+    first of equals) is between the entities; 0 without a trigger.
     """
     arrays = context.arrays
     for name, triggers in context.triggers.items():
@@ -913,8 +924,8 @@ def _fill_trigger_distances(context: DescriptorContext, table: Matrix) -> None:
 def _trigger_distance_names(name: str) -> tuple[str, ...]:
     """Return the names of the seven descriptors of distances to a group of triggers.
 
-    ``name`` is a key of TRIGGER_GROUPS. Paths come first, then linear distances (first, second,
-    joint each), then the flag.
+    ``name`` is a key of TRIGGER_GROUPS. Names are in the order path from first, second and joint,
+    distance from first, second and joint, then the flag "nearest joint ... between".
     """
     names = [
         f"{what} from {end} to {name}"
@@ -930,9 +941,9 @@ _TRIGGER_DISTANCE_NAMES = {name: _trigger_distance_names(name) for name in TRIGG
 def _fill_closer_entities(context: DescriptorContext, table: Matrix) -> None:
     """Fill whether another entity is closer to the first or second than they are to each other.
 
-    Writes flags into the columns "other entity nearer ..." of ``table`` (one row per pair), in
-    place, by path and by tokens. Equal distance is not closer; mentions that share a token with one
-    of the pair are not considered.
+    Writes flags to the columns "other entity nearer ..." of ``table`` (one row per pair), in place,
+    once by path length and once by linear distance. An entity at equal distance is not closer;
+    mentions that share a token with an entity of the pair are ignored.
     """
     entities, others = context.entities, context.other_entities
     pair = others.pair_index
@@ -952,7 +963,7 @@ _FACT_NAMES = {which: tuple(f"{which} {name}" for name in ENTITY_FACTS) for whic
 
 
 def _fill_entity_facts(context: DescriptorContext, table: Matrix) -> None:
-    """Fill ENTITY_FACTS (roles, governors, next token, depth, position) of both entities.
+    """Fill ENTITY_FACTS (roles, governors, next token, bracket depth, position) of both entities.
 
     Writes the columns ``_FACT_NAMES``, "first ..." and "second ...", of ``table`` (one row per
     pair), in place.
@@ -964,9 +975,9 @@ def _fill_entity_facts(context: DescriptorContext, table: Matrix) -> None:
 def _fill_heads(context: DescriptorContext, table: Matrix) -> None:
     """Fill "common head" and "one heads the other".
 
-    Writes flags into ``table`` (one row per pair), in place: whether both depend on one word, and
-    whether one depends on a token of the other. Any token of an entity and any of its governors
-    outside the entity count.
+    Writes flags to ``table`` (one row per pair), in place: whether both entities depend on the same
+    word, and whether one depends on a token of the other. Any token of an entity and any of its
+    governors outside the entity count.
     """
     entities = context.entities
     entity, _, governor = entities.governors
@@ -987,9 +998,9 @@ def _fill_heads(context: DescriptorContext, table: Matrix) -> None:
 def _fill_name_equality(context: DescriptorContext, table: Matrix) -> None:
     """Fill "names equal", "name within name" and "name repeated".
 
-    Writes flags into ``table`` (one row per pair), in place. Names are compared in
-    lower case, tokens joined by blanks. Equal names do not contain each other. Repeated means that
-    a name of the pair is that of at least two mentions of the sentence.
+    Writes flags to ``table`` (one row per pair), in place. Names are compared in lower case, with
+    tokens joined by spaces. "Name within name" is 0 for equal names. "Name repeated" says whether a
+    name of the pair is that of at least two mentions of the sentence.
     """
     entities = context.entities
     texts = entities.texts
@@ -1009,12 +1020,13 @@ def _fill_name_equality(context: DescriptorContext, table: Matrix) -> None:
 
 
 def _fill_trigger_rivals(context: DescriptorContext, table: Matrix) -> None:
-    """Fill how many other entities are closer to the pair's best trigger than its own are.
+    """Fill how many other entities are closer to the pair's trigger than its own entities are.
 
-    Writes raw counts into the columns "rivals of ..." of ``table`` (one row per pair), in place.
-    The best trigger has the smallest sum of distances to both, by path or by tokens, the first of
-    equals; 0 without a trigger. Equal distance is not closer; mentions that share a token with one
-    of the pair are not counted.
+    Writes raw counts to the columns "rivals of ..." of ``table`` (one row per pair), in place, once
+    by path length and once by linear distance. The pair's trigger is the one with the smallest sum
+    of distances to both entities, the first of equals; without a trigger, counts are 0. A mention
+    at equal distance is not closer; mentions that share a token with an entity of the pair are
+    ignored.
     """
     entities, others = context.entities, context.other_entities
     triggers = context.triggers["trigger"]
@@ -1040,11 +1052,11 @@ _FOLLOWING_NAMES = tuple(
 
 
 def _fill_following_words(context: DescriptorContext, table: Matrix) -> None:
-    """Fill whether words of FOLLOWING_WORD_GROUPS follow each entity within two tokens.
+    """Fill whether a word of each of FOLLOWING_WORD_GROUPS follows each entity within two tokens.
 
-    Writes 0 or 1 into the columns ``_FOLLOWING_NAMES`` of ``table`` (one row per pair), in place:
-    the groups for the first entity, then for the second. Only the next two tokens of the same
-    sentence are considered; one of the pair's entities matches no group, but takes its place.
+    Writes flags to the columns ``_FOLLOWING_NAMES`` of ``table`` (one row per pair), in place:
+    those for the first entity, then those for the second. Only the next two tokens of the same
+    sentence are considered; if one of these belongs to an entity of the pair, it is in no group.
     """
     arrays = context.arrays
     sentence_end = arrays.sentence_base + arrays.sentence_sizes
@@ -1078,15 +1090,24 @@ DescriptorSet: TypeAlias = Literal["basic", "position", "relation"]
 class PairDescriptors:
     """Numbers about a pair, each divided by a fixed scale, for a Gaussian kernel.
 
-    Names are blinded. ``which="basic"`` gives 32 of them, ``"position"`` these and 56 more,
-    ``"relation"`` all 136; ``DESCRIPTORS`` documents each one and its scale. The scales are
-    constants, not estimated from the data at hand: nothing leaks from a test fold, and the
-    closed-form hold-out stays exact. Values are not centred, since a Gaussian kernel ignores the
-    centre.
+    The pair's entities are replaced by placeholders, so their names have no influence except on the
+    group ``name_equality``. Scales are constants, not estimated from the data at hand: nothing
+    leaks from a test fold, and the closed-form hold-out stays exact. Values are not centred, since
+    a Gaussian kernel does not depend on the centre.
 
-    Two groups exploit how corpora are annotated and can be left out: ``entity_counts`` (how many
-    entities are marked in the sentence, between the two and nearer to one of them) and
-    ``name_equality`` (the only ones that look at the names: equal, contained, repeated).
+    Parameters
+    ----------
+    which
+        ``"basic"`` has 32 descriptors, ``"position"`` these and 56 more, ``"relation"`` all 136;
+        ``DESCRIPTORS`` documents each one and its scale.
+    entity_counts
+        Whether to include descriptors of how many entities are marked in the sentence, between the
+        two, and closer to one of them. They exploit how a corpus is annotated.
+    name_equality
+        Whether to include the three descriptors that compare names: equal, contained, repeated.
+        They exploit how a corpus is annotated, too.
+    parse
+        Dependencies to use, see ``Dependencies.from_doc``.
     """
 
     which: DescriptorSet = "relation"
@@ -1109,17 +1130,17 @@ class PairDescriptors:
     def represent(self, pairs: Sequence[EntityPair]) -> Features:
         """Return the descriptors of pairs that are already analysed, one row each, in order.
 
-        The pairs' own parse is used, whatever ``self.parse`` says.
+        The parse with which the pairs were analysed is used, whatever ``self.parse`` is.
         """
         return self.represent_all_sizes(pairs)[self.which]
 
     def represent_all_sizes(self, pairs: Sequence[EntityPair]) -> dict[str, Features]:
-        """Return the descriptors of every size up to ``which``, at the cost of the largest.
+        """Return the descriptors of every set up to ``which``, at the cost of the largest.
 
-        The keys are those of ``"basic"``, ``"position"`` and ``"relation"`` up to ``which``, each
-        with one row per pair, in order. A size includes the smaller ones. Values are log-scaled
-        where DESCRIPTORS says so and divided by their scales; groups that the settings leave out
-        are missing.
+        Keys are ``"basic"``, ``"position"`` and ``"relation"`` up to ``which``; each set includes
+        the smaller ones. Values have one row per pair, in order, and are divided by their scales,
+        counts as log(1 + x) where DESCRIPTORS says so. Groups that the settings exclude are
+        missing.
         """
         columns, scales, selections = self._selection
         cells = RawCSR.from_dense(scale(descriptor_values(pair_arrays(pairs)))[:, columns] / scales)
@@ -1132,10 +1153,10 @@ class PairDescriptors:
     def _selection(
         self,
     ) -> tuple[Indices, Vector, dict[str, tuple[NDArray[np.int32], FeatureNames]]]:
-        """Return the columns that are used, their scales, and for each size a selection among them.
+        """Return the columns in use, their scales, and a selection for each descriptor set.
 
-        Columns are indices of DESCRIPTORS. A selection is the new column of each used one, -1 if it
-        is left out, and the names of the rest.
+        Columns are indices of DESCRIPTORS. A selection consists of the new column of each column in
+        use, -1 if the set does not have it, and the names of the descriptors of the set.
         """
         sizes: tuple[DescriptorSet, ...] = get_args(DescriptorSet)
         levels = sizes[: sizes.index(self.which) + 1]
@@ -1155,9 +1176,9 @@ class PairDescriptors:
         return np.array(columns, dtype=np.intp), np.array([d.scale for d in selected]), selections
 
     def _is_selected(self, descriptor: Descriptor) -> bool:
-        """Return whether the settings keep a descriptor's group, or it has none.
+        """Return whether the settings ``entity_counts`` and ``name_equality`` keep a descriptor.
 
-        Groups are left out by ``entity_counts`` and ``name_equality``. The level is not looked at.
+        A descriptor without a group is kept; its level is not checked.
         """
         left_out = {
             "entity count": not self.entity_counts,
@@ -1167,10 +1188,10 @@ class PairDescriptors:
 
 
 def _select_columns(cells: RawCSR, new_columns: NDArray[np.int32], width: int) -> RawCSR:
-    """Return the cells with columns renumbered to ``new_columns``; -1 leaves a column out.
+    """Return the matrix with columns renumbered by ``new_columns``; -1 drops a column.
 
-    ``new_columns`` has one entry per column of ``cells``; the kept ones must keep their order.
-    ``width`` is the number of columns of the result. ``cells`` is not changed.
+    ``new_columns`` has one entry per column of ``cells``; the remaining columns must keep their
+    order. ``width`` is the number of columns of the result. ``cells`` is not changed.
     """
     indices = new_columns[cells.indices]
     is_kept = indices >= 0
@@ -1180,12 +1201,12 @@ def _select_columns(cells: RawCSR, new_columns: NDArray[np.int32], width: int) -
 
 @dataclass(frozen=True, eq=False)
 class Entities:
-    """Distinct entities of all sentences of a batch, those of a sentence together.
+    """Distinct entities of all sentences of a batch, numbered sentence by sentence.
 
-    An entity is a list of tokens: a mention that the sentence has, or a member of a pair; equal
-    lists of a sentence are one entity. Within a sentence mentions come first. Tables of an entity
-    against all tokens of its sentence are stored as one row per entity: the value of entity e and
-    token t is at ``row_offset[e] + t``.
+    An entity is a list of tokens: a mention that its sentence is annotated with, or a member of a
+    pair; equal lists of a sentence are one entity. Within a sentence mentions come first. Tables of
+    entities against all tokens of their sentences are stored as one row per entity in a flat array:
+    the value of entity e and token t is at ``row_offset[e] + t``.
     """
 
     arrays: PairArrays
@@ -1200,10 +1221,9 @@ class Entities:
     def from_arrays(cls, arrays: PairArrays) -> Entities:
         """Collect the distinct token lists of mentions and of the entities of pairs.
 
-        Entities are numbered sentence by sentence, mentions in their order first, then members of
-        pairs that are no mention; ``first`` and ``second`` are those of each pair. Equal lists of
-        one sentence become one entity, so a mention that is given twice is listed twice in
-        ``mentions`` with the same number. Lists that differ in any token are different entities.
+        Entities are numbered sentence by sentence: mentions in their order, then members of pairs
+        that are not mentions. A mention that is annotated twice is a single entity that occurs
+        twice in ``mentions``. Lists that differ in any token are different entities.
         """
         entity_numbers: list[dict[tuple[int, ...], int]] = []
         mentions: list[list[int]] = []
@@ -1242,20 +1262,20 @@ class Entities:
 
     @cached_property
     def token_starts(self) -> Indices:  # (entities + 1,)
-        """Return where the tokens of each entity begin in ``token_index``, (entities + 1,).
+        """Return where the tokens of each entity begin in ``token_index``, shape (entities + 1,).
 
-        The last value is the number of all tokens.
+        The last value is the total number of tokens.
         """
         return offsets([len(tokens) for tokens in self.token_lists])
 
     @cached_property
     def entity_index(self) -> Indices:
-        """Return the entity that each entry of ``token_index`` is a token of, in the same shape."""
+        """Return the entity that each item of ``token_index`` belongs to, in the same shape."""
         return np.arange(len(self)).repeat(lengths(self.token_starts))
 
     @cached_property
     def token_index(self) -> Indices:
-        """Return the tokens of all entities, entity after entity, as tokens of the batch.
+        """Return the tokens of all entities, entity by entity, numbered over the batch.
 
         A token of several entities occurs several times.
         """
@@ -1264,39 +1284,39 @@ class Entities:
 
     @cached_property
     def first_token(self) -> Indices:
-        """Return the first listed token of each entity, (entities,), as token of the batch."""
+        """Return the first token of each entity, (entities,), numbered over the batch."""
         return self.token_index[self.token_starts[:-1]]
 
     @cached_property
     def last_token(self) -> Indices:
-        """Return the last listed token of each entity, (entities,), as token of the batch."""
+        """Return the last token of each entity, (entities,), numbered over the batch."""
         return self.token_index[self.token_starts[1:] - 1]
 
     @cached_property
     def row_starts(self) -> Indices:  # (entities + 1,)
-        """Return where the row of each entity begins in tables against tokens, (entities + 1,).
+        """Return where the row of each entity begins in a flat table, (entities + 1,).
 
-        A row has one value per token of the entity's sentence; the last value is the size of a
+        A row has one value per token of the entity's sentence; the last number is the size of a
         table.
         """
         return offsets(lengths(self.arrays.sentence_starts)[self.sentence_index])
 
     @cached_property
     def row_offset(self) -> Indices:
-        """Return where token 0 of the batch would lie in the row of each entity, (entities,).
+        """Return, for each entity, the offset that turns a token into a position in a flat table.
 
-        May be negative; the value of entity e and token t of its sentence is at ``row_offset[e] +
-        t``.
+        Shape (entities,); values may be negative. The value of entity e and token t of its sentence
+        is at ``row_offset[e] + t``.
         """
         return self.row_starts[:-1] - self.arrays.sentence_starts[self.sentence_index]
 
     @cached_property
     def _token_path_lengths(self) -> Vector:
-        """Return the table of path lengths between entities and tokens, clipped at MAX_DISTANCE.
+        """Return the flat table of path lengths from entities to tokens, at most MAX_DISTANCE.
 
-        Of several tokens of an entity the closest counts; its own tokens have 0. MAX_DISTANCE
-        without a path. One value per entity and token of its sentence, at ``row_offset[entity] +
-        token``.
+        The value is that of the entity's token closest to the token: 0 for its own tokens,
+        MAX_DISTANCE without a path. Entity e and token t of its sentence are at ``row_offset[e] +
+        t``.
         """
         distances = self.arrays.distances
         count, size = lengths(self.token_starts), lengths(self.row_starts)
@@ -1311,11 +1331,11 @@ class Entities:
 
     @cached_property
     def _token_distances(self) -> Vector:
-        """Return the table of linear distances between entities and tokens, not clipped.
+        """Return the flat table of linear distances between entities and tokens, not clipped.
 
-        Counted from the first or last token of the entity, 1 for a neighbour; 0 from first to last,
-        gaps of a discontinuous entity included. One value per entity and token of its sentence, at
-        ``row_offset[entity] + token``.
+        Distances are counted from the first or last token of the entity, 1 for a neighbour. They
+        are 0 between these, also in the gaps of a discontinuous entity. Entity e and token t of its
+        sentence are at ``row_offset[e] + t``.
         """
         entity = np.arange(len(self)).repeat(lengths(self.row_starts))
         token = np.arange(len(entity)) - self.row_offset[entity]
@@ -1325,25 +1345,28 @@ class Entities:
     def token_path_length(self, entity: Indices, token: Indices) -> Vector:
         """Return path lengths from entities to tokens of their sentences, at most MAX_DISTANCE.
 
-        ``entity`` and ``token`` are broadcast against each other. 0 for tokens of the entity. A
-        token of another sentence is not detected and gives a meaningless value.
+        ``entity`` and ``token`` are broadcast against each other. 0 for tokens of the entity.
+        Tokens must be of the entity's sentence: this is not checked, and values of others are
+        meaningless.
         """
         return self._token_path_lengths[self.row_offset[entity] + token]
 
     def token_distance(self, entity: Indices, token: Indices) -> Vector:
-        """Return linear distances from entities to tokens of their sentences; 0 inside.
+        """Return linear distances from entities to tokens of their sentences, not clipped.
 
-        ``entity`` and ``token`` are broadcast against each other; 1 for a neighbouring token, not
-        clipped. A token of another sentence is not detected and gives a meaningless value.
+        ``entity`` and ``token`` are broadcast against each other. 0 from the first to the last
+        token of the entity, 1 for a neighbour. Tokens must be of the entity's sentence: this is not
+        checked, and values of others are meaningless.
         """
         return self._token_distances[self.row_offset[entity] + token]
 
     @cached_property
     def _entity_tables(self) -> tuple[Indices, Vector, Vector]:
-        """Return offset, path lengths and linear distances between entities of a sentence.
+        """Return flat tables of path lengths and linear distances between entities of one sentence.
 
-        ``offset`` is (entities,). The values of entities e and f of one sentence are at ``offset[e]
-        + f`` of either table: the smallest value from e to a token of f.
+        The result is (offset, path lengths, distances) with ``offset`` (entities,): the values of
+        entities e and f of one sentence are at ``offset[e] + f`` of either table. They are the
+        smallest values from e to any token of f.
         """
         low, high = (self.token_starts[self.entity_starts[self.sentence_index + n]] for n in (0, 1))
         entity, position = expand(low, high - low)
@@ -1360,16 +1383,17 @@ class Entities:
         """Return path lengths between entities of the same sentences; 0 if they share a token.
 
         At most MAX_DISTANCE, also without a path. The arguments are broadcast against each other.
-        Entities of different sentences are not detected and give a meaningless value.
+        Both entities must be of one sentence: this is not checked, and values of others are
+        meaningless.
         """
         return self._entity_tables[1][self._entity_tables[0][first] + second]
 
     def distance(self, first: Indices, second: Indices) -> Vector:
         """Return linear distances between entities of the same sentences, not clipped.
 
-        0 if a token of ``second`` lies from the first to the last token of ``first``, 1 for
-        neighbours. The arguments are broadcast against each other. Entities of different sentences
-        are not detected and give a meaningless value.
+        0 if a token of ``second`` is between the first and the last token of ``first`` (inclusive),
+        1 for neighbours. The arguments are broadcast against each other. Both entities must be of
+        one sentence: this is not checked, and values of others are meaningless.
         """
         return self._entity_tables[2][self._entity_tables[0][first] + second]
 
@@ -1380,10 +1404,11 @@ class Entities:
 
     @cached_property
     def governors(self) -> tuple[Indices, Indices, Indices]:
-        """Return all dependencies of entities on tokens outside: entity, step and governor.
+        """Return all dependencies of entities on tokens outside, as parallel arrays.
 
-        Three arrays of one length, sorted by entity; an entity without governor does not occur. A
-        step is an index into ``arrays.links`` and leads up to the governor, a token of the batch.
+        The arrays are (entity, step, governor), sorted by entity; an entity without governor does
+        not occur. A step is an index into ``arrays.links`` that leads up to the governor, a token
+        of the batch.
         """
         links = self.arrays.links
         position, step = links.from_tokens(self.token_index)
@@ -1393,13 +1418,13 @@ class Entities:
 
     @cached_property
     def facts(self) -> Matrix:  # (entities, facts)
-        """Return ENTITY_FACTS of each entity, (entities, facts), whatever it is paired with.
+        """Return ENTITY_FACTS of each entity, shape (entities, facts).
 
-        Seven flags are about its relations to governors (subject, object, conjunct, modifier,
-        "with" or "to", "of", "by" or "between", apposition), two about governors (verb, trigger),
-        three about the next token (noun, hyphen or slash, list separator). They are 0 or 1, and 1
-        if any dependency of the entity makes them so; "depth" is the number of open brackets,
-        "position" runs from 0 to 1.
+        They do not depend on the pair. The first seven are flags of its relations to governors
+        (subject, object, conjunct, modifier, "with" or "to", "of", "by" or "between", apposition),
+        then two flags of governors (a verb, a trigger) and three of the next token (noun, hyphen or
+        slash, list separator). A flag is 1 if any dependency of the entity makes it so. The last
+        two are "depth", the number of open brackets, and "position", from 0 to 1.
         """
         facts = np.zeros((len(self), len(ENTITY_FACTS)))
         entity, step, governor = self.governors
@@ -1418,9 +1443,10 @@ class Entities:
     def _facts_of_position(self, sentence: int, tokens: tuple[int, ...]) -> tuple[float, ...]:
         """Return the last five ENTITY_FACTS, which depend on the next token and the position.
 
-        ``tokens`` are those of an entity, counted from the start of the sentence with number
-        ``sentence``. The flags about the next token are false at the end of the sentence. Depth and
-        position are those of the first token; the position of the sentence's last token is 1.
+        ``tokens`` are those of an entity, counted from the start of the sentence with index
+        ``sentence``. The flags of the next token are false at the end of the sentence. Depth and
+        position are those of the entity's first token: its index divided by that of the sentence's
+        last token.
         """
         context, next_token = self.arrays.contexts[sentence], tokens[-1] + 1
         tag = text = ""
@@ -1444,9 +1470,9 @@ class Entities:
 
     @cached_property
     def texts(self) -> list[str]:
-        """Return each entity as written, in lower case, tokens joined by blanks.
+        """Return the text of each entity in lower case, its tokens joined by spaces.
 
-        One text per entity. Tokens in the gaps of a discontinuous entity are left out.
+        Tokens in the gaps of a discontinuous entity are left out.
         """
         contexts, sentences = self.arrays.contexts, self.sentence_index.tolist()
         return [
@@ -1457,9 +1483,10 @@ class Entities:
 
 @dataclass(frozen=True, eq=False)
 class OtherEntities:
-    """Each pair with each mention of its sentence, sorted by pair; n such combinations.
+    """Combinations of each pair with each mention of its sentence, sorted by pair.
 
-    Mentions that are an entity of the pair are included; ``is_other`` tells them apart.
+    n is the number of combinations. Mentions that are an entity of the pair are included; use
+    ``is_other`` to exclude them.
     """
 
     pair_index: Indices  # (n,)
@@ -1474,9 +1501,9 @@ class OtherEntities:
 
 @dataclass(frozen=True, eq=False)
 class TriggerDistances:
-    """Each pair with each trigger word of its sentence outside its entities, sorted by pair.
+    """Combinations of each pair with each trigger word of its sentence outside its entities.
 
-    There are n such combinations; triggers of a pair are in text order.
+    n is the number of combinations, which are sorted by pair, then in text order.
     """
 
     pair_index: Indices  # (n,)
@@ -1487,9 +1514,8 @@ class TriggerDistances:
     def nearest(self, distances: Matrix, n_pairs: int) -> Indices:
         """Return the trigger closest to both entities of each pair, (n_pairs,); -1 if none.
 
-        A trigger is a token of the batch. Closest by the sum of ``distances`` (2, n) from the first
-        and the second entity, which may be ``path_lengths`` or ``token_distances``. The first one
-        wins ties.
+        ``distances`` (2, n) are ``path_lengths`` or ``token_distances``; the trigger with the
+        smallest sum of both is closest, the first of equals. Triggers are tokens of the batch.
         """
         joint, tokens = distances[0] + distances[1], np.full(n_pairs, -1)
         smallest = segment_min(joint, self.pair_index, n_pairs, np.inf)
@@ -1503,9 +1529,9 @@ _RELATION_GROUPS = ("subj", "obj", "conj", "mod")
 
 @lru_cache(maxsize=1 << 12)
 def _relation_flags(type_: str) -> tuple[bool, ...]:
-    """Return the first seven ENTITY_FACTS, "is subject" to "is apposition", for a dependency type.
+    """Return the first seven ENTITY_FACTS for the type of dependency of an entity on its governor.
 
-    They say what an entity is that depends on its governor by this type; several may be true.
+    These are "is subject" to "is apposition"; several may be true. Cached.
     """
     group = dependency_group(type_)
     is_preposition = (type_ in PARTNER_PREPOSITIONS, type_ in ROLE_PREPOSITIONS)
@@ -1513,10 +1539,10 @@ def _relation_flags(type_: str) -> tuple[bool, ...]:
 
 
 def _bracket_depths(texts: Sequence[str]) -> list[int]:
-    """Return the number of open brackets at each token; a bracket itself counts as outside.
+    """Return the number of open brackets at each token, one list item per token.
 
-    Brackets are round, square, or written as -LRB- and -RRB-; which one closes does not matter.
-    Closing brackets without an opening one are ignored.
+    A bracket itself has the number outside it. Brackets are round, square, or written as -LRB- and
+    -RRB-; any closing one closes any opening one, and unmatched closing ones are ignored.
     """
     depth, depths = 0, []
     for text in texts:
@@ -1527,13 +1553,13 @@ def _bracket_depths(texts: Sequence[str]) -> list[int]:
 
 
 def path_descriptors(arrays: PairArrays, word_groups: Matrix) -> Matrix:
-    """Return PATH_DESCRIPTORS of all pairs, (pairs, descriptors); counts are not yet scaled.
+    """Return PATH_DESCRIPTORS of all pairs, shape (pairs, descriptors); counts are not yet scaled.
 
-    They are flags and counts of the kinds of dependencies on the shortest path, of word groups on
-    it, and flags of its top, where it turns from climbing to descending. ``word_groups`` (tokens,
-    4), 0/1, says whether each token is a trigger, a strong trigger, of another entity, or a verb.
-    All are 0 but "no path" for a pair without a path. A path of length 0, of entities that share a
-    token, counts as a path, but only "path is negated" can be other than 0.
+    They are flags and counts of the kinds of dependencies on the shortest path and of word groups
+    on it, and flags of its top, the token at which it turns from climbing to descending.
+    ``word_groups`` (tokens, 4), 0 or 1, says whether each token is a trigger, a strong trigger, of
+    another entity, or a verb. A pair without a path has 0 everywhere but in "no path". For a path
+    of length 0, between entities that share a token, only "path is negated" can be other than 0.
     """
     paths, size = arrays.paths, len(arrays.pairs)
     pair, position = (paths.steps >= 0).nonzero()
@@ -1576,9 +1602,10 @@ def path_descriptors(arrays: PairArrays, word_groups: Matrix) -> Matrix:
 
 @lru_cache(maxsize=1 << 12)
 def _step_kinds(type_: str) -> tuple[bool, ...]:
-    """Return which STEP_KINDS a dependency type belongs to, one flag per kind; several may be true.
+    """Return which of STEP_KINDS a dependency type belongs to, one flag per kind. Cached.
 
-    A type is of the kind of a preposition if it ends in "_" and that word; "agent" counts as "by".
+    Several may be true. A type is of the kind of a preposition if it ends in "_" and that word,
+    such as "prep_with"; "agent" is also of the kind "_by".
     """
     group = dependency_group(type_)
     has_preposition = [
@@ -1590,9 +1617,9 @@ def _step_kinds(type_: str) -> tuple[bool, ...]:
 def _path_words(arrays: PairArrays, word_groups: Matrix) -> tuple[Matrix, NDArray[np.bool_]]:
     """Count word groups inside each path, and find paths with a word that governs a negation.
 
-    Shapes (pairs, PATH_WORD_GROUPS) and (pairs,). Inside are tokens other than the two ends of the
-    path; for negations, dependencies of type "neg", the ends count too. ``word_groups`` (tokens,
-    PATH_WORD_GROUPS), 0/1, says which groups each token belongs to.
+    Returns counts (pairs, PATH_WORD_GROUPS) and flags (pairs,). The two ends of a path are not
+    inside it, but do count for negations, which are dependencies of type "neg". ``word_groups``
+    (tokens, PATH_WORD_GROUPS), 0 or 1, says which groups each token belongs to.
     """
     links, size = arrays.links, len(arrays.pairs)
     pair, position, token = arrays.path_tokens()
@@ -1606,12 +1633,12 @@ def _path_words(arrays: PairArrays, word_groups: Matrix) -> tuple[Matrix, NDArra
 
 
 def _path_tops(arrays: PairArrays, word_groups: Matrix) -> Matrix:
-    """Return the four "top is ..." flags of each path, (4, pairs): entity, trigger, strong, verb.
+    """Return the four "top is ..." flags of each path, shape (4, pairs).
 
-    The top is the token at which the path turns from climbing to descending. Tops that are an
-    entity of the pair are never triggers. All 0 without a path or for one of length 0.
-    ``word_groups`` (tokens, 4) says whether each token is a trigger, a strong trigger, of another
-    entity, or a verb.
+    They say whether the top, the token at which the path turns from climbing to descending, is an
+    entity of the pair, a trigger, a strong trigger, or a verb. Tops that are an entity are never
+    triggers. All are 0 without a path or if its length is 0. ``word_groups`` (tokens, 4) says
+    whether each token is a trigger, a strong trigger, of another entity, or a verb.
     """
     rows = (arrays.paths.length > 0).nonzero()[0]
     top = arrays.paths.tokens[rows, arrays.path_tops[rows]]

@@ -34,7 +34,7 @@ _HEDGE_WORDS = (
 
 
 def stems(words: str) -> frozenset[str]:
-    """Return the set of stems (see ``sentences.stem``) of words separated by white space."""
+    """Return the set of stems of words separated by white space (see ``sentences.stem``)."""
     return frozenset(stem(word) for word in words.split())
 
 
@@ -61,8 +61,8 @@ _GROUP_OF_DEPENDENCY = {
 def dependency_group(dependency: str) -> str:
     """Return the coarse group of a dependency type, ``"other"`` if it belongs to none.
 
-    Groups: subj, obj, mod, prep, conj, appos, loose, neg, agent, other. Whatever begins with "prep"
-    or "conj" is in that group, and "pobj" is in prep. Case matters.
+    Groups are subj, obj, mod, prep, conj, appos, loose, neg, agent and other. All types that begin
+    with "prep" or "conj" are in that group, and "pobj" is in prep. Case matters.
 
     >>> [dependency_group(kind) for kind in ("nsubjpass", "prep_with", "conj_and", "advcl")]
     ['subj', 'prep', 'conj', 'other']
@@ -155,7 +155,7 @@ _CUE_WORDS = {
 
 
 def _classes_by_stem(words_by_class: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return the classes of each stem, in the order of the mapping; a stem may belong to several.
+    """Return the classes of each stem, in the order of the mapping; a stem may have several.
 
     ``words_by_class`` maps a class to its words, separated by white space. Words with the same stem
     are merged; a class is listed once per stem.
