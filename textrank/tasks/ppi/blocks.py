@@ -1,15 +1,22 @@
 """Blocks of named features of a pair of entities, each for a linear kernel.
 
-``LocalContext`` (words next to each entity), ``GlobalContext`` (n-grams before, between and
-after), ``SideWords`` (bag of words per side), ``PathWalks`` (the dependency path),
-``TriggerRoles`` (trigger words and how they relate to the pair) and ``EventRoles`` (the same with
-classes of words in place of words). ``BetweenSequences`` gives the words and tags between the
-entities in order, for kernels on sequences. The blocks are registered
-representations and ``FeatureBlock``s: ``extract`` adds the features of all pairs of a batch to a
-counter at once. The helpers ``_add_*`` each add one group of features to
-the counter, in place. In arrays, words, tags and labels are numbers of the lexicon of the batch; a
-*step* is one dependency of a path in walking direction, from the first entity to the second, and
-its label the dependency with ``>`` (down to a dependent) or ``<`` (up to a governor).
+- ``LocalContext``: words next to each entity.
+- ``GlobalContext``: n-grams before, between and after.
+- ``SideWords``: bag of words before, between and after.
+- ``PathWalks``: the dependency path between the entities.
+- ``TriggerRoles``: trigger words and how they relate to the pair.
+- ``EventRoles``: like ``TriggerRoles``, but with classes of words in place of words.
+- ``BetweenSequences``: words and tags between the entities in order, for kernels on sequences.
+
+The blocks are registered representations and ``FeatureBlock`` objects: ``extract`` adds the
+features of all pairs of a batch to a counter at once. The helpers ``_add_*`` each add one group of
+features to the counter, in place.
+
+In arrays, words, tags and labels are numbers of the lexicon of the batch. A *step* is one
+dependency of a path in walking direction, from the first entity to the second; its label is the
+type of the dependency with ``>`` (down to a dependent) or ``<`` (up to a governor). The *top* of a
+path is the token at which it turns from climbing to descending, the last one if it only climbs.
+Tokens of the pair's entities are read as ``PROT1`` and ``PROT2``, those of others as ``PROT``.
 """
 
 from __future__ import annotations
@@ -48,10 +55,10 @@ from textrank.tasks.ppi.vocabulary import (
 
 
 class _Block(ABC):
-    """Base of the feature blocks: the two entry points that all of them share.
+    """Base of the feature blocks: their settings in common and their entry points.
 
     A subclass implements ``extract`` and sets ``binary`` (0/1 features instead of counts);
-    ``parse`` is the setting that chooses the dependencies of candidates.
+    ``parse`` chooses the dependencies that candidates are analysed with.
     """
 
     binary: ClassVar[bool]
@@ -71,15 +78,15 @@ class _Block(ABC):
     def represent(self, pairs: Sequence[EntityPair]) -> Features:
         """Return the features of pairs that are already analysed, one row each, in order.
 
-        The pairs' own parse is used, whatever ``self.parse`` says.
+        The parse with which the pairs were analysed is used, whatever ``self.parse`` is.
         """
         return extract_features(self, pairs)
 
     @abstractmethod
     def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
-        """Add the features of all pairs to ``counter``, under its current view.
+        """Add the features of all pairs to ``counter``, in place, under its current view.
 
-        Rows of the counter are indices of ``arrays.pairs``.
+        Row i of the counter is ``arrays.pairs[i]``.
         """
 
 
@@ -87,8 +94,9 @@ class _Block(ABC):
 class LocalContext(_Block):
     """Counts of stems and parts of speech within ``width`` tokens of each entity of a pair.
 
-    Each is counted with its offset from the entity (-1 is the token before it) and without. Tokens
-    beyond the sentence are skipped. ``width`` must be at least 1, else ValueError is raised.
+    Each is counted once with its offset from the entity (-1 is the token before it) and once
+    without. Positions outside the sentence are skipped. ``width`` must be at least 1, else
+    ValueError is raised.
 
     Giuliano, Lavelli and Romano (2006), EACL.
     """
@@ -106,10 +114,10 @@ class LocalContext(_Block):
     def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
         """Add the words and tags around both entities of all pairs to ``counter``, in place.
 
-        Names are (entity, "word" or "tag", offset, value) and the same without the offset. Offsets
-        count from the first token of an entity to the left and from its last to the right, so
-        tokens of the other entity of the pair are included, blinded; tags are not blinded.
-        Positions outside the sentence give nothing.
+        Names are (entity, "word" or "tag", offset, value) and (entity, "word" or "tag", value),
+        with "PROT1" or "PROT2" as the entity. Offsets count from the first token of an entity to
+        the left and from its last to the right. Tokens of the other entity and of further ones are
+        included: their words are placeholders, their tags are kept.
         """
         steps = np.arange(1, self.width + 1)
         offset = np.concatenate([-steps[::-1], steps])
@@ -137,10 +145,10 @@ class LocalContext(_Block):
 class GlobalContext(_Block):
     """Counts of n-grams of one to ``longest`` stems in three windows, for a linear kernel.
 
-    The windows are *fore* (up to ``outer`` words before the pair, the pair and its middle),
-    *between* (the pair and its middle) and *after* (the pair, its middle and up to ``outer`` words
-    behind). Of a long middle the first ``inner`` words count. An entity is one word, however many
-    tokens it has.
+    The window *fore* is up to ``outer`` words before the pair, the pair, and the words between its
+    entities; *between* is the pair and the words between; *after* is the pair, the words between,
+    and up to ``outer`` words after it. Only the first ``inner`` words between are used. An entity
+    is one word, however many tokens it has.
 
     Giuliano, Lavelli and Romano (2006), EACL.
     """
@@ -166,7 +174,7 @@ class GlobalContext(_Block):
 
         Windows are "fore" (up to the second entity), "between" (from the first to the second) and
         "after" (from the first on); n-grams have 1 to ``longest`` stems. Names are (window,
-        *stems). An n-gram counts in every window that contains it completely.
+        *stems). An n-gram counts in every window that contains all of it.
         """
         windows = self._windows(arrays)
         for size in range(1, self.longest + 1):
@@ -185,11 +193,12 @@ class GlobalContext(_Block):
                 counter.add(name, windows.pair_index[kept], *ngram)
 
     def _windows(self, arrays: PairArrays) -> Windows:
-        """Return the words that count, pair by pair in text order, each of the pair as one word.
+        """Return the words of the windows, pair by pair in text order, each entity as one word.
 
-        ``outer`` and ``inner`` limit the words of each side: the nearest to the pair outside, the
-        first ones in the middle. A run of other entities on one side is one word. The middle always
-        stands between the two entities, even if they overlap or one has gaps.
+        At most ``outer`` words before and after the pair, those nearest to it, and the first
+        ``inner`` words between its entities are included. A run of other entities on one side is a
+        single word. The words between always come after the first entity and before the second,
+        even if the entities overlap or have gaps.
         """
         pair_token = (arrays.side >= 0).nonzero()[0]
         pair_token = pair_token[~_continues_name(arrays, pair_token)]
@@ -215,9 +224,9 @@ class GlobalContext(_Block):
 
 @dataclass(frozen=True, eq=False)
 class Windows:
-    """Words of the windows of all pairs, one after the other; arrays have one entry per word.
+    """Words of the windows of all pairs of a ``GlobalContext``, one entry per word.
 
-    ``word`` are numbers of the lexicon, ``pair_index`` the pair of each word.
+    ``word`` has lexicon numbers, ``pair_index`` the pair of each word.
     """
 
     word: Indices
@@ -227,15 +236,16 @@ class Windows:
 
 
 def _repeat_word(arrays: PairArrays, word: str) -> Indices:
-    """Return the lexicon number of one word, once per pair, shape (pairs,)."""
+    """Return an array with the lexicon number of ``word`` for each pair, shape (pairs,)."""
     return np.full(len(arrays.pairs), arrays.lexicon(word), dtype=np.intp)
 
 
 def _continues_name(arrays: PairArrays, pair_token: Indices) -> NDArray[np.bool_]:
-    """Return which pair tokens are not the first of a run of other entities on one side.
+    """Return which pair tokens continue a run of other entities on one side of the pair.
 
-    Such a run counts as one word, even if it consists of several entities. ``pair_token`` is
-    sorted, and neighbours in it count as neighbours in the text; the mask has its length.
+    Such a run, which may consist of several entities, counts as one word: only its first token is
+    not marked. ``pair_token`` is sorted, and its neighbouring items count as neighbours in the
+    text; the mask has its length.
     """
     is_other = arrays.words[pair_token] == arrays.lexicon(OTHER_ENTITY)
     mask = np.zeros(len(pair_token), dtype=bool)
@@ -250,7 +260,7 @@ def _continues_name(arrays: PairArrays, pair_token: Indices) -> NDArray[np.bool_
 class SideWords(_Block):
     """Counts of stems before, between and after the entities of a pair, for a linear kernel.
 
-    The pair itself is left out, other entities count as ``PROT``.
+    Tokens of the pair's entities are left out, those of other entities count as ``PROT``.
     """
 
     parse: Parse = "auto"
@@ -271,11 +281,12 @@ class PathWalks(_Block):
     """Counts of walks along the dependency path between two entities, for a linear kernel.
 
     The path is the alternating sequence ``w0 d1 w1 d2 ... wk`` of words and dependencies, marked
-    ``>`` if they lead down to a dependent and ``<`` if up to a governor. Counted are its n-grams of
-    three (word-dependency-word and dependency-word-dependency) in words and in parts of speech, its
-    n-grams of five in words, single words and dependencies, the whole path as dependencies, as
-    words and as parts of speech, its length, and every dependency by which a word off the path
-    depends on a word of the path. A pair without a path has only the feature ``length none``.
+    ``>`` if they lead down to a dependent and ``<`` if up to a governor. Features are its n-grams
+    of three items (word-dependency-word and dependency-word-dependency) in words and in parts of
+    speech, its n-grams of five in words, single words and dependencies, the whole path as
+    dependencies, as words and as parts of speech, its length, and every dependency by which a word
+    off the path depends on a word of the path. A pair without a path has only the feature ``length
+    none``.
 
     Bunescu and Mooney (2005), HLT/EMNLP; Kim, Yoon and Yang (2008), Bioinformatics 24(1).
     """
@@ -286,9 +297,9 @@ class PathWalks(_Block):
     def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
         """Add the features of the paths of all pairs to ``counter``, in place.
 
-        They are the n-grams of the path, the whole path, its inner words and dependencies, children
-        of its words, and its length. The length is the number of steps as text, "none" without a
-        path and "0" if the entities share a token.
+        They are the length (see below), those of ``_add_walks`` and those of
+        ``_add_path_children``. The length is the number of steps as text, "none" without a path and
+        "0" if the entities share a token.
         """
         lengths = [str(n) if n >= 0 else "none" for n in arrays.paths.length.tolist()]
         counter.add("length", np.arange(len(lengths)), arrays.lexicon.encode(lengths))
@@ -300,10 +311,11 @@ def _add_walks(arrays: PairArrays, counter: FeatureCounter) -> None:
     """Add n-grams of the path, the whole path, and its inner words and dependencies.
 
     Adds to ``counter``, in place. Walks alternate words (or coarse tags) and labels of steps; their
-    n-grams ("walk of words", "walk of tags") have 3 parts, of words also 5. Whole paths ("path of
-    words", "path of tags", "path of dependencies") are added for pairs with a path only. Inner
-    words ("word") are those between the two end tokens of the path, which belong to the entities;
-    every step is a "dependency". A path of no step gives whole paths alone.
+    n-grams have 3 items ("walk of words", "walk of tags") or 5 ("walk of words" only). Each pair
+    with a path has the whole path as one feature, in words, in coarse tags and in labels of steps
+    ("path of words", "path of tags", "path of dependencies"). Inner words ("word") are those
+    between the two end tokens of the path, which belong to the entities; every step is a
+    "dependency". A path of length 0 has only the three whole paths.
     """
     pair, position, token = arrays.path_tokens()
     tokens = arrays.paths.tokens
@@ -331,10 +343,10 @@ def _add_walks(arrays: PairArrays, counter: FeatureCounter) -> None:
 def _add_path_children(arrays: PairArrays, counter: FeatureCounter) -> None:
     """Add the dependencies by which a word off the path depends on a word of the path.
 
-    Adds to ``counter``, in place. Each gives two features ``beside``: (word of the path,
-    dependency, child) and (dependency, child). Only children count, not governors. Tokens of the
-    entities at the ends of the path are words of it; other tokens of the entities are not. Pairs
-    without a path get none.
+    Adds two features "beside" for each to ``counter``, in place: (word of the path, dependency,
+    child) and (dependency, child). Dependencies on governors off the path are not added. Only the
+    tokens of the entities at the two ends are on the path; other tokens of the entities are off it.
+    Pairs without a path get none.
     """
     pair, _, token = arrays.path_tokens()
     on_path = np.zeros(int(arrays.pair_token_starts[-1]), dtype=bool)
@@ -352,17 +364,18 @@ def _add_path_children(arrays: PairArrays, counter: FeatureCounter) -> None:
 
 
 def _add_ngrams(prefix: str, sequence: Indices, size: int, counter: FeatureCounter) -> None:
-    """Add all n-grams of ``size`` consecutive items of each row to the counter, under ``prefix``.
+    """Add all n-grams of ``size`` consecutive items of each row to ``counter``, in place.
 
-    ``sequence`` is (pairs, width) of word numbers and padded with -1 at the end of a row; shorter
-    rows give none. Row i of the counter is row i of ``sequence``.
+    The feature is (prefix, *items). ``sequence`` (pairs, width) has word numbers, padded with -1 at
+    the end of a row; a row with fewer items than ``size`` gives none. Row i of the counter is row i
+    of ``sequence``.
     """
     row, start = np.nonzero(sequence[:, size - 1 :] >= 0)
     counter.add(prefix, row, *(sequence[row, start + k] for k in range(size)))
 
 
 def interleave(words: Indices, dependencies: Indices) -> Indices:
-    """Return the rows ``w0 d1 w1 d2 ... wk`` of words w (n, k + 1) and dependencies d (n, k).
+    """Return rows ``w0 d1 w1 d2 ... wk`` of words w (n, k + 1) and dependencies d (n, k).
 
     Padding of -1 is copied like any value.
 
@@ -381,11 +394,12 @@ _ENTITY_SYMBOLS = {FIRST_ENTITY: ord("1"), SECOND_ENTITY: ord("2"), OTHER_ENTITY
 class TriggerRoles(_Block):
     """Trigger words and the structure that links a pair, 0/1 features for a linear kernel.
 
-    Trigger stems before, between, after, anywhere and on the path; the top of the path with its
-    part of speech and with the first and last dependency; verbs and words of the path; the path as
-    coarse dependencies; a middle of up to four tokens as words and as parts of speech; the words
-    before and after the pair; the order of entities (1, 2, X), triggers (k) and negations (n) as a
-    pattern; lengths of path and middle in doubling bins.
+    Features are the trigger stems before, between, after, anywhere and on the path; the top of the
+    path with its part of speech, and with the first and last dependency; verbs and words of the
+    path; the path as coarse dependencies; up to four tokens between the entities as words and as
+    parts of speech; the words before and after the pair; the order of entities (1, 2, X), triggers
+    (k) and negations (n) as a pattern; and the binary logarithms of path length, tokens between and
+    triggers between.
     """
 
     parse: Parse = "auto"
@@ -394,8 +408,8 @@ class TriggerRoles(_Block):
     def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
         """Add all groups of features of all pairs to ``counter``, in place.
 
-        Groups are: triggers, path and its top, short middle, neighbouring words, pattern of
-        entities and triggers, and lengths.
+        See the functions ``_add_triggers``, ``_add_path``, ``_add_middle``, ``_add_neighbours``,
+        ``_add_patterns`` and ``_add_lengths``.
         """
         for add in (
             _add_triggers,
@@ -409,7 +423,7 @@ class TriggerRoles(_Block):
 
 
 def _is_trigger(arrays: PairArrays, words: Indices) -> NDArray[np.bool_]:
-    """Return which of some word numbers are TRIGGERS, as a mask of the same shape.
+    """Return whether each word number is that of one of TRIGGERS, in the same shape.
 
     ``words`` are numbers of ``arrays.lexicon``; placeholders of entities are never triggers.
     """
@@ -417,11 +431,10 @@ def _is_trigger(arrays: PairArrays, words: Indices) -> NDArray[np.bool_]:
 
 
 def _add_triggers(arrays: PairArrays, counter: FeatureCounter) -> None:
-    """Add trigger words with the side they stand on, and those on the path.
+    """Add trigger words with their side of the pair, and those on the path.
 
-    Adds ("trigger", side or "path" or "anywhere", stem) to ``counter``, in place. Every trigger is
-    also added as "anywhere", once per side and once per path. Tokens of the pair's entities are
-    never on a side.
+    Adds ("trigger", side or "path", stem) and, each time, ("trigger", "anywhere", stem) to
+    ``counter``, in place. Sides are "before", "middle" and "after". Entities are never triggers.
     """
     pair_token = ((arrays.side >= 0) & _is_trigger(arrays, arrays.words)).nonzero()[0]
     sides = arrays.lexicon.encode(SIDES)[arrays.side[pair_token]]
@@ -439,11 +452,11 @@ def _add_triggers(arrays: PairArrays, counter: FeatureCounter) -> None:
 def _add_path(arrays: PairArrays, counter: FeatureCounter) -> None:
     """Add top, ends, words and verbs of the path, and the path as coarse dependencies.
 
-    Adds to ``counter``, in place. The top is the token at which the path turns from climbing to
-    descending (the last if it only climbs), with its word and coarse tag. The ends are the labels
-    of the first and the last step of the path, equal for a path of one step; they are added with
-    the top's word ("top between") and alone ("ends of path"). Words and verbs are those strictly
-    inside the path. Pairs without a path, or with a path of no step, are skipped.
+    Adds to ``counter``, in place: ("top", word, coarse tag); ("top between", word of the top, label
+    of the first step, label of the last); ("ends of path", both labels); ("path word", word) and
+    ("path verb", word) for words strictly inside the path; ("coarse path", *coarse dependencies).
+    The top is the token at which the path turns from climbing to descending, the last one if it
+    only climbs. Pairs without a path, or with a path of length 0, are skipped.
     """
     paths = arrays.paths
     rows = (paths.length > 0).nonzero()[0]
@@ -466,10 +479,11 @@ def _add_path(arrays: PairArrays, counter: FeatureCounter) -> None:
 
 
 def _coarse_paths(arrays: PairArrays) -> Indices:
-    """Return the coarse dependencies along each path with directions, (pairs, k), padded with -1.
+    """Return the coarse dependencies along each path, (pairs, k), padded with -1.
 
-    k is the largest number of steps. Values are lexicon numbers of ``dependency_group`` and ">" or
-    "<". Runs of equal ones are merged. A row without a path is all -1.
+    k is the largest number of steps. Values are lexicon numbers of the ``dependency_group`` of a
+    step followed by ">" (down) or "<" (up), such as "subj<"; runs of equal ones are merged. The row
+    of a pair without a path is all -1.
     """
     words = arrays.lexicon.words()
     distinct, inverse = np.unique(arrays.step_labels, return_inverse=True)
@@ -487,11 +501,11 @@ def _coarse_paths(arrays: PairArrays) -> Indices:
 
 
 def _add_middle(arrays: PairArrays, counter: FeatureCounter) -> None:
-    """Add the words and the tags between the entities, each as one feature, where there are few.
+    """Add the words, and the tags, between the entities as one feature each if there are few.
 
-    Adds "middle" and "middle tags" to ``counter``, in place, for pairs with at most
-    MAX_SHORT_MIDDLE tokens between (``arrays.short_middles``). An empty middle is the feature
-    without further parts.
+    Adds ("middle", *words) and ("middle tags", *tags) to ``counter``, in place, for pairs with at
+    most MAX_SHORT_MIDDLE tokens between their entities. If there are none, the features are
+    ("middle",) and ("middle tags",).
     """
     rows, pair_tokens = arrays.short_middles
     for name, values in (
@@ -504,8 +518,8 @@ def _add_middle(arrays: PairArrays, counter: FeatureCounter) -> None:
 def _add_neighbours(arrays: PairArrays, counter: FeatureCounter) -> None:
     """Add the word right before and the word right after each pair to ``counter``, in place.
 
-    The features are "previous" and "next", one of each per pair; "start" and "end" stand for the
-    bounds of the sentence.
+    The features are ("previous", word) and ("next", word), one of each per pair. At the bounds of
+    the sentence the words are "start" and "end".
     """
     all_pairs = np.arange(len(arrays.pairs))
     starts_sentence = arrays.first_token == arrays.sentence_base
@@ -520,13 +534,13 @@ def _add_neighbours(arrays: PairArrays, counter: FeatureCounter) -> None:
 
 
 def _add_patterns(arrays: PairArrays, counter: FeatureCounter) -> None:
-    """Add the order of entities, triggers and negations as a text of symbols.
+    """Add the order of entities, triggers and negations as a string of symbols.
 
-    Adds one "pattern" and one "pattern around" per pair to ``counter``, in place. ``pattern``
-    covers the pair and its middle, ``pattern around`` one more symbol on either side, set off by
-    blanks. Symbols are 1, 2, X (other entity), k (trigger) and n (negation). Other words are
-    skipped, and runs of equal symbols on one side are merged, the pair and its middle being one
-    side.
+    Adds one "pattern" and one "pattern around" per pair to ``counter``, in place. Symbols are 1, 2,
+    X (other entity), k (trigger) and n (negation); other words are skipped. "pattern" covers the
+    tokens from the pair's first to its last; "pattern around" has one more symbol, if there is one,
+    on either side, separated by spaces, such as "k 1k2 ". Runs of equal symbols before, within and
+    after the pair are merged.
     """
     symbol = arrays.lexicon.lookup(_pattern_symbol, arrays.words, np.uint8)
     pair_token = symbol.nonzero()[0]
@@ -550,7 +564,7 @@ def _add_patterns(arrays: PairArrays, counter: FeatureCounter) -> None:
 
 
 def _pattern_symbol(word: str) -> int:
-    """Return the letter of a word in patterns as its ASCII code; 0 for words that are left out.
+    """Return the symbol of a word in patterns as an ASCII code; 0 for words without one.
 
     ``word`` is a stem or the placeholder of an entity. A word that is both a trigger and a negation
     is a trigger (k).
@@ -561,10 +575,11 @@ def _pattern_symbol(word: str) -> int:
 
 
 def _add_lengths(arrays: PairArrays, counter: FeatureCounter) -> None:
-    """Add the bit lengths of path length, middle size and number of triggers between.
+    """Add the binned path length, number of tokens between, and number of triggers between.
 
-    Adds to ``counter``, in place, as texts, one of each for every pair: 0, 1, 2-3, 4-7, ... become
-    "0", "1", "2", "3", ...; "none" for the path length without a path.
+    Adds one "length of path", "length of middle" and "triggers in middle" per pair to ``counter``,
+    in place. Values are the bit lengths of the numbers as text: 0, 1, 2-3, 4-7, ... become "0",
+    "1", "2", "3", ...; "none" is the path length without a path.
     """
     all_pairs = np.arange(len(arrays.pairs))
     pair_token = ((arrays.side == 1) & _is_trigger(arrays, arrays.words)).nonzero()[0]
@@ -588,9 +603,10 @@ _EVENT_NUMBER = {name: number for number, name in enumerate(_EVENT_NAMES)}
 
 
 def _event_number(word: str) -> int:
-    """Return the index in ``_EVENT_NAMES`` of a stem's first class, or of an entity's placeholder.
+    """Return the index in ``_EVENT_NAMES`` of a word's first event class.
 
-    Words that are neither have the class ``_NO_EVENT``.
+    ``word`` is a stem or the placeholder of an entity, which is a class of its own. Other words
+    without a class have ``_NO_EVENT``.
     """
     if word in _ENTITIES:
         return _EVENT_NUMBER[word]
@@ -601,12 +617,12 @@ def _event_number(word: str) -> int:
 class EventRoles(_Block):
     """Classes of event words and their links to a pair, 0/1 features for a linear kernel.
 
-    A word counts as its first class of ``vocabulary.EVENT_CLASSES`` (binding, inhibition, level,
-    loss, ...), so that what was learned about one word holds for others of its class. Features are
-    the classes on each side of the pair and on the path, the class at the top of the path, alone
-    and with the first and last dependency, and n-grams of three along the path (class, dependency,
-    class or dependency, class, dependency), in which words without a class are "-" and entities
-    are ``PROT1``, ``PROT2`` and ``PROT``.
+    The class of a word is its first one in ``vocabulary.EVENT_CLASSES`` (binding, inhibition,
+    level, loss, ...), so that what is learned about one word holds for others of its class.
+    Features are the classes on each side of the pair and on the path; the class of the top of the
+    path, alone and with the first and last dependency; and n-grams of three along the path (class,
+    dependency, class or dependency, class, dependency), in which words without a class are "-" and
+    entities are ``PROT1``, ``PROT2`` and ``PROT``.
     """
 
     parse: Parse = "auto"
@@ -615,10 +631,10 @@ class EventRoles(_Block):
     def extract(self, arrays: PairArrays, counter: FeatureCounter) -> None:
         """Add the features of all pairs to ``counter``, in place.
 
-        Names are ("side", side, class) of event words before, between and after the pair; and for
-        pairs with a path of at least one step ("path", class) of its inner words, also "-", ("top",
-        class), ("top between", class, label of the first step, of the last) and ("walk", three
-        consecutive classes and labels).
+        Names are ("side", side, class) for event words before, between and after the pair. Pairs
+        with a path of at least one step also have ("path", class) for its inner words, including
+        "-" and entities, ("top", class), ("top between", class, label of the first step, label of
+        the last) and ("walk", three consecutive classes and labels).
         """
         codes = arrays.lexicon.encode(_EVENT_NAMES)
 
@@ -656,14 +672,14 @@ class EventRoles(_Block):
 class BetweenSequences:
     """Words and tags from one entity of a pair to the other as two views, each a sequence.
 
-    For locality kernels: ``EachView(LocalityConvolution())``. The tokens of the two entities are
-    read as ``PROT1`` and ``PROT2`` in text order, those of other entities as ``PROT``; runs of
-    equal marks are one symbol. Words are lower-case.
+    For locality kernels: ``EachView(LocalityConvolution())``. In both views the tokens of the two
+    entities are read as ``PROT1`` and ``PROT2`` in text order, those of other entities as ``PROT``;
+    runs of equal placeholders are one symbol. Words are in lower case.
 
     Parameters
     ----------
     margin
-        Tokens of the sentence that are read on either side of the pair.
+        Number of tokens of the sentence that are included on either side of the pair.
     entities
         Span group of the entities.
     """
@@ -686,13 +702,13 @@ class BetweenSequences:
         return MultiView({"words": Sequences.from_lists(words), "tags": Sequences.from_lists(tags)})
 
     def _symbols(self, candidate: Candidate) -> tuple[list[str], list[str]]:
-        """Return the words and the tags of one pair, in text order, two lists of one length.
+        """Return the words and the tags of one pair in text order, as two lists of one length.
 
-        They cover ``margin`` tokens on either side of the pair, within the sentence of its first
-        entity (the Doc, if it has no sentences) but always up to the end of the second. Words are
-        in lower case. Tokens of the pair's entities are PROT1 and PROT2 in both lists, those of
-        other entities PROT; a run of equal ones counts once. A token without tag has its part of
-        speech or "-". Raises ValueError unless the candidate has two spans.
+        They cover the pair and ``margin`` tokens on either side, within the sentence of its first
+        entity (the Doc if it has no sentence boundaries), but always up to the end of the second
+        entity. Words are in lower case. In both lists, tokens of entities are PROT1, PROT2 and
+        PROT, of which runs count once. A token without a tag has its coarse part of speech or,
+        without that, "-". Raises ValueError unless the candidate has two spans.
         """
         if len(candidate.spans) != 2:
             raise ValueError(

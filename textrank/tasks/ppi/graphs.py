@@ -44,33 +44,37 @@ ENTITY_LABELS = ("PROT1", "PROT2", "PROT")  # first and second of the pair, any 
 class DependencyGraph:
     """Graph of the sentence of a pair of entities, in two unconnected parts.
 
-    The dependency part has a vertex per token and per dependency, and edges governor ->
-    dependency -> dependent. Every dependency on a shortest undirected path between any token of
-    one entity and any of the other is marked, with the tokens it touches: marked vertices have
-    labels that begin with ``path:``, and edges of marked dependencies weigh ``path_weight``, all
-    others ``other_weight``. The linear part has the tokens once more, an edge of
-    ``linear_weight`` to the next, and labels that begin with ``before:``, ``middle:`` or
-    ``after:``, as the token lies to the pair; the pair itself is in the middle.
+    The dependency part has a vertex per token and per dependency, and edges governor -> dependency
+    -> dependent. Every dependency on a shortest undirected path between any token of one entity and
+    any of the other is marked, with the tokens it touches: marked vertices have labels that begin
+    with ``path:``, and edges of marked dependencies weigh ``path_weight``, all others
+    ``other_weight``. The linear part has a second vertex for each token, an edge of
+    ``linear_weight`` from each token to the next, and labels that begin with ``before:``,
+    ``middle:`` or ``after:``, depending on where the token is relative to the pair; ``middle:``
+    includes the pair itself.
 
-    Entities are blinded: the text of the first of the pair is ``PROT1``, of the second
-    ``PROT2``, of every other one ``PROT``; the part of speech stays. A token of both is PROT1.
+    Entities are blinded: the text of the first of the pair is ``PROT1``, of the second ``PROT2``,
+    of every other one ``PROT``; the part of speech is kept. A token of both is PROT1.
 
     Airola et al. (2008), BMC Bioinformatics 9(Suppl 11):S2.
 
     Parameters
     ----------
+    path_weight, other_weight, linear_weight
+        Weights of edges, see above; finite and at least 0.
     labels
-        What labels a token: ``"text"``, ``"pos"``, both or none of them.
+        Labels of a token: ``"text"``, ``"pos"``, both or neither.
     words
-        The text as written (``"raw"``), ``"lower"``, ``"lemma"`` or ``"stem"``.
+        Form of the text: as written (``"raw"``), ``"lower"``, ``"lemma"`` or ``"stem"``.
     parse
-        Which dependencies to use: ``"given"`` with the corpus, those of ``"spacy"``, or given if
-        present and spaCy's otherwise (``"auto"``). ``"collapsed"`` is auto with prepositions and
-        coordinations of spaCy's parse collapsed, ``"own"`` the same with spaCy's parse preferred.
+        Dependencies to use: ``"given"`` with the corpus, those of ``"spacy"``, or given if
+        present and spaCy's otherwise (``"auto"``). ``"collapsed"`` is like auto, but collapses
+        prepositions and coordinations of spaCy's parse; ``"own"`` is like collapsed, but prefers
+        spaCy's parse to given dependencies.
     parts
         ``"dependency"``, ``"linear"`` or both.
     drop
-        Types of dependencies that are left out.
+        Types of dependencies to leave out.
     """
 
     path_weight: float = 0.9
@@ -85,7 +89,7 @@ class DependencyGraph:
     def __post_init__(self) -> None:
         """Convert sequences to tuples; raise ValueError if a setting is not valid.
 
-        Weights must be finite and 0 or more, ``parts`` must not be empty; ``labels`` may be.
+        Weights must be finite and at least 0, ``parts`` must not be empty; ``labels`` may be.
         """
         for name in ("labels", "parts", "drop"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
@@ -100,7 +104,7 @@ class DependencyGraph:
             raise ValueError("parts is empty; choose 'dependency', 'linear' or both")
 
     def __call__(self, candidates: Sequence[Candidate]) -> GraphBatch:
-        """Return one graph per candidate, in order; the candidates of a sentence share its shape.
+        """Return one graph per candidate, in order.
 
         Raises ValueError if a candidate does not have two spans, or if its Doc lacks sentence
         boundaries or the parse.
@@ -118,12 +122,14 @@ class DependencyGraph:
     def represent_sentences(
         self, sentences: Iterable[Sentence], candidates: Sequence[Candidate]
     ) -> GraphBatch:
-        """Return the graphs of candidates whose sentences are already analysed, one each, in order.
+        """Return the graphs of candidates whose sentences are already analysed.
+
+        There is one graph per candidate, in the order of ``candidates``.
 
         Parameters
         ----------
         sentences
-            Sentences that together hold every candidate, as ``analyze_sentences`` yields them.
+            Sentences that together contain every candidate, as ``analyze_sentences`` yields them.
         candidates
             Candidates that ``candidate_indices`` of the sentences refer to, all with two spans.
         """
@@ -143,9 +149,10 @@ class DependencyGraph:
     ) -> GraphFamily:
         """Build the dependency graphs of all pairs of a sentence, as one family.
 
-        Vertices 0 to n - 1 are the tokens, vertex n + k is dependency k. Each dependency has two
-        edges of equal weight, governor -> dependency -> dependent: ``path_weight`` on a shortest
-        path, else ``other_weight``. Labels are padded with -1; new ones are added to
+        A family is a set of graphs with the same vertices and edges, but different labels and
+        weights. Vertices 0 to n - 1 are the tokens, vertex n + k is dependency k. Each dependency
+        has two edges of equal weight, governor -> dependency -> dependent: ``path_weight`` on a
+        shortest path, else ``other_weight``. Labels are padded with -1; new ones are added to
         ``label_index``, in place.
         """
         dependencies, n = sentence.dependencies, len(sentence)
@@ -169,10 +176,10 @@ class DependencyGraph:
     def _linear_part(
         self, sentence: Sentence, pairs: SentencePairs, tokens: TokenLabels
     ) -> GraphFamily:
-        """Build the graphs of word order of all pairs of a sentence, as one family.
+        """Build the word-order graphs of all pairs of a sentence, as one family.
 
-        There is an edge of ``linear_weight`` from each token to the next. Vertices are the tokens,
-        labelled "before:", "middle:" or "after:" the pair. ``tokens`` must have the labels behind
+        Vertices are the tokens, with an edge of ``linear_weight`` from each to the next. Labels
+        begin with "before:", "middle:" or "after:". ``tokens`` must have the labels for each of
         SIDE_PREFIXES, as ``_token_labels`` makes them.
         """
         labels = tokens.labels(pairs.sides() + len(self._prefixes) - len(SIDE_PREFIXES))
@@ -183,9 +190,9 @@ class DependencyGraph:
         )
 
     def _word_forms(self, sentence: Sentence) -> list[str]:
-        """Return the text of each token in the form ``self.words``, entities not yet blinded.
+        """Return the text of each token in the form ``self.words``, also of tokens in entities.
 
-        A new list, which the caller may change.
+        The list is new, so the caller may change it.
         """
         if self.words == "raw":
             return list(sentence.texts)
@@ -195,7 +202,7 @@ class DependencyGraph:
 
     @property
     def _prefixes(self) -> tuple[str, ...]:
-        """Return the label prefixes that the chosen parts need: path marks first, then sides."""
+        """Return the label prefixes of the chosen parts: PATH_PREFIXES, then SIDE_PREFIXES."""
         return (PATH_PREFIXES if "dependency" in self.parts else ()) + (
             SIDE_PREFIXES if "linear" in self.parts else ()
         )
@@ -203,10 +210,11 @@ class DependencyGraph:
     def _token_labels(
         self, sentence: Sentence, pairs: SentencePairs, label_index: LabelIndex
     ) -> TokenLabels:
-        """Return the names of the tokens of a sentence, entities blinded.
+        """Return the labels of the tokens of a sentence for all its pairs, entities blinded.
 
-        One kind of label for the text and one for the part of speech, as chosen in ``self.labels``,
-        in this order. Every name is added to ``label_index`` with each of ``_prefixes``, in place.
+        There is one kind of label for the text and one for the part of speech, as chosen in
+        ``self.labels``, in this order. Every label is added to ``label_index`` with each of
+        ``_prefixes``, in place.
         """
         position = np.broadcast_to(np.arange(len(sentence)), pairs.first.shape)
         names, name_index = [], []
@@ -228,10 +236,10 @@ class DependencyGraph:
 
 @dataclass(frozen=True, eq=False)
 class TokenLabels:
-    """Labels of the tokens of a sentence in g graphs, one list of names per kind of label.
+    """Labels of the tokens of a sentence in g graphs.
 
-    g is the number of pairs of the sentence, n its number of tokens. Kinds are the text and the
-    part of speech; there may be none. The length is the number of kinds.
+    g is the number of pairs of the sentence, n its number of tokens. There is one list of names per
+    *kind* of label, text and part of speech; there may be no kind. ``len`` is the number of kinds.
     """
 
     label_ids: tuple[NDArray[np.int32], ...]  # (prefixes, names) per kind
@@ -242,10 +250,10 @@ class TokenLabels:
         return len(self.label_ids)
 
     def labels(self, variant: Indices) -> NDArray[np.int32]:
-        """Return label ids (g, n, kinds) behind the prefixes with the indices ``variant`` (g, n).
+        """Return label ids, shape (g, n, kinds), for one prefix per token.
 
-        A variant is a row of ``label_ids``, which chooses the prefix of each token. If text and
-        part of speech have the same label, as commas do, the second is -1.
+        ``variant`` (g, n) has the index of the prefix of each token, a row of ``label_ids``. If
+        text and part of speech have the same label, as commas do, the second is -1.
         """
         out = np.empty((*variant.shape, len(self)), dtype=np.int32)
         for k, (numbers, names) in enumerate(zip(self.label_ids, self.name_index, strict=True)):
@@ -271,8 +279,9 @@ class SentencePairs:
     def from_candidates(cls, sentence: Sentence, candidates: Sequence[Candidate]) -> SentencePairs:
         """Collect the entities' tokens of the candidates of a sentence.
 
-        ``candidates`` are all of a batch; rows follow ``sentence.candidate_indices``. Each must
-        have two spans; first and second are in text order, whatever the order of the spans.
+        ``candidates`` are all candidates of the batch; rows of the result are in the order of
+        ``sentence.candidate_indices``. Each candidate must have two spans; first and second are in
+        text order, whatever the order of the spans.
         """
         first, second = (
             np.zeros((len(sentence.candidate_indices), len(sentence)), bool) for _ in range(2)
@@ -285,9 +294,9 @@ class SentencePairs:
         return cls(first, second, np.array(token_pairs, dtype=np.intp))
 
     def sides(self) -> Indices:
-        """Return 0 for tokens before the pair, 1 inside or between, 2 after it, (g, n).
+        """Return 0 for tokens before the pair, 1 from its first to its last token, 2 after it.
 
-        Tokens of the entities are inside.
+        Shape (g, n).
         """
         is_entity = self.first | self.second
         has_begun = np.logical_or.accumulate(is_entity, axis=1)
@@ -295,11 +304,12 @@ class SentencePairs:
         return np.where(has_begun, np.where(is_to_come, 1, 2), 0)
 
     def shortest_paths(self, dependencies: Dependencies) -> NDArray[np.bool_]:
-        """Return which of the e dependencies lie on a shortest path of each pair, (g, e).
+        """Return which of the e dependencies are on a shortest path of each pair, (g, e).
 
-        All combinations of a token of either entity count; those without a path or with the same
-        token mark nothing. The dependency between u and v lies on a shortest path from s to t if
-        d(s, u) + 1 + d(v, t) = d(s, t), with d the length of the shortest undirected path.
+        The paths of all combinations of a token of the first and a token of the second entity
+        count. Combinations without a path, or of the same token, have no dependency on their path.
+        With d the length of the shortest undirected path, the dependency between u and v is on a
+        shortest path from s to t if d(s, u) + 1 + d(v, t) = d(s, t).
         """
         end_tokens, inverse = np.unique(self.token_pairs[:, 1:], return_inverse=True)
         s, t = inverse.reshape(-1, 2).T
@@ -318,11 +328,11 @@ class SentencePairs:
 
 @dataclass(frozen=True, eq=False)
 class PathGraphs:
-    """Dependency graphs of all pairs of a batch, with weights and labels marking shortest paths.
+    """Dependency graphs of all pairs of a batch, with weights and labels that mark shortest paths.
 
     Equal to the dependency part of ``DependencyGraph(words="stem", parse=...)``. An *arc* is a
-    dependency, numbered over all sentences. A *mark* is an arc as one pair sees it; the marks of a
-    pair are the arcs of its sentence.
+    dependency, numbered over all sentences. A *mark* is a combination of a pair and an arc of its
+    sentence; marks are ordered by sentence, then pair, then arc.
     """
 
     arrays: PairArrays
@@ -336,7 +346,7 @@ class PathGraphs:
 
     @cached_property
     def _arc_starts(self) -> Indices:
-        """Return the first arc of each sentence, and the number of arcs, (sentences + 1,).
+        """Return the first arc of each sentence, then the number of arcs, (sentences + 1,).
 
         Arcs are dependencies, numbered over all sentences.
         """
@@ -367,25 +377,25 @@ class PathGraphs:
 
     @cached_property
     def _mark_starts(self) -> Indices:
-        """Return where the marks of each pair begin, (pairs,), if pairs are stored by sentence.
+        """Return the position of the first mark of each pair, (pairs,).
 
-        The marks of a pair are the arcs of its sentence. Indexed by pair, not by rank in the
-        storage.
+        Marks are combinations of a pair and an arc of its sentence, ordered by sentence, then pair,
+        then arc. The result is indexed by pair.
         """
         return _starts_in_order(self._arc_counts, self._pair_order)
 
     @cached_property
     def _pair_order(self) -> Indices:
-        """Return the order that sorts pairs by sentence, (pairs,); it is stable."""
+        """Return the pairs sorted by sentence, (pairs,); pairs of a sentence keep their order."""
         return np.argsort(self.arrays.sentence_index, kind="stable")
 
     @cached_property
     def _path_arcs(self) -> tuple[Indices, Indices]:
-        """Return (pair, arc) of all arcs on a shortest path between any tokens of the two entities.
+        """Return (pair, arc) for all arcs on a shortest path between any tokens of both entities.
 
-        The arc between u and v lies on a shortest path from s to t if d(s, u) + 1 + d(v, t) = d(s,
-        t). Two arrays of one length. A (pair, arc) may occur several times; tokens without a path
-        between them and tokens of both entities give none.
+        Two parallel arrays; a (pair, arc) may occur several times. The arc between u and v is on a
+        shortest path from s to t if d(s, u) + 1 + d(v, t) = d(s, t). Tokens without a path between
+        them, and tokens of both entities, have no arcs on their path.
         """
         arrays, distances = self.arrays, self.arrays.distances
         pair, source, target = arrays.entity_token_pairs
@@ -407,9 +417,10 @@ class PathGraphs:
 
     @cached_property
     def _is_on_path(self) -> NDArray[np.bool_]:
-        """Return whether each mark lies on a shortest path of its pair, (marks,).
+        """Return whether each mark is on a shortest path of its pair, (marks,).
 
-        Marks are ordered by sentence, then pair, then arc.
+        Marks are combinations of a pair and an arc of its sentence, ordered by sentence, then pair,
+        then arc.
         """
         pair, arc = self._path_arcs
         mask = np.zeros(int(self._arc_counts.sum()), dtype=bool)
@@ -422,7 +433,7 @@ class PathGraphs:
 
         Graph i is that of ``arrays.pairs[i]``. Vertices are the tokens of the sentence, then its
         dependencies; edges lead from governor to dependency to dependent and weigh ``path_weight``
-        on a shortest path, else ``other_weight``. Labels are up to two per vertex, -1 for none.
+        on a shortest path, else ``other_weight``. Vertices have up to two labels, padded with -1.
         """
         arrays = self.arrays
         vocabulary, labels = self._labels()
@@ -455,7 +466,7 @@ class PathGraphs:
         """Return edges governor -> dependency and dependency -> dependent, (2 arcs, 2).
 
         Vertices count from the start of the sentence, tokens first. The 2 e edges of a sentence
-        with e arcs stand together, those to dependencies first.
+        with e arcs are consecutive, those to dependencies first.
         """
         sentence = self._arc_sentence
         base = self.arrays.sentence_starts[sentence]
@@ -471,9 +482,9 @@ class PathGraphs:
     def _labels(self) -> tuple[tuple[str, ...], NDArray[np.int32]]:
         """Return the label vocabulary, and label ids of all vertices, (vertices, 2), -1 for none.
 
-        Tokens have word and part of speech, dependencies their type, each with or without
-        ``path:``. A word that equals its part of speech, as a comma does, has one label. Vertices
-        are ordered by sentence, then pair, then tokens before dependencies.
+        Tokens have their word and part of speech as labels, dependencies their type; on a shortest
+        path labels begin with ``path:``. A word that equals its part of speech, as a comma does,
+        has one label. Vertices are ordered by sentence, then pair, then tokens before dependencies.
         """
         arrays = self.arrays
         pair, arc = self._path_arcs
@@ -500,9 +511,10 @@ class PathGraphs:
 
 
 def _starts_in_order(sizes: Indices, order: Indices) -> Indices:
-    """Return where lists of these sizes begin if they are stored in this order.
+    """Return where each of several lists begins if they are stored one after the other.
 
-    ``order`` is a permutation of the lists; the result is indexed by list, not by rank.
+    ``sizes`` has the lengths of the lists and ``order``, a permutation, the order in which they are
+    stored. The result is indexed by list.
     """
     starts = np.empty(len(sizes), dtype=np.intp)
     starts[order] = offsets(sizes[order])[:-1]
@@ -510,11 +522,11 @@ def _starts_in_order(sizes: Indices, order: Indices) -> Indices:
 
 
 def _label_ids(codes: Indices, words: list[str]) -> tuple[tuple[str, ...], NDArray[np.int32]]:
-    """Return the labels that occur, and their ids in place of codes, dtype int32.
+    """Return the labels that occur, and the ids of ``codes`` among them, dtype int32.
 
-    A code is 2 * word, plus 1 on a path, where ``word`` is an index of ``words``; -1 stands for no
-    label and stays. Labels on a path begin with ``path:``. Ids follow the order of codes and have
-    the shape of ``codes``, which is not changed; codes with the same label share an id.
+    A code is 2 * w for the label ``words[w]``, 2 * w + 1 for the label with the prefix ``path:``,
+    and -1 for no label, which is also its id. Ids are in the order of codes and have the shape of
+    ``codes``, which is not changed; codes with the same label share an id.
     """
     used = np.zeros(2 * len(words) + 1, dtype=bool)
     used[codes.ravel()] = True
@@ -530,8 +542,8 @@ def _label_ids(codes: Indices, words: list[str]) -> tuple[tuple[str, ...], NDArr
 def to_networkx(graph: LabelledGraph) -> nx.DiGraph:
     """Return the graph as a networkx DiGraph.
 
-    Nodes are the numbers of the vertices, from 0. They have the attribute ``labels`` (a tuple),
-    edges ``weight``.
+    Nodes are the indices of the vertices, with the attribute ``labels`` (a tuple); edges have the
+    attribute ``weight``.
 
     >>> to_networkx(LabelledGraph(["a", "b"], {(0, 1): 0.5})).edges[0, 1]
     {'weight': 0.5}
@@ -545,17 +557,17 @@ def to_networkx(graph: LabelledGraph) -> nx.DiGraph:
 def from_networkx(
     graph: nx.Graph, *, labels: str = "labels", weight: str = "weight", default: float = 1.0
 ) -> LabelledGraph:
-    """Return a labelled graph made from any networkx graph, nodes numbered in their order.
+    """Return a labelled graph made from a networkx graph, with vertices in the order of its nodes.
+
+    Raises ValueError if a weight is not a number.
 
     Parameters
     ----------
     labels
-        Node attribute with a string or an iterable of labels; nodes without it get none.
+        Node attribute with a string or an iterable of labels; nodes without it get no labels.
     weight, default
         Edge attribute with the weight, and the weight of edges without it. Weights of parallel
-        edges add up; undirected edges go both ways, but a loop only once.
-
-    Raises ValueError if a weight is not a number.
+        edges add up; an undirected edge becomes two directed ones, but a loop only one.
 
     >>> from_networkx(nx.Graph([("x", "y")])).edges
     {(0, 1): 1.0, (1, 0): 1.0}
@@ -572,10 +584,10 @@ def from_networkx(
 
 
 def _label_tuple(value: Any) -> tuple[str, ...]:
-    """Return a node attribute (None, a label or several) as a tuple of strings; () for None.
+    """Return the value of a node attribute as a tuple of labels; () for None.
 
-    A string is one label. Anything else must be iterable, and its items become strings; TypeError
-    otherwise.
+    A string is one label. Anything else must be iterable, else TypeError is raised; its items are
+    converted to strings.
     """
     if value is None:
         return ()
@@ -583,10 +595,9 @@ def _label_tuple(value: Any) -> tuple[str, ...]:
 
 
 def _edge_weight(value: Any, edge: tuple[Any, Any]) -> float:
-    """Return the weight as a float; raise ValueError that names the edge if it is not a number.
+    """Return a weight as a float; raise ValueError that names the edge if it is not a number.
 
-    ``edge`` is (source, target) and only for the message. A numeric string is converted; NaN and
-    infinity are not refused here.
+    ``edge`` is (source, target). A numeric string is converted; NaN and infinity are accepted here.
     """
     try:
         return float(value)

@@ -9,8 +9,10 @@ holds the pairs of a batch as flat arrays, so that a feature block computes all 
   token of token t in pair p is ``t + offset[p]``. Arrays such as ``words``, ``side`` and
   ``is_entity`` have one entry per pair token.
 
-Words, tags and labels are integers of one ``Lexicon`` per batch. A ``FeatureExtractor`` adds
-columns of such integers to a ``FeatureCounter``, which counts equal rows and names the columns.
+Words, tags and labels are integers of one ``Lexicon`` per batch. Entities are *blinded*: their
+tokens are replaced by the placeholders PROT1 (first of the pair), PROT2 (second) and PROT (any
+other), so that features do not depend on names. A ``FeatureExtractor`` adds rows of integers, the
+parts of feature names, to a ``FeatureCounter``, which counts equal ones and makes columns of them.
 """
 
 from __future__ import annotations
@@ -57,7 +59,7 @@ class Lexicon:
         return self.numbers.setdefault(word, len(self.numbers))
 
     def encode(self, words: Iterable[str]) -> Indices:
-        """Return the numbers (words,) of words, in their order.
+        """Return the numbers of words, in order, shape (words,).
 
         New words get the next free numbers.
         """
@@ -76,8 +78,8 @@ class Lexicon:
         Parameters
         ----------
         value
-            Function of a word. Results are cached by the identity of the function and for all words
-            of the lexicon, so it must be cheap and always the same object.
+            Function of a word. It is called for all words of the lexicon, and results are cached by
+            the identity of the function, so it must be cheap and always the same object.
         words
             Word numbers of any shape.
         dtype
@@ -102,9 +104,9 @@ class Lexicon:
     ) -> NDArray[np.bool_]:  # (words, width)
         """Return ``value(word)`` for each word number, shape (words, width), bool.
 
-        For functions with several answers per word: ``value`` returns a tuple of ``width``
-        booleans. ``words`` is one-dimensional and may be empty. ``value`` is called once for each
-        distinct word of ``words``; results are not cached, unlike those of ``lookup``.
+        For functions that return a tuple of ``width`` booleans per word. ``words`` is
+        one-dimensional and may be empty. ``value`` is called once for each distinct word of
+        ``words``; unlike those of ``lookup``, results are not cached.
         """
         distinct, inverse = factorize(words)
         vocabulary = self.words()
@@ -112,21 +114,22 @@ class Lexicon:
         return np.array(rows, dtype=bool).reshape(-1, width)[inverse]
 
     def isin(self, members: frozenset[str], words: Indices) -> NDArray[np.bool_]:
-        """Return a mask, of the shape of ``words``, of the word numbers whose word is in the set.
+        """Return which word numbers are those of a word in ``members``, in the shape of ``words``.
 
-        ``members`` must be a constant of a module: results are cached by its identity, for the life
-        of the lexicon.
+        ``members`` must be a module-level constant: results are cached by its identity as long as
+        the lexicon exists.
         """
         return self.lookup(members.__contains__, words)
 
 
 @dataclass
 class FeatureCounter:
-    """Collector of named features: rows have features, names are columns of word numbers.
+    """Collector of named features, which become the columns of a matrix of counts.
 
-    A feature's name is (view, name, *parts), where parts are word numbers of ``lexicon``. Rows 0 to
-    n - 1 are the n pairs; ``new_rows`` appends rows below them, for features that several pairs
-    share. Assign ``view`` before adding features of another view.
+    A feature's name is (view, name, *parts), where parts are word numbers of ``lexicon``; a view is
+    a group of features that can be taken out as a matrix of its own. Rows 0 to n - 1 are the n
+    pairs; ``new_rows`` appends *shared rows*, whose features belong to several pairs. Set ``view``
+    before adding the features of another view.
     """
 
     lexicon: Lexicon
@@ -139,10 +142,9 @@ class FeatureCounter:
     )  # by view, the shared rows of each pair
 
     def new_rows(self, count: int) -> Indices:
-        """Append ``count`` empty rows and return their indices.
+        """Append ``count`` empty rows, to be shared by several pairs, and return their indices.
 
-        They get features by ``add``; which pairs share them is for the caller to note in
-        ``shared``.
+        The caller adds features to them, and sets ``shared`` to say which pair has which row.
         """
         self.n_rows += count
         return np.arange(self.n_rows - count, self.n_rows)
@@ -151,9 +153,8 @@ class FeatureCounter:
         """Add one occurrence of the feature ``(name, *parts)`` to each of ``rows``.
 
         ``rows`` are row indices. Each part is an array of word numbers, one per row, or one number
-        for all rows; there may be none. A row may occur several times; each time counts. The
-        feature belongs to the current view. ``rows`` is kept without a copy: do not change it
-        afterwards.
+        for all rows; there may be no parts. A row that occurs several times is counted each time.
+        ``rows`` is kept without a copy: do not change it afterwards.
         """
         columns = np.empty((len(rows), len(parts)), dtype=np.intp)
         for column, part in enumerate(parts):
@@ -161,10 +162,10 @@ class FeatureCounter:
         self._append(name, rows, columns)
 
     def add_padded(self, name: str, rows: Indices, parts: Indices) -> None:
-        """Add the feature ``(name, *parts[i])`` to row ``rows[i]``, in the current view.
+        """Add the feature ``(name, *parts[i])`` of the current view to row ``rows[i]``.
 
         ``parts`` (rows, longest name) are word numbers; shorter names are padded with -1 at the
-        end. A row of -1 alone adds the feature ``(name,)``.
+        end. A row of only -1 adds the feature ``(name,)``.
         """
         sizes = (parts >= 0).sum(axis=1)
         for size in np.bincount(sizes).nonzero()[0].tolist():
@@ -172,7 +173,7 @@ class FeatureCounter:
             self._append(name, rows[index], parts[index, :size])
 
     def _append(self, name: str, rows: Indices, parts: Indices) -> None:
-        """Store occurrences of a feature of the current view by the number of their parts.
+        """Store occurrences of a feature of the current view, grouped by the number of their parts.
 
         Row ``rows[i]`` has the parts ``parts[i]``; ``parts`` (rows, parts) has no padding. Neither
         array is copied.
@@ -183,8 +184,7 @@ class FeatureCounter:
     def features(self, *, binary: bool = False) -> Features:
         """Return the features of the current view, (rows, names): counts, or 0/1 if ``binary``.
 
-        All features must have been added under this one view, else ValueError is raised. Rows
-        include the shared ones.
+        Shared rows are included. Raises ValueError if features were added under another view, too.
         """
         return self.joint_features(self.n_rows, {self.view: binary}).view(self.view)
 
@@ -192,17 +192,16 @@ class FeatureCounter:
         """Return the features of several views in one matrix, (rows, names), shared rows included.
 
         Columns of all views are mixed, sorted by the number of parts of the feature name, then by
-        first occurrence; the result has the view of each. So the order of the columns of a view
-        does not depend on other views. Shared rows belong to sentences and count for all their
-        pairs.
+        first occurrence; the result knows the view of each. So the order of a view's columns does
+        not depend on other views.
 
         Parameters
         ----------
         pairs
             Number of rows that are pairs; the others are shared rows.
         binary
-            By view, whether features are 0/1 instead of counts. Its keys are the views, in order;
-            raises ValueError if features were added to a view that is missing.
+            For each view, whether its features are 0/1 instead of counts. The keys are the views of
+            the result, in order; raises ValueError if features were added to another view.
         """
         groups = dict(sorted(self.groups.items()))
         additions = [addition for group in groups.values() for addition in group]
@@ -230,8 +229,8 @@ class FeatureCounter:
         """Return one integer per occurrence, equal for equal names of the same view.
 
         ``parts_by_size`` has one table (occurrences, parts) per number of parts, ascending;
-        ``prefix`` is the number of (view, name) of each occurrence, table after table. The bits of
-        the result are, from the highest: code of the parts, index of the table, prefix.
+        ``prefix`` is the number of (view, name) of each occurrence, in the order of the tables. The
+        bits of the result are, from the highest: code of the parts, index of the table, prefix.
         """
         prefix_bits, size_bits = len(self.prefixes).bit_length(), len(parts_by_size).bit_length()
         row_bits = 63 - prefix_bits - size_bits
@@ -267,7 +266,7 @@ class FeatureCounter:
 
         ``parts_by_size`` has one table (occurrences, parts) per number of parts, ascending.
         ``prefix`` (columns,) is the number of the column's (view, name); ``first_seen`` (columns,),
-        ascending, is the index of its first occurrence, table after table.
+        ascending, is the index of its first occurrence, counted over all tables.
         """
         widest = parts_by_size[-1].shape[1] if parts_by_size else 0
         table = np.full((len(first_seen), 2 + widest), -1, dtype=np.int32)
@@ -282,7 +281,7 @@ class FeatureCounter:
         return self._compact(table)
 
     def _compact(self, table: NDArray[np.int32]) -> FeatureNames:
-        """Return FeatureNames over only the words that the table uses, in the order of the lexicon.
+        """Return FeatureNames that have only the words of ``table`` in their vocabulary.
 
         ``table`` (names, parts) has one row of word numbers per name; -1 ends a name.
         """
@@ -297,10 +296,10 @@ class FeatureCounter:
 
 
 def _factorize_in_order(codes: Indices) -> tuple[Indices, Indices]:
-    """Return where each distinct code first occurs, and the number of every code in that order.
+    """Number distinct codes by first occurrence, and return where each first occurs.
 
-    The positions are ascending; the numbers, (codes,), count distinct codes from 0. (Sorting by
-    code would let columns depend on what else was looked up in the lexicon.)
+    Returns (positions of first occurrences, ascending; number of every code, (codes,), from 0).
+    Sorting by code instead would let columns depend on what else was looked up in the lexicon.
     """
     order = np.argsort(codes, kind="stable")
     ordered = codes[order]
@@ -322,7 +321,7 @@ def _concatenate(blocks: Sequence[Indices]) -> Indices:
 
 @dataclass(frozen=True, eq=False)
 class PairSentence:
-    """Sentence with word forms that do not depend on the pair.
+    """Sentence with word forms that are the same for all its pairs of entities.
 
     All pairs of a sentence share one object. Lists have one entry per token; do not change them.
     """
@@ -336,12 +335,12 @@ class PairSentence:
 
     @cached_property
     def stems(self) -> list[str]:
-        """Return the stem of every token, including those of entities."""
+        """Return the stem of every token, also of those in entities."""
         return [stem(text) for text in self.texts]
 
     @cached_property
     def words(self) -> list[str]:
-        """Return the stem of every token, with each token of any entity replaced by ``PROT``."""
+        """Return the stem of every token, but ``PROT`` for each token of any entity."""
         words = list(self.stems)
         for token in self.sentence.entities:
             words[token] = OTHER_ENTITY
@@ -349,7 +348,7 @@ class PairSentence:
 
     @property
     def tags(self) -> list[str]:
-        """Return the Penn tag of every token, or its coarse part of speech where it has no tag."""
+        """Return the Penn tag of every token, or its coarse part of speech if it has no tag."""
         return self.sentence.tags
 
     @property
@@ -365,8 +364,9 @@ class PairSentence:
 class EntityPair:
     """Two entities of a sentence, given by their tokens.
 
-    ``first`` is the one that comes first in the text, by first and then by last token; both lists
-    are sorted, not empty, and count from the start of ``context.sentence``. They may share tokens.
+    ``first`` is the entity that comes first in the text, by first and then by last token. Both
+    lists are sorted, not empty, and count from the start of ``context.sentence``. They may share
+    tokens.
     """
 
     context: PairSentence
@@ -375,14 +375,21 @@ class EntityPair:
 
 
 class PairRepresentation(Protocol):
-    """Representation that can start from analysed pairs; equal objects give equal features."""
+    """Representation that can start from pairs that are already analysed.
+
+    Results are cached by the object (``PairBatch.features_of``), so equal objects must give equal
+    features.
+    """
 
     def represent(self, pairs: Sequence[EntityPair]) -> Features:
         """Return the features of pairs, one row each, in order."""
 
 
 class FeatureExtractor(Protocol):
-    """Adder of named features of pairs to a counter; equal objects add the same features."""
+    """Extractor that adds named features of pairs to a counter.
+
+    Equal objects must add the same features, since results are cached by the object.
+    """
 
     binary: ClassVar[bool]  # features are 0/1, not counts
 
@@ -395,16 +402,16 @@ class FeatureExtractor(Protocol):
 
 
 class FeatureBlock(PairRepresentation, FeatureExtractor, Protocol):
-    """Feature extractor that is also a representation by itself."""
+    """Feature extractor that can also be used as a representation on its own."""
 
 
 @dataclass(frozen=True, eq=False)
 class PairBatch(Sequence[EntityPair]):
     """Pairs with their sentences and candidates; a sequence of ``EntityPair``.
 
-    ``pairs`` are in the order of ``candidates``; ``sentences`` has each sentence once. Features of
-    a block are computed once and cached: ``feature_cache`` by block, ``joint_cache`` as the joint
-    features that contain a block and the name of its view there.
+    ``pairs`` are in the order of ``candidates``; ``sentences`` has each sentence once. Features are
+    computed once and cached: ``feature_cache`` has the features of a block by itself,
+    ``joint_cache`` the joint features that contain a block, with the name of its view in them.
     """
 
     pairs: list[EntityPair]
@@ -430,8 +437,8 @@ class PairBatch(Sequence[EntityPair]):
     def features_of(self, block: PairRepresentation) -> Features:
         """Return the features of a block, (pairs, features), cached after the first call.
 
-        The block must be hashable; equal blocks share the result. It is taken from the features of
-        an earlier ``extract_jointly`` with this block if there are any.
+        The block must be hashable; equal blocks share the result. If the block was part of an
+        earlier ``extract_jointly``, its features are taken from there.
         """
         if block not in self.feature_cache:
             joint, name = self.joint_cache.get(block, (None, ""))
@@ -441,8 +448,8 @@ class PairBatch(Sequence[EntityPair]):
     def extract_jointly(self, blocks: Mapping[str, FeatureExtractor]) -> JointFeatures:
         """Extract the features of several blocks together, which is faster than one by one.
 
-        ``blocks`` maps view names to extractors. Extracts again even if there is an earlier result;
-        the new one is remembered for ``features_of`` and ``joint_features``.
+        ``blocks`` maps view names to extractors. Features are extracted again even if there is an
+        earlier result; the new one replaces it for ``features_of`` and ``joint_features``.
         """
         counter = FeatureCounter(self.arrays.lexicon, len(self))
         for counter.view, block in blocks.items():
@@ -454,10 +461,10 @@ class PairBatch(Sequence[EntityPair]):
         return joint
 
     def joint_features(self, blocks: Mapping[str, FeatureExtractor]) -> JointFeatures:
-        """Return joint features with all ``blocks``, which are extractors by view name.
+        """Return joint features that contain all ``blocks``, which are extractors by view name.
 
-        An earlier result that contains them under the same names is reused; it may have other views
-        as well. Otherwise they are extracted and remembered.
+        An earlier result that has them under the same names is reused; it may have other views as
+        well. Otherwise they are extracted and cached.
         """
         for joint, _ in self.joint_cache.values():
             if all(self.joint_cache.get(block) == (joint, name) for name, block in blocks.items()):
@@ -471,15 +478,18 @@ class PairBatch(Sequence[EntityPair]):
 
 
 def pair_arrays(pairs: Sequence[EntityPair]) -> PairArrays:
-    """Return the pairs as arrays; a PairBatch computes them once, other sequences at each call."""
+    """Return the pairs as arrays.
+
+    Those of a PairBatch are computed once; those of another sequence at each call.
+    """
     return pairs.arrays if isinstance(pairs, PairBatch) else PairArrays.from_pairs(pairs)
 
 
 def extract_features(block: FeatureBlock, pairs: Sequence[EntityPair]) -> Features:
     """Return the features of one block alone, (pairs, features).
 
-    0/1 if ``block.binary``, else counts. Rows are in the order of ``pairs``, followed by shared
-    rows if the block adds any to the counter. Nothing is cached but the arrays of a PairBatch.
+    Values are 0/1 if ``block.binary``, else counts. Rows are in the order of ``pairs``, followed by
+    shared rows if the block adds any to the counter. Only the arrays of a PairBatch are cached.
     """
     arrays = pair_arrays(pairs)
     counter = FeatureCounter(arrays.lexicon, len(pairs))
@@ -491,9 +501,10 @@ def analyze_pairs(candidates: Sequence[Candidate], parse: Parse) -> PairBatch:
     """Analyse the sentences of candidates and return each candidate as a pair of entities.
 
     Pairs are in the order of ``candidates``; the entities of each pair are in text order. Pairs of
-    one sentence share its analysis, without punctuation dependencies. ``parse`` is "given" (with
-    the corpus), "spacy", "auto" (given, else spaCy's), "collapsed" (auto, prepositions and
-    coordinations of spaCy's collapsed) or "own" (the same, spaCy's preferred, lost subjects
+    one sentence share its analysis, from which dependencies of punctuation are dropped. ``parse``
+    chooses the dependencies: "given" (with the corpus), "spacy" (spaCy's), "auto" (given, else
+    spaCy's), "collapsed" (like auto, but with prepositions and coordinations of spaCy's collapsed)
+    or "own" (like collapsed, but spaCy's are preferred to given ones, and lost subjects are
     repaired). Raises ValueError if a candidate does not have exactly two spans or its Doc lacks the
     parse.
     """
@@ -520,8 +531,8 @@ def _build_pairs(
 ) -> list[EntityPair]:
     """Return each candidate as a pair in its sentence, in the order of candidates.
 
-    The sentences must cover all candidates, else KeyError is raised, and every candidate must have
-    two spans. The entities of a pair are in text order. Shows progress on a terminal.
+    Every candidate must have two spans and belong to one of the sentences, else KeyError is raised.
+    The entities of a pair are in text order. Shows progress on a terminal.
     """
     pairs: dict[int, EntityPair] = {}
     for sentence in track(sentences, "sentences"):
@@ -536,8 +547,9 @@ def _build_pairs(
 class DependencySteps:
     """Steps along dependencies in both directions, sorted by source token and then by target.
 
-    A step is a dependency together with a direction, so each dependency gives two. The steps from
-    token t are ``starts[t]`` to ``starts[t + 1]`` - 1. Tokens are numbered over the batch.
+    A step is a dependency together with a direction, up to the governor or down to the dependent,
+    so each dependency gives two. The steps from token t have the indices ``starts[t]`` to
+    ``starts[t + 1]`` - 1. Tokens are numbered over the batch.
     """
 
     starts: Indices  # (tokens + 1,)
@@ -546,10 +558,10 @@ class DependencySteps:
     is_down: NDArray[np.bool_]  # (steps,) from governor to dependent
 
     def from_tokens(self, tokens: Indices) -> tuple[Indices, Indices]:
-        """Return all steps from some tokens as two arrays: position in ``tokens``, and step index.
+        """Return all steps from some tokens as two arrays (position in ``tokens``, step index).
 
-        Sorted by position, then by step. A token without dependencies has no entry; a repeated one
-        has its steps at each of its positions.
+        Sorted by position, then by step. A token without dependencies does not occur; a repeated
+        token has its steps at each of its positions.
         """
         start = self.starts[tokens]
         return expand(start, self.starts[tokens + 1] - start)
@@ -557,7 +569,7 @@ class DependencySteps:
 
 @dataclass(frozen=True, eq=False)
 class EntityDistances:
-    """Path lengths from tokens of entities to all tokens of their sentences; inf if unreachable.
+    """Path lengths from tokens of entities to all tokens of their sentences; inf without a path.
 
     Stored as one row per source token: the length from source s to token t of the same sentence is
     ``values[row_offset[row_of_token[s]] + t]``.
@@ -568,20 +580,20 @@ class EntityDistances:
     values: Vector
 
     def between(self, sources: Indices, targets: Indices) -> Vector:
-        """Return path lengths from ``sources`` to ``targets``, elementwise; inf if unreachable.
+        """Return path lengths from ``sources`` to ``targets``, elementwise; inf without a path.
 
         ``sources`` must be tokens of entities, ``targets`` tokens of the same sentences, both of
-        the same shape and numbered over the batch. Neither is checked.
+        the same shape and numbered over the batch. This is not checked.
         """
         return self.values[self.row_offset[self.row_of_token[sources]] + targets]
 
 
 @dataclass(frozen=True, eq=False)
 class ShortestPaths:
-    """Shortest dependency path of each pair: tokens, and the steps between them, padded with -1.
+    """Shortest dependency path of each pair: its tokens and the steps between them, padded with -1.
 
-    A path leads from the first entity to the second; k is the number of steps of the longest. Steps
-    are indices into ``PairArrays.links``.
+    A path leads from the first entity to the second; k is the number of steps of the longest path.
+    Steps are indices into ``PairArrays.links``.
     """
 
     tokens: Indices  # (pairs, k + 1)
@@ -591,9 +603,11 @@ class ShortestPaths:
 
 @dataclass(frozen=True, eq=False)
 class PairArrays:
-    """Pairs of any number of sentences as arrays; see the module docstring for the conventions.
+    """Pairs of any number of sentences as flat arrays; the module docstring has the conventions.
 
-    All arrays are computed on first access. ``cache`` holds results of ``cached``.
+    *Tokens* are numbered over all sentences; a *pair token* is a combination of a pair and a token
+    of its sentence, numbered pair by pair. Arrays are computed on first access. ``cache`` holds
+    results of ``cached``.
     """
 
     pairs: Sequence[EntityPair]
@@ -607,7 +621,7 @@ class PairArrays:
         """Build the arrays of pairs, with a new lexicon.
 
         Sentences are numbered in order of first occurrence; pairs with the same ``context`` object
-        share one.
+        are in the same sentence.
         """
         numbers: dict[int, int] = {}
         contexts: list[PairSentence] = []
@@ -620,10 +634,10 @@ class PairArrays:
         return cls(pairs, contexts, np.array(sentence_index, dtype=np.intp), Lexicon())
 
     def cached(self, make: Callable[[PairArrays], T]) -> T:
-        """Return ``make(self)``, computed at the first call for this function object.
+        """Return ``make(self)``, computed at the first call for this function and then cached.
 
         Pass a module-level function or class method: a new lambda at each call would never be found
-        again.
+        in the cache.
         """
         if make not in self.cache:
             self.cache[make] = make(self)
@@ -631,7 +645,7 @@ class PairArrays:
 
     @cached_property
     def sentence_starts(self) -> Indices:
-        """Return the first token of each sentence, then the token count, (sentences + 1,)."""
+        """Return the first token of each sentence, then the number of tokens, (sentences + 1,)."""
         return offsets([len(context.sentence) for context in self.contexts])
 
     @cached_property
@@ -646,23 +660,22 @@ class PairArrays:
 
     @cached_property
     def sentence_base(self) -> Indices:
-        """Return the first token of the sentence of each pair, (pairs,)."""
+        """Return the first token of each pair's sentence, (pairs,)."""
         return self.sentence_starts[self.sentence_index]
 
     @cached_property
     def token_words(self) -> Indices:
         """Return the stem of each token, as word numbers (tokens,).
 
-        Tokens of any entity that the sentence has are ``PROT``, whether it is in a pair or not.
+        Tokens of all entities of the sentence are ``PROT``, also those that are in no pair.
         """
         return self.lexicon.encode(word for c in self.contexts for word in c.words)
 
     @cached_property
     def token_tags(self) -> Indices:
-        """Return the tag of each token, as word numbers (tokens,).
+        """Return the Penn tag of each token, also in entities, as word numbers (tokens,).
 
-        The Penn tag, or the coarse part of speech where there is none. Tags of entities are not
-        blinded.
+        A token without a tag has its coarse part of speech.
         """
         return self.lexicon.encode(tag for c in self.contexts for tag in c.tags)
 
@@ -677,8 +690,8 @@ class PairArrays:
     def links(self) -> DependencySteps:
         """Return all dependencies except self-loops as steps in both directions.
 
-        Sorted by source, then target; tokens are numbered over the batch. Parallel dependencies of
-        the same two tokens are all kept, in the order of the parse.
+        Sorted by source, then target; tokens are numbered over the batch. Of several dependencies
+        between the same two tokens all are kept, in the order of the parse.
         """
         dependencies = [context.sentence.dependencies for context in self.contexts]
         sizes = np.array([len(d) for d in dependencies], dtype=np.intp)
@@ -697,43 +710,33 @@ class PairArrays:
 
     @cached_property
     def pair_token_starts(self) -> Indices:
-        """Return the first pair token of each pair, then the number of all, (pairs + 1,).
-
-        A pair token is a combination of a pair and a token of its sentence; they are numbered pair
-        by pair.
-        """
+        """Return the first pair token of each pair, then the number of all, (pairs + 1,)."""
         return offsets(self.sentence_sizes)
 
     @cached_property
     def pair_index(self) -> Indices:
-        """Return the pair of each pair token, (pair tokens,), ascending.
-
-        A pair token is a combination of a pair and a token of its sentence.
-        """
+        """Return the pair of each pair token, (pair tokens,), ascending."""
         return np.repeat(np.arange(len(self.pairs)), self.sentence_sizes)
 
     @cached_property
     def offset(self) -> Indices:
         """Return, for each pair, the number to add to a token to get its pair token, (pairs,).
 
-        May be negative. The token is numbered over the batch and must lie in the pair's sentence.
+        May be negative. The token is numbered over the batch and must be in the pair's sentence.
         """
         return self.pair_token_starts[:-1] - self.sentence_base
 
     @cached_property
     def token_index(self) -> Indices:
-        """Return the token, numbered over the batch, of each pair token, (pair tokens,).
-
-        A pair token is a combination of a pair and a token of its sentence.
-        """
+        """Return the token of each pair token, numbered over the batch, (pair tokens,)."""
         return np.arange(int(self.pair_token_starts[-1])) - self.offset[self.pair_index]
 
     @cached_property
     def entity_tokens(self) -> tuple[tuple[Indices, Indices], tuple[Indices, Indices]]:
-        """Return (pair, token) arrays of the first entity and of the second, sorted by pair.
+        """Return (pair, token) arrays of the first entities and of the second, sorted by pair.
 
-        Each of the two results has one entry per token of the entity of a pair; tokens are numbered
-        over the batch.
+        Each of the two results is two parallel arrays with one entry per token of the entity of a
+        pair; tokens are numbered over the batch.
         """
         entities = []
         for lists in ([p.first for p in self.pairs], [p.second for p in self.pairs]):
@@ -745,9 +748,9 @@ class PairArrays:
     def words(self) -> Indices:
         """Return the word of each pair token, as word numbers (pair tokens,).
 
-        A pair token is a combination of a pair and a token of its sentence. The word is the stem,
-        or in entities a placeholder: ``PROT1`` and ``PROT2`` for the first and second of the pair,
-        ``PROT`` for any other. A token of both entities counts as the first.
+        The word is the stem or, in an entity, a placeholder: ``PROT1`` and ``PROT2`` for the first
+        and second of the pair, ``PROT`` for any other entity. A token of both entities is
+        ``PROT1``.
         """
         word = self.token_words[self.token_index]
         for (pair, token), name in zip(
@@ -758,9 +761,9 @@ class PairArrays:
 
     @cached_property
     def is_entity(self) -> NDArray[np.bool_]:
-        """Return which pair tokens belong to one of the two entities of their pair, (pair tokens,).
+        """Return whether each pair token is in one of the two entities of its pair, (pair tokens,).
 
-        Tokens of other entities of the sentence do not.
+        Tokens of other entities of the sentence are not.
         """
         mask = np.zeros(int(self.pair_token_starts[-1]), dtype=bool)
         for pair, token in self.entity_tokens:
@@ -777,7 +780,7 @@ class PairArrays:
 
     @cached_property
     def last_token(self) -> Indices:
-        """Return the last token that belongs to either entity of each pair, (pairs,), inclusive.
+        """Return the last token that belongs to either entity of each pair, (pairs,).
 
         Tokens are numbered over the batch.
         """
@@ -785,10 +788,10 @@ class PairArrays:
 
     @cached_property
     def side(self) -> NDArray[np.int8]:
-        """Return the side of each pair token, (pair tokens,); -1 in an entity of the pair.
+        """Return the index in SIDES of each pair token, (pair tokens,); -1 in the pair's entities.
 
-        A pair token is a combination of a pair and a token of its sentence. It is before the pair's
-        first token (0), after its last (2), or between (1), also inside a gap of an entity.
+        0 is before the pair's first token, 2 after its last, and 1 between, also in a gap of a
+        discontinuous entity.
         """
         side = (self.token_index >= self.first_token[self.pair_index]).astype(np.int8)
         side += self.token_index > self.last_token[self.pair_index]
@@ -797,7 +800,7 @@ class PairArrays:
 
     @cached_property
     def side_sizes(self) -> Indices:  # (pairs, 3)
-        """Return the number of tokens on each of the three SIDES of each pair, (pairs, 3).
+        """Return the number of tokens before, between and after each pair's entities, (pairs, 3).
 
         Tokens of the two entities are not counted.
         """
@@ -807,10 +810,10 @@ class PairArrays:
 
     @cached_property
     def short_middles(self) -> tuple[Indices, Indices]:
-        """Return the tokens between the entities where there are at most MAX_SHORT_MIDDLE.
+        """Return the tokens between the entities of all pairs with at most MAX_SHORT_MIDDLE.
 
-        Returns the pairs with a short middle, (short,), those with an empty one included, and their
-        pair tokens in text order, padded with -1, (short, MAX_SHORT_MIDDLE).
+        Returns these pairs, (short,), including those with no token between, and the pair tokens
+        between their entities in text order, padded with -1, (short, MAX_SHORT_MIDDLE).
         """
         short = self.side_sizes[:, 1] <= MAX_SHORT_MIDDLE
         rows = np.flatnonzero(short)
@@ -834,11 +837,11 @@ class PairArrays:
 
     @cached_property
     def distances(self) -> EntityDistances:
-        """Return path lengths from tokens of entities to all tokens, by breadth-first search.
+        """Return path lengths from tokens of entities to all tokens of their sentences.
 
         A dependency counts 1 in either direction; inf if there is no path. Sources are the tokens
-        of all entities of the sentences, in a pair or not. All sources advance together, one step
-        per iteration.
+        of all entities of the sentences, in a pair or not. The breadth-first search advances all
+        sources together, one step per iteration.
         """
         source, links = self.name_tokens, self.links
         sentence = np.searchsorted(self.sentence_starts, source, side="right") - 1
@@ -864,9 +867,9 @@ class PairArrays:
 
     @cached_property
     def entity_token_pairs(self) -> tuple[Indices, Indices, Indices]:
-        """Return all combinations of a token of the first and a token of the second entity.
+        """Return all combinations of a token of each pair's first and second entity.
 
-        Three arrays, sorted by pair: pair, token of the first entity, token of the second.
+        Three parallel arrays, sorted by pair: pair, token of the first entity, token of the second.
         """
         (first_pair, source), (second_pair, target) = self.entity_tokens
         count, begin = np.bincount(second_pair, minlength=len(self.pairs)), run_starts(second_pair)
@@ -875,10 +878,9 @@ class PairArrays:
 
     @cached_property
     def closest_token_pair(self) -> Indices:
-        """Return, for each pair, the index in ``entity_token_pairs`` with the shortest path.
+        """Return each pair's index in ``entity_token_pairs`` with the shortest path, (pairs,).
 
-        Shape (pairs,). The first one wins ties, also if no tokens of the entities are connected at
-        all.
+        The first of equals; also the first if no tokens of the entities are connected.
         """
         pair, source, target = self.entity_token_pairs
         path_lengths = self.distances.between(source, target)
@@ -887,11 +889,11 @@ class PairArrays:
 
     @cached_property
     def paths(self) -> ShortestPaths:
-        """Return a shortest path between the closest tokens of each pair.
+        """Return a shortest path between the closest tokens of each pair's entities.
 
-        From the first entity to the second; tokens and steps are padded with -1. Among equally
-        short paths, each step goes to the first token in the text, and of parallel dependencies to
-        it the first is taken. Length 0 if the entities share a token, -1 if there is no path.
+        Among equally short paths, each step goes to the first token in the text; of several
+        dependencies between the same tokens the first is taken. Length 0 if the entities share a
+        token, -1 if there is no path.
         """
         _, source, target = self.entity_token_pairs
         current, goal = source[self.closest_token_pair].copy(), target[self.closest_token_pair]
@@ -913,9 +915,9 @@ class PairArrays:
 
     @cached_property
     def step_labels(self) -> Indices:
-        """Return the type and direction of each step of ``links`` as word numbers, (steps,).
+        """Return the type and direction of each step of ``links``, as word numbers (steps,).
 
-        A label is ``nsubj>`` from governor to dependent and ``nsubj<`` back.
+        A label is such as "nsubj>" from governor to dependent and "nsubj<" back.
         """
         links, words = self.links, self.lexicon.words()
         codes = 2 * links.type + links.is_down
@@ -924,10 +926,10 @@ class PairArrays:
         return self.lexicon.encode(names)[inverse]
 
     def path_tokens(self) -> tuple[Indices, Indices, Indices]:
-        """Return all tokens on shortest paths as arrays: pair, position on the path, and token.
+        """Return all tokens on shortest paths as arrays (pair, position on the path, token).
 
-        Sorted by pair and position; position 0 is in the first entity. Pairs without a path have
-        none.
+        Sorted by pair and position; position 0 is in the first entity. Pairs without a path do not
+        occur.
         """
         pair, position = np.nonzero(self.paths.tokens >= 0)
         return pair, position, self.paths.tokens[pair, position]
@@ -935,8 +937,8 @@ class PairArrays:
     def words_at(self, pair: Indices, token: Indices) -> Indices:
         """Return the words of tokens as the given pairs see them, as word numbers.
 
-        Stems; tokens of the pair's entities are ``PROT1`` and ``PROT2``, of other entities
-        ``PROT``. Elementwise: ``token[i]`` must lie in the sentence of ``pair[i]``.
+        Words are stems, or the placeholders ``PROT1``, ``PROT2`` and ``PROT`` in entities (see
+        ``words``). Elementwise: ``token[i]`` must be in the sentence of ``pair[i]``.
         """
         return self.words[token + self.offset[pair]]
 
@@ -944,8 +946,9 @@ class PairArrays:
     def path_tops(self) -> Indices:
         """Return how many upward steps each shortest path begins with, (pairs,); -1 without a path.
 
-        That is the position of the path's highest token if it climbs and then descends. A path that
-        only climbs has its length, one of no step 0.
+        This is the position of the path's highest token, where it turns from climbing to
+        descending. For a path that only climbs it is the length of the path, for a path of length 0
+        it is 0.
         """
         tops = self.paths.length.copy()
         pair, position = np.nonzero(self.paths.steps >= 0)

@@ -1,7 +1,8 @@
-"""Representations of a pair by several views, all computed from one analysis.
+"""Representations of a pair by several views, all computed from one analysis of the sentence.
 
-``PairViews`` has the views that the best PPI pipeline combines; ``StatementViews`` has those of the
-models of status, type and direction.
+A *view* is a named set of features with a kernel of its own. ``PairViews`` has the views that the
+best PPI pipeline combines; ``StatementViews`` has those of the models of status, type and
+direction.
 """
 
 from __future__ import annotations
@@ -55,13 +56,15 @@ PARSE_OF_NAME: Mapping[str, Parse] = {"given": "collapsed", "own": "own"}
 class PairViews:
     """Nine views of a pair of entities, each ``Features``, for ``CombinedViews``.
 
-    ``dependencies`` are the label pairs of the all-paths kernel on the dependency part of
-    ``DependencyGraph``, with stems; ``path``, ``triggers``, ``words``, ``global_context`` and
-    ``local_context`` are ``PathWalks``, ``TriggerRoles``, ``SideWords``, ``GlobalContext`` and
-    ``LocalContext``; ``basic``, ``position`` and ``relation`` are the three sizes of
-    ``PairDescriptors``. Equal to ``Views`` of these representations, but faster: a sentence is
-    analysed once, and paths in graphs are followed once instead of at each comparison. All vectors
-    but those of descriptors have length one (or zero, if a pair has no feature).
+    - ``dependencies``: the label pairs of the all-paths kernel on the dependency part of
+      ``DependencyGraph``, with stems;
+    - ``path``, ``triggers``, ``words``, ``global_context`` and ``local_context``: the blocks
+      ``PathWalks``, ``TriggerRoles``, ``SideWords``, ``GlobalContext`` and ``LocalContext``;
+    - ``basic``, ``position`` and ``relation``: the three sizes of ``PairDescriptors``.
+
+    The result equals that of ``Views`` of these representations but is computed faster: a sentence
+    is analysed once, and paths in graphs are followed once instead of at each comparison. All
+    vectors but those of descriptors have length one (or zero, if a pair has no feature).
 
     Parameters
     ----------
@@ -70,7 +73,7 @@ class PairViews:
         corpus' parse and for spaCy's parse of the same words, each divided by √2, so that
         similarity is the mean of the two (for Gaussians the geometric mean). ``"all"`` adds spaCy's
         parse of spaCy's own tokens (``language.normalization.get_retokenized``), and all views are
-        means over the three. If a Doc has only one parse, as raw text has, it stands for all.
+        means over the three. If a Doc has only one parse, as raw text has, it is used for all.
     entity_counts, name_equality
         Whether to use descriptors that exploit how corpora are annotated, see ``PairDescriptors``.
     averaged
@@ -93,10 +96,10 @@ class PairViews:
     def __call__(self, candidates: Sequence[Candidate]) -> MultiView:
         """Return the views of candidates, which must be pairs of entities, one row per candidate.
 
-        With ``parse`` "both" or "all", views that depend on the parse ("all": all views) have the
-        features of each parse side by side, divided by the root of their number; a Doc with one
-        parse uses it for all. Raises ValueError if a candidate does not have two spans or its Doc
-        lacks the parse.
+        With ``parse`` "both", each view that depends on the parse has the features of both parses
+        side by side, divided by √2; with "all", every view has those of all three, divided by √3. A
+        parse that a Doc lacks is replaced by the one it has. Raises ValueError if a candidate does
+        not have two spans or its Doc lacks the parse.
         """
         if self.parse != "both" and self.parse != "all":
             return self.represent_batch(analyze_pairs(candidates, self.parse))
@@ -122,30 +125,31 @@ class PairViews:
     def represent_batch(self, pairs: PairBatch) -> MultiView:
         """Return the views of analysed pairs, for a ``parse`` other than "both" and "all".
 
-        Named blocks have rows of length one (or zero), descriptors are as they are. The pairs must
-        have been analysed with ``self.parse``; this is not checked.
+        Rows of views with named features have length one (or zero); descriptors are not normalised.
+        The pairs must have been analysed with ``self.parse``; this is not checked.
         """
         joint = pairs.joint_features(self.blocks).normalized
         return MultiView.from_joint(joint, tuple(self.blocks), self._numeric_views(pairs))
 
     @property
     def blocks(self) -> Mapping[str, FeatureBlock]:
-        """Blocks of the views with named features, by name of the view."""
+        """Return the feature blocks of the views with named features, by name of the view."""
         return {**BLOCKS, **EVENT_BLOCKS} if self.events else BLOCKS
 
     def _parse_views(self, pairs: PairBatch) -> dict[str, Features]:
         """Return the views that depend on the parse by name, each (pairs, features).
 
-        These are ``path``, ``triggers``, ``dependencies``, the three sizes of descriptors and, if
-        asked for, ``events``.
+        These are ``path``, ``triggers``, ``dependencies``, the three sizes of descriptors and, with
+        the setting ``events``, ``events``.
         """
         blocks = {**PARSE_BLOCKS, **EVENT_BLOCKS} if self.events else PARSE_BLOCKS
         return {**_extract_views(blocks, pairs), **self._numeric_views(pairs)}
 
     def _numeric_views(self, pairs: PairBatch) -> dict[str, Features]:
-        """Return the views with real values by name: label pairs of graphs, and descriptors.
+        """Return the views with real values by name: ``dependencies`` and the sizes of descriptors.
 
-        Rows of ``dependencies`` have length one (or zero); descriptors are not normalized.
+        ``dependencies`` are label pairs of graphs; their rows have length one (or zero).
+        Descriptors are not normalised.
         """
         graphs = PathGraphs(pairs.arrays).to_batch()
         return {
@@ -167,15 +171,15 @@ class PairViews:
 
     @cached_property
     def _descriptors(self) -> PairDescriptors:
-        """Return ``PairDescriptors`` of all sizes, with the settings of these views.
+        """Return ``PairDescriptors`` of the largest size, with the settings of these views.
 
-        Its own ``parse`` has no effect, since it is only used for pairs that are already analysed.
+        Its ``parse`` has no effect, since it is only used for pairs that are already analysed.
         """
         return PairDescriptors(entity_counts=self.entity_counts, name_equality=self.name_equality)
 
 
 def _extract_views(blocks: Mapping[str, FeatureBlock], pairs: PairBatch) -> dict[str, Features]:
-    """Return the features of blocks as views by name of the block, one row per pair.
+    """Return the features of each block as a view with the block's name, one row per pair.
 
     Rows have length one, or zero if a pair has no feature of the block.
     """
@@ -186,11 +190,11 @@ def _extract_views(blocks: Mapping[str, FeatureBlock], pairs: PairBatch) -> dict
 def _retokenized_candidates(
     candidates: Sequence[Candidate], docs: Mapping[int, Doc]
 ) -> list[Candidate] | None:
-    """Return the candidates in the retokenised copies of their Docs; None if no Doc has a copy.
+    """Return the candidates moved to the retokenised copies of their Docs; None without a copy.
 
-    Same number and order. Entities are matched by span id. A candidate whose Doc has no copy, or
-    whose entities the copy lacks, stays unchanged. ``docs`` maps ``id(doc)`` to the Doc of each
-    candidate.
+    The result has the same number and order of candidates. Their spans are found in the copy by
+    span id. A candidate whose Doc has no copy, or whose spans the copy lacks, is returned
+    unchanged. ``docs`` maps ``id(doc)`` to the Doc of each candidate.
     """
     retokenized_docs = {
         key: copy for key, doc in docs.items() if (copy := get_retokenized(doc)) is not None
@@ -214,13 +218,13 @@ def _retokenized_candidates(
 
 
 def concatenate_parses(views_by_parse: Mapping[str, Mapping[str, Features]]) -> dict[str, Features]:
-    """Return each view with the features of all parses concatenated.
+    """Return each view with the features of all parses side by side.
 
-    ``views_by_parse`` maps the name of a parse to views by name; every parse must have the views of
-    the first, which are those of the result, for the same pairs. Features are divided by the root
-    of the number of parses, so that products are means; feature names begin with the name of the
-    parse. With a single parse its views are returned as they are, with names and values unchanged.
-    Raises ValueError without any parse and KeyError if a later one lacks a view.
+    ``views_by_parse`` maps the name of a parse to its views by name, all for the same pairs; the
+    result has the views of the first parse. Features are divided by the root of the number of
+    parses, so that inner products are means; feature names begin with the name of the parse. With a
+    single parse its views are returned as they are, with names and values unchanged. Raises
+    ValueError without any parse, and KeyError if a later parse lacks a view of the first.
     """
     first, *others = views_by_parse.values()
     if not others:
@@ -237,10 +241,10 @@ def concatenate_parses(views_by_parse: Mapping[str, Mapping[str, Features]]) -> 
 
 
 def _repeat_features(features: Features, prefixes: Sequence[str]) -> Features:
-    """Return ``Features.hstack`` of one set of features under each prefix, but faster.
+    """Return ``Features.hstack`` of the same features under each prefix, but faster.
 
-    Shape (rows, prefixes * features): all features with the first prefix, then with the next. Each
-    name gets a prefix as its first part. Values are not scaled.
+    Shape (rows, prefixes * features): all features with the first prefix, then with the next. A
+    prefix becomes the first part of a name. Values are not scaled.
     """
     matrix, names, n_copies = features.values, features.names, len(prefixes)
     row = np.repeat(np.arange(len(features)), np.diff(matrix.indptr))
@@ -277,11 +281,12 @@ STATEMENT_BLOCK_NAMES = (*STATEMENT_BLOCKS, "sides", "turned")
 
 @dataclass(frozen=True, kw_only=True)
 class StatementViews:
-    """Two views of a question about a pair: ``question`` and ``pair``.
+    """Two views of a question about a pair, ``question`` and ``pair``.
 
-    ``question`` is the candidate's label key, ``pair`` has named features. The features are those
-    of ``StatementCues``, ``StatementRoles``, ``TriggerRoles``, ``PathWalks``, ``SideWords`` (keys
-    ``cues``, ``roles``, ``triggers``, ``path``, ``words``) and the sum and difference of
+    A candidate asks one question, such as the type of an interaction, about a pair of entities.
+    ``question`` is the candidate's label key, ``pair`` has named features. These are of the blocks
+    ``StatementCues``, ``StatementRoles``, ``TriggerRoles``, ``PathWalks`` and ``SideWords`` (keys
+    ``cues``, ``roles``, ``triggers``, ``path``, ``words``), and the sum and difference of
     ``EntityFacts`` (``sides`` and ``turned``). Each block has rows of length one, times its weight
     in ``weights``; a block with weight 0 or no weight is left out. Candidates that ask different
     questions about one pair share its features.
@@ -323,17 +328,19 @@ class StatementViews:
         return MultiView({"question": [c.label_key for c in candidates], "pair": features})
 
     def represent_pairs(self, candidates: Sequence[Candidate]) -> Features:
-        """Return the features of each candidate's pair, one row each, whatever the question.
+        """Return the features of each candidate's pair, one row each, whatever its question.
 
-        Analyses the candidates with the parse "own"; repeated pairs are analysed again.
+        The sentences are analysed with the parse "own". A pair that occurs several times is
+        analysed several times; ``__call__`` avoids that.
         """
         return self.represent_batch(analyze_pairs(candidates, "own"))
 
     def represent_batch(self, pairs: PairBatch) -> Features:
-        """Return the weighted features of pairs analysed with the parse "own", (pairs, features).
+        """Return the weighted features of pairs, (pairs, features).
 
-        Each block has rows of length one, times its weight; blocks of weight 0 are left out. The
-        first part of a feature name is its block, in the order of ``weights``.
+        The pairs must have been analysed with the parse "own". Each block has rows of length one
+        (or zero), times its weight; blocks of weight 0 are left out. The first part of a feature
+        name is its block; blocks are in the order of ``weights``.
         """
         entity_facts = cache(lambda: EntityFacts.from_trees(pair_trees(pairs)))
         feature_makers: dict[str, Callable[[], Features]] = {
@@ -353,7 +360,7 @@ class StatementViews:
 def _pair_key(candidate: Candidate) -> tuple[object, ...]:
     """Return a key that is equal for candidates with the same spans of the same Doc object.
 
-    Spans are compared by start, end and id, in order. It holds ``id(doc)``: valid only as long as
-    the Doc exists.
+    Spans are compared by start, end and id, in order. The key contains ``id(doc)``: it is valid
+    only as long as the Doc exists.
     """
     return id(candidate.doc), *((s.start, s.end, s.id_) for s in candidate.spans)
