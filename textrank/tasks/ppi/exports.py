@@ -1,20 +1,21 @@
 """Facts in the formats of the field: INDRA, PSI-MITAB, BEL, CX2 and networks.
 
-A writer takes facts (``textrank.tasks.ppi.facts``) and yields text. ``EXPORT_FORMATS`` lists the
-writers; ``apply --network`` and ``textrank export`` both choose from it by ``find_format``.
+A *fact* is a relation between two entities, with the statements in texts that support or deny it as
+its *evidence* (``textrank.tasks.ppi.facts``); a statement is asserted, negated or speculated. A
+writer takes facts and yields text. ``EXPORT_FORMATS`` lists the writers; ``apply --network`` and
+``textrank export`` choose one with ``find_format``.
 
 Entities are named by the gene tables of the model ``identifiers``: official symbol, species, HGNC
-and UniProt. An identifier that the tables do not have keeps its CURIE, and a name without an
-identifier its text. Writers state what a format can hold and leave out the rest:
+and UniProt. If the tables lack an identifier, its CURIE is written; a name without an identifier is
+written as text. What a format cannot hold is left out:
 
-==========  ========================  ======================  ========================
-format      negated                   speculated              without direction
-==========  ========================  ======================  ========================
-INDRA       ``epistemics.negated``    ``epistemics``          ``Complex``, or left out
-PSI-MITAB   column 36                 annotation              unspecified roles
-BEL         left out                  annotation ``Status``   ``association``
-networks    counted                   counted                 undirected
-==========  ========================  ======================  ========================
+==========  ========================  ======================  ======================== format
+negated                   speculated              without direction ==========
+========================  ======================  ======================== INDRA
+``epistemics.negated``    ``epistemics``          ``Complex``, or left out PSI-MITAB   column 36
+annotation              unspecified roles BEL         left out                  annotation
+``Status``   ``association`` networks    counted                   counted
+undirected ==========  ========================  ======================  ========================
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ MIN_PMID_DIGITS = 5  # of a document id without prefix: shorter numbers are usua
 
 
 class Entity(NamedTuple):
-    """An end of a fact, with what the gene tables know of it."""
+    """One of the two entities of a fact, with its entry in the gene tables."""
 
     key: str  # of the fact: a CURIE or a normalised name
     name: str  # as most texts write it
@@ -54,14 +55,14 @@ class Entity(NamedTuple):
 
     @property
     def symbol(self) -> str:
-        """Official symbol, or the name as written."""
+        """Official symbol of the gene, or the name as written if the gene is not known."""
         return self.gene.symbol if self.gene else self.name
 
     @property
     def prefix(self) -> str:
         """Prefix of the CURIE, such as "ncbigene"; "" for a name without an identifier.
 
-        A key is a CURIE if it is lower-case letters, a colon and text without blanks.
+        A key is a CURIE if it consists of lower-case letters, a colon and text without white space.
         """
         return self.key.partition(":")[0] if re.fullmatch(r"[a-z]+:\S+", self.key) else ""
 
@@ -79,7 +80,7 @@ class Entity(NamedTuple):
 def describe_ends(fact: Fact) -> tuple[Entity, Entity]:
     """Return the two entities of a fact, in the order of ``fact["ends"]``.
 
-    Loads the gene tables on first use if a key has a prefix.
+    Loads the gene tables on first use if a key contains a colon.
     """
     first, second = fact["ends"]
     return Entity(first, fact["names"][0], _find_gene(first)), Entity(
@@ -89,7 +90,7 @@ def describe_ends(fact: Fact) -> tuple[Entity, Entity]:
 
 @lru_cache(maxsize=65536)
 def _find_gene(key: str) -> Gene | None:
-    """Return the gene of an entity key from the shipped tables, loaded on first use; None if none.
+    """Return the gene of an entity key from the shipped tables, or None.
 
     Keys without a colon are names: they have no gene, and the tables are not loaded for them. The
     last 65 536 results are cached.
@@ -104,10 +105,10 @@ def _find_gene(key: str) -> Gene | None:
 def parse_pmid(document: str) -> str | None:
     """Return the PubMed number in a document id; None if the id is not one.
 
-    The whole id must be the number, of at most nine digits and without leading zero, bare or after
-    "PMID" (with or without a colon, underscore or blank) or "PubMed" (with one), in any case. A
-    bare number counts from ``MIN_PMID_DIGITS`` digits on, a prefixed one always. Surrounding blanks
-    are ignored.
+    The whole id must be the number, of at most nine digits and without leading zero, either alone
+    or after "PMID" (optionally followed by a colon, underscore or space) or "PubMed" (followed by
+    one), in any case. A number alone needs at least ``MIN_PMID_DIGITS`` digits. White space around
+    the id is ignored.
 
     >>> parse_pmid("PMID:12"), parse_pmid("8493578"), parse_pmid("12"), parse_pmid("PMC123456")
     ('12', '8493578', None, None)
@@ -131,7 +132,7 @@ def parse_pmcid(document: str) -> str | None:
 
 
 class Relation(NamedTuple):
-    """How a type of statement is written in each format."""
+    """Representation of a type of statement in each format."""
 
     indra: str  # statement class; "" if there is none
     psi_mi: tuple[str, str]  # interaction type: accession and name
@@ -214,11 +215,11 @@ UNDIRECTED_BEL = "{a} association {b}"
 
 
 def find_relation(evidence: Evidence) -> Relation:
-    """Return how the type of a statement is written.
+    """Return how the relation of a statement is written in each format.
 
-    The type "modification" is made precise by the words that state it: the first of MODIFICATIONS
-    that they contain ("ubiquitinates"), else cleavage, else the general modification. Unknown types
-    are written as an untyped association.
+    For the type "modification" the words that state it decide: the first of MODIFICATIONS that they
+    contain (such as "ubiquitinates"), else cleavage if they contain "cleav" or "proteoly", else the
+    general modification. An unknown type is written as an untyped association.
     """
     relation = RELATIONS.get(evidence["type"], RELATIONS[UNTYPED])
     if evidence["type"] != "modification":
@@ -231,10 +232,11 @@ def find_relation(evidence: Evidence) -> Relation:
 
 
 def _trigger_words(evidence: Evidence) -> str:
-    """Return the words that state a relation, joined by blanks; "" if they are not found.
+    """Return the words that state a relation, separated by spaces; "" if they are not found.
 
-    Offsets count characters of the document, and the place of the sentence in it is not stored: it
-    is the first one at which both names stand in the sentence where their offsets say.
+    Offsets in the evidence count characters of the document, but where its sentence begins is not
+    stored. It is taken to be at the first place at which both names are in the sentence at their
+    offsets.
     """
     sentence = evidence["sentence"]
     (start, _), (other, _) = evidence["spans"]
@@ -250,7 +252,7 @@ def _trigger_words(evidence: Evidence) -> str:
 
 
 class RelationGroup(NamedTuple):
-    """Evidence of a fact, at least one, that states the same relation in the same direction."""
+    """Evidence of a fact that states the same relation in the same direction; at least one item."""
 
     relation: Relation
     direction: str  # "a>b", "b>a" or "none", relative to the ends of the fact
@@ -265,8 +267,8 @@ class RelationGroup(NamedTuple):
 def group_evidence(fact: Fact) -> list[RelationGroup]:
     """Group the evidence of a fact by relation and direction, in order of first occurrence.
 
-    Directions of binding and of untyped statements are dropped (set to "none" in the group, not in
-    the evidence), because they say nothing. Within a group the order of the evidence is kept.
+    The direction of a group is "none" for symmetric relations, binding and untyped ones, whatever
+    that of the evidence. Within a group the order of the evidence is kept.
     """
     groups: defaultdict[tuple[Relation, str], list[Evidence]] = defaultdict(list)
     for row in fact["evidence"]:
@@ -290,11 +292,11 @@ def write_indra(facts: Iterable[Fact]) -> Iterator[str]:
     """Yield a JSON list of INDRA statements, one per fact, class and direction.
 
     ``belief`` is the probability over documents of the asserted evidence; 0 if there is none.
-    Negated evidence has ``epistemics {"negated": true}``, speculated ``{"hypothesis": true}``.
-    Agents have ``db_refs`` EGID, HGNC, FPLX, UP and TEXT where known. A modification without a
-    direction, or of a kind that INDRA does not have, becomes a ``Complex``. A regulation without a
-    direction, or without a sign, has no place in INDRA and is left out. The ``id`` of a statement
-    depends only on its class and the ``db_refs`` of its agents in order.
+    Negated evidence has ``epistemics {"negated": true}``, speculated evidence ``{"hypothesis":
+    true}``. Agents have ``db_refs`` EGID, HGNC, FPLX, UP and TEXT where known. A modification
+    without a direction, or of a kind that INDRA does not have, becomes a ``Complex``. A regulation
+    without a direction or without a sign cannot be expressed in INDRA and is left out. The ``id``
+    of a statement depends only on its class and the ``db_refs`` of its agents in order.
     """
     yield "["
     separator = "\n"
@@ -308,11 +310,11 @@ def write_indra(facts: Iterable[Fact]) -> Iterator[str]:
 def indra_statements(fact: Fact) -> list[dict[str, Any]]:
     """Return a fact as INDRA statements in their JSON form.
 
-    One per INDRA class and direction, in the order of the evidence; groups of evidence that become
-    the same class are merged. Keys are ``type``, ``members`` or two agents by role ("subj" and
+    There is one per INDRA class and direction, in the order of the evidence; groups of evidence
+    with the same class are merged. Keys are ``type``, ``members`` or two agents by role ("subj" and
     "obj", or "enz" and "sub"), ``obj_activity`` of an activation or inhibition, ``belief``,
-    ``evidence`` and ``id``, a UUID of class and agents. Empty if INDRA has no place for any of the
-    evidence, as for a regulation without direction or sign.
+    ``evidence`` and ``id``, a UUID made from class and agents. [] if INDRA cannot express any of
+    the evidence, such as a regulation without direction or sign.
     """
     ends = describe_ends(fact)
     statements: dict[tuple[str, str], dict[str, Any]] = {}
@@ -345,10 +347,10 @@ def indra_statements(fact: Fact) -> list[dict[str, Any]]:
 
 
 def _indra_class(group: RelationGroup) -> str:
-    """Return the INDRA class of a group of evidence; "" if it has no place in INDRA.
+    """Return the INDRA class of a group of evidence; "" if INDRA cannot express it.
 
-    Without a direction, a directed class becomes "Complex" if it is a modification and "" if it is
-    a functional relation, such as activation. A regulation without a sign has none in any case.
+    A directed class without a direction becomes "Complex" if it is a modification, and "" if it is
+    a functional relation, such as activation. A regulation without a sign always has "".
     """
     is_undirected = group.direction == "none" and group.relation.indra not in SYMMETRIC_CLASSES
     if is_undirected:
@@ -359,8 +361,9 @@ def _indra_class(group: RelationGroup) -> str:
 def _to_agent(entity: Entity) -> dict[str, Any]:
     """Return an entity as an INDRA agent: ``name`` (official symbol) and ``db_refs``.
 
-    TEXT is its most frequent spelling. EGID, FPLX and UP come from its key, HGNC and UP from the
-    gene tables, of which the first UniProt accession is used, also in place of that of the key.
+    TEXT is its name as most texts write it. EGID, FPLX or UP is its own identifier. HGNC and UP are
+    taken from the gene tables if these have them; the first UniProt accession there replaces that
+    of the entity.
     """
     refs = {"TEXT": entity.name}
     gene = entity.gene
@@ -382,9 +385,9 @@ def _to_indra_evidence(row: Evidence, fact: Fact, direction: str) -> dict[str, A
 
     Keys are ``source_api``, ``source_id`` (document and offsets), ``text`` (the sentence),
     ``annotations`` (document, probability, type, agents), ``epistemics`` (``negated`` or
-    ``hypothesis``; {} if asserted), ``text_refs`` and, for a PubMed id, ``pmid``. ``direction`` is
-    that of the INDRA statement; raw names and coordinates are in the order of its agents,
-    coordinates relative to the text of the document.
+    ``hypothesis``; {} if asserted), ``text_refs`` and, if the document has a PubMed id, ``pmid``.
+    ``direction`` is that of the INDRA statement; raw names and coordinates are in the order of its
+    agents, coordinates relative to the text of the document.
     """
     document = row["document"]
     names, spans = row.get("names") or fact["names"], row["spans"]
@@ -478,12 +481,12 @@ MAX_MITAB_SENTENCES = 5  # quoted per row
 
 
 def write_mitab(facts: Iterable[Fact]) -> Iterator[str]:
-    """Yield PSI-MITAB 2.7: a header line and a row of 42 columns per fact, relation and polarity.
+    """Yield PSI-MITAB 2.7: a header line, then rows of 42 columns.
 
-    Relations in different directions have rows of their own. Detection method is text mining
-    (MI:0110). The confidence ``textrank-probability`` is the probability over documents; for rows
-    without asserted evidence (negated, or only speculated) that of the most probable statement.
-    Column 36 is "true" for negated statements, which have rows of their own. Up to
+    There is one row per fact, relation, direction and polarity: negated statements have rows of
+    their own, with "true" in column 36. The detection method is text mining (MI:0110). The
+    confidence ``textrank-probability`` is the probability over documents; in rows without asserted
+    evidence (negated, or only speculated) it is that of the most probable statement. Up to
     ``MAX_MITAB_SENTENCES`` sentences are quoted as annotations.
     """
     yield "#" + "\t".join(MITAB_COLUMNS) + "\n"
@@ -508,10 +511,10 @@ def _mitab_cells(
     """Return the 42 cells of a row, in the order of MITAB_COLUMNS; an empty one is "-".
 
     ``rows`` are the evidence of the group that the row is about, at least one. Interactors are in
-    the order of ``ends``, whatever the direction, which only decides their roles. The confidence is
-    the probability over documents, or the largest of ``rows`` if none is asserted; the row then has
-    a caution "speculated", unless ``is_negative``. At most MAX_MITAB_SENTENCES distinct sentences
-    are quoted.
+    the order of ``ends``; the direction only decides their roles. The confidence is the probability
+    over documents or, if no evidence is asserted, the largest probability; the row then has a
+    caution "speculated", unless ``is_negative``. At most MAX_MITAB_SENTENCES distinct sentences are
+    quoted.
     """
     cells = dict.fromkeys(MITAB_COLUMNS, "-")
     roles = group.relation.roles or (_UNSPECIFIED_ROLE, _UNSPECIFIED_ROLE)
@@ -554,9 +557,9 @@ def _mitab_cells(
 def _mitab_id(entity: Entity) -> str:
     """Return the main identifier of an interactor, ``database:id``, escaped for MITAB.
 
-    The database has its name in MITAB (``_MITAB_DATABASES``), or the entity's prefix if it is not
-    listed there. Without an identifier, it is the entity key (the normalised name) with the
-    database "textrank".
+    The database is the entity's prefix, under its name in MITAB if ``_MITAB_DATABASES`` has one.
+    For a name without an identifier it is "textrank", followed by the entity key (the normalised
+    name).
     """
     database = _MITAB_DATABASES.get(entity.prefix, entity.prefix or SOURCE_NAME)
     return _mitab_field(database, entity.local_id)
@@ -583,8 +586,8 @@ def _mitab_other_ids(entity: Entity) -> str:
 def _mitab_aliases(entity: Entity) -> str:
     """Return the aliases of an interactor, joined by "|".
 
-    The symbol as display name, again as gene name if the gene is known, and the name as written, as
-    synonym, if it differs from the symbol.
+    They are the symbol as display name, the symbol as gene name if the gene is known, and the name
+    as written, as synonym, if it differs from the symbol.
     """
     aliases = [_mitab_field("psi-mi", entity.symbol, "display_short")]
     if entity.gene is not None:
@@ -598,7 +601,7 @@ def _mitab_aliases(entity: Entity) -> str:
 def _mitab_taxon(taxon: int) -> str:
     """Return a taxon with its short and full names, ``taxid:9606(human)|...``; "-" for 0.
 
-    A known taxon has one entry per name. One that TAXON_NAMES does not list has its number alone.
+    A taxon that TAXON_NAMES does not have is only written as its number.
     """
     if not taxon:
         return "-"
@@ -611,7 +614,7 @@ def _mitab_taxon(taxon: int) -> str:
 def _mitab_document(document: str) -> str:
     """Return a document as a publication identifier, such as ``pubmed:123`` or ``pmc:PMC12``.
 
-    The id of any other document has the database "textrank".
+    A document id that is neither is written with the database "textrank".
     """
     if pmid := parse_pmid(document):
         return f"pubmed:{pmid}"
@@ -627,9 +630,9 @@ def _psi_mi(term: tuple[str, str]) -> str:
 
 
 def _mitab_field(database: str, value: str, text: str | None = None) -> str:
-    """Return ``database:value(text)``, each part quoted where MITAB needs it.
+    """Return ``database:value(text)``, each part quoted if MITAB requires it.
 
-    The parenthesis is left out if ``text`` is None. Tabs and line ends become blanks, quotation
+    The parenthesis is left out if ``text`` is None. Tabs and line ends become spaces, quotation
     marks are escaped.
 
     >>> _mitab_field("comment", 'A "b" (c)'), _mitab_field("pubmed", "12")
@@ -642,7 +645,7 @@ def _mitab_field(database: str, value: str, text: str | None = None) -> str:
 def _quote_mitab(text: str) -> str:
     """Return text in quotation marks if it has characters that separate fields in MITAB.
 
-    White space is trimmed, and each run of it becomes a blank. Inside the marks, backslashes and
+    White space is trimmed, and each run of it becomes a space. Inside the marks, backslashes and
     quotation marks are escaped by a backslash.
     """
     text = re.sub(r"\s+", " ", text).strip()
@@ -669,10 +672,11 @@ _BEL_SPECIES_NAMESPACES = {HUMAN: "HGNC", MOUSE: "MGI", RAT: "RGD"}
 def write_bel(facts: Iterable[Fact]) -> Iterator[str]:
     """Yield a BEL script: one statement per piece of evidence, with citation and sentence.
 
-    Human genes are ``p(HGNC:symbol)``, mouse and rat genes MGI and RGD, others EGID; families are
-    FPLX, names without identifier TEXT. Binding is ``a => complex(a, b)``, phosphorylation
-    ``a -> p(b, pmod(Ph))``, activation ``a -> act(b)``, and a relation without direction an
-    association. BEL cannot deny a relation, so negated evidence is left out.
+    Human genes are written as ``p(HGNC:symbol)``, mouse and rat genes with MGI and RGD, others with
+    EGID; families with FPLX, names without an identifier with TEXT. Binding is ``a => complex(a,
+    b)``, phosphorylation ``a -> p(b, pmod(Ph))``, activation ``a -> act(b)``, and a directed
+    relation whose direction is unknown an association. BEL cannot deny a relation, so negated
+    evidence is left out.
     """
     yield _bel_header()
     for fact in facts:
@@ -687,7 +691,7 @@ def write_bel(facts: Iterable[Fact]) -> Iterator[str]:
 def _bel_header() -> str:
     """Return the definitions at the beginning of a script: document, namespaces and annotations.
 
-    Namespaces are BEL_NAMESPACES, annotations ``Status`` and ``Probability``. Ends with a blank
+    Namespaces are BEL_NAMESPACES, annotations are ``Status`` and ``Probability``. Ends with a blank
     line.
     """
     lines = [
@@ -706,9 +710,9 @@ def _bel_header() -> str:
 
 
 def _bel_record(row: Evidence, statement: str) -> str:
-    """Return a statement with the citation, sentence and annotations of its evidence.
+    """Return a BEL statement with the citation, sentence and annotations of its evidence.
 
-    The citation is of PubMed if the id of the document is a PubMed id, else "Other". All settings
+    The citation has the type "PubMed" if the document id is a PubMed id, else "Other". All settings
     are unset at the end, so that records are independent.
     """
     document = row["document"]
@@ -726,10 +730,10 @@ def _bel_record(row: Evidence, statement: str) -> str:
 
 
 def _bel_statement(ends: tuple[Entity, Entity], group: RelationGroup) -> str:
-    """Return the BEL statement of a group of evidence, on one line without its end.
+    """Return the BEL statement of a group of evidence, without a line end.
 
-    The acting entity comes first, the first end if there is no direction. A relation that has roles
-    but no direction is an association.
+    The acting entity comes first; without a direction, the first entity of the fact. A directed
+    relation (one with roles) whose direction is unknown is written as an association.
     """
     first, second = ends if group.direction != "b>a" else (ends[1], ends[0])
     is_undirected = group.relation.roles is not None and group.direction == "none"
@@ -739,11 +743,11 @@ def _bel_statement(ends: tuple[Entity, Entity], group: RelationGroup) -> str:
 
 
 def _bel_term(entity: Entity) -> str:
-    """Return the protein abundance of an entity, ``p(HGNC:GRB2)``.
+    """Return the protein abundance of an entity, such as ``p(HGNC:GRB2)``.
 
-    Genes of human, mouse and rat that the tables know have their symbol, other CURIEs of NCBI Gene,
-    FamPlex and UniProt their id, anything else the name in TEXT. Names of other characters than
-    letters, digits and underscores are quoted.
+    Genes of human, mouse and rat that the tables have are written by symbol, other identifiers of
+    NCBI Gene, FamPlex and UniProt by their number or id, anything else as its name in TEXT. A name
+    with characters other than ASCII letters, digits and underscores is quoted.
     """
     namespace = _BEL_SPECIES_NAMESPACES.get(entity.taxon)
     if entity.prefix == "ncbigene" and entity.gene is not None and namespace:
@@ -757,9 +761,9 @@ def _bel_term(entity: Entity) -> str:
 
 
 def _quote_bel(text: str) -> str:
-    """Return a quoted string of BEL on one line.
+    """Return a string of BEL in quotation marks, on one line.
 
-    White space is trimmed, and each run of it becomes a blank; backslashes and quotation marks are
+    White space is trimmed, and each run of it becomes a space; backslashes and quotation marks are
     escaped.
     """
     text = re.sub(r"\s+", " ", text).strip()
@@ -793,9 +797,9 @@ MAX_CX2_SENTENCES = 20  # per edge; the best ones
 def write_cx2(facts: Iterable[Fact]) -> Iterator[str]:
     """Yield a network in CX2, the format of NDEx and Cytoscape.
 
-    Nodes are entities, and facts with asserted evidence edges; other facts, and entities that only
-    they name, are left out. Edges lead in the direction of their fact, or from the first end; the
-    attribute ``directed`` says whether it has one. All facts are read before anything is yielded.
+    Facts with asserted evidence are edges and their entities are nodes; other facts are left out.
+    Edges lead in the direction of their fact, or from its first entity; the attribute ``directed``
+    says whether the fact has a direction. All facts are read before anything is yielded.
     """
     nodes: dict[str, dict[str, Any]] = {}
     edges: list[dict[str, Any]] = []
@@ -867,7 +871,7 @@ _CX2_STYLE: Mapping[str, Any] = {
 def _cx2_node_values(entity: Entity) -> dict[str, Any]:
     """Return the attributes of a node: symbol, key, name, type and species (NCBI taxon).
 
-    The type is "family" for FamPlex, else "protein". The species is left out where it is unknown.
+    The type is "family" for FamPlex, else "protein". An unknown species is left out.
     """
     values: dict[str, Any] = {
         "name": entity.symbol,
@@ -881,8 +885,8 @@ def _cx2_node_values(entity: Entity) -> dict[str, Any]:
 def _cx2_edge_values(fact: Fact, source: Entity, target: Entity) -> dict[str, Any]:
     """Return the attributes of an edge from ``source`` to ``target``, as in _CX2_EDGE_ATTRIBUTES.
 
-    ``evidence`` are the distinct sentences of all statements, also negated ones, by decreasing
-    probability, at most MAX_CX2_SENTENCES.
+    ``evidence`` has the distinct sentences of all statements, also of negated ones, in the order of
+    the fact's evidence, at most MAX_CX2_SENTENCES.
     """
     sentences = dict.fromkeys(row["sentence"] for row in fact["evidence"])
     return {
@@ -909,7 +913,7 @@ def _cite(document: str) -> str:
 
 
 def _count_all(fact: Fact) -> int:
-    """Return the number of statements of a fact: the format can hold them all."""
+    """Return the number of statements of a fact, for formats that can hold all of them."""
     return fact["statements"]
 
 
@@ -932,7 +936,7 @@ def _count_network(fact: Fact) -> int:
 
 
 class ExportFormat(NamedTuple):
-    """A format of facts: the suffixes of its files, its writer, and what it can hold."""
+    """A file format of facts: suffixes, writer, and a function that counts what is written."""
 
     suffixes: tuple[str, ...]
     write: Callable[[Iterable[Fact]], Iterator[str]]
@@ -940,11 +944,10 @@ class ExportFormat(NamedTuple):
 
 
 def _network_format(*suffixes: str) -> ExportFormat:
-    """Return the format of a network writer of ``textrank.tasks.ppi.facts``.
+    """Return the export format of one of the NETWORK_WRITERS of ``textrank.tasks.ppi.facts``.
 
-    The first of ``suffixes`` must be a key of NETWORK_WRITERS and chooses the writer; all of them
-    choose the format of a file. Facts without asserted evidence are not written, nor counted as
-    written.
+    The first of ``suffixes`` chooses the writer; all of them are suffixes of files in the format.
+    Facts without asserted evidence are not written, nor counted as written.
     """
     to_text = NETWORK_WRITERS[suffixes[0]]
 
@@ -970,8 +973,8 @@ EXPORT_FORMATS: Mapping[str, ExportFormat] = {
 def find_format(path: str | Path, format: str | None = None) -> str:
     """Return the key of ``EXPORT_FORMATS`` for a path, or ``format`` if it is given.
 
-    The case of the suffix is ignored; the longest suffix counts, so ``x.indra.json`` is INDRA and
-    ``x.json`` Cytoscape. With ``format`` the path is not looked at. The file need not exist. Raises
+    The case of the suffix is ignored. The longest suffix is used, so ``x.indra.json`` is INDRA and
+    ``x.json`` Cytoscape. With ``format`` the path is ignored. The file need not exist. Raises
     ValueError for an unknown format or suffix.
     """
     if format is not None:
@@ -996,10 +999,10 @@ def find_format(path: str | Path, format: str | None = None) -> str:
 
 
 def write_facts(facts: Iterable[Fact], path: str | Path, *, format: str | None = None) -> None:
-    """Write facts to a file, replaced atomically, in the format of the suffix or ``format``.
+    """Write facts to a file in the format of its suffix, or in ``format``.
 
-    Raises ValueError for an unknown format or suffix, before anything is read or written. If
-    writing fails, an existing file stays as it was.
+    The file is replaced atomically: if writing fails, an existing file stays as it was. Raises
+    ValueError for an unknown format or suffix before anything is read or written.
     """
     writer = EXPORT_FORMATS[find_format(path, format)].write
     with open_atomic(path) as file:

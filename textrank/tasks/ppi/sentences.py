@@ -1,9 +1,9 @@
 """Analysed sentences: tokens, parts of speech, entities and dependencies that candidates share.
 
-``analyze_sentences`` is the entry. It groups candidates by sentence and yields one ``Sentence``
-each, with the ``Dependencies`` of the chosen parse. Two steps improve spaCy's parse:
+``analyze_sentences`` is the entry point. It groups candidates by sentence and yields one
+``Sentence`` each, with the ``Dependencies`` of the chosen parse. Two steps improve spaCy's parse:
 
-* ``repair_subjects`` gives verbs back a subject that the parser attached elsewhere;
+* ``repair_subjects`` reattaches subjects that the parser attached to the wrong verb;
 * ``collapse_dependencies`` turns the tree into a graph with collapsed prepositions and propagated
   conjunctions, in the style of the Stanford dependencies that PPI corpora come with.
 
@@ -52,8 +52,8 @@ def stem(word: str) -> str:
 def check_choice(name: str, values: Sequence[str], choices: Sequence[str]) -> None:
     """Raise ValueError if one of the values of the setting ``name`` is not among ``choices``.
 
-    The message has the first such value. Pass ``[value]`` for a single one: a bare string would be
-    checked letter by letter.
+    The message names the first such value. For a single value pass ``[value]``: a bare string would
+    be checked letter by letter.
     """
     for value in values:
         if value not in choices:
@@ -63,10 +63,10 @@ def check_choice(name: str, values: Sequence[str], choices: Sequence[str]) -> No
 
 
 def word_form(token: Token, form: WordForm) -> str:
-    """Return the text of a token as a label: as written, lower-cased, its lemma or its stem.
+    """Return a form of a token's text: as written, in lower case, its lemma or its stem.
 
-    ``form`` is ``"raw"``, ``"lower"``, ``"lemma"`` or ``"stem"`` (see ``stem``). As a lemma, a
-    token without one gives its lower-cased text.
+    ``form`` is ``"raw"``, ``"lower"``, ``"lemma"`` or ``"stem"`` (see ``stem``). The lemma of a
+    token without one is its lower-cased text.
     """
     match form:
         case "raw":
@@ -84,7 +84,8 @@ class Dependencies:
     """Dependencies between tokens: governor, dependent and type, one entry per dependency.
 
     e is the number of dependencies. Tokens are indices into a Doc or, after ``within``, into a
-    range of it. A token may depend on several others or none; order is that of the parse.
+    range of it. A token may depend on several others or on none. Dependencies are in the order of
+    the parse.
     """
 
     governor: Indices  # (e,)
@@ -109,7 +110,7 @@ class Dependencies:
             ``"spacy"``: the tree of spaCy's parser. ``"auto"``: given if present, else spaCy's
             tree. ``"collapsed"``: like auto, but spaCy's tree goes through
             ``collapse_dependencies``. ``"own"``: like collapsed, but spaCy's parse is preferred
-            where the Doc has both.
+            if the Doc has both.
         drop
             Dependency types to leave out.
         wanted
@@ -122,7 +123,7 @@ class Dependencies:
         Raises
         ------
         ValueError
-            If the Doc does not have the parse that is asked for.
+            If the Doc does not have the required parse.
         """
         has_corpus_parse, has_spacy_parse = (
             "dependencies" in doc.user_data,
@@ -161,8 +162,8 @@ class Dependencies:
         """Return shortest path lengths along dependencies in either direction, shape (sources, n).
 
         ``n`` is the number of tokens. ``sources`` are token indices; None means all ``n`` tokens.
-        Unreachable tokens are at infinity, a source is at 0 from itself. Uses a dense (n, n)
-        matrix, so call it for a sentence (see ``within``) and not for a whole Doc.
+        The length is 0 from a source to itself and inf without a path. Uses a dense (n, n) matrix,
+        so call it for a sentence (see ``within``) and not for a whole Doc.
         """
         sources = np.arange(n) if sources is None else sources
         linked = np.zeros((n, n), dtype=np.float32)
@@ -181,7 +182,7 @@ class Dependencies:
     def _by_dependent(self) -> tuple[Indices, Indices]:
         """Return the stable order that sorts by dependent, and the sorted dependents, both (e,).
 
-        Kept for the binary search of ``within``.
+        Cached for the binary search of ``within``.
         """
         order = np.argsort(self.dependent, kind="stable")
         return order, self.dependent[order]
@@ -189,8 +190,8 @@ class Dependencies:
     def within(self, start: int, end: int) -> Dependencies:
         """Return the dependencies with both tokens inside [``start``, ``end``), renumbered from 0.
 
-        The order is kept; dependencies that cross the bounds are dropped. Costs a binary search and
-        the number of dependencies inside.
+        The order is kept; dependencies that cross the bounds are dropped. Takes a binary search,
+        and time proportional to the number of dependencies inside.
         """
         order, dependents = self._by_dependent
         low, high = dependents.searchsorted((start, end))
@@ -213,8 +214,8 @@ def has_two_parses(doc: Doc) -> bool:
 class LabelIndex:
     """Mapping from labels to consecutive integers, in order of first occurrence.
 
-    ``ids`` maps a label, with its prefix, to its integer. ``cache`` remembers, for each tuple of
-    prefixes, the ids of a label behind each prefix. Looking up a new label adds it to both, in
+    ``ids`` maps a label, with its prefix, to its integer. ``cache`` maps each tuple of prefixes to
+    the ids of a label with each of these prefixes. Looking up a new label adds it to both, in
     place, although the dataclass is frozen.
     """
 
@@ -232,9 +233,9 @@ class LabelIndex:
         return np.array(rows, dtype=np.int32).reshape(-1, len(prefixes)).T
 
     def _add(self, label: str, prefixes: tuple[str, ...]) -> list[int]:
-        """Assign, cache and return the ids of one label behind each prefix, in that order.
+        """Assign, cache and return the ids of one label with each prefix, in that order.
 
-        ``prefix + label`` keeps the id that it already has. ``prefixes`` must be a key of
+        If ``prefix + label`` already has an id, it keeps it. ``prefixes`` must be a key of
         ``cache``.
         """
         ids = [self.ids.setdefault(p + label, len(self.ids)) for p in prefixes]
@@ -244,9 +245,9 @@ class LabelIndex:
 
 @dataclass(frozen=True, eq=False)
 class Sentence:
-    """Tokens that the candidates of one sentence share, with dependencies and entities.
+    """A sentence with candidates: its tokens, dependencies and entities.
 
-    Several sentences are one ``Sentence`` if a candidate spans them. ``start`` and ``end`` are
+    If a candidate spans several sentences, these are one ``Sentence``. ``start`` and ``end`` are
     token indices of the Doc, ``end`` exclusive. Token indices in ``dependencies``, ``entities`` and
     ``mentions`` count from ``start``. ``attributes`` (tokens, 4) are ORTH, TAG, HEAD and DEP of the
     tokens. Iterating yields the tokens.
@@ -273,9 +274,9 @@ class Sentence:
 
     @cached_property
     def tags(self) -> list[str]:
-        """Return the Penn tag of every token, or its coarse part of speech where it has no tag.
+        """Return the Penn tag of every token, or its coarse part of speech if it has no tag.
 
-        The part of speech is spaCy's ``pos_``, empty where that is missing too.
+        A token without either has "".
         """
         strings, tags = self.doc.vocab.strings, self.attributes[:, 1]
         if not tags.all():
@@ -290,8 +291,8 @@ class Sentence:
         """Return the token indices of each span of a candidate, counted from ``start``.
 
         Spans are in text order, by first and then by last token, which may differ from the order of
-        ``candidate.spans``. Every span must lie in this sentence and cover a token. Of a
-        discontinuous span only its own tokens are listed, without those in its gaps.
+        ``candidate.spans``. Every span must be in this sentence and not empty. For a discontinuous
+        span the tokens in its gaps are not included.
         """
         spans = [[t - self.start for t in tokens_of(span)] for span in candidate.spans]
         return sorted(spans, key=lambda tokens: (tokens[0], tokens[-1]))
@@ -303,9 +304,9 @@ def analyze_sentences(
     """Yield the sentence of every candidate once, document by document.
 
     Documents and, within them, sentences are in the order of their first candidate. A candidate
-    whose spans lie in several sentences gets one ``Sentence`` from the first to the last, apart
-    from that of candidates with other bounds. Leading and trailing tokens that are not words are
-    cut off, unless a span covers them.
+    whose spans are in several sentences gets a ``Sentence`` from the first to the last of them,
+    separate from that of candidates with other bounds. Leading and trailing tokens that are not
+    words are cut off, unless a span covers them.
 
     Parameters
     ----------
@@ -314,15 +315,15 @@ def analyze_sentences(
         are positions in this list; each candidate is in exactly one sentence.
     parse
         Dependencies to use: ``"given"`` with the corpus, ``"spacy"``, ``"auto"`` (given if present,
-        else spaCy's), ``"collapsed"`` (auto, with spaCy's collapsed) or ``"own"`` (collapsed, with
-        spaCy's preferred and lost subjects repaired first).
+        else spaCy's), ``"collapsed"`` (like auto, but spaCy's are collapsed) or ``"own"`` (like
+        collapsed, but spaCy's are preferred, and lost subjects are repaired first).
     drop
         Dependency types to leave out.
 
     Raises
     ------
     ValueError
-        If a Doc has no sentence boundaries or not the parse that is asked for.
+        If a Doc lacks sentence boundaries or the required parse.
     """
     indices_by_doc: dict[int, list[int]] = {}
     for i, candidate in enumerate(candidates):
@@ -365,7 +366,7 @@ class Mentions:
     """Tokens of every entity of a Doc, with first and last token as arrays.
 
     ``tokens`` has one sorted list of token indices of the Doc per entity; ``first`` and ``last``
-    (entities,) are inclusive.
+    (entities,) are its bounds, both inclusive.
     """
 
     tokens: list[list[int]]
@@ -374,7 +375,7 @@ class Mentions:
 
     @classmethod
     def from_doc(cls, doc: Doc) -> Mentions:
-        """Return the entities of the span group ``entities``, without those that cover no token.
+        """Return the entities of the span group ``entities``; those without tokens are left out.
 
         A Doc without the group has none.
         """
@@ -387,9 +388,8 @@ class Mentions:
     def within(self, start: int, end: int) -> list[list[int]]:
         """Return the tokens of each entity inside [``start``, ``end``), counted from ``start``.
 
-        Entities are in text order, by first and then by last token inside. Of an entity that a
-        bound cuts in two, only the tokens inside are returned; entities without a token inside are
-        dropped.
+        Entities are in text order, by first and then by last token inside. If a bound cuts an
+        entity, only its tokens inside are returned; entities without a token inside are dropped.
         """
         near = ((self.first < end) & (self.last >= start)).nonzero()[0].tolist()
         mentions = [[t - start for t in self.tokens[i] if start <= t < end] for i in near]
@@ -422,11 +422,11 @@ def _sentence_bounds(doc: Doc) -> list[int]:
 
 
 def _candidate_extent(candidate: Candidate, bounds: list[int]) -> tuple[int, int]:
-    """Return start and end of the sentences from a candidate's first span to its last.
+    """Return the bounds of the sentences from a candidate's first span in the text to its last.
 
-    First and last by position in the text. ``bounds`` are the first tokens of all sentences of the
-    candidate's Doc and its length; the end is exclusive. The candidate must have a span, and no
-    span may be empty.
+    They are (start, end) token indices, the end exclusive. ``bounds`` are the first tokens of all
+    sentences of the candidate's Doc, and its length. The candidate must have a span, and no span
+    may be empty.
     """
     first = min(span.start for span in candidate.spans)
     last = max(span.end for span in candidate.spans) - 1
@@ -434,10 +434,10 @@ def _candidate_extent(candidate: Candidate, bounds: list[int]) -> tuple[int, int
 
 
 def _cover_spans(bounds: tuple[int, int], candidates: Sequence[Candidate]) -> tuple[int, int]:
-    """Return the bounds [start, end) widened to contain all spans of all candidates.
+    """Return the bounds [start, end) extended to contain all spans of all candidates.
 
-    An entity may include surrounding white space, which trimming would cut off. Bounds never
-    shrink. There must be at least one candidate with a span.
+    An entity may include surrounding white space, which trimming would cut off. There must be at
+    least one candidate with a span.
     """
     spans = [span for candidate in candidates for span in candidate.spans]
     first, last = min(span.start for span in spans), max(span.end for span in spans)
@@ -452,8 +452,8 @@ def _spacy_arcs(doc: Doc) -> list[tuple[int, int, str]]:
 def _missing_parse_message(doc: Doc, parse: Parse) -> str:
     """Return the error message for a Doc without the parse that a setting asks for.
 
-    ``"given"`` asks for the corpus' dependencies; for any other ``parse`` the message advises to
-    use a spaCy pipeline with a parser. Nothing is raised or checked here.
+    For ``"given"`` it says that the corpus has no dependencies, for any other ``parse`` that the
+    spaCy pipeline needs a parser. Nothing is raised or checked here.
     """
     document = f"document {document_id(doc)!r}"
     if parse == "given":
@@ -493,11 +493,11 @@ _SUSPECT_CODES = tuple(
 def repair_subjects(
     table: TokenTable, extents: Iterable[tuple[int, int]], strings: StringStore
 ) -> TokenTable:
-    """Return the token table with subjects given back to verbs that lost them.
+    """Return the token table with subjects attached to verbs whose subject was misattached.
 
     The parser often attaches the subject of a second clause to the first ("A binds B and C inhibits
-    D" read as "B and C"); ``ClauseTree`` has the rules. Arcs that lead out of an extent are cut if
-    something in that extent is repaired: the token then becomes a root.
+    D" read as "B and C"); ``ClauseTree`` has the rules. If an extent is repaired, arcs that lead
+    out of it are cut: the token becomes a root.
 
     Parameters
     ----------
@@ -527,10 +527,10 @@ def repair_subjects(
 def _suspect_verbs(table: TokenTable) -> NDArray[np.bool_]:
     """Return a mask (tokens,) of verbs that may lack their subject.
 
-    A fast filter: sentences without such a verb need no repair. Suspect is a verb (by VERB_TAGS)
-    that is itself labelled a subject, that has one of DEPENDENT_CLAUSE_LABELS and no subject, or
-    that is a conjunct and has a subject with a conjunct. ``table`` has ORTH, TAG, relative HEAD and
-    DEP of all tokens.
+    A fast filter: sentences without such a verb need no repair. A verb (a tag of VERB_TAGS) is
+    marked if it is itself labelled a subject, if it has one of DEPENDENT_CLAUSE_LABELS and no
+    subject, or if it is a conjunct and its subject has a conjunct. ``table`` has ORTH, TAG,
+    relative HEAD and DEP of all tokens.
     """
     n = len(table)
     heads = np.arange(n) + table[:, 2].astype(np.int64)
@@ -555,8 +555,8 @@ class ClauseTree:
     All lists have one entry per token, and token indices count from the start of the sentence. A
     root is its own head. The parser often attaches the subject of a second clause to the first ("A
     binds B and C inhibits D" read as "B and C"); ``repair_subjects`` finds such verbs by tags and
-    labels and reattaches a noun phrase to them. The private rules return *changes*: the new (head,
-    label) by token, empty if the rule does not apply.
+    labels and reattaches a noun phrase to them. The private rules return *changes*: a mapping from
+    tokens to their new (head, label), which is empty if the rule does not apply.
     """
 
     words: Sequence[str]
@@ -566,10 +566,10 @@ class ClauseTree:
 
     @classmethod
     def from_table(cls, table: TokenTable, strings: StringStore) -> ClauseTree:
-        """Build the tree of a sentence; a token whose head lies outside becomes a root.
+        """Build the tree of a sentence; a token whose head is outside becomes a root.
 
-        ``table`` holds the rows of the sentence, with relative heads; ``strings`` resolves its
-        hashes.
+        ``table`` has the rows of the sentence, with relative heads; ``strings`` maps its hashes to
+        strings.
         """
         positions = np.arange(len(table))
         absolute_heads = positions + table[:, 2].astype(np.int64)
@@ -580,20 +580,20 @@ class ClauseTree:
         return cls(words, tags, heads, labels)
 
     def to_table(self, strings: StringStore) -> TokenTable:
-        """Return relative heads and label hashes, (tokens, 2), in the form of ``Doc.to_array``.
+        """Return relative heads and label hashes, (tokens, 2), as in ``Doc.to_array([HEAD, DEP])``.
 
-        The columns are HEAD and DEP. Labels that are new to ``strings`` are added to it.
+        Labels that are new to ``strings`` are added to it.
         """
         relative_heads = np.array(self.heads) - np.arange(len(self.heads))
         labels = np.array([strings.add(label) for label in self.labels], dtype=np.uint64)
         return np.column_stack([relative_heads.astype(np.uint64), labels])
 
     def repair_subjects(self) -> ClauseTree:
-        """Return a tree with lost subjects given back to their verbs; self if nothing was changed.
+        """Return a tree in which lost subjects are attached to their verbs; self if unchanged.
 
         Repaired are finite main verbs whose subject was read as a conjunct of the clause before ("A
         binds B and C inhibits D") or as object of a preposition such as "after". Verbs are repaired
-        from left to right, each in the tree that results from those before it. Changes to a verb
+        from left to right, each in the tree that results from those before it. Changes for a verb
         that would make the tree cyclic are skipped. ``self`` is not modified.
         """
         tree = self
@@ -604,12 +604,13 @@ class ClauseTree:
         return tree
 
     def _repair_verb(self, verb: int) -> Mapping[int, Arc]:
-        """Return the new head and label of each token to change so that ``verb`` gets its subject.
+        """Return the changes that give ``verb`` its subject.
 
-        A conjunct of an earlier verb is tried as a coordinated clause; another verb is, if a finite
-        verb before it is labelled its subject (the last such), and then the two verbs are swapped
-        as well. If that changes nothing, the rule for subordinate clauses is tried. Empty if the
-        verb is not finite or no rule applies.
+        {} if it is not finite or no rule applies. If the verb is a conjunct of an earlier verb, the
+        rule for coordinated clauses (``_repair_coordination``) is tried with that verb. Otherwise,
+        if finite verbs before it are labelled its subjects, that rule is tried with the last of
+        them, and the two verbs are swapped as well (``_swap_verbs``). If this changes nothing,
+        ``_repair_subordinate_clause`` is tried.
         """
         if not self._is_finite(verb):
             return {}
@@ -626,9 +627,9 @@ class ClauseTree:
     def _repair_coordination(self, first: int, verb: int) -> Mapping[int, Arc]:
         """Return changes for "S first ... and noun verb": the noun becomes the subject of ``verb``.
 
-        ``first`` and ``verb`` are the tokens of the two verbs, ``first`` before ``verb``. Empty
-        unless a coordinator (tag CC) lies between the verbs and ``first`` has a subject before it.
-        The last coordinator counts. If ``verb`` already has a subject between the two,
+        ``first`` and ``verb`` are the tokens of the two verbs, ``first`` before ``verb``. {} unless
+        there is a coordinator (tag CC) between the verbs and ``first`` has a subject before it. The
+        last coordinator is used. If ``verb`` already has a subject between the two,
         ``_split_subject`` decides, else ``_subject_after_coordinator``.
         """
         coordinators = [t for t in range(first + 1, verb) if self.tags[t] == "CC"]
@@ -644,10 +645,10 @@ class ClauseTree:
     ) -> Mapping[int, Arc]:
         """Return changes that make the noun right after the coordinator the subject of ``verb``.
 
-        Empty unless between coordinator and verb there is exactly one noun or pronoun that is
-        labelled a conjunct of a token from ``first`` up to the coordinator, and
-        ``_is_free_subject`` accepts it. Tokens with ADJUNCT_LABELS between noun and verb whose head
-        comes before the coordinator move to the verb, the coordinator to ``first``.
+        {} unless between coordinator and verb there is exactly one noun or pronoun that is labelled
+        a conjunct of a token from ``first`` up to the coordinator, and ``_is_free_subject`` accepts
+        it. The coordinator becomes a child of ``first``. Tokens between noun and verb that have one
+        of ADJUNCT_LABELS and a head before the coordinator become children of ``verb``.
         """
         nouns = [
             t
@@ -668,10 +669,10 @@ class ClauseTree:
     def _is_free_subject(self, first: int, verb: int, coordinator: int, noun: int) -> bool:
         """Return whether the noun phrase right after the coordinator can start a clause of its own.
 
-        It must begin right after the coordinator, and ``noun`` must not be followed by another
-        noun. No clause may open between ``first`` and the coordinator (``_opens_clause``), no
-        bracket, colon or semicolon may stand between coordinator and ``verb``, and between ``noun``
-        and ``verb`` neither a wh-word, a coordinator, another main verb nor exactly one comma.
+        It must begin right after the coordinator, and the token after ``noun`` must not be a noun.
+        Between ``first`` and the coordinator no clause may open (``_opens_clause``); between
+        coordinator and ``verb`` there must be no bracket, colon or semicolon; and between ``noun``
+        and ``verb`` no wh-word, no coordinator, no other main verb, and not exactly one comma.
         """
         after = range(noun + 1, verb)
         if self._left_edge(noun) != coordinator + 1 or self.tags[noun + 1].startswith("NN"):
@@ -690,11 +691,12 @@ class ClauseTree:
         """Return changes for a coordinated subject whose first conjunct is an object of ``first``.
 
         ``subject`` is a subject of ``verb`` between the two verbs. If it begins right after the
-        coordinator and ``first`` is labelled a subject, only the coordinator moves to ``first``.
-        Otherwise ``subject`` becomes the object of ``first``, its conjunct the subject of ``verb``,
-        and the coordinator moves to ``first``; this requires a single conjunct, which begins right
-        after the coordinator, a subject that begins right after ``first``, and that ``first`` has
-        no child with OBJECT_LABELS. Else empty.
+        coordinator and ``first`` is labelled a subject, only the coordinator changes: it becomes a
+        child of ``first``. Otherwise ``subject`` becomes the object of ``first``, its conjunct the
+        subject of ``verb``, and the coordinator a child of ``first``. This requires that
+        ``subject`` has a single conjunct, which begins right after the coordinator, that
+        ``subject`` begins right after ``first``, and that ``first`` has no child with one of
+        OBJECT_LABELS; else the result is {}.
         """
         if self._left_edge(subject) == coordinator + 1 and self.labels[first] in SUBJECT_LABELS:
             return {coordinator: (first, "cc")}
@@ -716,13 +718,13 @@ class ClauseTree:
         }
 
     def _repair_subordinate_clause(self, verb: int) -> Mapping[int, Arc]:
-        """Return changes for a noun read as object of "after", "since", ... right before ``verb``.
+        """Return changes for a subject that was read as object of "after", "since" and the like.
 
-        The noun becomes the subject, the preposition the mark, and the verb an adverbial clause of
-        the next verb above the preposition. Adverbs and auxiliaries may stand between noun and
-        verb. Empty unless the preposition is one of SUBORDINATORS and right before the noun phrase,
-        the verb has one of DEPENDENT_CLAUSE_LABELS and no subject before it, and the verb above
-        precedes the preposition.
+        The noun becomes the subject of ``verb``, the preposition its mark, and the verb an
+        adverbial clause of the next verb above the preposition. Only adverbs and auxiliaries may be
+        between noun and verb. {} unless the preposition is one of SUBORDINATORS and right before
+        the noun phrase, the verb has one of DEPENDENT_CLAUSE_LABELS and no subject before it, and
+        the verb above precedes the preposition.
         """
         noun = verb - 1
         while noun > 0 and (self.tags[noun] == "RB" or self.labels[noun] in ("aux", "auxpass")):
@@ -748,10 +750,10 @@ class ClauseTree:
         }
 
     def _swap_verbs(self, first: int, verb: int) -> dict[int, Arc]:
-        """Return changes that make ``verb`` a conjunct of ``first``.
+        """Return changes that make ``verb`` a conjunct of ``first``, which takes its place.
 
-        ``first`` takes its head and label. It becomes a root if ``verb`` is one. Children of
-        ``verb`` before ``first`` move to ``first``.
+        ``first`` gets the head and label of ``verb``, or becomes a root if ``verb`` is one.
+        Children of ``verb`` before ``first`` become children of ``first``.
         """
         head = self.heads[verb]
         moved = {c: (first, self.labels[c]) for c in self._children[verb] if c < first}
@@ -767,9 +769,9 @@ class ClauseTree:
         return False
 
     def _with_arcs(self, arcs: Mapping[int, Arc]) -> ClauseTree:
-        """Return a copy of the tree with the given (head, label) by token; self is not modified.
+        """Return a copy of the tree in which some tokens have a new (head, label).
 
-        Not checked for cycles.
+        ``self`` is not modified; the result is not checked for cycles.
         """
         heads, labels = list(self.heads), list(self.labels)
         for token, (head, label) in arcs.items():
@@ -797,7 +799,8 @@ class ClauseTree:
     def _is_finite(self, verb: int) -> bool:
         """Return whether a verb or one of its auxiliaries is finite.
 
-        Finite are the tags VBZ, VBP and VBD, and for auxiliaries also the modals (MD).
+        Finite tags are VBZ, VBP and VBD, and for auxiliaries (children with a label ``aux*``) also
+        MD.
         """
         auxiliary_tags = (
             self.tags[c] for c in self._children[verb] if self.labels[c].startswith("aux")
@@ -811,18 +814,19 @@ class ClauseTree:
         return self.tags[token].startswith("VB") and not self.labels[token].startswith("aux")
 
     def _opens_clause(self, token: int) -> bool:
-        """Return whether a token is a marker, a wh-word, or one of the CLAUSE_BREAKS.
+        """Return whether a token is a marker, a wh-word, or one of CLAUSE_BREAKS.
 
-        A marker has the label ``mark``, a wh-word a tag that begins with W; the breaks are opening
-        and closing brackets, colons and semicolons.
+        A marker has the label ``mark``, a wh-word a tag that begins with W; the breaks are round
+        and square brackets, colons and semicolons.
         """
         is_marker = self.labels[token] == "mark" or self.tags[token].startswith("W")
         return is_marker or self.words[token] in CLAUSE_BREAKS
 
     def _left_edge(self, token: int) -> int:
-        """Return the token reached by following leftmost children as long as they come before.
+        """Return the first token of the subtree of a token, found by following leftmost children.
 
-        In a projective tree that is the first token of its subtree.
+        A child after its parent is not followed. In a tree that is not projective, the result need
+        not be the first token of the whole subtree.
         """
         while self._children[token] and self._children[token][0] < token:
             token = self._children[token][0]
@@ -853,10 +857,11 @@ def collapse_dependencies(
 
     A preposition and its object become one dependency ``prep_<word>`` (``prepc_<word>`` before a
     clause, ``agent`` for the by-phrase of a passive). All conjuncts depend on the first by
-    ``conj_<word>`` and also take its governor; verbs among them take its subject if they have none.
-    Labels of spaCy's English parsers are mapped to Stanford's; unknown ones stay. Sorted by
-    dependent, then governor, without repeats. Tokens are indices of the Doc; roots depend on
-    nothing. The Doc is not changed, and not checked for a parse: see ``Dependencies.from_doc``.
+    ``conj_<word>``, and also on the governor of the first; verbs among them get the subjects of the
+    first if they have none. Labels of spaCy's English parsers are mapped to Stanford's; unknown
+    ones are kept. Sorted by dependent, then governor, without repeats. Tokens are indices of the
+    Doc; roots depend on nothing. The Doc is not changed, and not checked for a parse: see
+    ``Dependencies.from_doc``.
 
     Parameters
     ----------
@@ -882,10 +887,10 @@ def collapse_dependencies(
 
 @dataclass(frozen=True, eq=False)
 class _Tree:
-    """Parse of a Doc as lists: asking each token for its head and children takes far longer.
+    """Parse of a Doc as lists, which are much faster to read than the attributes of tokens.
 
     ``heads`` and ``labels`` have one entry per token of the Doc; a root is its own head.
-    ``children``, ``objects`` and ``joined`` are only about ``tokens``.
+    ``children``, ``objects`` and ``joined`` only cover ``tokens``.
     """
 
     doc: Doc
@@ -942,12 +947,12 @@ class _Tree:
 
 
 def _collapse_token(tree: _Tree, token: int) -> Triple | None:
-    """Return the collapsed dependency (governor, dependent, type) of a token, None if it has none.
+    """Return the collapsed dependency (governor, dependent, type) of a token, or None.
 
     None for roots, conjuncts, and prepositions (labels ``prep`` and ``agent``) with an object. The
-    object of a preposition depends on what the preposition depends on, by ``prep_<word>``,
+    object of a preposition depends on the head of the preposition, by ``prep_<word>``,
     ``prepc_<word>`` or ``agent``. Other tokens keep their head; their label is mapped to Stanford's
-    where it has another name.
+    if it has another name there.
     """
     head, label = tree.heads[token], tree.labels[token]
     if head == token or label == "conj":
@@ -962,8 +967,8 @@ def _collapse_token(tree: _Tree, token: int) -> Triple | None:
 def _preposition_label(tree: _Tree, preposition: int, object_label: str) -> str:
     """Return ``agent``, ``prep_<word>`` or, for a clause, ``prepc_<word>``, in lower case.
 
-    ``preposition`` is the token index of the word; ``agent`` if that is its label.
-    ``object_label`` is ``pobj`` or ``pcomp`` (a clause).
+    ``preposition`` is a token index; the result is ``agent`` if that is its label. ``object_label``
+    is ``pobj`` or ``pcomp`` (a clause).
     """
     if tree.labels[preposition] == "agent":
         return "agent"
@@ -974,8 +979,9 @@ def _preposition_label(tree: _Tree, preposition: int, object_label: str) -> str:
 def _conjuncts(tree: _Tree, token: int) -> list[Triple]:
     """Return (first conjunct, conjunct, ``conj_<word>``) for all conjuncts of a coordination.
 
-    Empty unless ``token`` is the first conjunct. Chains of conjuncts are followed. ``<word>`` is
-    the first coordinator found, lower-cased, for all conjuncts alike; "and" if there is none.
+    [] unless ``token`` is the first conjunct. Chains of conjuncts are followed. ``<word>`` is the
+    first coordinator of the coordination in lower case, the same for all conjuncts; "and" if there
+    is none.
     """
     if tree.labels[token] == "conj" or token not in tree.joined:
         return []
@@ -993,7 +999,7 @@ def _conjuncts(tree: _Tree, token: int) -> list[Triple]:
 def _shared_subjects(
     tree: _Tree, direct: list[Triple], conjunctions: list[Triple]
 ) -> Iterator[Triple]:
-    """Yield the subjects of first conjuncts for later verbs that have none of their own.
+    """Yield the subjects of first conjuncts also for later conjuncts that are verbs without one.
 
     ``direct`` are (governor, dependent, type), ``conjunctions`` (first conjunct, conjunct, type).
     Subjects are dependents by ``nsubj`` or ``nsubjpass``; a verb has a tag ``VB*`` in the Doc.
