@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 
 class Command(NamedTuple):
-    """Row of the table of commands.
+    """Entry of ``COMMANDS``: where a command is implemented, and its lines of help.
 
     Attributes
     ----------
@@ -22,7 +22,7 @@ class Command(NamedTuple):
     help
         Line in the list of commands of ``textrank --help``.
     example
-        Command line that ends the command's own help.
+        Command line shown at the end of the command's own help.
     """
 
     module: str
@@ -166,10 +166,10 @@ GC_THRESHOLDS = (10_000, 5, 5)
 
 
 def main() -> None:
-    """Run the command in ``sys.argv`` and exit with its code.
+    """Run the command in ``sys.argv`` and exit the process with its exit code.
 
-    The code is 130 if it is interrupted before a command starts. Changes the thresholds of Python's
-    garbage collector for the whole process.
+    The exit code is 130 if the user presses Ctrl-C before the command starts; see ``app.run`` for
+    the other codes. Sets the thresholds of Python's garbage collector for the whole process.
     """
     gc.set_threshold(*GC_THRESHOLDS)
     try:

@@ -1,4 +1,8 @@
-"""``textrank apply --out``: annotate inputs part by part into a folder, with progress."""
+"""``textrank apply --out``: annotate inputs into a folder of result tables, with progress.
+
+Inputs are processed in *parts* of about 8 MB of text. Each part is written as soon as it is
+finished, so an interrupted run can be resumed.
+"""
 
 from __future__ import annotations
 
@@ -26,23 +30,24 @@ PROGRESS_SECONDS = 30.0  # between lines of progress if there is no terminal
 class WorkerOptions:
     """Options of the workers of ``apply --out``.
 
-    Raises ValueError, with the option, unless ``count``, ``timeout`` and ``start_timeout`` are
-    positive.
+    The constructor raises ValueError, with the name of the command-line option, unless ``count``,
+    ``timeout`` and ``start_timeout`` are positive.
 
     Attributes
     ----------
     count
-        Number of processes.
+        Number of worker processes on this machine.
     dask
-        Address of a Dask scheduler, which then replaces ``count``; None starts processes here.
+        Address of a Dask scheduler whose workers are used; ``count`` is then ignored. None uses
+        processes on this machine.
     timeout
         Seconds without progress after which a worker is killed.
     strict
         Stop at the first document that fails.
     size
-        Bytes of text per part, about.
+        Approximate bytes of text per part.
     start_timeout
-        Seconds to load the model.
+        Seconds that a worker may take to start and load the model.
     """
 
     count: int = 1
@@ -53,7 +58,7 @@ class WorkerOptions:
     start_timeout: float = START_TIMEOUT_SECONDS
 
     def __post_init__(self) -> None:
-        """Raise ValueError unless there is a worker and both timeouts are positive."""
+        """Raise ValueError unless ``count`` is at least 1 and both timeouts are positive."""
         if self.count < 1:
             raise ValueError(f"--workers must be at least 1, got {self.count}.")
         if not self.timeout > 0:
@@ -76,11 +81,12 @@ def apply_to_folder(
     whole: bool = False,
     workers: WorkerOptions = ONE_WORKER,
 ) -> Summary:
-    """Annotate what is missing in the folder ``out``, show progress and print a summary.
+    """Annotate inputs into tables in the folder ``out``, and return a summary of the folder.
 
-    The folder then holds documents, names, statements and errors as tables. Parts that an earlier
-    run finished are not annotated again, so an interrupted run can be resumed. Documents that fail
-    are rows of the table of errors, unless ``workers.strict``.
+    The folder holds the tables "documents", "names", "statements" and "errors". Parts that an
+    earlier run finished are kept, so an interrupted run can be resumed. A document that fails
+    becomes a row of "errors", or raises ValueError with ``workers.strict``. Progress is printed on
+    standard error, the summary on standard output.
 
     Parameters
     ----------
@@ -97,16 +103,19 @@ def apply_to_folder(
     format
         File format of the tables, "parquet" or "jsonl".
     whole
-        Parse every sentence, not only those that can have an answer; results are the same.
+        Whether to parse every sentence. By default only sentences that can contain an answer are
+        parsed, which is faster and gives the same results.
     workers
         Number of processes, timeouts and size of parts.
 
     Raises
     ------
     ValueError
-        If standard input is among the inputs, and as ``scale.run.Run``.
+        If standard input is among the inputs; if the folder was begun with other settings, is not a
+        result folder or is used by another run; if an input has changed; if no worker can be
+        started; or, with ``workers.strict``, if a document fails.
     ModuleNotFoundError
-        If pyarrow or Dask are needed and not installed.
+        If pyarrow (for "parquet") or Dask (for ``workers.dask``) is not installed.
     """
     _check_installed(format)
     if "-" in inputs:
@@ -119,10 +128,14 @@ def apply_to_folder(
 
 
 def _pool_factory(job: Job, workers: WorkerOptions) -> Callable[[], Pool]:
-    """Return a function without arguments that starts the workers of a job when it is called."""
+    """Return a function that starts the workers of a job each time it is called.
+
+    The function takes no arguments and returns the ``Pool``. ``workers`` gives the number of
+    processes or the Dask scheduler, and the timeouts.
+    """
 
     def pool() -> Pool:
-        """Create the workers."""
+        """Start the workers and return their pool."""
         return create_pool(
             job.to_dict(),
             workers.count,
@@ -135,10 +148,7 @@ def _pool_factory(job: Job, workers: WorkerOptions) -> Callable[[], Pool]:
 
 
 def _check_installed(format: Format) -> None:
-    """Raise ModuleNotFoundError if the format needs pyarrow and it is missing.
-
-    Only ``"parquet"`` needs it.
-    """
+    """Raise ModuleNotFoundError if ``format`` is "parquet" and pyarrow is not installed."""
     if format != "parquet":
         return
     try:
@@ -152,18 +162,20 @@ def _check_installed(format: Format) -> None:
 
 @dataclass
 class _ProgressPrinter:
-    """Printer of progress on standard error: always on a terminal, else every 30 seconds.
+    """Callable that prints a line of progress on standard error.
 
-    The last part is always reported. ``last`` is the time of the latest line, by the monotonic
-    clock; calling the printer changes it.
+    On a terminal every call prints, and the line replaces the one before. Otherwise a line is
+    printed at most every ``PROGRESS_SECONDS``, and after the last part. ``last`` is the time of the
+    latest line, by the monotonic clock; calling the printer updates it.
     """
 
     last: float = field(default_factory=time.monotonic)
 
     def __call__(self, progress: Progress) -> None:
-        """Print a line of progress, if one is due; on a terminal it replaces the line before.
+        """Print a line of progress if one is due.
 
-        Without a terminal a line is due every ``PROGRESS_SECONDS``, and for the last part.
+        On a terminal a line is always due; otherwise if the latest one is at least
+        ``PROGRESS_SECONDS`` old, and for the last part.
         """
         is_terminal = sys.stderr.isatty()
         now = time.monotonic()
@@ -180,9 +192,10 @@ class _ProgressPrinter:
 
 
 def progress_line(progress: Progress) -> str:
-    """Return parts, documents, speed and remaining time (hours, minutes, seconds) in one line.
+    """Format the progress of a run as one line: parts, documents, speed, errors, remaining time.
 
-    The remaining time is estimated from the parts that this run has done, at their mean duration.
+    The remaining time (hours:minutes:seconds) is the number of remaining parts times the mean
+    duration of the parts that this run has finished.
 
     >>> progress_line(Progress(3, 4, 2000, 400000, 1, 40.0, 3))
     '3 of 4 parts, 2,000 documents, 10,000 words/s, 1 errors, 1 parts left, about 0:00:13'
@@ -202,8 +215,8 @@ def progress_line(progress: Progress) -> str:
 def _summary_table(summary: Summary, out: Path) -> Table:
     """Return the summary of a run as a table of two columns, with the folder as title.
 
-    Counts are those of the folder, except for words and speed, which are of this run. The first
-    error has a row only if there is one.
+    Parts, documents, names, statements and errors are counted over the whole folder; words and
+    words per second are those of this run. A row "first error" is added if there are errors.
     """
     table = Table(title=str(out), show_header=False)
     table.add_column()

@@ -53,9 +53,9 @@ Nlp = Annotated[str | None, typer.Option("--nlp", help="Name or path of a spaCy 
 
 
 def check_output_file(path: Path | None) -> Path | None:
-    """Return ``path`` (callback of options); raise ValueError unless a file can be written there.
+    """Return ``path`` unchanged; raise ValueError unless a file can be written there.
 
-    None is returned as it is. Nothing is written.
+    Callback of command-line options. None is accepted. Nothing is written.
     """
     from textrank.io import check_writable
 
@@ -63,9 +63,10 @@ def check_output_file(path: Path | None) -> Path | None:
 
 
 def _check_report_folder(path: Path | None) -> Path | None:
-    """Return ``path`` (callback); raise ValueError unless a report can be written to this folder.
+    """Return ``path`` unchanged; raise ValueError unless a report can be written to this folder.
 
-    None is returned as it is. Raises ModuleNotFoundError without matplotlib, which draws the plots.
+    Callback of command-line options. None is accepted. Raises ModuleNotFoundError if matplotlib,
+    which draws the plots, is not installed. Nothing is written.
     """
     if path is not None:
         from textrank.io import check_folder_writable
@@ -77,9 +78,10 @@ def _check_report_folder(path: Path | None) -> Path | None:
 
 
 def _check_page(path: Path | None) -> Path | None:
-    """Return ``path`` (callback); raise ValueError unless a page can be written to this file.
+    """Return ``path`` unchanged; raise ValueError unless an HTML page can be written to this file.
 
-    None is returned as it is. Raises ModuleNotFoundError without matplotlib, which draws the plots.
+    Callback of command-line options. None is accepted. Raises ModuleNotFoundError if matplotlib,
+    which draws the plots, is not installed. Nothing is written.
     """
     if path is not None:
         from textrank.reports.html import require_matplotlib
@@ -112,7 +114,7 @@ ReportFolder = Annotated[
 
 
 def check_web_extra() -> None:
-    """Raise ValueError that says what to install if duckdb, starlette or uvicorn is missing."""
+    """Raise ValueError, with the pip command, if duckdb, starlette or uvicorn is not installed."""
     try:
         import duckdb  # noqa: F401
         import starlette  # noqa: F401
@@ -124,7 +126,7 @@ def check_web_extra() -> None:
 
 
 def make_console() -> Console:
-    """Return a console for standard output; 140 columns wide if it is not a terminal."""
+    """Return a rich Console for standard output, 140 columns wide if it is not a terminal."""
     from rich.console import Console
 
     terminal = Console()
@@ -143,10 +145,11 @@ def write_json_figures(result: Any, file: Path | None) -> None:
 
 
 def given_options(context: typer.Context, *names: str) -> list[str]:
-    """Return which of the options ``names`` were given on the command line, as ``--part-size``.
+    """Return those of the options ``names`` that were given on the command line.
 
-    ``names`` are parameters of the command's function, such as ``part_size``; the result has their
-    order. Options with their default, or from the environment, are left out.
+    ``names`` are parameters of the command's function, such as ``part_size``. The result has the
+    longest spelling of each option, such as ``--part-size``, in the order of ``names``. Options
+    that have their default or come from an environment variable are left out.
     """
     option_strings = {parameter.name: parameter.opts for parameter in context.command.params}
     return [
@@ -159,8 +162,8 @@ def given_options(context: typer.Context, *names: str) -> list[str]:
 def refuse_ignored(context: typer.Context, names: tuple[str, ...], when: str, fix: str) -> None:
     """Raise ValueError if one of the options ``names`` was given although it has no effect.
 
-    ``when`` completes "--option has no effect …" and names the other option; ``fix`` says what to
-    do besides leaving the option out.
+    ``names`` are parameters of the command's function, such as ``part_size``. The message is
+    "--option has no effect WHEN. Leave it out, or FIX.", with the given ``when`` and ``fix``.
     """
     if options := given_options(context, *names):
         verb = "has" if len(options) == 1 else "have"
@@ -193,7 +196,7 @@ COMMON_OPTIONS: dict[str, tuple[Any, Any]] = {
 
 @dataclass(frozen=True)
 class CommonOptions:
-    """Options of reading that every command has.
+    """Options for reading input that every command accepts.
 
     Attributes
     ----------
@@ -202,7 +205,7 @@ class CommonOptions:
     skip_bad
         Leave out documents with errors, with a warning.
     encoding
-        Encoding of plain text; None is that of the reader, UTF-8 by default.
+        Encoding of plain text files; None is UTF-8.
     """
 
     max_bytes: int | None = None
@@ -210,10 +213,10 @@ class CommonOptions:
     encoding: str | None = None
 
     def load_corpus(self, path: str | Path) -> NamedCorpus:
-        """Load a corpus, by folder, cfg, data file or shipped name, with these options.
+        """Return the corpus of a folder, cfg, data file or shipped name, read with these options.
 
-        Files are read when the result is called with a spaCy pipeline. Raises ValueError if there
-        is no such corpus; see ``config.load_corpus``.
+        Files are only read when the result is called with a spaCy pipeline, which yields Docs.
+        Raises ValueError if there is no such corpus; see ``config.load_corpus``.
         """
         from textrank.config import load_corpus
 
@@ -234,9 +237,10 @@ STDIN_NAME = "standard input"  # in messages
 def with_common_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Return a command with the options ``--code``, ``--max-bytes`` and ``--skip-bad`` added.
 
-    The file of ``--code`` is imported before the command runs. The others are passed to it as
-    ``options: CommonOptions``, if it has such a parameter. The signature of the result, which typer
-    reads, has the new options; the given function is not changed.
+    The file of ``--code`` is imported before the command runs. The other two are passed to it as
+    ``options=CommonOptions(...)`` if it has a parameter ``options``. The signature of the returned
+    function, which typer reads, has the new options in place of ``options``. The given function is
+    not changed.
     """
     own_parameters = inspect.signature(command).parameters
 
@@ -244,7 +248,7 @@ def with_common_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def extended(*arguments: Any, **named: Any) -> Any:
         """Import the file of ``--code``, then run the command with its ``CommonOptions``.
 
-        They are passed only if the command has a parameter ``options``.
+        The options are passed only if the command has a parameter ``options``.
         """
         common = {key: named.pop(key) for key in COMMON_OPTIONS}
         import_code_file(common["code"])
@@ -272,8 +276,8 @@ def with_common_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def import_code_file(file: Path | None) -> None:
     """Import a Python file that the user named with ``--code``; None does nothing.
 
-    The module is entered in ``sys.modules`` under the name of the file. Raises ValueError if there
-    is no such file or it does not end in ``.py``; errors of its code are passed on.
+    The module is added to ``sys.modules`` under the file name without ``.py``. Raises ValueError if
+    the file does not exist or its name does not end in ``.py``; errors in its code propagate.
     """
     if file is None:
         return
@@ -310,23 +314,24 @@ def parse_size(text: str | None) -> int | None:
 
 
 def set_parser(pipeline: Pipeline, nlp: str | None) -> Pipeline:
-    """Return the pipeline with ``nlp`` as the parser of its task, if the task needs one.
+    """Return the pipeline with its task changed to parse text with the spaCy pipeline ``nlp``.
 
-    ``nlp`` is the name or path of a spaCy pipeline. A task that parses text itself needs it; other
-    tasks, and None, change nothing. The given pipeline is not changed.
+    ``nlp`` is the name or path of a spaCy pipeline, or None to keep the task. Only tasks that load
+    a parser of their own are changed (``Task.with_parser``). The given pipeline is not changed.
     """
     return pipeline if nlp is None else replace(pipeline, task=pipeline.task.with_parser(nlp))
 
 
 def set_model_parser(model: Model, nlp: str | None) -> Model:
-    """Return a copy of the model with its pipeline changed by ``set_parser``."""
+    """Return a copy of the model whose pipeline is changed by ``set_parser``."""
     return replace(model, pipeline=set_parser(model.pipeline, nlp))
 
 
 def read_corpus(source: Corpus, nlp: str | None, task: Task) -> list[Doc]:
-    """Read a whole corpus into memory, with the analyses that the task needs.
+    """Return all Docs of a corpus, analysed with the spaCy components that the task needs.
 
-    ``nlp`` is the name or path of a spaCy pipeline; None takes the shipped one.
+    ``nlp`` is the name or path of a spaCy pipeline; None takes the shipped one. All Docs are held
+    in memory.
     """
     from textrank.component import load_language
 
@@ -338,9 +343,10 @@ def read_texts(
 ) -> Iterator[Doc]:
     """Iterate over the documents of files and of standard input (``-``), analysed by ``nlp``.
 
-    They are in the order of ``texts``; standard input is one document with the id ``stdin``. A
-    folder of other files than texts stands for all its files, as with ``apply --out``. Raises
-    ValueError if a text cannot be read or is too long.
+    Documents come in the order of ``texts``; standard input is one document with the id "stdin". A
+    folder that is not itself a corpus is replaced by its files (``_expand_folders``), as with
+    ``apply --out``. Raises ValueError, when it is reached, if an input cannot be read or is too
+    long.
     """
     from textrank.formats.base import build_docs
     from textrank.io import MAX_ITEM_BYTES
@@ -359,10 +365,12 @@ def read_texts(
 
 
 def _expand_folders(texts: Sequence[str]) -> Iterator[str]:
-    """Yield each text, and in place of a folder of several formats or levels its files.
+    """Yield the inputs, with each folder that is not one corpus replaced by the files in it.
 
-    A folder whose files are all plain texts, with or without annotation beside them, and one with a
-    ``corpus.cfg`` are one corpus and yielded as they are. "-" and files are too.
+    A folder is one corpus, and yielded as it is, if it has a ``corpus.cfg`` or if its input files
+    are all plain text (``.txt``) directly in it. Other folders give the files of all levels, sorted
+    by path (``iter_input_files``). Files and "-" are yielded as they are. Raises ValueError, when
+    it is reached, for a folder without input files.
     """
     from textrank.io import find_input
     from textrank.scale.job import iter_input_files
@@ -385,9 +393,9 @@ def _record_stdin(text: str) -> Record:
 
 
 def _read_stdin(limit: int, encoding: str) -> str:
-    """Return standard input as text, without a byte order mark.
+    """Read all of standard input and return it as text, without a byte order mark.
 
-    Raises ValueError if it is closed, has more than ``limit`` bytes, or is not in the encoding.
+    Raises ValueError if it is closed, has more than ``limit`` bytes, or cannot be decoded.
     """
     from textrank.io.reading import decode_text
 
@@ -413,9 +421,10 @@ WRITE_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
 def build_app(requested: str | None) -> typer.Typer:
-    """Return the application; only the command ``requested`` is imported, others are stubs.
+    """Return the typer application with all commands, of which only ``requested`` is imported.
 
-    None, or a name that is not in ``COMMANDS``, imports no command; help still lists all.
+    The other commands are stubs that appear in the help and raise ValueError if they are called.
+    None, or a name that is not in ``COMMANDS``, imports no command.
     """
     app = typer.Typer(
         help=DESCRIPTION,
@@ -438,9 +447,10 @@ OPTIONAL_VALUES = {"explain": {"--influence": "stored"}}
 
 
 def _fill_optional_values(command: str | None, arguments: Sequence[str]) -> list[str]:
-    """Return the arguments with the value of each option that was given without one.
+    """Return the arguments with default values inserted after options that were given without one.
 
-    It was if it is the last argument or another option follows.
+    Only the options in ``OPTIONAL_VALUES[command]`` may be given without a value. An option has no
+    value if it is the last argument or the next argument begins with "--".
     """
     values = OPTIONAL_VALUES.get(command or "", {})
     filled: list[str] = []
@@ -453,11 +463,11 @@ def _fill_optional_values(command: str | None, arguments: Sequence[str]) -> list
 
 
 def _write_utf8() -> None:
-    """Let standard output and standard error be UTF-8 where they are a file or a pipe.
+    """Reconfigure standard output and standard error: UTF-8 unless they are terminals.
 
-    Python takes the encoding of the locale there, on Windows one that lacks Greek letters. A
-    terminal keeps its encoding; characters that it lacks, and halves of surrogate pairs anywhere,
-    are written as escapes.
+    For a file or pipe Python would use the encoding of the locale, which on Windows lacks Greek
+    letters. A terminal keeps its encoding. Characters that cannot be encoded, such as lone
+    surrogates, are written as backslash escapes.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and not stream.closed:
@@ -468,11 +478,12 @@ def _write_utf8() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run a command and return its exit code.
 
-    ``arguments`` are those after the program's name. Errors that a user can fix give code 2 and a
-    one-line message without traceback, Ctrl-C 130, and a closed pipe 141; a command may return
-    other codes. Other exceptions are programming errors and are raised. Replaces
-    ``warnings.showwarning``, so that warnings are one line too, and the encoding of output that
-    does not go to a terminal by UTF-8.
+    ``arguments`` are those after the program's name. Errors that a user can fix (ValueError,
+    OSError, ModuleNotFoundError, MemoryError, usage errors) are printed as one line without a
+    traceback and give exit code 2. Ctrl-C gives 130 and a closed output pipe 141; an integer that a
+    command returns is its exit code. Other exceptions are programming errors and are raised. For
+    the whole process, ``warnings.showwarning`` is replaced so that a warning is one line, and
+    output to files and pipes is set to UTF-8.
     """
     warnings.showwarning = _warn
     _write_utf8()
@@ -514,7 +525,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _print_version(is_given: bool) -> None:
-    """Print the version and raise ``typer.Exit``, if ``--version`` was given (callback)."""
+    """Print the version and raise ``typer.Exit`` if ``--version`` was given (callback)."""
     if is_given:
         typer.echo(f"textrank {textrank.__version__}")
         raise typer.Exit()
@@ -536,20 +547,24 @@ def _global_options(
 
 
 def _find_command(arguments: Sequence[str]) -> str | None:
-    """Return the command among the arguments, or in the line that a shell wants completed.
+    """Return the name of the requested command, or None if there is none.
 
-    It is the first word that does not begin with "-"; None if there is none. It need not exist. The
-    line is that of the environment variable COMP_WORDS, which goes before ``arguments``.
+    This is the first argument that does not begin with "-"; it need not be a known command. During
+    shell completion the words of the environment variable COMP_WORDS are used instead of
+    ``arguments``.
     """
     words = os.environ.get("COMP_WORDS", "").split()[1:] or arguments
     return next((word for word in words if not word.startswith("-")), None)
 
 
 def _make_stub(name: str) -> Callable[[], None]:
-    """Return a command in place of one that is not loaded; it raises ValueError if called."""
+    """Return a function that stands for the command ``name``, which was not imported.
+
+    It appears in the help and raises ValueError if it is called.
+    """
 
     def stub() -> None:
-        """Raise ValueError: only the requested command is loaded."""
+        """Raise ValueError, since only the requested command is imported."""
         raise ValueError(f"the command {name!r} was not loaded.")
 
     return stub
@@ -561,7 +576,8 @@ class _ProgressBars:
     def track(self, items: Iterable[T], what: str, total: int | None) -> Iterator[T]:
         """Iterate over ``items`` with a bar labelled ``what``, which disappears at the end.
 
-        ``total`` is the number of items; None if it is unknown. Without a terminal there is no bar.
+        ``total`` is the number of items; None if it is unknown. If standard error is not a
+        terminal, no bar is shown.
         """
         if not sys.stderr.isatty():
             return iter(items)
@@ -572,9 +588,9 @@ class _ProgressBars:
 
 
 def _warn(message: Any, *_: Any, **__: Any) -> None:
-    """Print the message of a warning on standard error, without category and place.
+    """Print the message of a warning on standard error, without its category and source line.
 
-    It replaces ``warnings.showwarning``; other arguments are not used.
+    Replaces ``warnings.showwarning``; its other arguments are ignored.
     """
     typer.echo(f"textrank: warning: {message}", err=True)
 
@@ -586,6 +602,9 @@ def _fail(message: str, code: int = 2) -> int:
 
 
 def _handle_closed_stdout() -> int:
-    """Keep Python from flushing the closed standard output at exit; return code 141."""
+    """Return exit code 141 and set ``sys.stdout`` to None.
+
+    Without this, Python would fail again when it flushes the closed standard output at exit.
+    """
     sys.stdout = None
     return EXIT_SIGPIPE

@@ -221,11 +221,12 @@ def apply_command(
 
 
 def _guarantee(model: Model, max_error: float, confidence: float) -> tuple[Model, ShiftMonitor]:
-    """Return the model that answers from the level of a guarantee on, and an observer of answers.
+    """Return a model whose threshold meets a guaranteed error rate, and a monitor of its answers.
 
-    ``max_error`` is the largest share of wrong answers, ``confidence`` the probability that this
-    holds. The given model is not changed. Models without calibration, and tasks that always answer,
-    keep their answers, which the observer marks. Raises ValueError if nothing can be guaranteed.
+    ``max_error`` is the largest share of wrong answers among all answers, ``confidence`` the
+    probability that the guarantee holds. The threshold is not changed for models without
+    calibration and for tasks that always answer; the monitor then only marks which answers are
+    guaranteed. The given model is not changed. Raises ValueError if nothing can be guaranteed.
     """
     from textrank.evaluation.guarantees import ShiftMonitor, find_guarantee, with_guarantee
 
@@ -235,10 +236,11 @@ def _guarantee(model: Model, max_error: float, confidence: float) -> tuple[Model
 
 
 def _answer_sets(model: Model, probability: float) -> AnswerSetMarker:
-    """Return an observer that adds sets of answers, one of which is right with a probability.
+    """Return an observer that adds to each answer a set that contains the right one.
 
-    Raises ValueError if the task has no choices, the probability is not between 0 and 1, or the
-    model has too few held-out documents for it.
+    The set contains the right answer with the given ``probability``. Raises ValueError if the task
+    does not choose among answers, ``probability`` is not strictly between 0 and 1, or the model has
+    too few held-out documents.
     """
     from textrank.evaluation.guarantees import AnswerSetMarker, AnswerSets, require_answer_sets
 
@@ -249,10 +251,11 @@ def _answer_sets(model: Model, probability: float) -> AnswerSetMarker:
 
 
 def _report_guarantee(monitor: AnswerObserver, file: Path | None) -> None:
-    """Print a guarantee and how new texts compare with training texts on standard error.
+    """Print the guarantee on standard error, and how the new texts differ from training texts.
 
-    Both are written to ``file`` as JSON, keys "guarantee" or "answer_sets", and "shift", unless it
-    is None. Call it after all texts were annotated.
+    Call it after all texts were annotated, since ``monitor`` compares their distribution. Unless
+    ``file`` is None, the same is written to it as JSON with the keys "guarantee" (or "answer_sets")
+    and "shift".
     """
     from textrank.reports.table import write_json
 
@@ -266,11 +269,12 @@ def _report_guarantee(monitor: AnswerObserver, file: Path | None) -> None:
 def _check_options(context: typer.Context, out: Path | None, dask: str | None, diff: bool) -> None:
     """Raise ValueError if an option was given that has no effect.
 
-    Options of the workers need ``--out``; with ``--out`` or ``--diff`` there is no other output,
-    and with ``--out`` no option of reading; ``--dask`` excludes ``--workers``.
+    The options of the workers (``OUT_OPTIONS``) need ``--out``. ``--out`` and ``--diff`` exclude
+    all other kinds of output, ``--out`` also the options for reading files, and ``--dask`` excludes
+    ``--workers``.
 
-    ``out``, ``dask`` and ``diff`` are the values of these options, on which that depends;
-    ``context`` tells which options were given.
+    ``out``, ``dask`` and ``diff`` are the values of these options; ``context`` tells which options
+    were given on the command line.
     """
     if out is None:
         refuse_ignored(context, OUT_OPTIONS, "without --out", "add --out DIR")
@@ -291,9 +295,10 @@ def _check_options(context: typer.Context, out: Path | None, dask: str | None, d
 
 
 def _check_texts(model: str, texts: Sequence[str]) -> None:
-    """Raise ValueError if an input does not exist; "-" (standard input) always does.
+    """Raise ValueError if an input file or folder does not exist, except "-" (standard input).
 
-    If it has a blank inside, it may be a sentence: the message then says how to annotate it.
+    A missing path with a space in it may be a sentence; the message then shows how to pipe it into
+    the command, with ``model`` as the name of the model.
     """
     from textrank.io import find_input
 
@@ -307,11 +312,12 @@ def _check_texts(model: str, texts: Sequence[str]) -> None:
 
 
 def _show_table(model: Model, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Print the answers that the task of a model shows as a table, one line each.
+    """Print annotated documents as a table with one line per answer.
 
-    A line with document and sentence stands before the answers of a sentence. ``rows`` are those of
-    ``apply_model``. Answers that the task leaves out of a table are skipped. A last line on
-    standard error says how the model decides.
+    ``rows`` are those of ``apply_model``. The columns are those of the task; answers for which
+    ``task.table_row`` returns None are skipped. A line with the document id and the sentence
+    precedes the answers of a sentence. A last line on standard error says how the model decides, if
+    it tells.
     """
     task = model.pipeline.task
     shown = [
@@ -324,7 +330,7 @@ def _show_table(model: Model, rows: Iterable[Mapping[str, Any]]) -> None:
     widths = [max(map(cell_len, column)) for column in columns]
 
     def format_line(cells: Sequence[str]) -> str:
-        """Return cells as one line, padded to the widths of their columns."""
+        """Join cells with spaces, padded to the display widths of their columns."""
         pairs = zip(cells, widths, strict=True)
         return " ".join(cell + " " * (width - cell_len(cell)) for cell, width in pairs).rstrip()
 
@@ -340,9 +346,10 @@ def _show_table(model: Model, rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _describe_decision(decision: Mapping[str, Any]) -> str:
-    """Return in words how statements are chosen; ``decision`` is ``Model.describe_decision()``.
+    """Return a line that says which statements are positive, with held-out precision and recall.
 
-    Precision and recall that are not defined (None) are shown as 0.
+    ``decision`` is the result of ``Model.describe_decision()``. Undefined precision and recall
+    (None) are shown as 0.
     """
     kind = "" if decision["relation"] == "any" else f"{decision['relation']} "
     return (
@@ -366,28 +373,29 @@ def apply_model(
 ) -> Iterator[dict[str, Any]]:
     """Annotate texts; iterate over ``{"document": id, "textrank_<task>": answers}``.
 
-    There is one row per document, in order; ``decision`` says how yes is decided, if the task tells
-    it, and with ``monitor`` a row also has what that promises ("guarantee" or "answer_sets").
-    Nothing happens until the first row is requested, and the files are only written after the last.
+    There is one row per document, in order. A row also has ``decision``
+    (``Model.describe_decision()``) if the model describes how it decides, and with ``monitor`` the
+    key "guarantee" or "answer_sets". Nothing happens until the first row is requested, and the
+    files are only written after the last.
 
     Parameters
     ----------
     model
-        Name or path of a model, or the model.
+        Name or path of a model, or a loaded model.
     texts
         Files, or ``-`` for standard input.
     nlp
         Name or path of a spaCy pipeline; None takes the shipped one.
     network, write, facts
-        Files to write at the end: the interaction network, the annotated texts (in the format of
-        the suffix) and the table of facts. Only for tasks with pairs. None: not written. All Docs
-        are then kept in memory.
+        Files to write after the last row: the interaction network, the annotated texts (in the
+        format of the suffix) and the table of facts. Only tasks that judge pairs support them. If
+        any is given, all Docs are kept in memory. None writes no file.
     settings
-        Settings of the task, ``task.precision=0.9``.
+        Changed settings of the task, such as ``["task.precision=0.9"]``.
     options
-        Reading options.
+        Options for reading the texts.
     monitor
-        Observer that marks the answers of a guarantee, or adds sets. None: there is none.
+        Observer that marks guaranteed answers or adds answer sets; None for none.
 
     Raises
     ------
@@ -449,8 +457,9 @@ def iter_annotated(
 
     ``texts`` are files, or ``-`` for standard input. Unless ``keep``, a Doc must not be used after
     the next one was taken: the vocabulary is cleared from time to time to bound memory. With
-    ``options.skip_bad`` a document that cannot be annotated is left out with a warning; else its
-    error is raised. ``monitor`` observes the answers.
+    ``options.skip_bad`` a document that cannot be annotated is left out with a warning; otherwise
+    its error is raised. ``monitor`` is called with each annotated Doc and may add to its answers;
+    None for none.
     """
     import warnings
 
@@ -458,7 +467,7 @@ def iter_annotated(
     from textrank.component import annotate_stream
 
     def failed(doc: Doc, error: Exception) -> None:
-        """Warn that a document is left out."""
+        """Warn that a document is left out because of ``error``."""
         warnings.warn(f"{document_id(doc)}: left out because of an error: {error}", stacklevel=2)
 
     handler = failed if options.skip_bad else None
@@ -479,8 +488,8 @@ def iter_diffs(
 ) -> Iterator[str]:
     """Iterate over the corrections of a spelling model, one unified diff per changed text.
 
-    Arguments are those of ``apply_model``. Raises ValueError, at the first request, if the model is
-    of a task without corrections.
+    Texts without corrections give no diff. Arguments are as in ``apply_model``. Raises ValueError,
+    at the first request, if the task of the model does not propose corrections.
     """
     from textrank.component import load_language
     from textrank.config import load_model, with_task_settings

@@ -126,9 +126,9 @@ def audit_corpus(
     """Read a corpus and audit its gold labels with a pipeline.
 
     ``pipeline`` is a shipped name or the path of a cfg, ``corpus`` a data file or folder,
-    ``settings`` are overrides ``KEY=VALUE`` of the cfg, ``nlp`` is a spaCy pipeline (None: the
-    shipped one) and ``seed`` that of folds and resamples. Raises ValueError if the corpus has no
-    labelled candidates.
+    ``settings`` are overrides ``KEY=VALUE`` of the cfg and ``nlp`` is a spaCy pipeline (None: the
+    shipped one). ``seed`` sets the assignment of documents to folds and the bootstrap samples.
+    Raises ValueError if the corpus has no labelled candidates.
     """
     from textrank.evaluation.audit import audit_corpus as audit
 
@@ -149,8 +149,9 @@ def make_review(
 ) -> LabelReview:
     """Audit a corpus and open the file of decisions about its doubts.
 
-    ``file`` None names the file after the corpus and the task, in the current folder; ``who`` is
-    the person who decides. Other arguments are as in ``audit_corpus``. Raises ValueError if the
+    ``file`` is an SQLite file, created if missing; None takes ``CORPUS-TASK.decisions.sqlite`` in
+    the current folder. ``who`` is the name of the person who decides. Other arguments are as in
+    ``audit_corpus``. The caller closes the ``log`` of the returned review. Raises ValueError if the
     corpus has no labelled candidates, or the file has decisions about other texts or labels.
     """
     from textrank.evaluation.audit import audit_dataset
@@ -183,11 +184,12 @@ def audit_files(
 ) -> AnswerAudit:
     """Estimate the quality of answers in a file from a few checked documents.
 
-    ``model`` is a model whose own answers to the same texts help, ``checked`` a corpus with some of
-    the documents and correct annotation, ``answers`` a corpus of the system's answers. ``labels``
-    are the entity labels to compare; empty compares all. ``nlp`` is a spaCy pipeline (None: the
-    shipped one), ``seed`` that of resamples. Raises ValueError if too few answered documents are
-    checked, ids repeat, or texts differ between answers and checked documents.
+    ``answers`` is a corpus with the answers of some system, ``checked`` a corpus with the correct
+    annotation of a few of its documents. ``model`` names one of our models: its answers to the same
+    texts make the estimate more precise. ``labels`` are the entity labels to compare; empty
+    compares all. ``nlp`` is a spaCy pipeline (None: the shipped one), ``seed`` that of the
+    bootstrap samples. Raises ValueError if too few answered documents are checked, ids repeat, or
+    texts differ between answers and checked documents.
     """
     import spacy
 
@@ -225,7 +227,7 @@ def _read(
     nlp: str | None,
     options: CommonOptions,
 ) -> tuple[Pipeline, list[Doc], str]:
-    """Return the pipeline, the documents of a corpus, analysed as its task needs, and its name.
+    """Return the configured pipeline, the analysed documents of the corpus, and the corpus name.
 
     Arguments are those of ``audit_corpus``.
     """

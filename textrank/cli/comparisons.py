@@ -52,11 +52,11 @@ def compare_command(
 
 
 def compare_reports(files: Sequence[Path], measures: Sequence[str] = ()) -> Comparison:
-    """Compare the runs of several report files, written with ``--json``; at least two.
+    """Test whether the runs in two or more report files (written with ``--json``) differ.
 
-    Runs are named after their files without suffix, or by whole paths if those are not unique.
-    ``measures`` are names of metrics; empty compares AUC and F, or tau for rankings. Raises
-    ValueError if a path is given twice, or the runs do not have the same folds.
+    Runs are named after their files without suffix, or by the whole paths if these names are not
+    unique. ``measures`` are names of metrics; empty compares AUC and F, or tau for rankings. Raises
+    ValueError if a path is given twice or the runs do not have the same folds.
     """
     from textrank.evaluation.statistics import compare
     from textrank.reports.table import read_report
@@ -109,7 +109,7 @@ def cross_corpora(
 
     ``pipeline`` is a shipped name or the path of a cfg, ``corpora`` are data files or folders,
     ``settings`` overrides ``KEY=VALUE`` of the cfg, and ``nlp`` a spaCy pipeline (None: the shipped
-    one). Raises ValueError if two corpora have one name, or there are fewer than two.
+    one). Raises ValueError if two corpora have the same name, or there are fewer than two.
     """
     from textrank.config import load_pipeline, parse_setting
     from textrank.evaluation.evaluate import cross_corpora
@@ -177,13 +177,13 @@ def transfer_files(
     seed: int = 0,
     options: CommonOptions = DEFAULT_OPTIONS,
 ) -> Transfer:
-    """Read a target corpus and others and choose the weights of the others.
+    """Read a target corpus and other corpora, and choose how much each of the others helps.
 
     Corpora are data files or folders, ``pipeline`` is a shipped name or the path of a cfg,
     ``settings`` are overrides ``KEY=VALUE`` of it and ``nlp`` is a spaCy pipeline (None: the
-    shipped one); other arguments are as in ``transfer_corpora``. Raises ValueError if there is no
-    other corpus or two have one name, a corpus has no labelled candidates, or the learner is not
-    RLS.
+    shipped one); other arguments are as in ``evaluation.transfer.transfer_corpora``. Raises
+    ValueError if there is no other corpus, two of them have the same name, a corpus has no labelled
+    candidates, or the learner is not RLS.
     """
     from textrank.config import load_pipeline, parse_setting
     from textrank.evaluation.transfer import transfer_corpora
@@ -246,12 +246,12 @@ def score_files(
     seed: int = 0,
     options: CommonOptions = DEFAULT_OPTIONS,
 ) -> League:
-    """Read a gold corpus and files of answers and score them.
+    """Score the answers of several systems, one file each, against a gold corpus.
 
     Systems are named after their corpora, or by the given paths if those names are not unique.
-    ``labels`` are the entity labels to compare; empty compares all. ``seed`` is that of resampled
-    documents. Raises ValueError if a file of answers is given twice, documents of a file share an
-    id, or an answered text differs from the gold text.
+    ``labels`` are the entity labels to compare; empty compares all. ``seed`` is that of the
+    bootstrap over documents. Raises ValueError if a file of answers is given twice, documents of a
+    file share an id, or an answered text differs from the gold text.
     """
     import spacy
 
@@ -326,11 +326,12 @@ def replay_file(
     seed: int = 0,
     options: CommonOptions = DEFAULT_OPTIONS,
 ) -> Replay:
-    """Read a corpus and replay its annotation.
+    """Read a corpus and simulate its annotation with active learning.
 
     ``pipeline`` is a shipped name or the path of a cfg, ``corpus`` a data file or folder,
     ``settings`` are overrides ``KEY=VALUE`` of the cfg and ``nlp`` is a spaCy pipeline (None: the
-    shipped one); other arguments are as in ``replay_corpus``, which says what is raised.
+    shipped one); other arguments, and the exceptions raised, are those of
+    ``web.replay.replay_corpus``.
     """
     from textrank.config import load_pipeline, parse_setting
     from textrank.web.replay import replay_corpus

@@ -70,7 +70,7 @@ def curate_command(
     title = Path(input).name
 
     def make_app(credentials: Credentials) -> Any:
-        """Return the application of the curation, which checks no token yet."""
+        """Return the ASGI application of the curation, without the check of the access token."""
         if isinstance(curation, Curation):
             return CurationApp(curation, title, credentials).app()
         return RankCurationApp(curation, title, credentials).app()
@@ -89,14 +89,14 @@ def _make_curation(
     nlp: str | None,
     options: CommonOptions,
 ) -> Curation | RankCuration:
-    """Read the texts, train the first model, and open the file of answers.
+    """Read the texts, prepare the model that learns, and open the file of answers.
 
-    ``model`` is a model or pipeline, ``source`` the texts; ``file`` None names the file of answers
-    after the texts and the task, in the current folder; ``who`` is the annotator. The first scores
-    are those of the model; with a corpus ``train`` they come from its gold labels instead, and with
-    ``fresh`` learning starts with nothing. Earlier answers in the file are replayed. A task
-    that ranks gives a ``RankCuration``. Raises ValueError as ``ActiveLearner.from_docs``,
-    ``RankLearner.from_docs`` and ``AnswerLog`` do.
+    ``model`` is a model or pipeline, ``source`` the texts and ``who`` the name of the annotator.
+    ``file`` is the SQLite file of answers; None takes ``SOURCE-TASK.answers.sqlite`` in the current
+    folder, and answers already in it are replayed. The first scores are those of the model. With a
+    corpus ``train`` a model is trained on its gold labels instead, and with ``fresh`` learning
+    starts without any weights. A task that ranks gives a ``RankCuration``. Raises ValueError as
+    ``ActiveLearner.from_docs``, ``RankLearner.from_docs`` and ``AnswerLog`` do.
     """
     from textrank.component import load_language
     from textrank.progress import track
@@ -122,15 +122,16 @@ def _make_curation(
 
 
 def _tell(text: str) -> None:
-    """Print what is being done on standard error, if it is a terminal: starting takes a while."""
+    """Print ``text`` on standard error if it is a terminal, to show progress at the start."""
     if sys.stderr.isatty():
         typer.echo(text, err=True)
 
 
 def _load_start(name: str, fresh: bool) -> tuple[Pipeline, Model | None]:
-    """Return the pipeline, and the model to start from or None to train from scratch.
+    """Load a pipeline or model; return its pipeline, and the model to start from or None.
 
-    The model is None if ``name`` is a pipeline, or with ``fresh``.
+    The model is None, so that learning starts from scratch, if ``name`` is a pipeline or ``fresh``
+    is true.
     """
     from textrank.config import load_model, load_pipeline
 
@@ -141,7 +142,10 @@ def _load_start(name: str, fresh: bool) -> tuple[Pipeline, Model | None]:
 
 
 def _is_pipeline(name: str) -> bool:
-    """Return whether ``name`` is a cfg file or a shipped pipeline, and not a shipped model."""
+    """Return whether ``name`` means a pipeline: it ends in ".cfg", or only a pipeline is so named.
+
+    A name that both a shipped pipeline and a shipped model have means the model.
+    """
     from textrank.config import model_names, pipeline_names
 
     return name.endswith(".cfg") or (name in pipeline_names() and name not in model_names())

@@ -96,7 +96,7 @@ def evaluate_model(
     positives: str | None = None,
     options: CommonOptions = DEFAULT_OPTIONS,
 ) -> tuple[Report, Callable[[], str] | None]:
-    """Evaluate a model on a corpus with given names.
+    """Evaluate a model on a corpus with the names that the corpus annotates.
 
     Raises ValueError if ``positives`` is neither a share in [0, 1] nor "auto", or the model or
     corpus cannot be read.
@@ -108,8 +108,8 @@ def evaluate_model(
     nlp
         Name or path of a spaCy pipeline; None takes the shipped one.
     positives
-        Share of candidates to decide as positive, or "auto" for the share with the best expected F;
-        None uses the model's threshold.
+        Share of candidates to decide as positive, such as "0.2", or "auto" for the share with the
+        highest expected F; None uses the model's threshold.
     options
         Reading options.
 
@@ -117,8 +117,8 @@ def evaluate_model(
     -------
     report : Report
     explain : callable or None
-        Returns an HTML page that explains the errors; None if the kernel cannot split its scores
-        into contributions, or the task ranks.
+        Function without arguments that returns an HTML page explaining the errors; None if the
+        kernel cannot split its scores into contributions, or the task ranks.
     """
     from textrank.config import load_model
     from textrank.evaluation import evaluate
@@ -137,7 +137,7 @@ def evaluate_model(
     report = replace(report, pipeline=title, seconds={**clock.seconds, **report.seconds})
 
     def why() -> str:
-        """Return an HTML page that explains the errors."""
+        """Return an HTML page that explains the wrong decisions of the report."""
         from textrank.reports.explanation import explain_errors, render_explanations
 
         explanations = explain_errors(loaded, docs, report)
@@ -159,9 +159,10 @@ def evaluate_names(
 ) -> RawText:
     """Evaluate a model on the raw text of a corpus, with names that the recogniser finds.
 
-    ``sentences`` keeps the sentences of the corpus; other arguments are as in ``evaluate_model``.
-    Warns on standard error if the model was trained on some of the documents. Raises ValueError if
-    the model does not judge pairs, or ``positives`` is not a share.
+    ``sentences`` says whether to keep the sentence boundaries of the corpus instead of splitting
+    the text anew; other arguments are as in ``evaluate_model``. Warns on standard error if the
+    model was trained on some of the documents. Raises ValueError if the model does not judge pairs,
+    or ``positives`` is not a share.
     """
     import spacy
 
@@ -217,7 +218,8 @@ def evaluate_raw_identifiers(
 def _warn_of_overlap(model: Model, docs: Sequence[Doc], corpus: str) -> None:
     """Warn on standard error if the model was trained on some of the documents.
 
-    ``corpus`` is the name of their corpus, which is compared if the model has no text hashes.
+    Training texts are recognised by the hashes that the model stores. For a model without hashes,
+    ``corpus``, the name of the documents' corpus, is compared with the training corpus.
     """
     from textrank.candidates import find_training_overlap
 
@@ -226,9 +228,10 @@ def _warn_of_overlap(model: Model, docs: Sequence[Doc], corpus: str) -> None:
 
 
 def _gives_identifiers(model: str) -> bool:
-    """Return whether a model, by name or path, assigns identifiers to documents of raw text.
+    """Return whether a model assigns identifiers to whole documents of raw text.
 
-    Loads the model.
+    That is the case if ``raw_text_unit`` of its task is "documents". ``model`` is a name or path;
+    the model is loaded to find out.
     """
     from textrank.config import load_model
 
@@ -236,9 +239,9 @@ def _gives_identifiers(model: str) -> bool:
 
 
 def _parse_share(text: str | None) -> float | Literal["auto"] | None:
-    """Return the value of ``--positives``; raise ValueError unless it is in [0, 1] or "auto".
+    """Return the value of ``--positives`` as a number, or "auto", or None if it was not given.
 
-    None, if the option was not given, stays None.
+    Raises ValueError unless the text is None, "auto" or a number in [0, 1].
     """
     if text == "auto":
         return "auto"
@@ -254,7 +257,8 @@ def _parse_share(text: str | None) -> float | Literal["auto"] | None:
 def _check_names(names: str, report: Path | None) -> None:
     """Raise ValueError if ``names`` is not one of ``NAME_SOURCES``, or ``report`` is not None.
 
-    Called only if names are not those of the corpus, for which there is no report.
+    ``names`` and ``report`` are the values of ``--names`` and ``--report``. Call it only if names
+    are not "given": reports exist only for given names.
     """
     if names not in NAME_SOURCES:
         raise ValueError(f"--names must be one of {', '.join(NAME_SOURCES)}, got {names!r}.")

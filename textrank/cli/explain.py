@@ -104,9 +104,9 @@ def explain_model(
 ) -> Iterator[ExplainedDecision]:
     """Iterate over the candidates of texts, each with the contributions to its score.
 
-    All candidates are included, also those answered with no, in the order of the texts. Arguments
-    are as in ``apply_model``. Raises ValueError, at the first request, if the model cannot explain
-    its scores.
+    All candidates are included, also negative ones, in the order of the texts. Arguments are as in
+    ``apply_model``. Raises ValueError, at the first request, if the kernel of the model cannot
+    split its scores into contributions.
     """
     import numpy as np
 
@@ -143,14 +143,15 @@ def explain_influence(
 ) -> Iterator[dict[str, Any]]:
     """Iterate over the candidates of texts, each with the documents that decided its score.
 
-    ``corpus`` is the corpus that the model was trained on; ``STORED`` for the documents that an
-    updatable model keeps, or of the file ``INFLUENCE_FILE`` in its folder; or the path of such a
-    file (``.npz``). Other arguments are as in ``explain_model``. A row has ``document``,
-    ``text``, ``spans``, ``score`` and ``influence``: all training documents with the exact change
-    of the score without them, largest magnitude first, and the address of their abstract (``url``),
-    None if the id is not that of a PubMed abstract. Raises ValueError if the learner has no closed
-    form, the model has a second stage, there are too many candidates and documents, the model has
-    neither training data nor a file, or the file belongs to another model.
+    ``corpus`` is the corpus that the model was trained on, the path of an influence file
+    (``.npz``), or ``STORED`` for the training data that an updatable model keeps or else for the
+    influence file in the model's folder. Other arguments are as in ``explain_model``. A row has
+    ``document``, ``text``, ``spans``, ``score`` and ``influence``: for every training document
+    ``document``, ``change`` (how much the score would change if the model had been trained without
+    it) and ``url`` (address of its PubMed abstract, or None), largest absolute change first. Raises
+    ValueError if the learner has no closed form, the model has a second stage, there are too many
+    candidates and documents, the model has neither training data nor a file, or the file belongs to
+    another model.
     """
     from textrank.component import load_language
     from textrank.config import load_model
@@ -182,11 +183,13 @@ def explain_influence(
 
 
 def load_stored_influence(model: Model, name: str, corpus: str) -> StoredInfluence | None:
-    """Return the influence file of a model that keeps no training data; None if a corpus is meant.
+    """Load the influence file of a model; return None if ``corpus`` is the path of a corpus.
 
-    ``name`` is that of the model, shipped or a folder. ``corpus`` is ``STORED`` for the file in its
-    folder, or the path of a file. Raises ValueError, with a remedy, if there is no such file in
-    the folder, or it does not belong to the model.
+    An influence file stores how training documents influence scores, for models that do not keep
+    their training data. ``name`` is the name or folder of the model. ``corpus`` is ``STORED`` for
+    ``INFLUENCE_FILE`` in the folder of the model, or a path: one that ends in ".npz" is an
+    influence file, any other a corpus. Raises ValueError, with a remedy, if the folder has no such
+    file or the file belongs to another model.
     """
     from textrank.config import find_model_folder
     from textrank.training_data import INFLUENCE_FILE, StoredInfluence
@@ -208,8 +211,9 @@ def load_stored_influence(model: Model, name: str, corpus: str) -> StoredInfluen
 def _describe_influence(row: dict[str, Any]) -> str:
     """Return a candidate with its score, and below it the documents that decided it, one per line.
 
-    ``row`` is one of ``explain_influence``; at most ``MAX_DOCUMENTS`` are listed. A document raised
-    the score if the score would be lower without it.
+    ``row`` is a row of ``explain_influence``; its first ``MAX_DOCUMENTS`` documents are listed. A
+    document "raised" the score if the score would be lower without it (``change`` below 0),
+    otherwise it "lowered" it.
     """
     from textrank.reports.table import mark_spans
 

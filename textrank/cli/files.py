@@ -52,10 +52,10 @@ def convert_corpus(
     target
         File or folder to write.
     format
-        Key of ``formats.detection.WRITERS``; None takes the format of the suffix.
+        Key of ``formats.detection.WRITERS``; None chooses the format by the suffix of ``target``.
     nlp
-        Name or path of a spaCy pipeline that analyses the texts. None adds nothing: texts are
-        tokenized and split into sentences by rules.
+        Name or path of a spaCy pipeline that analyses the texts. None only tokenizes them and
+        splits them into sentences by rules.
     options
         Reading options.
 
@@ -156,11 +156,12 @@ def fetch_pubmed_articles(
     max_articles: int,
     folder: Path,
 ) -> ArticleSummary:
-    """Fetch the articles of ``--pmid`` or ``--query`` into a folder; warn about missing ones.
+    """Download the articles of ``--pmid`` or ``--query`` into a folder and return a summary.
 
-    ``pmid`` is a list of numbers or a file of them, as ``read_pmids`` takes it; ``max_articles``
-    limits a query only. ``context`` tells which options were given. Raises ValueError if both or
-    none are given, if no article is found, or if NCBI cannot be reached.
+    ``pmid`` lists PubMed numbers or names a file with them (``io.remote.read_pmids``);
+    ``max_articles`` limits a query only. ``context`` tells which options were given. Articles that
+    PubMed does not have are named in a warning on standard error. Raises ValueError if both
+    ``pmid`` and ``query`` are given, if no article is found, or if NCBI cannot be reached.
     """
     from textrank.io.remote import EUtilities, fetch_articles, read_pmids
 

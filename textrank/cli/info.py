@@ -51,11 +51,11 @@ def info_command(
 
 
 def collect_info(name: str | None = None) -> dict[str, dict[str, str]]:
-    """Return titled sections of rows: everything registered and shipped, or about one name.
+    """Return sections of information, on everything registered and shipped or on one name.
 
-    The result is ``{title: {key: text}}``. ``name`` is a registered name or that of a shipped
-    pipeline or model; None lists all. A registered name goes before a shipped one. Raises
-    ValueError, with similar names, if there is no such name.
+    The result is ``{title: {key: text}}``, where the title is the heading of a section. ``name`` is
+    a registered name, which is looked up first, or the name of a shipped pipeline or model; None
+    lists all. Raises ValueError, with similar names, if there is no such name.
     """
     from textrank.config import model_names, package_versions, pipeline_names, registered_classes
     from textrank.formats.detection import READERS, WRITERS
@@ -96,8 +96,9 @@ def collect_info(name: str | None = None) -> dict[str, dict[str, str]]:
 def _describe_shipped(name: str) -> dict[str, dict[str, str]]:
     """Return the settings of a shipped pipeline and the meta data of the model of that name.
 
-    Sections are ``{title: {key: text}}``; one is missing if there is no such pipeline or model.
-    Values in ``HIDDEN_META_KEYS`` are left out.
+    The result has the form of ``collect_info``, with a section for the pipeline and one for the
+    model; a section is left out if only the other exists. Meta data under ``HIDDEN_META_KEYS`` is
+    not shown.
     """
     from textrank.config import load_model, load_pipeline, model_names, pipeline_names, to_config
 
@@ -116,10 +117,10 @@ def _describe_shipped(name: str) -> dict[str, dict[str, str]]:
 
 
 def _flatten(block: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Iterate over ``("a.b.key", repr of the value)`` of nested dicts.
+    """Iterate over the values of nested dicts as pairs ``("a.b.key", repr(value))``.
 
-    ``prefix`` begins the keys. Values of more than ``MAX_VALUE_CHARACTERS`` are cut and end in
-    "...". Empty dicts give nothing.
+    Every key begins with ``prefix``. A ``repr`` longer than ``MAX_VALUE_CHARACTERS`` is cut there
+    and "..." is added. Empty dicts give nothing.
     """
     for key, value in block.items():
         if isinstance(value, dict):
@@ -133,9 +134,10 @@ def _flatten(block: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _describe_confusions() -> dict[str, dict[str, str]]:
-    """Return the confusion pairs of the shipped model with precision and recall, under one title.
+    """Return one section with the confusion pairs of the shipped model, their precision and recall.
 
-    They were measured on genres held out of training, with 1 % of the words replaced by errors.
+    The result has the form of ``collect_info``. Precision and recall were measured on genres held
+    out of training, with 1 % of the words replaced by errors.
     """
     from textrank.lint.model import REPORTED_PRECISION, ConfusionModel, shipped_model_path
 
@@ -150,9 +152,11 @@ def _describe_confusions() -> dict[str, dict[str, str]]:
 
 
 def _describe_class(role: str, name: str, cls: type) -> dict[str, dict[str, str]]:
-    """Return role, module, summary and settings of a registered class, as in ``collect_info``.
+    """Return two sections on a registered class: role, module and summary; and its settings.
 
-    The summary is the first line of its docstring.
+    The result has the form of ``collect_info``. The summary is the first line of the docstring.
+    Settings are the constructor's parameters except ``**kwargs``, each described by
+    ``_format_setting``.
     """
     summary = (inspect.getdoc(cls) or "").splitlines()[0]
     description = {
@@ -171,10 +175,11 @@ def _describe_class(role: str, name: str, cls: type) -> dict[str, dict[str, str]
 
 
 def _format_setting(cls: type, parameter: inspect.Parameter, hint: Any) -> str:
-    """Return the default, the type and the meaning of a setting in one line, separated by " · ".
+    """Return default, type and meaning of a constructor argument in one line, joined by " · ".
 
-    ``hint`` is the type of the parameter; None leaves it out, as a missing meaning is. Long
-    defaults are cut to ``MAX_VALUE_CHARACTERS``.
+    ``hint`` is the type of the parameter; None leaves the type out. The meaning comes from the
+    docstring of ``cls`` (``describe_setting``) and is left out if it says nothing. Defaults longer
+    than ``MAX_VALUE_CHARACTERS`` are cut.
     """
     default = "(required)" if parameter.default is parameter.empty else repr(parameter.default)
     parts = [
@@ -185,7 +190,7 @@ def _format_setting(cls: type, parameter: inspect.Parameter, hint: Any) -> str:
 
 
 def _type_in_words(hint: Any) -> str:
-    """Return what values a type hint allows, in words; "" if it is None or Any.
+    """Describe in words which values a type hint allows; "" if the hint is None or Any.
 
     >>> _type_in_words(Literal["auc", "f"])
     "one of 'auc', 'f'"
@@ -217,9 +222,10 @@ def _plural(singular: str) -> str:
 
 
 def describe_setting(cls: type, name: str) -> str:
-    """Return what the docstring of a class says about a setting, "" if nothing.
+    """Return what the docstring of a class says about a constructor argument, "" if nothing.
 
-    That is its entry in a numpydoc section, or else the sentences that mention it.
+    This is the entry of ``name`` in a numpydoc section, or else all sentences that mention ``name``
+    in double backquotes.
     """
     text = inspect.getdoc(cls) or ""
     entry = re.search(rf"^{name}\n((?:    .*\n?)+)", text, re.MULTILINE)

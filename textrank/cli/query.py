@@ -78,10 +78,11 @@ def query_command(
 
 
 def parse_years(text: str | None) -> tuple[int | None, int | None]:
-    """Return the first and last year of a range, None where it is open.
+    """Parse a range of years and return its first and last year, both inclusive.
 
-    Both are included. None gives an open range. Raises ValueError unless the text is a year or a
-    range of years of four digits; whether the first is before the last is not checked.
+    An open end is None, and the text None gives (None, None). A single year is both first and last.
+    Raises ValueError unless years have four digits; whether the first precedes the last is not
+    checked.
 
     >>> parse_years("1999-2005"), parse_years("1999"), parse_years("-2005")
     ((1999, 2005), (1999, 1999), (None, 2005))
@@ -96,9 +97,9 @@ def parse_years(text: str | None) -> tuple[int | None, int | None]:
 
 
 def _check_type(results: Results, type_: str | None) -> None:
-    """Raise ValueError for a type of interaction that is unknown; None is accepted.
+    """Raise ValueError for an unknown type of interaction.
 
-    Known are ``TYPES`` and the types that statements of the results have.
+    Known are None, ``TYPES`` and any type that a statement in the results has.
     """
     from textrank.results.questions import TYPES
 
@@ -117,7 +118,7 @@ def _normalise_question(question: str) -> str:
 def _is_sql(question: str) -> bool:
     """Return whether a question is SQL.
 
-    It is if it begins with SELECT, WITH, FROM, DESCRIBE or SUMMARIZE, in any case.
+    SQL begins with the word SELECT, WITH, FROM, DESCRIBE or SUMMARIZE, in any case.
     """
     return (
         re.match(r"(?i)(select|with|from|describe|summarize)\b", _normalise_question(question))
@@ -128,8 +129,9 @@ def _is_sql(question: str) -> bool:
 def _print_rows(kind: str, rows: Sequence[Row], form: str) -> None:
     """Print rows as "json" (one object per line), "csv" or "table".
 
-    A table has the columns of its ``kind`` in ``SHOWN_COLUMNS``; csv, and tables of other kinds,
-    have all keys of the first row, and without rows no columns.
+    ``form`` is one of these three; ``kind`` is ``Answer.kind``. A table shows the columns in
+    ``SHOWN_COLUMNS[kind]``. CSV, and tables of a kind that is not listed there, have all keys of
+    the first row as columns, and no columns if there are no rows.
     """
     if form == "json":
         for row in rows:
@@ -159,7 +161,7 @@ def _print_rows(kind: str, rows: Sequence[Row], form: str) -> None:
 def _format_cell(value: Any) -> str:
     """Return a value as text for a table: floats with three decimals, None as "".
 
-    Items of a list are joined by commas, without None.
+    Items of a list are joined by ", ", leaving out None. Other values are converted by ``str``.
     """
     if isinstance(value, float):
         return f"{value:.3f}"

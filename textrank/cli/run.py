@@ -103,11 +103,12 @@ def _check_options(
 ) -> None:
     """Raise ValueError if an option was given that has no effect.
 
-    These are options of a single run with ``--sweep`` and ``--cache`` without it,
-    ``IGNORED_OPTIONS`` of the protocol, and the seed if ``folds`` is a file.
+    These are the options of a single run with ``--sweep``, ``--cache`` without ``--sweep``, the
+    ``IGNORED_OPTIONS`` of the protocol, and ``--seed`` if ``folds`` is a file.
 
-    ``sweep`` says whether ``--sweep`` was given, ``draws`` that the seed is used anyway, by
-    permutations or a learning curve. ``context`` tells which options were given.
+    ``sweep`` says whether ``--sweep`` was given. ``draws`` says whether a permutation test or a
+    learning curve was requested; these use the seed, so ``--seed`` is then accepted. ``context``
+    tells which options were given.
     """
     if sweep:
         single_run_options = ("permutations", "learning_curve", "per_fold")
@@ -154,7 +155,7 @@ def run_pipeline(
     corpus
         Data file or folder.
     settings
-        Overrides of the cfg, ``learner.alphas=[1]``.
+        Overrides of the cfg, such as ``["learner.alphas=[1]"]``.
     nlp
         Name or path of a spaCy pipeline; None takes the shipped one.
     folds
@@ -166,9 +167,9 @@ def run_pipeline(
     protocol
         One of ``PROTOCOL_NAMES``.
     permutations
-        If positive, also make a permutation test.
+        Number of permutations of the labels for a permutation test; 0 makes no test.
     learning
-        Also compute a learning curve.
+        Whether to compute a learning curve too.
     options
         Reading options.
     """
@@ -226,10 +227,10 @@ def sweep_pipeline(
 ) -> Sweep:
     """Cross-validate a pipeline at every combination of the values in ``grid``.
 
-    ``grid`` has entries ``KEY=v1,v2,…`` (``parse_grid``), whose values replace those of
-    ``settings`` for the same key. Finished combinations are kept in the folder ``cache`` and not
-    computed again. The corpus is read once, for the task of the first combination. Other arguments
-    are as in ``run_pipeline``.
+    ``grid`` has entries ``KEY=v1,v2,…`` (``parse_grid``). For a key in both, the values of ``grid``
+    replace that of ``settings``. Reports of finished combinations are stored in the folder
+    ``cache`` and not computed again. The corpus is read once, for the task of the first
+    combination. Other arguments are as in ``run_pipeline``.
     """
     from itertools import product
 
@@ -257,7 +258,7 @@ def parse_grid(text: str) -> tuple[str, list[Any]]:
     """Split ``KEY=v1,v2,…`` into the key and its values, each JSON or else a string.
 
     The values are read as one JSON list; if that fails, they are split at commas and read one by
-    one. Raises ValueError if the text has another form.
+    one. Raises ValueError if there is no "=", or nothing before or after it.
 
     >>> parse_grid("learner.alphas=[0.5],[1]")
     ('learner.alphas', [[0.5], [1]])
@@ -296,7 +297,8 @@ def show_report(
     folds
         Also show each fold.
     why
-        Returns an HTML page that explains the errors, written next to the report; None for none.
+        Function that returns an HTML page explaining the errors, which is written to ``folder`` and
+        linked from the report; None for no such page.
     """
     from textrank.io import update_folder, write_text
     from textrank.reports import html
@@ -319,7 +321,8 @@ def show_report(
 def _show_sweep(result: Sweep, json_: Path | None, folder: Path | None) -> None:
     """Print the table of a sweep, and write it as JSON and as HTML if requested.
 
-    ``json_`` is a file, ``folder`` one for ``sweep.html`` and ``sweep.json``; None: not written.
+    ``json_`` is the JSON file, and ``folder`` the folder for ``sweep.html`` and ``sweep.json``;
+    None writes nothing.
     """
     from textrank.io import update_folder
     from textrank.reports import html
@@ -344,9 +347,9 @@ def _parse_folds(value: str, corpus: str) -> int | Mapping[str, int]:
     """Return the number of folds, or the fold of each document from a JSON file.
 
     ``value`` is a number or a path. The file holds ``{document: fold}``, or ``{corpus: {document:
-    fold}}`` for several corpora, of which the one named ``corpus`` is taken. Raises ValueError if
-    it is missing or has another form, or the number has more than nine digits; a number may be too
-    small.
+    fold}}`` for several corpora, of which the entry ``corpus`` is returned. Raises ValueError if
+    the file is missing or has another form, or if a number has more than nine digits. Numbers below
+    2 are not refused here.
     """
     from textrank.io import MAX_UNPACKED_BYTES, read_json
 
@@ -370,7 +373,10 @@ def _parse_folds(value: str, corpus: str) -> int | Mapping[str, int]:
 
 
 def _make_hashable(values: Sequence[Any]) -> tuple[Any, ...]:
-    """Return values as a tuple, with lists among them as tuples; lists inside of these stay."""
+    """Return the values as a tuple, with each value that is a list converted to a tuple.
+
+    Lists nested inside these lists are not converted.
+    """
     return tuple(tuple(v) if isinstance(v, list) else v for v in values)
 
 
@@ -409,9 +415,9 @@ def reproduce_command(
 
 
 def list_tables() -> str:
-    """Return the list of tables as text: each paper's citation, then its tables, one per line.
+    """Return a text that lists each source's citation, followed by its tables, one per line.
 
-    A table has its name and title. Papers without a table are listed too.
+    A line has the name and the title of a table. Sources without a table are listed too.
     """
     from textrank.reproduce import EXPERIMENTS
     from textrank.reproduce.base import get_published, get_sources

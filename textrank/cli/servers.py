@@ -76,9 +76,10 @@ def explore_command(
 
 
 def _write_static_page(store: Store, file: Path) -> None:
-    """Write the page of a store to a file, replacing an older one, and print its name.
+    """Write the self-contained page of a result store to a file and print the file's name.
 
-    Raises ValueError if the store has too many statements for one page.
+    An existing file is replaced. Raises ValueError if the store has too many statements for one
+    page.
     """
     from textrank.io import write_text
     from textrank.web.explorer import render_static_page
@@ -88,9 +89,9 @@ def _write_static_page(store: Store, file: Path) -> None:
 
 
 def _read_report_pages(folder: Path | None) -> dict[str, str]:
-    """Return the HTML pages directly in a report folder, by file name; {} for None.
+    """Return the contents of the HTML files in a report folder, by file name; {} for None.
 
-    Raises ValueError if there is no ``report.html``.
+    Sub-folders are not searched. Raises ValueError if there is no ``report.html``.
     """
     if folder is None:
         return {}
@@ -101,10 +102,10 @@ def _read_report_pages(folder: Path | None) -> dict[str, str]:
 
 
 def _make_explainer(store: Store, model: str | None, nlp: str | None) -> StatementExplainer | None:
-    """Return what explains statements by a model, loaded on first use; None if no model is known.
+    """Return an explainer of statements whose model is loaded on first use, or None.
 
-    ``model`` None takes the one that the results name. ``nlp`` is a spaCy pipeline; None takes the
-    shipped one.
+    ``model`` is a name or path; None takes the model recorded in the manifest of ``store``, and if
+    there is none, None is returned. ``nlp`` is a spaCy pipeline; None takes the shipped one.
     """
     from textrank.web.explorer import StatementExplainer
 
@@ -115,7 +116,7 @@ def _make_explainer(store: Store, model: str | None, nlp: str | None) -> Stateme
         return None
 
     def load() -> Any:
-        """Load the model and the language pipeline of its task."""
+        """Load and return the model and the language pipeline that its task needs."""
         from textrank.component import load_language
         from textrank.config import load_model
 
@@ -177,10 +178,14 @@ MAX_LOG_CHARACTERS = 300  # of a line; pygls quotes whole messages, with the tex
 
 
 class OneLineFormatter(logging.Formatter):
-    """Formatter that writes the first line of a message and its exception, without a traceback."""
+    """Log formatter that reduces a record to one line: first line of the message, and exception."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return one line of at most ``MAX_LOG_CHARACTERS``: message, exception type and text."""
+        """Return "textrank lsp: MESSAGE (ExceptionType: text)", without a traceback.
+
+        Only the first line of the message is used, white space is reduced to single spaces, and the
+        result is cut to ``MAX_LOG_CHARACTERS``.
+        """
         message = f"textrank lsp: {record.getMessage().partition(chr(10))[0]}"
         if record.exc_info and (error := record.exc_info[1]) is not None:
             message += f" ({type(error).__name__}: {error})"

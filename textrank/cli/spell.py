@@ -65,9 +65,9 @@ def check_files(
 ) -> tuple[dict[Path, str], list[Proposal]]:
     """Return the texts of the files and the corrections proposed for them.
 
-    Texts are by file, without excluded ones; corrections are in the order of the files. The
-    settings of the project are those of the nearest pyproject.toml at or above the folder of the
-    first file.
+    Returns a dict of the text of each file that was checked, and a list of corrections in the order
+    of the files. The settings of the project are those of the nearest pyproject.toml in the folder
+    of the first file or above it.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def check_files(
     precision
         Precision to aim at; None takes the one of the settings.
     since
-        Git revision: check only lines changed since then; None checks all.
+        Git revision: return only corrections in lines changed since then; None returns all.
     model
         Name or path of the confusion pairs.
     style
@@ -102,9 +102,9 @@ def check_files(
 
 
 def _print_proposals(texts: dict[Path, str], proposals: Sequence[Proposal], format: str) -> None:
-    """Print the proposals in one of ``FORMATS``; another format is printed as text.
+    """Print the proposals in one of ``FORMATS``; any other ``format`` prints plain text.
 
-    ``texts`` are the contents by file, which only the diff needs.
+    ``texts`` are the contents of the files, which only "diff" needs.
     """
     if format == "json":
         import json
@@ -134,9 +134,10 @@ def _print_proposals(texts: dict[Path, str], proposals: Sequence[Proposal], form
 
 
 def _sarif(proposals: Sequence[Proposal]) -> dict[str, Any]:
-    """Return the proposals as a SARIF 2.1.0 log with one run, each with its fix.
+    """Return the proposals as a SARIF 2.1.0 log with one run and one result per proposal.
 
-    Files are relative references with forward slashes, columns count Unicode code points from 1.
+    Each result has a fix that replaces the word. Paths are written as given, with forward slashes;
+    columns count Unicode code points from 1.
     """
     from textrank import __version__
 
@@ -173,8 +174,8 @@ def _sarif(proposals: Sequence[Proposal]) -> dict[str, Any]:
 def _diff(file: Path, text: str, proposals: Sequence[Proposal]) -> str:
     """Return the unified diff of a file with its proposals applied; "" without any.
 
-    ``text`` is that of the file. Proposals for other files are ignored. A last line without a line
-    break gets one in the diff.
+    ``text`` is the content of the file. Proposals for other files are ignored. A last line without
+    a line break is shown with one.
     """
     import difflib
 
@@ -189,9 +190,10 @@ def _diff(file: Path, text: str, proposals: Sequence[Proposal]) -> str:
 
 
 def _fix_files(texts: dict[Path, str], proposals: Sequence[Proposal]) -> None:
-    """Apply the proposals to the files, each written atomically; files without any are not touched.
+    """Write the corrected text of each file that has proposals, atomically.
 
-    ``texts`` has what the proposals were made for; later changes of a file are lost.
+    ``texts`` has the contents for which the proposals were made: a change made to a file since it
+    was read is lost. Files without proposals are not written.
     """
     from textrank.io import open_atomic
     from textrank.lint.linter import apply_proposals

@@ -74,7 +74,9 @@ def train_model(
 ) -> str:
     """Train a pipeline on a corpus, write the model, and return a one-line summary.
 
-    Raises ValueError if the folder ``model`` cannot be written, or no document is left.
+    The summary names the numbers of candidates and positives, alpha, the trained submodels if the
+    training plan has any, and with ``without`` the number of documents left out. Raises ValueError
+    if the folder ``model`` cannot be written, or no document is left to train on.
 
     Parameters
     ----------
@@ -85,14 +87,14 @@ def train_model(
     model
         Folder to write.
     settings
-        Overrides of the cfg, ``learner.alphas=[1]``.
+        Overrides of the cfg, such as ``["learner.alphas=[1]"]``.
     nlp
         Name or path of a spaCy pipeline; None takes the shipped one.
     keep
         Number of feature weights to keep, the largest ones; None keeps all.
     without
-        Corpora to test on later: documents that share an original text or a sentence with one are
-        left out.
+        Corpora to test on later: training documents that share an original text or a sentence with
+        one of them are left out.
     updatable
         Whether to store the training features and labels with the model; see ``Pipeline.fit``.
     options
@@ -132,7 +134,7 @@ def train_model(
 
 
 def _drop_overlapping(docs: Sequence[Doc], others: Sequence[Doc]) -> list[Doc]:
-    """Return the Docs that share no text with ``others``, in order.
+    """Return the Docs that share no text with ``others`` (``candidates.shares_text``), in order.
 
     Raises ValueError if there were Docs and none is left.
     """

@@ -69,12 +69,13 @@ def add_to_folder(
     receipt: Path | None = None,
     options: CommonOptions = DEFAULT_OPTIONS,
 ) -> tuple[Receipt, Path]:
-    """Add the documents of a corpus to the model in a folder; return the receipt and its file.
+    """Add the documents of a corpus to the model in a folder; return the receipt and its path.
 
     ``corpus`` is a data file or folder, ``nlp`` a spaCy pipeline (None: the shipped one). ``out``
-    is the folder to write, None replaces the model; ``receipt`` is the file of the receipt, None
-    names it after the new model's checksum. Raises ValueError if the model was not trained with
-    ``--updatable``, has a document of the same id, or there are no candidates.
+    is the folder of the new model; None replaces the old one. ``receipt`` is the file of the
+    receipt; None names it as ``write_with_receipt`` does. Raises ValueError, before anything is
+    written, if the model was not trained with ``--updatable``, already has a document of the same
+    id, or the corpus has no candidates.
     """
     from textrank.candidates import document_id
     from textrank.config import load_model
@@ -127,12 +128,12 @@ def forget_command(
 def forget_in_folder(
     model: Path, documents: Sequence[str], *, out: Path | None = None, receipt: Path | None = None
 ) -> tuple[Receipt, Path]:
-    """Forget documents of the model in a folder; return the receipt and its file.
+    """Remove training documents from the model in a folder; return the receipt and its path.
 
-    ``documents`` are ids; repeated ones count once. ``out`` is the folder to write, None replaces
-    the model; ``receipt`` is the file of the receipt, None names it after the checksum of the new
-    model, beside it. Raises ValueError, before anything is written, if the model keeps no training
-    data, does not know a document, or has too little left to learn from.
+    ``documents`` are ids; repeated ones count once. ``out`` is the folder of the new model; None
+    replaces the old one. ``receipt`` is the file of the receipt; None names it as
+    ``write_with_receipt`` does. Raises ValueError, before anything is written, if the model keeps
+    no training data, does not know a document, or has too little left to learn from.
     """
     from textrank.config import load_model
     from textrank.training import forget_documents
@@ -153,12 +154,12 @@ def write_with_receipt(
     out: Path | None,
     file: Path | None,
 ) -> tuple[Receipt, Path]:
-    """Write an updated model and its receipt; return the receipt and its file.
+    """Write an updated model and its receipt; return the receipt and its path.
 
-    ``source`` is the folder of the old ``model``, ``documents`` are the ids of the change. ``out``
-    is the folder to write (None: ``source``), ``file`` that of the receipt (None: beside the
-    written folder, named after it, the action and 12 digits of the new checksum). Raises ValueError
-    if the folder cannot be written.
+    ``source`` is the folder of the old ``model``, and ``documents`` are the ids that were added or
+    forgotten. ``out`` is the folder of the new model; None replaces ``source``. ``file`` is the
+    file of the receipt; None takes ``FOLDER.ACTION-CHECKSUM.json`` next to the written folder, with
+    the first 12 digits of the new checksum. Raises ValueError if the folder cannot be written.
     """
     from textrank.io import META_FILE, check_model_target, write_text
     from textrank.training import write_update
@@ -172,10 +173,10 @@ def write_with_receipt(
 
 
 def report_update(receipt: Receipt, file: Path, json_: Path | None) -> None:
-    """Print what was done and, if ``json_`` is given, write it there as JSON.
+    """Print a summary of an update and, unless ``json_`` is None, write it there as JSON.
 
-    ``file`` is where the receipt is. Copies of forgotten documents that stay in the model are
-    counted on standard error, and five of them named.
+    ``file`` is the path of the receipt. If documents that share a sentence with forgotten ones stay
+    in the model, their number and the first five ids are printed on standard error.
     """
     from textrank.reports.table import write_json
 
@@ -195,7 +196,7 @@ def report_update(receipt: Receipt, file: Path, json_: Path | None) -> None:
 
 
 def _describe_verification(found: dict[str, Any], receipt: Path) -> str:
-    """Return a sentence on a verified receipt; ``found`` is the result of ``verify_receipt``."""
+    """Return the message for a verified receipt; ``found`` is the result of ``verify_receipt``."""
     state = "not in the model" if found["action"] == "forget" else "in the model"
     return (
         f"{receipt}: verified. {len(found['documents'])} documents are {state}; training again on "

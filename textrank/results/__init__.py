@@ -39,12 +39,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public class or function on first use; AttributeError for any other name."""
+    """Import a public class or function on first use; raise AttributeError for any other name."""
     if name in _MODULES:
         return getattr(import_module(f"textrank.results.{_MODULES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    """List the public names."""
+    """Return the public names."""
     return list(__all__)

@@ -1,7 +1,8 @@
-"""Facts of results for other tools: read from a folder, JSON lines or a table of facts.
+"""Export of results for other tools, from a folder, JSON lines or a table of facts.
 
-``export_facts`` is the function behind ``textrank export``. Writers are those of
-``textrank.tasks.ppi.exports``, which ``apply --network`` uses too, so that both write the same.
+``export_facts`` and ``export_documents`` are the functions behind ``textrank export``. A *fact* is
+all evidence about the same two entities (``textrank.tasks.ppi.facts``). Facts are written by
+``textrank.tasks.ppi.exports``, which ``apply --network`` uses too.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ BATCH_ROWS = 4096  # fetched from the database at a time
 
 
 class ExportSummary(NamedTuple):
-    """Format of an export and numbers of its facts and statements.
+    """Format of an export and the numbers of exported facts and statements.
 
     ``format`` is a key of ``EXPORT_FORMATS``.
     """
@@ -71,7 +72,7 @@ def export_facts(
     format: str | None = None,
     min_probability: float | None = None,
 ) -> ExportSummary:
-    """Write the facts of results to a file in a format of the field.
+    """Write the facts of results to a file in an exchange format such as INDRA or PSI-MITAB.
 
     Parameters
     ----------
@@ -80,10 +81,10 @@ def export_facts(
     target
         File to write, replaced atomically.
     format
-        Key of ``EXPORT_FORMATS``; None takes the one of the suffix.
+        Key of ``EXPORT_FORMATS``; None chooses the format by the suffix of ``target``.
     min_probability
-        Leave out facts of a smaller probability; those that are only negated or speculated have 0.
-        None writes all.
+        Smallest probability of a fact to write, between 0 and 1; facts that are only negated or
+        speculated have probability 0. None writes all facts.
 
     Raises
     ------
@@ -99,7 +100,7 @@ def export_facts(
     count_written = EXPORT_FORMATS[name].count_written
 
     def selected() -> Iterator[Fact]:
-        """Yield and count the facts to write."""
+        """Yield the facts to write, and count them."""
         for fact in iter_facts(source):
             if min_probability is None or fact["probability"] >= min_probability:
                 counts["facts"] += 1
@@ -113,10 +114,10 @@ def export_facts(
 
 
 def find_document_format(path: str | Path, format: str | None = None) -> str | None:
-    """Return the key of ``DOCUMENT_FORMATS`` for a format or path; None if it is of facts.
+    """Return the key of ``DOCUMENT_FORMATS`` that a format name or path means, or None.
 
-    ``path`` decides, by its suffix in any case, only if ``format`` is None. "bioc" stands for BioC
-    XML. None also for an unknown format or suffix.
+    A given ``format`` alone decides; "bioc" means "bioc_xml". Otherwise the suffix of ``path``
+    decides, ignoring case. None means a format of facts or an unknown one.
     """
     if format is not None:
         name = "bioc_xml" if format == "bioc" else format
@@ -126,11 +127,11 @@ def find_document_format(path: str | Path, format: str | None = None) -> str | N
 
 
 def export_documents(folder: str | Path, target: str | Path, format: str) -> int:
-    """Write the texts of a result folder with names and statements; return the number of documents.
+    """Write the annotated texts of a result folder; return the number of documents.
 
-    Result folders keep only texts with statements, so the input files are read again. Replaced and
-    deleted documents are left out. Statements are written with their status and probability,
-    whether or not they interact.
+    Names and all statements are written, those that do not interact included, with status and
+    probability. Result folders store only texts that have statements, so the input files are read
+    again. Replaced and deleted documents are left out.
 
     Parameters
     ----------
@@ -152,7 +153,7 @@ def export_documents(folder: str | Path, target: str | Path, format: str) -> int
     count = 0
 
     def counted() -> Iterator[Doc]:
-        """Yield and count the documents."""
+        """Yield the documents, and count them."""
         nonlocal count
         for doc in _iter_folder_docs(Path(folder)):
             count += 1
@@ -163,11 +164,11 @@ def export_documents(folder: str | Path, target: str | Path, format: str) -> int
 
 
 def _iter_folder_docs(folder: Path) -> Iterator[Doc]:
-    """Iterate over the texts of a result folder, with names and rows of ``doc._.textrank_ppi``.
+    """Iterate over the documents of a result folder as Docs with names and ``_.textrank_ppi``.
 
-    Documents come in the order of the inputs, whose files are read again; replaced and deleted
-    ones are left out. Registers the extension ``textrank_ppi`` if it is missing. Raises ValueError
-    if ``folder`` is not a result folder, or, when it is reached, an input is missing or changed.
+    Documents come in the order of the inputs, whose files are read again; replaced and deleted ones
+    are left out. Registers the extension ``textrank_ppi`` if it is missing. Raises ValueError if
+    ``folder`` is not a result folder, or, when it is reached, an input is missing or changed.
     """
     import spacy
 
@@ -191,10 +192,11 @@ def _iter_folder_docs(folder: Path) -> Iterator[Doc]:
 
 
 def _group_inputs(results: Results, n_inputs: int) -> list[range]:
-    """Return ranges of input numbers with about ``MAX_GROUPED_DOCUMENTS`` documents each, in order.
+    """Divide the inputs into ranges of input numbers with few enough documents to hold in memory.
 
-    A range ends with the input that reaches this number, so one large file can exceed it. []
-    without inputs. The tables are read once per range, whose rows are in memory at a time.
+    A range ends with the input that brings it to ``MAX_GROUPED_DOCUMENTS`` documents or more, so a
+    large file can exceed this number. Ranges cover 0 to ``n_inputs`` in order; [] if there are no
+    inputs.
     """
     sql = "SELECT input, count(*) AS n FROM documents GROUP BY input"
     counts = {row["input"]: row["n"] for row in results.sql(sql)}
@@ -208,10 +210,11 @@ def _group_inputs(results: Results, n_inputs: int) -> list[range]:
 
 
 def _fetch_documents(results: Results, numbers: range) -> dict[tuple[int, str], dict[str, Any]]:
-    """Return the documents of some inputs with ``names`` and ``statements``, by input and id.
+    """Return the documents of some inputs, with their names and statements.
 
-    ``numbers`` is the range of the inputs in the manifest. Values are rows of ``documents``;
-    statements are sorted by their offsets, names are not sorted.
+    ``numbers`` is the range of input numbers in the manifest. Keys are ``(input number, document
+    id)``; values are rows of the table ``documents`` with two more keys: "names" (unsorted rows)
+    and "statements" (rows sorted by their offsets).
     """
     bounds = [numbers.start, numbers.stop]
     cursor = results.connection.cursor()
@@ -237,9 +240,9 @@ def _fetch_documents(results: Results, numbers: range) -> dict[tuple[int, str], 
 
 
 def _check_input(entry: Mapping[str, Any]) -> Path:
-    """Return the path of an input of a manifest; ValueError if it is missing or has changed.
+    """Return the path of an input in a manifest; raise ValueError if it is missing or has changed.
 
-    Only the size is compared: a change that keeps it is not noticed.
+    Only the size in bytes is compared, so a change that keeps the size is not noticed.
     """
     path = Path(entry["path"])
     if not path.exists() or path.stat().st_size != entry["size"]:
@@ -253,8 +256,8 @@ def _check_input(entry: Mapping[str, Any]) -> Path:
 def _annotate_doc(text: str, row: Mapping[str, Any], nlp: Language) -> Doc:
     """Return a new Doc of a text with its names as spans and its statements in ``_.textrank_ppi``.
 
-    ``row`` is a value of ``_fetch_documents``. Of several names for the same characters the last
-    counts. Tokens are split at the edges of names.
+    ``row`` is a value of ``_fetch_documents``. Of several names for the same characters the last is
+    used. Tokens are split where a name begins or ends inside them.
     """
     from textrank.formats.base import Mention, Record, build_docs
 
@@ -274,9 +277,9 @@ def _annotate_doc(text: str, row: Mapping[str, Any], nlp: Language) -> Doc:
 def iter_facts(source: str | Path) -> Iterator[Fact]:
     """Iterate over the facts of a result folder, JSON lines of ``apply``, or a table of facts.
 
-    The sources are those of ``export_facts``. Facts of a folder come sorted by their ends and one
-    by one, so that large results need little memory; those of JSON lines by decreasing probability,
-    those of a table as in the file. Raises ValueError, at the first fact, if the source is missing
+    Facts of a folder are sorted by the keys of their two entities and built one by one, so that
+    large results need little memory. Facts of JSON lines are sorted by decreasing probability;
+    those of a table keep its order. Raises ValueError, at the first fact, if the source is missing
     or none of these.
     """
     path = Path(source)
@@ -297,9 +300,9 @@ def iter_facts(source: str | Path) -> Iterator[Fact]:
 
 
 def _iter_folder_facts(folder: Path) -> Iterator[Fact]:
-    """Iterate over the facts of a folder of ``apply --out``, sorted by ends.
+    """Iterate over the facts of a folder of ``apply --out``, sorted by the keys of their entities.
 
-    Statements are fetched in batches; only the names of entities are held in memory. Raises
+    Statements are fetched in batches; only the labels of all entities are held in memory. Raises
     ValueError if ``folder`` is not a result folder.
     """
     from textrank.results.store import entities, open_results, spellings
@@ -326,9 +329,9 @@ def _iter_folder_facts(folder: Path) -> Iterator[Fact]:
 
 
 def _row_to_evidence(row: Mapping[str, Any]) -> Evidence:
-    """Return a row of the view ``keyed``, with ``is_reversed``, as evidence.
+    """Convert a row of the view ``keyed``, with the extra column ``is_reversed``, to evidence.
 
-    Missing values get their defaults: sentence "", score 0, type ``UNTYPED``, no trigger.
+    NULL values get defaults: sentence "", score 0, type ``UNTYPED`` and trigger [].
     """
     return {
         "document": row["document"],
@@ -349,20 +352,21 @@ def _row_to_evidence(row: Mapping[str, Any]) -> Evidence:
 
 
 def _aggregate_statements(statements: Iterable[Mapping[str, Any]]) -> list[Fact]:
-    """Return the facts of statements with the columns of ``StatementRow``, most probable first.
+    """Aggregate statements to facts, most probable first.
 
-    Statements of a document must follow each other: each run of equal ``document`` counts as one
-    document. ``statements`` may include some that are not evidence; they are left out.
+    ``statements`` are rows with the columns of ``StatementRow``; those that are not evidence are
+    ignored. Statements of the same document must be adjacent: each run of equal ``document`` counts
+    as one document.
     """
     groups = groupby(statements, key=lambda row: row["document"])
     return aggregate_rows((name, map(_to_answer, rows)) for name, rows in groups)
 
 
 def _to_answer(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row of ``StatementRow`` as a row of ``doc._.textrank_ppi``.
+    """Convert a row of ``StatementRow`` to a row of ``doc._.textrank_ppi``.
 
-    Only names and offsets must be present. ``probability`` is left out if it is None; a missing
-    ``interacts`` is False, a missing score 0, a missing trigger [], and other values are None.
+    Only names and offsets are required. Missing values become: ``interacts`` False, ``score`` 0,
+    ``trigger`` [], others None; ``probability`` is left out if it is missing or None.
     """
     answer = {
         "names": [row["name_a"], row["name_b"]],
@@ -378,9 +382,9 @@ def _to_answer(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_facts(path: Path) -> list[Fact]:
-    """Return the facts of a file that ``apply --facts`` wrote, in its order.
+    """Read the facts of a file that ``apply --facts`` wrote, in the order of the file.
 
-    Raises ValueError if the file has another content or more than ``MAX_FACTS_BYTES``.
+    Raises ValueError if the file has other content or more than ``MAX_FACTS_BYTES``.
     """
     content = read_json(path, MAX_FACTS_BYTES)
     facts = content.get("facts") if isinstance(content, dict) else None
@@ -394,11 +398,11 @@ def _read_facts(path: Path) -> list[Fact]:
 
 
 def _check_fact(fact: Any) -> Fact:
-    """Return a fact from JSON, aggregated anew from its evidence.
+    """Validate a fact from JSON and return it, aggregated anew from its evidence.
 
-    Raises TypeError, KeyError, ValueError or AttributeError if a value is missing or has a wrong
-    type. Names missing in the evidence are those of the fact, a missing probability is
-    ``MIN_PROBABILITY``, and evidence is not reversed unless it says so.
+    In the evidence, missing names are taken from the fact, a missing probability is
+    ``MIN_PROBABILITY`` and a missing ``is_reversed`` False. Raises TypeError, KeyError, ValueError
+    or AttributeError if another value is missing or a value has a wrong type.
     """
     names = [str(name) for name in fact["names"]]
     first, second = (str(end) for end in fact["ends"])

@@ -1,13 +1,15 @@
 """Queries of the explorer's pages: facts with facets, evidence, documents, neighbourhoods.
 
-``Selection`` is what a reader chose (search words, facets, order, page); ``selection_sql`` turns it
-into a condition on the table ``pairs`` of a ``Store``. Facts are aggregated over the statements
-that fulfil this condition, by ``textrank.results.store.FactTable``.
+``Selection`` holds what a reader chose on a page (search words, facets, order, page number);
+``selection_sql`` turns it into a condition on the table ``pairs`` of a ``Store``, which has one row
+per statement. Facts are aggregated over the statements that fulfil this condition, by
+``textrank.results.store.FactTable``.
 
-An entity is identified by its *key*: the identifier of a name, or its normalised spelling without
-one. A *pair* is two entities about which there is a statement. By its evidence it has a *standing*
-(``textrank.tasks.ppi.facts``): likely, negated, speculated or unlikely. Pages show what is likely
-unless another standing is chosen.
+An entity is identified by its *key*: the identifier of a name, or its normalised spelling if it has
+no identifier. A *pair* is two entities about which there is a statement. Its evidence gives it a
+*standing* (``textrank.tasks.ppi.facts``): likely, negated, speculated or unlikely. Pages show
+likely pairs unless another standing is chosen. A *facet* is a property whose values can be chosen
+on the page to restrict what is shown.
 """
 
 from __future__ import annotations
@@ -75,10 +77,10 @@ SORTS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Selection:
-    """Choices of a reader: search words, values of facets, a key of ``SORTS``, page from 1.
+    """Choices of a reader: search words, facet values, a key of ``SORTS``, page number from 1.
 
-    ``chosen`` maps a name in ``FACETS`` to the chosen values, of which any may hold; different
-    facets must all hold. ``show`` is a standing of facts, or ``ALL_STANDINGS``.
+    ``chosen`` maps a name in ``FACETS`` to the chosen values: a pair must have one of the values of
+    each facet. ``show`` is a standing, or ``ALL_STANDINGS``.
     """
 
     words: str = ""
@@ -89,12 +91,12 @@ class Selection:
 
     @classmethod
     def from_query(cls, query: Sequence[tuple[str, str]]) -> Selection:
-        """Read the parameters of a URL; unknown and malformed ones are ignored.
+        """Build a Selection from the query parameters of a URL; ignore unknown and malformed ones.
 
         ``query`` are pairs of name and value: ``q`` (search words, cut to
         ``MAX_QUERY_CHARACTERS``), ``show``, ``sort``, ``page``, and facets, which may be repeated
-        (at most ``MAX_CHOSEN_VALUES`` values each). Of other repeated parameters the last counts. A
-        page beyond ``MAX_PAGE`` becomes this one.
+        (at most ``MAX_CHOSEN_VALUES`` values each). Of other repeated parameters the last one
+        counts. Larger page numbers are reduced to ``MAX_PAGE``.
         """
         chosen: dict[str, tuple[str, ...]] = {}
         for name, value in query:
@@ -117,10 +119,10 @@ class Selection:
         )
 
     def to_query(self, **changes: Any) -> str:
-        """Return the query part of a URL for this selection with changes, by default on page 1.
+        """Return the query string of a URL for this selection with some fields changed.
 
-        ``changes`` are fields of Selection. Values that are the default are left out, so the result
-        can be "".
+        ``changes`` are new values of fields of Selection; the page is 1 unless ``changes`` says
+        otherwise. Default values are left out, so the result can be "".
         """
         changed = replace(self, **{"page": 1, **changes})
         pairs = [("q", changed.words)] if changed.words else []
@@ -131,9 +133,9 @@ class Selection:
         return urlencode(pairs)
 
     def toggle(self, facet: str, value: str) -> str:
-        """Return the query part of a URL with one value of a facet added, or removed if chosen.
+        """Return the query string of a URL with one facet value added, or removed if it is chosen.
 
-        The selection itself is not changed; the URL is of page 1.
+        The URL leads to page 1. The selection itself is not changed.
         """
         values = self.chosen.get(facet, ())
         changed = tuple(v for v in values if v != value) if value in values else (*values, value)
@@ -148,12 +150,12 @@ def selection_sql(
     ignore_facet: str = "",
     word_conditions: Sequence[tuple[str, list[Any]]] | None = None,
 ) -> tuple[str, list[Any]]:
-    """Return the SQL condition on ``pairs`` of a selection, and its parameters.
+    """Return the SQL condition on the table ``pairs`` for a selection, and its parameters.
 
-    Covers the search words and ``STATEMENT_FACETS``; facets of facts and the standing are in
-    ``selection_having``. Pairs of an entity with itself are left out. ``ignore_facet`` leaves out
-    one facet, to count its values. ``word_conditions`` are those of the words of the selection
-    (``_word_conditions``); None searches the store for the entities that they name.
+    The condition covers the search words and ``STATEMENT_FACETS``, and excludes pairs of an entity
+    with itself; ``selection_having`` covers the rest. ``ignore_facet`` names a facet to leave out,
+    which is needed to count its values. ``word_conditions`` is the result of ``_word_conditions``
+    for the search words; None computes it.
     """
     conditions, values = ["a <> b"], list[Any]()
     for name, chosen in selection.chosen.items():
@@ -169,11 +171,12 @@ def selection_sql(
 
 
 def selection_having(selection: Selection, *, ignore_facet: str = "", show: str = "") -> str:
-    """Return the SQL condition of a selection on aggregated facts, without parameters.
+    """Return the SQL condition on aggregated facts for a selection; it has no parameters.
 
-    Covers the standing and ``FACT_FACETS``. ``ignore_facet`` leaves out one facet, to count its
-    values; ``show`` replaces the standing of the selection unless it is "". "true" if there is no
-    condition. Raises KeyError for an unknown standing or value of a facet.
+    The condition covers the standing and ``FACT_FACETS``, and is "true" if nothing is restricted.
+    ``ignore_facet`` names a facet to leave out, which is needed to count its values. ``show``
+    replaces the standing of the selection unless it is "". Raises KeyError for an unknown standing
+    or value of a facet.
     """
     standing = show or selection.show
     conditions = [] if standing == ALL_STANDINGS else [STANDINGS[standing]]
@@ -185,11 +188,12 @@ def selection_having(selection: Selection, *, ignore_facet: str = "", show: str 
 
 
 def _word_conditions(store: Store, words: str) -> list[tuple[str, list[Any]]]:
-    """Return SQL conditions on ``pairs`` with their parameters; all must hold.
+    """Return SQL conditions on ``pairs``, each with its parameters, that the search words require.
 
-    One condition for the whole text if it finds an entity or species, else one per word, separated
-    by spaces, commas or semicolons ("PMID" before a number is dropped). A condition holds if one of
-    the two entities is found by the word, or if the document has it as its id. [] for "".
+    All conditions must hold. If the whole text finds an entity (``find_entities``), there is one
+    condition; otherwise there is one per word, separated by spaces, commas or semicolons, where
+    "PMID" before a number is dropped. A condition holds for a statement if the word finds one of
+    its two entities or is the id of its document. [] for "".
     """
     if not words:
         return []
@@ -206,10 +210,10 @@ def _word_conditions(store: Store, words: str) -> list[tuple[str, list[Any]]]:
 def find_entities(store: Store, word: str) -> list[str]:
     """Return the keys of the entities that a search word finds.
 
-    These are entities with this spelling, identifier, symbol or synonym (``find_entity_keys``);
-    without any, those of this species ("mouse", "10090"); without any, those whose spelling or
-    identifier contains the word. A word without a letter or digit finds nothing. At most 10000
-    keys, in no particular order; [] if none is found.
+    The first of these that finds any is used: entities with this spelling, identifier, gene symbol
+    or synonym (``find_entity_keys``); entities of the species that the word names ("mouse",
+    "10090"); entities whose spelling or key contains the word, if it has a letter or digit. Returns
+    at most 10000 keys in undefined order, [] if there are none.
     """
     if keys := find_entity_keys(store.fetch, "spellings", word):
         return keys
@@ -227,18 +231,19 @@ def find_entities(store: Store, word: str) -> list[str]:
 
 
 def _find_taxa(word: str) -> list[int]:
-    """Return the NCBI taxa that a whole text names, such as "mouse"; [] for any other text.
+    """Return the NCBI taxa of a species name such as "mouse"; [] for any other text.
 
-    A text that names a species among other words is another text.
+    The whole text must name the species: a species among other words does not count.
     """
     mentions = find_species(word)
     return [m.taxon for m in mentions if m.end - m.start == len(word.strip())]
 
 
 def select_page(store: Store, selection: Selection) -> list[FactRow]:
-    """Return one page of facts, ``FACTS_PER_PAGE`` long, in the order of the selection.
+    """Return the facts of one page of a selection, at most ``FACTS_PER_PAGE``, in its order.
 
-    With other standings than "likely", also pairs without evidence. [] beyond the last page.
+    If ``selection.show`` is "unlikely" or ``ALL_STANDINGS``, pairs without evidence are included.
+    [] beyond the last page.
     """
     where, values = selection_sql(store, selection)
     return store.facts.select(
@@ -252,9 +257,10 @@ def select_page(store: Store, selection: Selection) -> list[FactRow]:
 
 
 def select_fact(store: Store, one: str, other: str) -> FactRow | None:
-    """Return the fact, or pair without evidence, of two entity keys in any order.
+    """Return the aggregated statements about two entities, given their keys in any order.
 
-    None if there is no statement about the two.
+    The row describes a fact, or a pair without evidence. None if there is no statement about the
+    two.
     """
     ends = [min(one, other), max(one, other)]
     rows = store.facts.select("a = ? AND b = ?", ends)
@@ -262,10 +268,11 @@ def select_fact(store: Store, one: str, other: str) -> FactRow | None:
 
 
 def count_matches(store: Store, selection: Selection) -> Row:
-    """Return how many pairs and statements match, whatever their standing, and pairs by standing.
+    """Count the pairs, statements and documents that match a selection.
 
-    Keys: one per standing with its number of pairs, ``pairs`` (their sum), ``statements`` and
-    ``documents``. The last two ignore ``FACT_FACETS``, which are conditions on whole facts.
+    The standing that the selection shows is ignored. Keys: each standing with its number of pairs,
+    ``pairs`` (their sum), ``statements`` and ``documents``. The last two also ignore
+    ``FACT_FACETS``, which are conditions on whole facts.
     """
     where, values = selection_sql(store, selection)
     conditions = {name: selection_having(selection, show=name) for name in STANDINGS}
@@ -278,13 +285,13 @@ def count_matches(store: Store, selection: Selection) -> Row:
 
 
 def count_facets(store: Store, selection: Selection) -> list[Row]:
-    """Return ``name``, ``title`` and ``values`` of each facet that offers a choice.
+    """Return the facets of a selection with the number of matching pairs for each value.
 
-    Values are rows of ``value`` and ``times``, the number of pairs that have it and match the
-    selection in all other facets: at most ``MAX_FACET_VALUES``, most frequent first (years newest
-    first, facets of facts in their own order). Chosen values are listed even if no pair has them.
-    Facets with fewer than two values are left out unless one is chosen, and "species" if no species
-    is known.
+    A row has ``name``, ``title`` and ``values``. Values are rows of ``value`` and ``times``, the
+    number of pairs that have the value and match the selection in all other facets. There are at
+    most ``MAX_FACET_VALUES``, most frequent first (years: newest first; facets of facts: in the
+    order of ``FACT_FACETS``); chosen values are listed even if no pair has them. Facets with fewer
+    than two values are left out unless one is chosen, as is "species" if no species is known.
     """
     words = _word_conditions(store, selection.words)
     values_of_facet = _count_fact_facets(store, selection, words)
@@ -309,11 +316,11 @@ def count_facets(store: Store, selection: Selection) -> list[Row]:
 def _count_fact_facets(
     store: Store, selection: Selection, words: Sequence[tuple[str, list[Any]]]
 ) -> dict[str, list[Row]]:
-    """Return the values of each facet of ``FACT_FACETS`` by its name, in its order.
+    """Count the matching pairs for each value of ``FACT_FACETS``.
 
-    Values are rows of ``value`` and ``times``, the number of pairs that match the selection without
-    this facet; those without a pair are left out. ``words`` are the conditions of the search words
-    (``_word_conditions``).
+    Returns, by facet, rows of ``value`` and ``times``, the number of pairs that have the value and
+    match the selection in all other facets; values without a pair are left out. ``words`` is the
+    result of ``_word_conditions`` for the search words.
     """
     conditions = {
         f"{name} {value}": f"{selection_having(selection, ignore_facet=name)} AND {condition}"
@@ -335,13 +342,13 @@ def _count_fact_facets(
 def _count_statement_facets(
     store: Store, selection: Selection, names: Sequence[str], words: Sequence[tuple[str, list[Any]]]
 ) -> dict[str, list[Row]]:
-    """Return the most frequent values of facets of ``STATEMENT_FACETS``, by name.
+    """Count the matching pairs for the most frequent values of facets in ``STATEMENT_FACETS``.
 
-    Values are rows of ``value`` and ``times``, the number of pairs that match the selection without
-    the first of ``names``, at most ``MAX_FACET_VALUES``, most frequent first (years newest first).
-    Give several names only if the selection has a choice in none of them. Of pairs with evidence
-    only the evidence counts, since it alone is what the pair is shown with. ``words`` are the
-    conditions of the search words (``_word_conditions``).
+    Returns, by facet, at most ``MAX_FACET_VALUES`` rows of ``value`` and ``times``, most frequent
+    first (years: newest first). ``times`` is the number of pairs that have the value and match the
+    selection without the facet ``names[0]``; so give several ``names`` only if no value is chosen
+    in any of them. For a pair with evidence, only statements that are evidence count. ``words`` is
+    the result of ``_word_conditions`` for the search words.
     """
     where, parameters = selection_sql(
         store, selection, ignore_facet=names[0], word_conditions=words
@@ -384,11 +391,12 @@ def select_entity(store: Store, key: str) -> Row | None:
 
 
 def suggest_entities(store: Store, word: str, limit: int = 8) -> list[Row]:
-    """Return entities for a search word: names that begin with it first, then frequent ones.
+    """Return entities to suggest while a search word is typed, at most ``limit``.
 
-    Found are entities with a spelling or key that contains the word, at most ``limit``; every
-    entity for "" or a word of hyphens, slashes and spaces only. Columns: ``key``, ``label``,
-    ``id``, ``times`` and ``name``, the first matching spelling in the alphabet.
+    These are entities with a spelling or key that contains the word, ignoring case, hyphens,
+    slashes and spaces: first those with a spelling that begins with the word, then by frequency. An
+    empty word matches all. Columns: ``key``, ``label``, ``id``, ``times`` and ``name``, the
+    alphabetically first matching spelling.
     """
     letters = normalized_name("?")
     sql = (
@@ -414,9 +422,9 @@ ORDER BY s.probability DESC NULLS LAST, s.document, s.start_a, s.start_b"""
 def select_evidence(store: Store, one: str, other: str, limit: int = 200) -> list[Row]:
     """Return the statements about two entity keys with their sentences, most probable first.
 
-    The order of the keys does not matter. All statements are returned, not only evidence, at most
-    ``limit``. Columns are those of ``claims`` (``STORE_COLUMNS``), and ``year``, ``key_a``,
-    ``key_b`` and ``title``.
+    The keys may be in any order. Statements that are not evidence are included; at most ``limit``
+    are returned. Columns are those of the table ``claims`` (``STORE_COLUMNS``), and ``year``,
+    ``key_a``, ``key_b`` and ``title``.
     """
     rows = store.fetch(
         "SELECT row, document FROM pairs WHERE a = ? AND b = ? "
@@ -429,7 +437,7 @@ def select_evidence(store: Store, one: str, other: str, limit: int = 200) -> lis
 def select_statements(store: Store, document: str, limit: int = 2000) -> list[Row]:
     """Return the statements of a document with their sentences, in text order, at most ``limit``.
 
-    Of more, those whose first name comes first in the text are kept. Columns are those of
+    If there are more, those that begin first in the text are returned. Columns are those of
     ``select_evidence``; [] for an unknown document.
     """
     rows = store.fetch(
@@ -441,10 +449,11 @@ def select_statements(store: Store, document: str, limit: int = 2000) -> list[Ro
 
 
 def _add_sentences(store: Store, rows: Sequence[Mapping[str, Any]]) -> list[Row]:
-    """Return the full statements of rows of ``pairs``, with ``row`` and ``document`` given.
+    """Return the complete statements, with sentences, of rows of the table ``pairs``.
 
-    Columns are those of the table ``claims``, and ``year``, ``key_a``, ``key_b`` and ``title``;
-    most probable first, whatever the order of ``rows``. A missing type or status gets its default.
+    ``rows`` need the keys ``row`` and ``document``. The result has the columns of the table
+    ``claims`` and ``year``, ``key_a``, ``key_b`` and ``title``, most probable first whatever the
+    order of ``rows``. A missing type becomes ``UNTYPED``, a missing status "asserted".
     """
     documents = sorted({row["document"] for row in rows})
     statements = store.fetch(_EVIDENCE, [documents, [row["row"] for row in rows], documents])
@@ -457,8 +466,8 @@ def _add_sentences(store: Store, rows: Sequence[Mapping[str, Any]]) -> list[Row]
 def select_document(store: Store, document: str) -> Row | None:
     """Return the row of a document with its ``names`` in text order; None if the id is unknown.
 
-    At most 10000 names. If several sources have the id, one of the rows is returned, with the names
-    of all.
+    At most 10000 names are returned. If documents of several files have the id, the row of one of
+    them is returned, with the names of all.
     """
     rows = store.fetch("SELECT * FROM texts WHERE document = ? LIMIT 1", [document])
     if not rows:
@@ -493,8 +502,8 @@ def select_partners(
 ) -> list[FactRow]:
     """Return the facts with asserted evidence about an entity, most probable first.
 
-    Only facts of at least ``min_probability`` (inclusive), at most ``limit``. The entity ``key``
-    may be ``a`` or ``b``. [] for an unknown key.
+    At most ``limit`` facts with a probability of at least ``min_probability`` are returned. The
+    entity ``key`` may be end ``a`` or ``b`` of a fact. [] for an unknown key.
     """
     return store.facts.select(
         "is_evidence AND (a = ? OR b = ?)",
@@ -507,11 +516,12 @@ def select_partners(
 def select_neighbourhood(
     store: Store, key: str, *, min_probability: float = 0.5, limit: int = DEFAULT_NEIGHBOURS
 ) -> Row:
-    """Return a graph of an entity, its most probable partners and the facts between all of these.
+    """Return the graph of an entity, its most probable partners and the facts between all of them.
 
-    ``limit`` is the number of partners shown. Keys: ``centre`` (the entity key), ``nodes`` (rows of
-    ``key`` and ``label``, the entity first), ``edges`` (facts) and ``partners``, the number of all
-    partners of at least ``min_probability``, shown or not.
+    At most ``limit`` partners are in the graph. Keys: ``centre`` (the entity key), ``nodes`` (rows
+    of ``key`` and ``label``, the entity first), ``edges`` (facts) and ``partners``, the number of
+    all partners, including those not in the graph. Only facts with a probability of at least
+    ``min_probability`` count.
     """
     facts = select_partners(store, key, min_probability=min_probability, limit=limit)
     keys = [key, *(fact["b"] if fact["a"] == key else fact["a"] for fact in facts)]
@@ -531,10 +541,11 @@ def select_neighbourhood(
 
 
 def select_network(store: Store, selection: Selection, limit: int = MAX_NETWORK_EDGES) -> Row:
-    """Return ``nodes`` and ``edges`` of a selection: its facts with evidence.
+    """Return the facts of a selection that have evidence as a graph, with ``nodes`` and ``edges``.
 
-    Edges are the ``limit`` most probable facts, most probable first, whatever page and order are
-    selected; nodes are rows of ``key`` and ``label`` of their entities, once each.
+    Edges are the ``limit`` most probable facts, most probable first; page and order of the
+    selection are ignored. Nodes are rows of ``key`` and ``label``, one for each entity of the
+    edges.
     """
     where, values = selection_sql(store, selection)
     edges = store.facts.select(
@@ -548,17 +559,17 @@ def select_network(store: Store, selection: Selection, limit: int = MAX_NETWORK_
 
 
 def select_errors(store: Store, limit: int = 1000) -> list[Row]:
-    """Return the documents that failed, with ``source`` and ``reason``, by source.
+    """Return the documents that failed, sorted by source and document.
 
-    At most ``limit``, sorted by document within a source.
+    At most ``limit`` rows with the columns ``source``, ``document`` and ``reason``.
     """
     return store.fetch("SELECT * FROM failures ORDER BY source, document LIMIT ?", [limit])
 
 
 def _is_probable(min_probability: float) -> str:
-    """Return the HAVING condition that a fact is asserted with at least this probability.
+    """Return the SQL condition that a fact has asserted evidence and at least this probability.
 
-    It is a condition on ``FactTable``'s aggregated columns, without parameters.
+    It is meant for ``having`` of ``FactTable.select`` and has no parameters.
     """
     return f"sum(asserted) > 0 AND probability >= {float(min_probability)!r}"
 

@@ -1,8 +1,9 @@
 """Grammar of short questions in English about results: ``parse_question``.
 
-A question becomes a ``Question``: what is asked for, about which names, and with which type, role
-and status of the statements. The grammar is small; what it does not cover is refused with an
-``UnknownQuestionError``, so that a question is never answered by guessing.
+``parse_question`` turns a text into a ``Question``: what is asked for, about which names, and with
+which type, role and status of the statements. The *role* of a name is "actor" or "target" if only
+directed statements in which it acts or is acted upon are wanted. The grammar is small; a question
+that it does not cover is refused with an ``UnknownQuestionError`` and never guessed.
 
 ``answer_question`` looks the answer up in a result folder. A name that no statement has is refused
 too, with names that are spelt similarly.
@@ -138,12 +139,12 @@ class UnknownQuestionError(ValueError):
 
 @dataclass(frozen=True)
 class Question:
-    """Parsed question: what it asks for, of which names and with which filters.
+    """Parsed question: what it asks for, about which names and with which filters.
 
-    Kinds: "partners" of one name, "evidence" for two, "network" of several, all "facts",
-    "statements" about one name or all, "count" of what ``counted`` says, the statements of a
-    "document", "papers" that mention one or two names, and "conflicts": facts, of one name or all,
-    whose statements disagree.
+    ``kind`` is "partners" (of one name), "evidence" (statements about two names), "network" (facts
+    among several names), "facts" (all), "statements" (about one name or all), "count" (a number,
+    see ``counted``), "document" (the statements of a document), "papers" (that mention one or two
+    names) or "conflicts" (facts, about one name or all, whose statements disagree).
     """
 
     kind: Kind
@@ -156,11 +157,11 @@ class Question:
 
 
 def parse_question(text: str) -> Question:
-    """Return what a question asks for, by the grammar of this module.
+    """Parse a question by the grammar of this module.
 
-    White space, case of the words around names, a leading "please", "can you" or "is it known
-    that", and final "?", "!" and "." do not matter. SQL is not parsed here: it is refused as any
-    other text.
+    White space, the case of words other than names, a leading "please", "can you" or "is it known
+    that", and final "?", "!" and "." do not matter. SQL is refused like any other text that is not
+    a question.
 
     >>> question = parse_question("what inhibits TP53?")
     >>> question.kind, question.names, question.types, question.role
@@ -202,9 +203,9 @@ def parse_question(text: str) -> Question:
 
 
 def _describe_unknown(text: str) -> str:
-    """Return the message for a question that was not understood: its start and examples to ask.
+    """Return the message for a question that was not understood, with examples of questions.
 
-    The question is shown with single blanks, cut to 80 characters with its quotation marks.
+    The question is shown in quotation marks, with single spaces, cut to 80 characters.
     """
     shown = re.sub(r"\s+", " ", text.strip())
     return (
@@ -215,10 +216,10 @@ def _describe_unknown(text: str) -> str:
 
 
 def _is_name(text: str) -> bool:
-    """Return whether a text can be the name of a protein: few words, none of them a function word.
+    """Return whether a text can be the name of a protein.
 
-    Few are 1 to ``MAX_NAME_WORDS``; function words are ``_NOT_NAMES``, in any case. Nothing else is
-    required: any other single word is a name. False for "".
+    It can if it has 1 to ``MAX_NAME_WORDS`` words and none of them is in ``_NOT_NAMES`` (function
+    words, in any case). Nothing else is checked.
     """
     words = text.split()
     return 0 < len(words) <= MAX_NAME_WORDS and not any(
@@ -227,9 +228,9 @@ def _is_name(text: str) -> bool:
 
 
 def _clean_name(text: str) -> str:
-    """Return a name without quotes and without "the", "protein" or "gene" before it.
+    """Return a name without quotation marks and without "the", "protein" or "gene" before it.
 
-    "protein" or "gene" after it is removed too. The result can be "".
+    "protein" or "gene" after the name is removed too. The result can be "".
     """
     name = text.strip().strip("\"'").strip()
     name = re.sub(r"(?i)^(?:the )?(?:(?:protein|gene) )?", "", name)
@@ -245,10 +246,10 @@ def _make(
     limit: int | None = None,
     counted: str = "",
 ) -> Question | None:
-    """Return a Question with cleaned names; None if one of them cannot be a name.
+    """Build a Question from names as they were written; return None if one cannot be a name.
 
-    Quotes and "the protein" around names are removed; a name has few words, none a function word
-    (``_clean_name``, ``_is_name``). No names at all are allowed.
+    Names are cleaned by ``_clean_name`` and checked by ``_is_name``. There may be no names at all.
+    The other arguments are fields of ``Question``.
     """
     cleaned = tuple(map(_clean_name, names))
     if not all(map(_is_name, cleaned)):
@@ -257,15 +258,15 @@ def _make(
 
 
 def _match(pattern: str, words: str) -> re.Match[str] | None:
-    """Return the match of a pattern with the whole text, ignoring case; None if there is none."""
+    """Match a pattern against the whole text, ignoring case; return None if it does not match."""
     return re.fullmatch(f"(?i){pattern}", words)
 
 
 def _parse_count(words: str) -> Question | None:
     """Parse "how many statements are there" and "how many partners has GRB2"; None for other forms.
 
-    With a name, partners, interactions and facts are counted as "partners", and nothing else can be
-    counted; without one, what ``_COUNTED`` lists.
+    The result is a "count". About a name, only partners (also called interactors, interactions or
+    facts) can be counted, with ``counted`` "partners"; otherwise the nouns in ``_COUNTED``.
     """
     match = _match(
         r"(?:how many|(?:the )?number of|count (?:all|the)|count(?: of)?) (\w+)(.*)", words
@@ -292,10 +293,11 @@ _SHOW = r"(?:(?:list|show|give|find|get|print|display)(?: me)? )?(?:all )?(?:the
 
 
 def _parse_papers(words: str) -> Question | None:
-    """Parse "which papers mention GRB2", "sentences with GRB2 and SOS1", "how often is ...".
+    """Parse "which papers mention GRB2", "sentences with GRB2" and "how often is GRB2 mentioned".
 
-    The Question is of the kind "papers"; for sentences "statements" of one name and "evidence" of
-    two; with "how often" and "how many papers mention" a "count" of mentions. None for other forms.
+    The kind is "papers"; for sentences it is "statements" with one name and "evidence" with two;
+    for "how often" and "how many papers mention" it is a "count" of "mentions". None for other
+    forms.
     """
     mention = (
         r"(?:that |which )?(?:mention(?:s|ing)?|discuss(?:es|ing)?|describ(?:es?|ing)|contain(?:s|"
@@ -320,13 +322,19 @@ def _parse_papers(words: str) -> Question | None:
 
 
 def _split_pair(text: str) -> list[str]:
-    """Return the two names that "and" or a comma joins, or else the text as one name."""
+    """Split a text at "and" or a comma into two names; return it as one name if that is impossible.
+
+    A text with more than two parts is not split.
+    """
     parts = re.split(r"(?i)\s*,\s*(?:and\s+)?|\s+and\s+", text)
     return parts if len(parts) == 2 else [text]
 
 
 def _parse_conflicts(words: str) -> Question | None:
-    """Parse "contradictions about MDM2" and "are there conflicting statements"; None otherwise."""
+    """Parse "contradictions about MDM2" and "are there conflicting statements" as "conflicts".
+
+    The Question has at most one name. None for other forms.
+    """
     match = _match(
         rf"(?:(?:are|is) there (?:any |a )?|which |what |{_SHOW})"
         r"(?:contradictions?|conflicts?|disagreements?|inconsistenc(?:y|ies)|(?:contradict(?:ory|"
@@ -340,8 +348,8 @@ def _parse_conflicts(words: str) -> Question | None:
 def _parse_document(words: str) -> Question | None:
     """Parse "PMID 123", "statements in PMID:123" and "document ID"; None for other forms.
 
-    A number of 5 to 9 digits alone is a document too. The name of the Question is the number
-    without "PMID", or the id as it was written.
+    A number of 5 to 9 digits alone means a document too. The only name of the Question is the
+    number without "PMID", or the id as it was written.
     """
     match = _match(
         r"(?:(?:list |show )?(?:all )?(?:statements?|interactions?|facts) (?:in|of|from) )?"
@@ -359,19 +367,19 @@ def _parse_document(words: str) -> Question | None:
 
 
 def _split_names(text: str) -> list[str]:
-    """Split a list of names at commas and "and", or at blanks if there are neither.
+    """Split a list of names at commas and "and", or at spaces if it has neither.
 
-    Empty names are dropped. A single name of several words is split too, at its blanks.
+    Empty names are dropped. A single name of several words is therefore split at its spaces.
     """
     parts = re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+", text)
     return [part for part in (parts if len(parts) > 1 else text.split()) if part]
 
 
 def _parse_network(words: str) -> Question | None:
-    """Parse "network of A, B and C" as a question for a network; None for other forms.
+    """Parse "network of A, B and C" or "graph of A and B"; None for other forms.
 
-    "graph" means the same; "interactions between" does only with more than two names, and
-    "interactions of" never, since it asks for partners.
+    "interactions between A, B and C" is a network only with more than two names, and "interactions
+    of" never is, since it asks for partners.
     """
     match = _match(
         r"(?:the )?(?:network|graph|interactions)(?: of| between| among)?[: ]+(.+)", words
@@ -386,8 +394,8 @@ def _parse_network(words: str) -> Question | None:
 def _parse_status(words: str) -> Question | None:
     """Parse "negated", "which interactions are denied", "speculated interactions of GRB2".
 
-    The Question is of the kind "statements", with the status and at most one name. None for other
-    forms, and if the name cannot be one.
+    The kind is "statements", with a ``status`` and at most one name. None for other forms, or if
+    the name cannot be a name.
     """
     for pattern, status in _STATUS_WORDS.items():
         nouns = r"(?:statements?|interactions?|facts|relations?|evidence)"
@@ -407,8 +415,8 @@ def _parse_status(words: str) -> Question | None:
 def _parse_list(words: str) -> Question | None:
     """Parse "list all", "top 5", "the 10 strongest interactions", "top 3 partners of GRB2".
 
-    The Question asks for facts, or for the partners of a name, as "everything about GRB2" does too.
-    ``limit`` of the Question is the number if there is one, else None. None for other forms.
+    The kind is "facts", or "partners" if there is a name; "everything about GRB2" asks for partners
+    too. ``limit`` of the Question is the number, or None if there is none. None for other forms.
     """
     lead = r"(?:(?:list|show|give|print|display|what are|which are)(?: me)? )?(?:the )?"
     objects = r"(?: (?:statements?|interactions?|facts|pairs|relations?|results?))?"
@@ -441,7 +449,7 @@ _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nin
 
 
 def _to_int(text: str | None) -> int | None:
-    """Return a number of rows, of digits or a word up to ten; None if the text is None or ""."""
+    """Parse a number in digits or a word from "one" to "ten"; return None for None and ""."""
     if text and text.lower() in _NUMBERS:
         return _NUMBERS.index(text.lower()) + 1
     return int(text) if text else None
@@ -450,8 +458,9 @@ def _to_int(text: str | None) -> int | None:
 def _parse_noun(words: str) -> Question | None:
     """Parse "inhibitors of MDM2", "show me all interactions of GRB2"; None for other forms.
 
-    The Question asks for the partners of a name, with type and role of ``_NOUNS``; the role is that
-    of the name: MDM2 is the target here. None also if the name cannot be one.
+    The kind is "partners", with the types and the role of the noun in ``_NOUNS``. The role is that
+    of the name: in "inhibitors of MDM2" it is the target. "upstream of" and "downstream of" a name
+    are parsed too. None also if the name cannot be a name.
     """
     for pattern, (types, role) in _NOUNS.items():
         match = _match(
@@ -470,9 +479,10 @@ def _parse_noun(words: str) -> Question | None:
 
 
 class _Verb(NamedTuple):
-    """Forms of a verb as regular expressions without groups that capture, and what it means.
+    """Forms of a verb as regular expressions without capturing groups, and its meaning.
 
-    "with" or "to" may follow the forms of a verb without direction.
+    ``types`` are the types of statements that the verb asks for; empty means any. The forms of a
+    verb without direction ("bind") may be followed by "with" or "to".
     """
 
     active: str
@@ -484,7 +494,7 @@ class _Verb(NamedTuple):
 
 
 def _verb_forms() -> list[_Verb]:
-    """Return the forms of each verb in ``_VERBS``."""
+    """Return the inflected forms of each verb in ``_VERBS``, in its order."""
     forms = []
     for stem, types in _VERBS.items():
         base, e = (stem[:-1], "e") if stem.endswith("e") else (stem, "")
@@ -522,8 +532,8 @@ _THINGS = rf"(?:what|who|(?:which|what) (?:\w+ )?{_THING_NOUNS})"
 def _parse_verb(words: str) -> Question | None:
     """Parse "what inhibits TP53", "what does TP53 inhibit", "what is phosphorylated by AKT1".
 
-    The Question asks for partners; its role is that of the name (target, actor and actor in these
-    examples), and "" for a verb without direction. None for other forms.
+    The kind is "partners", with the types of the verb. The role is that of the name: "target",
+    "actor" and "actor" in these examples, "" for a verb without direction. None for other forms.
     """
     listed = rf"(?i)^{_SHOW}({_THING_NOUNS}) (?:that|which) "  # "list the kinases that ..."
     words = re.sub(listed, r"which \1 ", words)
@@ -550,9 +560,9 @@ def _parse_verb(words: str) -> Question | None:
 def _parse_yes_or_no(words: str) -> Question | None:
     """Parse "does GRB2 bind SOS1", "is TP53 inhibited by MDM2", "GRB2 binds SOS1".
 
-    The Question asks for evidence. Its first name is the one that acts (MDM2 in the second
-    example), with the role "actor" if the verb is directed and the two are not joined by "and".
-    None for other forms.
+    The kind is "evidence", with the types of the verb. The first name is the one that acts (MDM2 in
+    the second example). The role is "actor" if the verb has a direction, or "" if it has none or
+    the names are joined by "and". None for other forms.
     """
     lead = (
         r"(?:(?:is there |what is |show(?: me)? )?(?:any |some |the )?(?:strongest |best |main )?"
@@ -590,12 +600,12 @@ def _parse_yes_or_no(words: str) -> Question | None:
 
 
 def _parse_pair(words: str) -> Question | None:
-    """Parse a question for the evidence of two names, such as "evidence for GRB2 and SOS1".
+    """Parse a question about two names without a verb, such as "evidence for GRB2 and SOS1".
 
-    A lead such as "show links between" is removed. Names are separated by a comma, "and", a dash
-    between blanks, "with", "vs" or "--"; the first of these, in this order, that gives two parts is
-    used. Two words without a separator are a pair only if each has a capital or a digit. None
-    otherwise.
+    The kind is "evidence". Introductory words such as "show links between" are dropped. The text is
+    split at the first of these separators that gives two parts: comma, "and", a dash between
+    spaces, "with", "vs", "--". Two words without a separator are a pair only if each has a capital
+    letter or a digit. None for other forms.
     """
     lead = (
         r"(?:(?:is there )?(?:any |an? )?(?:evidence|relations?|relationship|interactions?|links?|"
@@ -619,11 +629,11 @@ def _parse_pair(words: str) -> Question | None:
 
 
 def _parse_name(words: str) -> Question | None:
-    """Parse a bare name as the question for its partners; None if the words are not a name.
+    """Parse a name alone as a question for its partners; None if it is not a name.
 
-    Up to three words can always be a name. More can be one only if a character after the first is
-    a capital, a digit or a hyphen, so that a sentence's initial capital does not count. None also
-    for an empty string, and for what ``_is_name`` refuses.
+    The name must satisfy ``_is_name``. More than three words are a name only if a character after
+    the first is a capital letter, a digit or a hyphen; the first letter may be the capital of a
+    sentence. None for "".
     """
     parts = words.split()
     if len(parts) > 3 and not re.search(r"[A-Z0-9-]", words[1:]):
@@ -636,10 +646,11 @@ def _parse_name(words: str) -> Question | None:
 
 @dataclass(frozen=True)
 class Answer:
-    """Rows that answer a question, and a remark on what they leave out.
+    """Rows that answer a question, with a note on what they leave out.
 
-    ``kind`` says which columns the rows have: partners, statements or facts ("pairs") of
-    ``Results``, numbers, or those of a query in SQL.
+    ``kind`` says which columns the rows have: "partners", "statements" and "papers" those of the
+    methods of ``Results``, "pairs" those of ``FactRow``, "count" numbers by name, and "sql" those
+    of the query.
     """
 
     kind: str  # partners, statements, pairs, papers, count or sql
@@ -650,7 +661,7 @@ class Answer:
 def answer_question(results: Results, text: str, where: Filter, limit: int | None = None) -> Answer:
     """Answer a question about a result folder.
 
-    SQL is not answered here; see ``Results.sql``.
+    If there are no rows, a note says so. SQL is not answered here; see ``Results.sql``.
 
     Parameters
     ----------
@@ -659,11 +670,11 @@ def answer_question(results: Results, text: str, where: Filter, limit: int | Non
     text
         Question by the grammar of this module.
     where
-        Filter of the statements. Type and status of the question are used where it has none. It is
-        not used for the statements of a document.
+        Filter of the statements; the type and status of the question are added where it has none.
+        It is not applied to the statements of a document.
     limit
-        Largest number of rows; None or 0 takes that of the question, by default ``DEFAULT_ROWS``.
-        The statements of a document are always returned completely.
+        Largest number of rows; None or 0 takes the number in the question, or ``DEFAULT_ROWS`` if
+        it has none. All statements of a document are returned regardless.
 
     Raises
     ------
@@ -680,7 +691,7 @@ def answer_question(results: Results, text: str, where: Filter, limit: int | Non
 
 
 def _answer(results: Results, question: Question, where: Filter, limit: int | None) -> Answer:
-    """Return the answer to a parsed question; see ``answer_question``."""
+    """Answer a parsed question; the other arguments are those of ``answer_question``."""
     if question.kind == "document":
         return _answer_document(results, question)
     for mentioned in question.names:
@@ -717,10 +728,10 @@ DEFAULT_ROWS = 20
 
 
 def describe_relation(row: Mapping[str, Any]) -> str:
-    """Return a fact or statement as a reader writes it, such as "MDM2 ⊣ TP53".
+    """Return a fact or statement in short notation, such as "MDM2 ⊣ TP53".
 
-    ``row`` has ``name_a``, ``name_b``, ``type`` (or None) and ``direction``. The names are in the
-    order of the direction: ``name_b`` comes first if it is "b>a".
+    ``row`` has ``name_a``, ``name_b``, ``type`` (or None) and ``direction``, which determine the
+    arrow. ``name_b`` comes first if the direction is "b>a".
     """
     sides = "ba" if row["direction"] == "b>a" else "ab"
     arrow, _ = choose_arrow(row["type"] or "", row["direction"])
@@ -728,9 +739,9 @@ def describe_relation(row: Mapping[str, Any]) -> str:
 
 
 def _require_known(results: Results, name: str) -> None:
-    """Raise UnknownQuestionError, with similar names, if no statement has a name or identifier.
+    """Raise UnknownQuestionError, with similar names, if no statement is about ``name``.
 
-    Spelling in any case, identifiers, and symbols and synonyms of genes are accepted.
+    ``name`` may be a spelling in any case, an identifier, or a gene symbol or synonym.
     """
     if results.is_known(name):
         return
@@ -740,9 +751,9 @@ def _require_known(results: Results, name: str) -> None:
 
 
 def _add_to_filter(where: Filter, question: Question) -> Filter:
-    """Return the filter with type and status of the question, where it does not set them.
+    """Return the filter with the type and status of the question added where it has none.
 
-    Of several types of a question only the first is used. ``where`` is not changed.
+    If the question has several types, only the first is used. ``where`` is not changed.
     """
     changes: dict[str, Any] = {}
     if question.types and where.type is None:
@@ -753,10 +764,10 @@ def _add_to_filter(where: Filter, question: Question) -> Filter:
 
 
 def _answer_document(results: Results, question: Question) -> Answer:
-    """Return all statements of a document, in text order; its id may lack "PMID" or "PMC".
+    """Answer with all statements of a document, in text order.
 
-    The id is the only name of the question, tried as it is first. Raises UnknownQuestionError if
-    the results have no such document.
+    The only name of the question is the document id. It is looked up as it is, then with "PMID" and
+    "PMC" before it. Raises UnknownQuestionError if the results have no such document.
     """
     (number,) = question.names
     for key in (number, f"PMID{number}", f"PMID:{number}", f"pmid:{number}", f"PMC{number}"):
@@ -768,10 +779,11 @@ def _answer_document(results: Results, question: Question) -> Answer:
 
 
 def _answer_count(results: Results, question: Question, where: Filter) -> Answer:
-    """Return one row with the number that was asked for, under its name.
+    """Answer a question for a number with one row that has the number under its name.
 
-    ``where`` filters partners and facts. For statements all are counted, and ``likely`` are those
-    that fulfil ``where``; documents and names are counted without it.
+    Partners and facts are filtered by ``where``. The row of statements has ``statements``, the
+    number of all, and ``likely``, the number that fulfil ``where``. Documents, names and mentions
+    are counted without ``where``.
     """
     counted = question.counted
     if counted == "mentions":
@@ -796,7 +808,10 @@ def _answer_count(results: Results, question: Question, where: Filter) -> Answer
 
 
 def _answer_papers(results: Results, question: Question, limit: int) -> Answer:
-    """Return the documents that mention all names, and how many more there are."""
+    """Answer with at most ``limit`` documents that mention all names of the question.
+
+    The note says how many more there are, or that there are none.
+    """
     papers = results.papers(question.names, limit=None)
     names = " and ".join(question.names)
     note = "" if papers else f"No document mentions {names} together."
@@ -806,7 +821,11 @@ def _answer_papers(results: Results, question: Question, limit: int) -> Answer:
 
 
 def _answer_conflicts(results: Results, name: str | None, where: Filter, limit: int) -> Answer:
-    """Return the facts, of a name or all, whose statements disagree; at most ``limit``."""
+    """Answer with at most ``limit`` facts, about a name or all, whose statements disagree.
+
+    These are the facts with a non-empty ``conflicts``. The note says how many more there are, or
+    that there are none.
+    """
     if name is None:
         facts: Sequence[Mapping[str, Any]] = results.facts(where=where)
     else:
@@ -820,7 +839,10 @@ def _answer_conflicts(results: Results, name: str | None, where: Filter, limit: 
 
 
 def _describe_missing(results: Results, question: Question, where: Filter) -> str:
-    """Return a sentence for a question about a name that has no partner of the kind asked for."""
+    """Return the note for a name without a partner of the type and role that were asked for.
+
+    It says how many partners of other types the name has, if any.
+    """
     (name,) = question.names
     asked = f"{where.type} " if where.type else ""
     place = {"": "with", "actor": "in which the actor is", "target": "in which the target is"}
@@ -832,11 +854,11 @@ def _describe_missing(results: Results, question: Question, where: Filter) -> st
 
 
 def _answer_evidence(results: Results, question: Question, where: Filter, limit: int) -> Answer:
-    """Return the statements about two names, with a remark on those of another kind.
+    """Answer with the statements about two names.
 
-    If ``where``, to which the question has added its type and status, has no condition at all,
-    negated and improbable statements are shown too. If nothing fits ``where`` and the direction of
-    the question, all statements about the two names are shown instead, with a remark.
+    ``where`` includes the type and status of the question. If it has no condition at all, negated
+    and improbable statements are returned too. If no statement fits ``where`` and the direction of
+    the question, all statements about the two names are returned, with a note that says so.
     """
     one, other = question.names
     is_filtered = where != type(where)()
@@ -858,12 +880,12 @@ def _answer_evidence(results: Results, question: Question, where: Filter, limit:
 def _describe_rest(
     results: Results, name: str | None, other: str | None, where: Filter, shown: int | None
 ) -> str:
-    """Return how many more statements there are: beyond the limit, and below the threshold.
+    """Return a note on statements that are not shown: beyond the limit, or below the threshold.
 
-    ``name`` and ``other`` are those of the question, None for any. ``shown`` is the number of
-    statements shown; None if facts are shown, which cannot be compared. Statements that do not
-    interact are counted only if ``where`` asks neither for a status nor for ``interacts``. "" if
-    there are no more.
+    ``name`` and ``other`` are the names of the question; None for any. ``shown`` is the number of
+    statements shown, or None if facts are shown, to which a number of statements cannot be
+    compared. Statements below the threshold, negated or speculated are counted only if ``where``
+    has no ``status`` and no ``interacts``. "" if nothing was left out.
     """
     parts = []
     likely = results.count(name, other, where=where)

@@ -1,12 +1,12 @@
-"""Tables of a result folder: their columns, how Docs become rows, and how rows become files.
+"""Tables of a result folder: columns, rows built from Docs, and files.
 
 ``textrank apply --out FOLDER`` writes four tables. A row of each is a TypedDict here
 (``StatementRow``, ``NameRow``, ``ErrorRow``, ``DocumentRow``); the columns of the files and of the
 manifest (``TABLES``) are derived from these classes, so a column is declared once.
 
 A table is a folder of files, one file per *part* (the documents of one slice of the input). The
-file of a part in ``documents`` is written last and removed first: a part exists if, and only if,
-it has that file (``MARKER_TABLE``).
+file of a part in ``documents`` is written last and removed first: a part exists if, and only if, it
+has that file (``MARKER_TABLE``).
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 
 
 class StatementRow(TypedDict):
-    """A judged pair of names, whether or not it interacts. Offsets count characters of the text.
+    """Row of the table ``statements``: a pair of names judged by the model, interacting or not.
 
-    Ends are excluded. None means that the model does not give the value; ``source`` is the path of
-    the file as the user gave it.
+    Offsets count characters of the text, ends excluded. None means that the model does not give the
+    value. ``source`` is the path of the file as the user gave it.
     """
 
     document: str
@@ -63,9 +63,9 @@ class StatementRow(TypedDict):
 
 
 class NameRow(TypedDict):
-    """A name in a text with its identifier, or the answer of a task other than PPI.
+    """Row of the table ``names``: a name with its identifier, or an answer of another task.
 
-    Offsets count characters of the text, end excluded; None for answers without a place.
+    Offsets count characters of the text, end excluded; None for answers that have no position.
     """
 
     document: str
@@ -81,9 +81,10 @@ class NameRow(TypedDict):
 
 
 class ErrorRow(TypedDict):
-    """A document that could not be read or judged.
+    """Row of the table ``errors``: a document that could not be read or annotated.
 
-    ``document`` is its id, or the name or number of what failed; ``source`` the path of its file.
+    ``document`` is its id, its number in the file or the name of the file; ``source`` is the path
+    of the file as the user gave it.
     """
 
     source: str
@@ -92,7 +93,7 @@ class ErrorRow(TypedDict):
 
 
 class DocumentRow(TypedDict):
-    """A document of the input, also an empty or deleted one.
+    """Row of the table ``documents``: a document of the input, even if empty or deleted.
 
     ``words`` are separated by white space; ``position`` counts from 0.
     """
@@ -119,9 +120,10 @@ _KINDS: Mapping[object, str] = {
 
 
 def _columns(row_type: type) -> dict[str, str]:
-    """Return the kind of each field of a row class, in order; ``X | None`` is of the kind of X.
+    """Return the column type of each field of a row class, in order.
 
-    Kinds are the values of ``_KINDS``; KeyError for a type that it does not have.
+    Column types are the values of ``_KINDS``; ``X | None`` has that of X. Raises KeyError for any
+    other type.
     """
     hints = get_type_hints(row_type)
     return {
@@ -147,16 +149,15 @@ DELETED_STATUS = "deleted"  # status of a document that its publisher withdrew
 
 
 def document_row(doc: Doc, text: str, source: str, input: int, position: int) -> DocumentRow:
-    """Return the row of a document.
+    """Return the row of a document in the table ``documents``.
 
     ``text`` is the text of the Doc, ``source`` the path of its file as the user gave it, ``input``
     the number of the file in the manifest and ``position`` the number of the document in that file,
-    from 0. ``status`` is "deleted" if ``doc.user_data["deleted"]`` is set, else "empty" without
-    words, else "done". A document without an id is named by its position from 1. ``title`` is the
-    reader's, else the first line of the text (at most ``MAX_TITLE_CHARACTERS``); ``year`` is None
-    if the reader gave no number. A document whose id was only made up from its position or file
-    name replaces no other (``replaces``). The column ``text`` is None: the text is kept only with
-    statements, see ``textrank.scale.worker``.
+    from 0. ``status`` is "deleted" if ``doc.user_data["deleted"]`` is true, else "empty" if the
+    text has no words, else "done". The id is ``doc.user_data["document"]``, or else the position
+    counted from 1. ``replaces`` is False if the id is only the position or the file name, since it
+    may then occur in other files. ``title`` and ``year`` are those of ``_title`` and ``_year``.
+    ``text`` is None; ``textrank.scale.worker`` sets it if the document has statements.
     """
     words = len(text.split())
     status = DELETED_STATUS if doc.user_data.get("deleted") else "done" if words else "empty"
@@ -176,10 +177,10 @@ def document_row(doc: Doc, text: str, source: str, input: int, position: int) ->
 
 
 def file_stem(source: str) -> str:
-    """Return a file name without folder and suffix, as readers name the only document of a file.
+    """Return a file name without folder and suffix, the default id of a file's only document.
 
-    Only the last suffix is removed, and ".gz" after it; a name without any other suffix is kept
-    whole. Percent-encoded characters are decoded.
+    ".gz" and the suffix before it, or only the last suffix, are removed. Percent-encoded characters
+    are decoded.
 
     >>> file_stem("texts/12%2F3.xml.gz")
     '12/3'
@@ -189,16 +190,17 @@ def file_stem(source: str) -> str:
 
 
 def statement_rows(doc: Doc, text: str, document: str, source: str) -> list[StatementRow]:
-    """Return the judged pairs of ``doc._.textrank_ppi``, those that do not interact included.
+    """Return the judged pairs of a Doc, in ``doc._.textrank_ppi``, as rows of ``statements``.
 
-    ``text`` is the text of the Doc, ``document`` its id, ``source`` the path of its file. [] if the
-    attribute is None or empty; AttributeError if it is not registered.
+    Pairs that do not interact are included. ``text`` is the text of the Doc, ``document`` its id,
+    ``source`` the path of its file. [] if the attribute is None or empty; raises AttributeError if
+    it is not registered.
     """
     return [_statement_row(row, text, document, source) for row in doc._.get("textrank_ppi") or ()]
 
 
 def _statement_row(row: Row, text: str, document: str, source: str) -> StatementRow:
-    """Return a row of ``doc._.textrank_ppi`` as a statement.
+    """Convert a row of ``doc._.textrank_ppi`` to a row of ``statements``.
 
     ``text`` is the text of the Doc, in which the sentence is looked up. A missing status is
     "asserted", direction "none", trigger [] and sentence ""; other missing values are None. Raises
@@ -234,11 +236,12 @@ def _statement_row(row: Row, text: str, document: str, source: str) -> Statement
 
 
 def name_rows(doc: Doc, document: str, source: str, spans_key: str) -> Iterator[NameRow]:
-    """Yield the names of ``doc.spans[spans_key]``, with identifiers where a component set them.
+    """Yield the names in ``doc.spans[spans_key]`` as rows of ``names``, with their identifiers.
 
-    Offsets, text, species and probability are those of ``doc._.textrank_identifiers`` if it has a
-    row for the same characters; else those of the span, with None for the other two. Label and id
-    are the span's, None if empty. Nothing is yielded without the span group.
+    If ``doc._.textrank_identifiers`` has a row for the same characters, offsets, text, species and
+    probability are taken from it; otherwise offsets and text are those of the span, and the other
+    two None. Label and id are those of the span, None if empty. If there is no such span group,
+    nothing is yielded.
     """
     identifiers = _identifiers_by_span(doc)
     for span in doc.spans.get(spans_key, ()):
@@ -261,11 +264,12 @@ def name_rows(doc: Doc, document: str, source: str, spans_key: str) -> Iterator[
 
 
 def answer_rows(doc: Doc, document: str, source: str, task: str) -> Iterator[NameRow]:
-    """Yield the answers of a task other than PPI as rows of ``names``; ``answer`` has all as JSON.
+    """Yield the answers of a task other than PPI as rows of ``names``.
 
-    Reads ``doc._.textrank_TASK``, with ``task`` for TASK; nothing is yielded if it is empty, and
-    AttributeError is raised if it is not registered. ``name`` is what was asked about (a name, word
-    or sentence) and ``label`` the answer; offsets are None where the answer has no span.
+    Answers are those in ``doc._.textrank_TASK``, with ``task`` for TASK. ``name`` is the name, word
+    or sentence in question, ``label`` the answer, and ``answer`` the complete answer as JSON;
+    offsets are None if the answer has no span. Raises AttributeError if the attribute is not
+    registered.
     """
     for row in doc._.get(f"textrank_{task}") or ():
         start, end = row.get("span") or (None, None)
@@ -284,9 +288,9 @@ def answer_rows(doc: Doc, document: str, source: str, task: str) -> Iterator[Nam
 
 
 def _identifiers_by_span(doc: Doc) -> dict[tuple[int, int], Row]:
-    """Return the rows of ``doc._.textrank_identifiers`` by the characters of their names.
+    """Return the rows of ``doc._.textrank_identifiers`` by the character offsets of their names.
 
-    Keys are ``(start, end)``; {} if the component has not run.
+    Keys are ``(start, end)``; {} if the attribute is not registered or empty.
     """
     if not Doc.has_extension("textrank_identifiers"):
         return {}
@@ -295,10 +299,10 @@ def _identifiers_by_span(doc: Doc) -> dict[tuple[int, int], Row]:
 
 
 def _sentence_start(text: str, row: Row) -> int | None:
-    """Return the first character of a pair's sentence in the text, or None if it is not found.
+    """Return the offset of a pair's sentence in the text, or None if it is not found.
 
-    ``row`` is a row of ``doc._.textrank_ppi``. Without ``sentence_start`` in it, the last
-    occurrence of its sentence that begins at or before the first name is taken.
+    ``row`` is a row of ``doc._.textrank_ppi``. If it has ``sentence_start``, this is returned;
+    otherwise the last occurrence of its sentence that begins at or before the first name.
     """
     if "sentence_start" in row:
         return int(row["sentence_start"])
@@ -309,11 +313,11 @@ def _sentence_start(text: str, row: Row) -> int | None:
 
 
 def _title(doc: Doc, text: str) -> str:
-    """Return the title that the reader found, else the first line of the text.
+    """Return the title of a document: that of the reader, or else the first line of the text.
 
-    Read from ``doc.user_data["title"]``, else from ``doc.user_data["meta"]["title"]``. Of a first
-    line longer than ``MAX_TITLE_LINE`` characters, as of an abstract without a title, only the
-    first sentence is returned. It is cut to ``MAX_TITLE_CHARACTERS``; the reader's title is not.
+    The reader's title is ``doc.user_data["title"]``, or else ``doc.user_data["meta"]["title"]``. A
+    first line longer than ``MAX_TITLE_LINE`` characters, such as an abstract without a title, is
+    reduced to its first sentence and cut to ``MAX_TITLE_CHARACTERS``.
     """
     data = doc.user_data
     title = data.get("title") or (data.get("meta") or {}).get("title")
@@ -326,7 +330,7 @@ def _title(doc: Doc, text: str) -> str:
 
 
 def _year(doc: Doc) -> int | None:
-    """Return the year that the reader found; None if there is none or it is not a number.
+    """Return the year of a document; None if the reader gave none or it is not a number.
 
     Read from ``doc.user_data["year"]``, else from ``doc.user_data["meta"]["year"]``.
     """
@@ -339,19 +343,19 @@ def _year(doc: Doc) -> int | None:
 
 
 def part_file(folder: Path, table: str, part: str, format: Format) -> Path:
-    """Return the path of the file of a table's part, which need not exist."""
+    """Return the path of the file that holds a part of a table; it need not exist."""
     return folder / table / f"{part}.{format}"
 
 
 def write_part(
     folder: Path, part: str, tables: Mapping[str, Sequence[Row]], format: Format
 ) -> None:
-    """Write the tables of a part, each file atomically, ``MARKER_TABLE`` last.
+    """Write all tables of a part, each file atomically, ``MARKER_TABLE`` last.
 
-    ``tables`` has rows by table. Tables missing from it are written empty, columns missing from a
-    row as null, and columns that the table does not have are dropped. Files of the same part are
-    replaced; the folders must exist. If the process dies before the end, the part does not exist,
-    and ``remove_unfinished_parts`` removes what is left of it.
+    ``tables`` has rows by table name. Missing tables are written without rows and missing values as
+    null; other keys of a row are ignored. Existing files of the part are replaced; the folders must
+    exist. If the process dies before the end, the part counts as unfinished, and
+    ``remove_unfinished_parts`` removes its files.
     """
     for table, columns in TABLES.items():
         file = part_file(folder, table, part, format)
@@ -368,9 +372,10 @@ def write_part(
 def _write_rows(
     path: Path, columns: Mapping[str, str], rows: Sequence[Row], format: Format
 ) -> None:
-    """Write rows to one file, not atomically; ``columns`` are an entry of ``TABLES``.
+    """Write rows to one file, replacing an existing one, but not atomically.
 
-    Missing values become null, and other keys of a row are dropped. An existing file is replaced.
+    ``columns`` is an entry of ``TABLES``. Missing values are written as null; other keys of a row
+    are ignored.
     """
     if format == "jsonl":
         with path.open("w", encoding="utf-8") as out:
@@ -390,9 +395,10 @@ def _write_rows(
 
 
 def arrow_schema(columns: Mapping[str, str]) -> Any:
-    """Return the ``pyarrow.Schema`` of ``columns``, an entry of ``TABLES``, in the same order.
+    """Return the ``pyarrow.Schema`` for a table's columns, in the same order.
 
-    Needs pyarrow. Raises KeyError for an unknown kind of column.
+    ``columns`` is an entry of ``TABLES``. Raises KeyError for an unknown column type, and
+    ModuleNotFoundError if pyarrow is not installed.
     """
     import pyarrow as pa
 
@@ -416,9 +422,9 @@ def _fsync(path: Path) -> None:
 
 
 def list_parts(folder: Path, format: Format) -> set[str]:
-    """Return the names of the complete parts of a result; empty for a folder without any.
+    """Return the names of the complete parts in a result folder.
 
-    Only the file in ``MARKER_TABLE`` is looked for; it is not opened.
+    A part is complete if it has a file in ``MARKER_TABLE``, which is not opened.
     """
     return {file.stem for file in (folder / MARKER_TABLE).glob(f"*.{format}")}
 
@@ -430,7 +436,7 @@ def remove_part(folder: Path, part: str, format: Format) -> None:
 
 
 def remove_unfinished_parts(folder: Path, format: Format) -> None:
-    """Remove drafts of killed writers and the files of parts that were never completed.
+    """Remove temporary files of killed processes and the files of incomplete parts.
 
     Call it only while no other process writes to the folder.
     """
@@ -444,9 +450,10 @@ def remove_unfinished_parts(folder: Path, format: Format) -> None:
 
 
 def count_rows(folder: Path, table: str, format: Format) -> int:
-    """Return the number of rows of a table over all its files, from their metadata if Parquet.
+    """Return the number of rows of a table over all its files.
 
-    Files of unfinished parts count too; 0 without files. Raises ValueError for a damaged file.
+    Files of incomplete parts count too; 0 if there are no files. Rows of Parquet files are not
+    read. Raises ValueError for a damaged file.
     """
     return sum(_count_rows_of(file, format) for file in (folder / table).glob(f"*.{format}"))
 
@@ -454,7 +461,7 @@ def count_rows(folder: Path, table: str, format: Format) -> int:
 def _count_rows_of(file: Path, format: Format) -> int:
     """Return the number of rows of one file; raise ValueError if it is missing or damaged.
 
-    JSON Lines are counted without parsing, so damage inside of them is not noticed.
+    For Parquet only the metadata is read; for JSON Lines lines are counted without parsing them.
     """
     with _explain_damage(file):
         if format == "jsonl":
@@ -470,7 +477,7 @@ def read_rows(
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of a table in the order of its file names, except those of parts in ``skip``.
 
-    Rows are plain dictionaries with all columns of the file. Files of unfinished parts are read too
+    Rows are dictionaries with all columns of the file. Files of incomplete parts are read too
     unless skipped. Raises ValueError for a damaged file, when it is reached. One file is in memory
     at a time.
     """
@@ -484,9 +491,9 @@ def read_rows(
 def check_part_file(file: Path, table: str, format: Format) -> int:
     """Read a file of a part completely and return its number of rows.
 
-    Columns that ``table`` does not have are allowed. In JSON Lines the columns are those of the
-    first row, and a file without rows is accepted. Raises ValueError, with the file, if it is
-    missing, damaged, or lacks columns of its table.
+    Extra columns are allowed. In JSON Lines only the columns of the first row are checked, and a
+    file without rows is valid. Raises ValueError that names the file if it is missing, damaged, or
+    lacks a column of ``table``.
     """
     with _explain_damage(file):
         if format == "jsonl":
@@ -509,7 +516,7 @@ def check_part_file(file: Path, table: str, format: Format) -> int:
 def _read_rows_of(file: Path, format: Format) -> list[dict[str, Any]]:
     """Return the rows of one file as dictionaries, with all columns that the file has.
 
-    Errors of reading and parsing are raised as they are; see ``_explain_damage``.
+    Exceptions of reading and parsing are not converted; use it inside ``_explain_damage``.
     """
     if format == "jsonl":
         with file.open(encoding="utf-8") as stream:
@@ -521,9 +528,10 @@ def _read_rows_of(file: Path, format: Format) -> list[dict[str, Any]]:
 
 @contextmanager
 def _explain_damage(file: Path) -> Iterator[None]:
-    """Turn errors of reading into a ValueError that names the file and how to restore it.
+    """Convert exceptions of reading a file to a ValueError that names the file and a remedy.
 
-    These are ValueError, TypeError, OSError (also a missing file), RecursionError and MemoryError.
+    Context manager. Converted are ValueError, TypeError, OSError (such as a missing file),
+    RecursionError and MemoryError.
     """
     try:
         yield

@@ -1,13 +1,17 @@
-"""Result folders in DuckDB: statements, facts, and what ``query`` and ``explore`` read.
+"""Result folders in DuckDB: the data behind ``textrank query`` and ``textrank explore``.
 
 The module has three parts:
 
 * the definition of a fact (``textrank.tasks.ppi.facts``) as SQL, ``FactTable``;
-* ``Results``, which answers the questions of ``textrank query`` about a folder that
-  ``textrank apply --out`` wrote. Only complete parts are read, of each document only the latest
-  version, and no document that its publisher deleted;
-* ``Store``, the tables behind the pages of ``textrank explore``, from a result folder, the JSON
-  lines of ``textrank apply`` or the gold annotations of a corpus (``open_store``).
+* ``Results``, which queries a folder that ``textrank apply --out`` wrote. Only complete parts are
+  read, and of each document only the latest version, unless its publisher deleted it;
+* ``Store``, the tables behind the pages of ``textrank explore``, built from a result folder, the
+  JSON lines of ``textrank apply`` or the gold annotation of a corpus (``open_store``).
+
+A *statement* is a judged pair of names in a sentence. An *entity key* is the identifier of a name,
+or its normalised spelling if it has no identifier. A *fact* is all evidence (statements that count)
+about the same two entity keys ``a <= b``. The view or table ``keyed`` has the statements with the
+columns that ``keyed_statements`` adds.
 """
 
 from __future__ import annotations
@@ -64,7 +68,7 @@ MAX_SQL_SECONDS = 300.0  # of a user's query
 class FactRow(TypedDict):
     """Aggregated statements about two entities; see ``textrank.tasks.ppi.facts``.
 
-    A row can also describe a pair without evidence: ``statements`` is then 0.
+    If no statement about the two entities is evidence, ``statements`` is 0.
     """
 
     a: str  # entity keys, a <= b
@@ -95,32 +99,33 @@ class FactRow(TypedDict):
 
 
 def normalized_name(expression: str) -> str:
-    """Return SQL for a text without case, hyphens, slashes and spaces.
+    """Return an SQL expression for a text in lower case without hyphens, slashes and spaces.
 
-    ``expression`` is SQL too.
+    ``expression`` is the SQL expression of the text.
     """
     return f"translate(lower({expression}), '-/ ', '')"
 
 
 def _entity_key(side: str) -> str:
-    """Return SQL for the entity key of one name (``side`` "a" or "b") of a statement.
+    """Return an SQL expression for the entity key of one name of a statement.
 
-    That is the identifier, or without one the normalised name, or "?" if that is empty, as
-    ``textrank.tasks.ppi.facts.entity_key``.
+    ``side`` is "a" or "b". The key is the identifier, or else the normalised name, or "?" if that
+    is empty, as in ``textrank.tasks.ppi.facts.entity_key``.
     """
     name = normalized_name(f"name_{side}")
     return f"coalesce(nullif(id_{side}, ''), nullif({name}, ''), '?')"
 
 
 def keyed_statements(source: str) -> str:
-    """Return SQL that adds to the statements of ``source`` what facts are made from.
+    """Return a query for statements with the columns from which facts are aggregated.
 
-    ``source`` is the name of a table or a query in parentheses. A missing ``interacts`` is false,
-    ``status`` 'asserted', ``type`` ``UNTYPED`` and ``direction`` 'none'. New columns: ``key_a`` and
-    ``key_b`` (entity keys), ``a`` and ``b`` (the keys sorted), ``p`` (probability, 0 or 1 by
-    ``interacts`` if none is given), ``fact_direction`` (relative to ``a`` and ``b``) and
-    ``is_evidence``: asserted statements that interact, and others with ``p`` of at least
-    ``MIN_PROBABILITY``, if they are about two entities.
+    ``source`` is the name of a table or a query in parentheses. NULL becomes false in
+    ``interacts``, 'asserted' in ``status``, ``UNTYPED`` in ``type`` and 'none' in ``direction``.
+    New columns: ``key_a`` and ``key_b`` (entity keys), ``a`` and ``b`` (the two keys sorted), ``p``
+    (the probability, or if it is NULL 1 for an interaction and 0 otherwise), ``fact_direction``
+    (relative to ``a`` and ``b``) and ``is_evidence``. A statement about two different entities is
+    evidence if it is asserted and interacts, or if it is negated or speculated and ``p`` is at
+    least ``MIN_PROBABILITY``.
     """
     return f"""
     SELECT *, least(key_a, key_b) AS a, greatest(key_a, key_b) AS b,
@@ -136,11 +141,11 @@ def keyed_statements(source: str) -> str:
 
 
 def spellings(keyed: str, where: str = "true") -> str:
-    """Return SQL for how often each entity has each spelling in keyed statements.
+    """Return a query that counts how often each entity has each spelling in statements.
 
-    Columns: ``key``, ``name``, ``id``, ``times``, ``letters`` (the normalised name). ``keyed`` is a
-    table of ``keyed_statements``; ``where`` is a condition on ``key`` and ``name``, which may have
-    parameters.
+    Columns: ``key``, ``name``, ``id``, ``times``, ``letters`` (the normalised name). ``keyed`` is
+    the name of a table or view with the columns of ``keyed_statements``; ``where`` is an SQL
+    condition on ``key`` and ``name``, which may have parameters.
     """
     return f"""
     SELECT key, name, max(nullif(id, '')) AS id, count(*) AS times,
@@ -150,10 +155,10 @@ def spellings(keyed: str, where: str = "true") -> str:
 
 
 def entities(source: str) -> str:
-    """Return SQL for one row per entity from spellings: ``key``, ``label``, ``id``, ``times``.
+    """Return a query with one row per entity: ``key``, ``label``, ``id`` and ``times``.
 
     ``source`` is a table or a query in parentheses with the columns of ``spellings``. The label is
-    the most frequent spelling, of equal ones the first in the alphabet.
+    the most frequent spelling; of equally frequent ones the alphabetically first.
     """
     return f"""
     SELECT key, first(name ORDER BY times DESC, name) AS label, max(id) AS id,
@@ -212,11 +217,11 @@ FACT_ORDER = "round(probability, 9) DESC, best DESC NULLS LAST, a, b"
 
 @dataclass(frozen=True)
 class FactTable:
-    """Statements in a database that are aggregated to facts on demand.
+    """Table of statements in a database that aggregates them to facts on demand.
 
-    ``fetch`` runs a query. ``keyed`` is a table or view with the columns of ``keyed_statements``
-    and ``year``. ``labels`` is a query for ``key``, ``label`` and ``id`` of a list of entity keys,
-    its only parameter.
+    ``fetch(sql, parameters)`` returns rows. ``keyed`` is the name of a table or view with the
+    columns of ``keyed_statements`` and ``year``. ``labels`` is a query for ``key``, ``label`` and
+    ``id`` of entities; its only parameter is the list of their keys.
     """
 
     fetch: Fetch
@@ -233,12 +238,12 @@ class FactTable:
         limit: int | None = None,
         offset: int = 0,
     ) -> list[FactRow]:
-        """Aggregate statements to facts with the definition of ``textrank.tasks.ppi.facts``.
+        """Aggregate statements to facts, as ``textrank.tasks.ppi.facts`` defines them.
 
-        ``where`` is a condition on statements, so that a filter changes what is aggregated;
-        ``values`` are its parameters. ``having`` is a condition on facts without parameters
-        (``sum(asserted) > 0``: some evidence is asserted). ``order`` must end with ``a, b``, which
-        makes it total. ``limit`` None returns all facts, and ``offset`` is then ignored.
+        ``where`` is an SQL condition on statements: only statements that fulfil it are aggregated.
+        ``values`` are its parameters. ``having`` is a condition on facts without parameters, such
+        as ``sum(asserted) > 0`` (some evidence is asserted). ``order`` must end with ``a, b``, so
+        that no facts tie. ``limit`` None returns all facts; ``offset`` is then ignored.
         """
         if limit is not None:
             # Only the columns of the order are aggregated for all facts, the rest for those shown.
@@ -257,9 +262,9 @@ class FactTable:
         return [_named_fact(row, labels) for row in rows]
 
     def count(self, where: str, values: Sequence[Any] = (), *, having: str = "true") -> int:
-        """Return the number of facts that ``select`` returns for these arguments without limit.
+        """Return how many facts ``select`` returns with these arguments and no limit.
 
-        Here ``where`` has no default.
+        ``where`` is required here.
         """
         aggregate = self.aggregate_sql(where, having)
         return int(self.fetch(f"{aggregate} SELECT count(*) AS n FROM facts", values)[0]["n"])
@@ -267,10 +272,10 @@ class FactTable:
     def count_each(
         self, where: str, values: Sequence[Any], conditions: Mapping[str, str]
     ) -> dict[str, int]:
-        """Return, by name, how many facts fulfil each condition, all counted in one query.
+        """Return how many facts fulfil each of several conditions, counted in one query.
 
-        ``conditions`` are conditions on facts by any name, each as ``having`` of ``select``.
-        ``where`` and ``values`` are those of ``select``.
+        ``conditions`` maps any names to conditions like ``having`` of ``select``; the result maps
+        the same names to counts. ``where`` and ``values`` are those of ``select``.
         """
         on_facts = [_SUM.sub(r"\1", condition) for condition in conditions.values()]
         counts = ", ".join(
@@ -281,12 +286,12 @@ class FactTable:
         return dict(zip(conditions, map(int, row[0].values()), strict=True))
 
     def aggregate_sql(self, where: str, having: str, materialized: str = "NOT MATERIALIZED") -> str:
-        """Return a WITH clause of SQL that ends with the table ``facts``; a SELECT is to follow.
+        """Return the WITH clause that defines the table ``facts``, to be followed by a SELECT.
 
         It defines ``chosen`` (the statements in ``where``), ``by_document`` and ``facts`` (one row
         per pair that fulfils ``having``), and takes the parameters of ``where`` once.
-        ``materialized`` is "MATERIALIZED", to compute tables that are used twice only once, or "NOT
-        MATERIALIZED", to compute only the columns used.
+        ``materialized`` is "MATERIALIZED" to compute a table only once if it is used several times,
+        or "NOT MATERIALIZED" to compute only the columns that are used.
         """
         return _AGGREGATE.format(
             keyed=self.keyed, where=where, having=having, materialized=materialized
@@ -294,10 +299,10 @@ class FactTable:
 
 
 def _named_fact(row: Row, labels: Mapping[str, Row]) -> FactRow:
-    """Return a row of ``_FACTS`` with names and ids of its entities, standing and conflicts.
+    """Complete a row of the query ``_FACTS`` with names, ids, standing and conflicts.
 
-    ``labels`` has a row of ``label`` and ``id`` for each entity key of the fact; KeyError if one is
-    missing.
+    ``labels`` maps an entity key to a row with ``label`` and ``id``. Raises KeyError if a key of
+    the fact is missing.
     """
     names = {f"name_{side}": labels[row[side]]["label"] for side in "ab"}
     ids = {f"id_{side}": labels[row[side]]["id"] for side in "ab"}
@@ -322,14 +327,15 @@ STANDINGS: Mapping[str, str] = {
 def find_entity_keys(fetch: Fetch, source: str, name: str) -> list[str]:
     """Return the sorted keys of the entities that a name or identifier stands for.
 
-    These are entities that are spelt so (without regard to case, hyphens, slashes and spaces), have
-    this identifier, or are genes with this symbol in the identifier tables, in any species; without
-    any of these, genes that have the name as a synonym.
+    These are entities with this spelling (ignoring case, hyphens, slashes and spaces) or this
+    identifier, and genes of any species with this symbol in the shipped tables. Only if there are
+    none, genes that have the name as a synonym are returned.
 
     Parameters
     ----------
     fetch, source
-        How to query, and the table of ``spellings`` or a query for it in parentheses.
+        Function that runs a query, and a table with the columns of ``spellings`` or a query for it
+        in parentheses.
     name
         Name, symbol, synonym or identifier. [] if no entity is found.
     """
@@ -346,10 +352,10 @@ def find_entity_keys(fetch: Fetch, source: str, name: str) -> list[str]:
 
 
 def _look_up_identifiers(name: str) -> tuple[list[str], list[str]]:
-    """Return the identifiers of a name by gene symbol and by synonym, of genes of any species.
+    """Return the identifiers of genes with this symbol, and of genes with this synonym.
 
-    The first list also has genes with this HGNC id or UniProt accession. Both are empty for an
-    unknown name, and without the shipped tables.
+    Genes of any species count. The first list also has genes with this HGNC id or UniProt
+    accession. Both lists are empty for an unknown name, or if the shipped tables are not installed.
     """
     from textrank.tasks.identifiers.task import find_identifiers  # loads tables of 10 MB
 
@@ -373,12 +379,13 @@ TIE_BREAKER = "document, start_a, start_b, source"  # appended, it makes every o
 
 @dataclass(frozen=True)
 class Filter:
-    """Conditions on statements; a field that is None is not a condition.
+    """Conditions on statements; a field that is None sets no condition.
 
-    Without ``status`` and ``interacts``, statements that interact are meant: asserted, and
-    probable enough for the model. ``probability`` is a minimum, ``years`` the first and the last
-    year, both included and None if open, ``species`` an NCBI taxon that one of the two names must
-    have. Statements without a probability or year do not fulfil a condition on it.
+    If neither ``status`` nor ``interacts`` is given, only statements that interact are selected:
+    asserted, and probable enough for the model. ``probability`` is a minimum. ``years`` are the
+    first and the last year, both inclusive, None if open. ``species`` is an NCBI taxon that at
+    least one of the two names must have. A statement without a probability or year does not fulfil
+    a condition on it.
 
     Raises ValueError if ``status`` is not in ``STATUSES`` or ``probability`` not within 0 and 1.
     """
@@ -400,17 +407,17 @@ class Filter:
 
     @property
     def wants_interactions(self) -> bool:
-        """Whether only statements that interact are meant, by default.
+        """Whether only statements that interact are selected, because nothing else was requested.
 
         True if neither ``status`` nor ``interacts`` is given.
         """
         return self.status is None and self.interacts is None
 
     def conditions(self, *, of_facts: bool = False) -> tuple[list[str], list[Any]]:
-        """Return SQL conditions on the view ``keyed``, to be joined by AND, and their parameters.
+        """Return SQL conditions on ``keyed``, to be joined by AND, and their parameters.
 
-        The lists can be empty. ``of_facts`` leaves out that statements interact by default: negated
-        and speculated evidence is part of a fact too.
+        Both lists can be empty. ``of_facts`` leaves out the default condition that statements
+        interact, since negated and speculated evidence is part of a fact too.
         """
         interacts = True if self.wants_interactions and not of_facts else self.interacts
         first, last = self.years
@@ -438,10 +445,10 @@ NO_FILTER = Filter()
 
 
 def _direction_condition(role: str) -> str:
-    """Return an SQL condition on ``keyed``: the name acts ("actor") or is acted upon ("target").
+    """Return the SQL condition on ``keyed`` that an entity has a role in a directed statement.
 
-    It takes the list of the keys of the name twice as parameters. Any ``role`` other than "actor"
-    is taken as "target".
+    With ``role`` "actor" the direction must begin at the entity; with any other ``role`` it must
+    end there. The condition has two parameters, both the list of the entity's keys.
     """
     first, second = ("a>b", "b>a") if role == "actor" else ("b>a", "a>b")
     return (
@@ -451,29 +458,32 @@ def _direction_condition(role: str) -> str:
 
 
 def open_results(folder: str | Path) -> Results:
-    """Open a folder that ``textrank apply --out`` wrote; ValueError if it is not such a folder."""
+    """Open a folder that ``textrank apply --out`` wrote; close the result after use.
+
+    Raises ValueError if it is not such a folder, has no finished part or is damaged.
+    """
     return Results(Path(folder))
 
 
 class Results:
-    """Questions to the tables of a result folder.
+    """Database over the tables of a result folder, with methods for common queries.
 
-    ``sql`` answers any other question. The views ``documents``, ``names`` and ``statements`` have
-    the latest version of each document, ``errors`` all errors; ``all_documents`` and so on have
-    every version, and ``part``, the name of its part; ``dated`` adds year and title to statements,
-    ``keyed`` what facts are made from (``keyed_statements``). A name in a question stands for every
-    entity that is spelt so, whatever its case, hyphens, slashes and spaces; an identifier can be
-    given instead. An unknown name is not an error: nothing is found.
+    ``sql`` runs any other query. The views ``documents``, ``names`` and ``statements`` have the
+    latest version of each document, ``errors`` all errors. ``all_documents``, ``all_names`` and so
+    on have every version, with the column ``part``. ``dated`` adds year and title to statements,
+    and ``keyed`` also the columns of ``keyed_statements``. A name that is passed to a method stands
+    for all entities that ``find_entity_keys`` finds for it, by spelling, identifier, symbol or
+    synonym. For an unknown name nothing is found; no exception is raised.
 
-    ``limit`` None returns all rows; ``offset`` skips as many first. ``where`` filters statements;
-    see ``Filter`` for its default. The constructor raises ValueError if ``folder`` is not a result
-    folder, is damaged, or has no finished part.
+    ``limit`` None returns all rows; ``offset`` is the number of rows to skip. ``where`` filters
+    statements; by default only those that interact are selected (``Filter``). The constructor
+    raises ValueError if ``folder`` is not a result folder, is damaged, or has no finished part.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Open a result folder.
+        """Create the views over the files of a result folder.
 
-        Raises ValueError if it is not one, has no finished part or is damaged.
+        Raises ValueError if ``folder`` is not a result folder, has no finished part or is damaged.
         """
         self.folder = folder
         self.manifest = _read_manifest(folder)
@@ -484,7 +494,7 @@ class Results:
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
-        """The database with the views; other tables can be added to it."""
+        """DuckDB connection with the views, to which other tables may be added."""
         return self._connection
 
     def close(self) -> None:
@@ -501,8 +511,8 @@ class Results:
     ) -> list[Row]:
         """Return the rows of a query over the views, as dictionaries by column.
 
-        The query can read this result and nothing else: no other file, no network, no setting. Of
-        columns with the same name the last counts.
+        The query can read this result, but no other files, the network or settings. Of columns with
+        the same name the last is kept.
 
         Parameters
         ----------
@@ -511,7 +521,7 @@ class Results:
         values
             Parameters of the query, one for each ``?``.
         max_rows, seconds
-            Largest number of rows, and longest time.
+            Limits of the number of rows and of the time in seconds.
 
         Raises
         ------
@@ -541,14 +551,14 @@ class Results:
         return [dict(zip(names, row, strict=True)) for row in rows]
 
     def _fetch(self, text: str, values: Sequence[Any] = ()) -> list[Row]:
-        """Return all rows of a query of our own; raise ValueError if DuckDB cannot run it."""
+        """Return all rows of a trusted query; raise ValueError if DuckDB cannot run it."""
         with _explain_errors(self.folder):
             return _fetch_rows(self._connection, text, values)
 
     def counts(self) -> Row:
-        """Return the number of rows of each of the four ``TABLES``, by name.
+        """Return the number of rows of each of the four ``TABLES``, by table name.
 
-        Only the latest version of each document counts, but all errors; statements count whether or
+        Only the latest version of each document counts; of errors, all. Statements count whether or
         not they interact.
         """
         parts = ", ".join(f"(SELECT count(*) FROM {table}) AS {table}" for table in TABLES)
@@ -564,10 +574,10 @@ class Results:
         limit: int | None = 100,
         offset: int = 0,
     ) -> list[Row]:
-        """Return statements in one of the ``ORDERS``: all, about a name, or about two names.
+        """Return the statements about one name, about two names, or all.
 
-        ``other`` is used only with ``name``; the order of the two does not matter. ``limit`` None
-        returns all. Rows have the columns of ``StatementRow``, ``year`` and ``title``. Raises
+        ``other`` is used only with ``name``; the two may be in any order. ``order`` is a key of
+        ``ORDERS``. Rows have the columns of ``StatementRow``, ``year`` and ``title``. Raises
         ValueError for an unknown order.
         """
         if order not in ORDERS:
@@ -582,9 +592,9 @@ class Results:
     def count(
         self, name: str | None = None, other: str | None = None, *, where: Filter = NO_FILTER
     ) -> int:
-        """Return the number of statements that ``statements`` has without limit.
+        """Return how many statements ``statements`` returns with these arguments and no limit.
 
-        By default, too, only statements that interact count; see ``Filter``.
+        By default only statements that interact count; see ``Filter``.
         """
         texts, values = self._conditions(name, other, where)
         rows = self._fetch(f"SELECT count(*) AS n FROM keyed {_where(texts)}", values)
@@ -593,11 +603,12 @@ class Results:
     def facts(
         self, *, where: Filter = NO_FILTER, limit: int | None = None, offset: int = 0
     ) -> list[FactRow]:
-        """Return facts by decreasing probability, aggregated over the evidence in ``where``.
+        """Return facts aggregated over the evidence that fulfils ``where``, most probable first.
 
-        By default a fact needs an asserted statement; its counts include negated and speculated
-        ones. With ``where.status`` or ``where.interacts`` only such statements count. ``offset``
-        has no effect without ``limit``.
+        By default only facts with an asserted statement are returned, and negated and speculated
+        statements about the same entities are part of them. If ``where.status`` or
+        ``where.interacts`` is given, only statements that fulfil it are aggregated. ``offset`` is
+        ignored if ``limit`` is None.
         """
         return self._facts(where, [], [], limit=limit, offset=offset)
 
@@ -613,11 +624,11 @@ class Results:
         role: str = "",
         limit: int | None = 50,
     ) -> list[Row]:
-        """Return the facts about a name by decreasing probability.
+        """Return the facts about a name, most probable first, with the partner of the name.
 
-        ``role`` restricts the evidence to directed statements in which the name is the "actor" or
-        the "target"; empty takes all. A row has the partner's ``name`` and ``id`` and the values of
-        the fact (``FactRow``); a partner occurs twice if the name stands for two entities.
+        ``role`` "actor" or "target" uses only directed statements in which the name acts or is
+        acted upon; "" uses all. A row has the ``name`` and ``id`` of the partner and the values of
+        ``FactRow``. A partner can occur several times if ``name`` stands for several entities.
         """
         keys = self._entity_keys(name)
         texts, values = ["(list_contains(?, a) OR list_contains(?, b))"], [keys, keys]
@@ -640,11 +651,11 @@ class Results:
         role: str = "",
         limit: int | None = 100,
     ) -> list[Row]:
-        """Return the statements about two names by decreasing probability.
+        """Return the statements about two names, most probable first.
 
-        Columns are those of ``statements``. ``where`` None, the default, is no filter: also
-        negated, speculated and improbable ones. ``role`` restricts them to directed statements in
-        which ``name`` is the "actor" or the "target"; empty takes all.
+        Columns are those of ``statements``. ``where`` None filters nothing: negated, speculated and
+        improbable statements are returned too. ``role`` "actor" or "target" returns only directed
+        statements in which ``name`` acts or is acted upon; "" returns all.
         """
         texts, values = self._conditions(name, other, where)
         if role:
@@ -657,20 +668,20 @@ class Results:
         )
 
     def network(self, names: Sequence[str], *, where: Filter = NO_FILTER) -> list[FactRow]:
-        """Return the facts with both entities among some names, by decreasing probability.
+        """Return all facts between entities that ``names`` stand for, most probable first.
 
-        All are returned. Names that are not known are ignored; the two entities of a fact may also
-        stand for the same name.
+        Unknown names are ignored. If a name stands for several entities, facts between these are
+        included.
         """
         keys = sorted({key for name in names for key in self._entity_keys(name)})
         return self._facts(where, ["list_contains(?, a)", "list_contains(?, b)"], [keys, keys])
 
     def papers(self, names: Sequence[str], *, limit: int | None = 100) -> list[Row]:
-        """Return the documents that mention all of some names, those with most mentions first.
+        """Return the documents that mention all ``names``, those with most mentions first.
 
-        A row has ``document``, ``year``, ``title`` and ``mentions`` (of all names together). Of
-        equally many mentions the first id comes first. ``limit`` None returns all. Empty if a name
-        is not in any statement (``is_known``); mentions outside of statements count.
+        A row has ``document``, ``year``, ``title`` and ``mentions`` (of all names together); ties
+        are sorted by document id. Mentions outside of statements count too, but [] is returned if a
+        name occurs in no statement at all (``is_known``).
         """
         keys = [self._entity_keys(name) for name in names]
         key = f"coalesce(nullif(id, ''), nullif({normalized_name('name')}, ''), '?')"
@@ -688,8 +699,8 @@ class Results:
     def document(self, document: str) -> Row:
         """Return a document with its ``names`` and ``statements`` in text order.
 
-        Statements have ``year`` and ``title`` too. If several sources have the id, the row is that
-        of one of them, with the names and statements of all. {} for an unknown id.
+        Statements also have ``year`` and ``title``. If documents of several files have the id, the
+        row of one of them is returned, with the names and statements of all. {} for an unknown id.
         """
         rows = self._fetch("SELECT * FROM documents WHERE document = ?", [document])
         if not rows:
@@ -703,21 +714,22 @@ class Results:
         return {**rows[0], "names": names, "statements": statements}
 
     def errors(self) -> list[Row]:
-        """Return the documents that could not be read or judged, by source and document.
+        """Return the documents that could not be read or annotated, sorted by source and document.
 
         Rows have the columns of ``ErrorRow``; errors of replaced documents are included.
         """
         return self._fetch("SELECT * FROM errors ORDER BY source, document")
 
     def is_known(self, name: str) -> bool:
-        """Return whether a statement, evidence or not, has an entity that ``name`` stands for.
+        """Return whether some statement, evidence or not, is about ``name``.
 
-        It may be a spelling, an identifier, or a gene symbol or synonym; see ``find_entity_keys``.
+        ``name`` may be a spelling, an identifier, or a gene symbol or synonym
+        (``find_entity_keys``).
         """
         return bool(self._entity_keys(name))
 
     def suggest(self, name: str, limit: int = 3) -> list[str]:
-        """Return names of the results that are spelt similarly, at most ``limit``; maybe none.
+        """Return at most ``limit`` names in statements that are spelt similarly to ``name``.
 
         Names that contain the letters of ``name``, or are contained in them, come first; other
         names need a Jaro-Winkler similarity above 0.85. Both are sorted by decreasing similarity,
@@ -744,11 +756,11 @@ class Results:
         limit: int | None = None,
         offset: int = 0,
     ) -> list[FactRow]:
-        """Aggregate evidence that fulfils a filter and more conditions (``texts``, ``values``).
+        """Aggregate the evidence that fulfils a filter and further SQL conditions.
 
-        ``texts`` are SQL conditions on ``keyed``, joined by AND, and ``values`` their parameters.
-        Facts come by decreasing probability; without ``status`` and ``interacts`` in ``where``,
-        only those with asserted evidence. ``offset`` is ignored if ``limit`` is None.
+        ``texts`` are conditions on ``keyed``, joined by AND, and ``values`` their parameters. Facts
+        are sorted by decreasing probability. If ``where`` has neither ``status`` nor ``interacts``,
+        only facts with asserted evidence are returned. ``offset`` is ignored if ``limit`` is None.
         """
         filter_texts, filter_values = where.conditions(of_facts=True)
         source = f"({spellings('keyed', 'key IN (SELECT unnest(?))')})"
@@ -763,11 +775,11 @@ class Results:
     def _conditions(
         self, name: str | None, other: str | None, where: Filter | None
     ) -> tuple[list[str], list[Any]]:
-        """Return SQL conditions on ``keyed``, to be joined by AND, and their parameters.
+        """Return SQL conditions on ``keyed`` for names and a filter, and their parameters.
 
-        ``name`` alone selects rows with that entity on either side; with ``other``, rows with both,
-        in either order. A name stands for all entities it may mean (``_entity_keys``). None stands
-        for no condition; ``other`` is ignored without ``name``. Those of ``where`` come first.
+        Conditions are to be joined by AND; those of ``where`` come first. ``name`` alone selects
+        statements with that name on either side; with ``other``, statements about both, in either
+        order. None sets no condition; ``other`` is ignored if ``name`` is None.
         """
         texts, values = ([], []) if where is None else where.conditions()
         if name is None:
@@ -791,11 +803,12 @@ class Results:
         return find_entity_keys(self._fetch, f"({spellings('keyed')})", name)
 
     def _create_views(self) -> None:
-        """Create the views over the part files, the table ``stale`` and the view ``taxa``.
+        """Create all views of the database, and the table ``stale``.
 
-        ``all_TABLE`` have every version of a document, the four ``TABLES`` the latest one that is
-        not deleted (all errors), ``dated`` are statements with year and title, ``keyed`` those of
-        ``keyed_statements``. ``stale`` lists replaced and deleted documents.
+        ``all_TABLE`` has all rows of a table. The views named as the four ``TABLES`` leave out
+        documents in ``stale``, which are replaced or deleted; ``errors`` has all rows. ``dated``
+        has statements with year and title, ``keyed`` also the columns of ``keyed_statements``, and
+        ``taxa`` the species of each identifier.
 
         Call it once. Raises ValueError if no part is finished, and duckdb.Error if a file cannot be
         read.
@@ -824,13 +837,13 @@ class Results:
 
     @cached_property
     def _format(self) -> str:
-        """Format of the files, "parquet" or "jsonl"."""
+        """File format of the tables, "parquet" or "jsonl"."""
         return str(self.manifest["settings"].get("format", "parquet"))
 
     def _scan(self, table: str, paths: Sequence[str]) -> str:
-        """Return SQL that reads the files of a table, with the name of their part as ``part``.
+        """Return a query for the rows of a table's files, with the name of their part as ``part``.
 
-        ``paths`` must not be empty. Columns of JSON Lines are those of the manifest.
+        ``paths`` must not be empty. The columns of JSON Lines are those in the manifest.
         """
         files = _sql_list(paths)
         if self._format == "parquet":
@@ -868,7 +881,7 @@ _TAXA = """CREATE VIEW taxa AS SELECT DISTINCT id, species FROM names
 
 
 def _where(texts: Sequence[str]) -> str:
-    """Return a WHERE clause that joins conditions by AND; "" for none."""
+    """Return a WHERE clause that joins SQL conditions by AND; "" if there are none."""
     return f"WHERE {' AND '.join(texts)}" if texts else ""
 
 
@@ -879,10 +892,10 @@ def _sql_list(paths: Iterable[str | Path]) -> str:
 
 
 def _read_manifest(folder: Path) -> Mapping[str, Any]:
-    """Return the manifest of a result folder; ValueError if it is missing or damaged.
+    """Read the manifest of a result folder; raise ValueError if it is missing or damaged.
 
-    Damaged is also one whose format or columns are not valid (``_check_manifest``). Other errors of
-    reading, such as a lack of permission, are raised as OSError.
+    A manifest with an invalid format or columns (``_check_manifest``) counts as damaged. Other
+    errors of reading, such as missing permission, are raised as OSError.
     """
     file = folder / "manifest.json"
     try:
@@ -897,9 +910,9 @@ def _read_manifest(folder: Path) -> Mapping[str, Any]:
 
 
 def _check_manifest(manifest: Any) -> Mapping[str, Any]:
-    """Return a manifest whose format and columns are valid: they become part of SQL.
+    """Return a manifest after checking its format and columns, which become part of SQL.
 
-    Raises ValueError, KeyError, TypeError or AttributeError for any other value.
+    Raises ValueError, KeyError, TypeError or AttributeError if they are missing or not valid.
     """
     if manifest["settings"].get("format", "parquet") not in FORMATS:
         raise ValueError(f"format is not one of {', '.join(FORMATS)}")
@@ -912,10 +925,10 @@ def _check_manifest(manifest: Any) -> Mapping[str, Any]:
 
 @contextmanager
 def _explain_errors(folder: Path) -> Iterator[None]:
-    """Turn errors of DuckDB into a ValueError that names the folder and a remedy.
+    """Convert exceptions of DuckDB to a ValueError that names the folder and a remedy.
 
-    This includes a message of DuckDB that quotes bytes of a damaged file and is not valid UTF-8.
-    Other errors pass unchanged.
+    Context manager. UnicodeDecodeError is converted too: DuckDB causes it if its message quotes
+    bytes of a damaged file. Other exceptions are not changed.
     """
     try:
         yield
@@ -928,19 +941,20 @@ def _explain_errors(folder: Path) -> Iterator[None]:
 
 
 def _part_files(folder: Path, table: str, format: str) -> list[str]:
-    """Return the paths of a table's files in complete parts, which have a file in ``documents``.
+    """Return the paths of a table's files for all complete parts, sorted by name.
 
-    Sorted by name; the files of the table itself are not checked.
+    A part is complete if it has a file in ``documents``; whether the returned files exist is not
+    checked.
     """
     names = sorted(file.name for file in (folder / "documents").glob(f"*.{format}"))
     return [str(folder / table / name) for name in names]
 
 
 def _connect(size: int = 0) -> duckdb.DuckDBPyConnection:
-    """Return a new DuckDB database in memory for files of ``size`` bytes in all.
+    """Open a new DuckDB database in memory, to read files of ``size`` bytes in all.
 
-    It uses at most ``MAX_UNPACK_RATIO`` times that memory, or ``MIN_MEMORY_BYTES`` if that is more,
-    creates no temporary files, loads no extensions and does not see variables of Python.
+    Its memory is limited to ``MAX_UNPACK_RATIO * size`` bytes, or ``MIN_MEMORY_BYTES`` if that is
+    more. It creates no temporary files, loads no extensions and does not see variables of Python.
     """
     config: dict[str, Any] = {
         "autoinstall_known_extensions": "false",
@@ -953,9 +967,9 @@ def _connect(size: int = 0) -> duckdb.DuckDBPyConnection:
 
 
 def _lock_down(connection: duckdb.DuckDBPyConnection, folders: Sequence[Path]) -> None:
-    """Allow a database to access only files in ``folders``, and lock its settings, for good.
+    """Restrict a database permanently to files in ``folders``, and lock its settings.
 
-    Without folders it can access no file. It cannot be called twice for a connection.
+    If ``folders`` is empty it can access no file. Call it only once per connection.
     """
     allowed = _sql_list(folder.resolve() for folder in folders)
     connection.execute(f"SET allowed_directories = {allowed}")
@@ -977,7 +991,7 @@ def _check_statement(text: str) -> None:
 
 
 def _count_bytes(folder: Path) -> int:
-    """Return the size in bytes of all files in the tables of a result folder."""
+    """Return the total size in bytes of the files in the table folders of a result folder."""
     files = (file for table in TABLES for file in (folder / table).glob("*"))
     return sum(file.stat().st_size for file in files if file.is_file())
 
@@ -985,9 +999,9 @@ def _count_bytes(folder: Path) -> int:
 def _fetch_rows(
     connection: duckdb.DuckDBPyConnection, sql: str, values: Sequence[Any] = ()
 ) -> list[Row]:
-    """Return the rows of a query as dictionaries by column, through a cursor of its own.
+    """Run a query in a cursor of its own and return the rows as dictionaries by column.
 
-    The cursor is closed at once: DuckDB keeps memory for every open one.
+    The cursor is closed, since DuckDB keeps memory for every open one.
     """
     with closing(connection.cursor()) as cursor:
         cursor.execute(sql, list(values))
@@ -1023,12 +1037,13 @@ MAX_BATCH_ROWS = 2_000  # handed to or taken from the database at once
 
 @dataclass(frozen=True)
 class Store:
-    """Documents, names, statements and errors in one DuckDB connection, for the explorer.
+    """DuckDB database with the documents, names, statements and errors that the explorer shows.
 
     Tables: ``texts``, ``mentions``, ``claims`` and ``failures`` (rows of ``STORE_COLUMNS``);
-    ``pairs``, the statements without their sentences but with year, species and the columns of
-    ``keyed_statements``, small enough for memory with a million rows; ``spellings``, ``entities``
-    and ``species``. Every query uses a cursor of its own, so threads can share a Store.
+    ``pairs``, with one row per statement, without sentences but with year, species and the columns
+    of ``keyed_statements``; ``spellings`` and ``entities`` (see the functions of these names); and
+    ``species`` (NCBI taxon by entity key). ``pairs`` is small enough to be held in memory. Every
+    query uses a cursor of its own, so threads can share a Store.
     """
 
     connection: duckdb.DuckDBPyConnection = field(repr=False)
@@ -1038,7 +1053,7 @@ class Store:
     def fetch(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """Return the rows of a query as dictionaries by column; ``values`` are its parameters.
 
-        The query is not checked: it must be our own. Raises duckdb.Error if it cannot be run.
+        The query is not checked, so it must be trusted. Raises duckdb.Error if it cannot be run.
         """
         return _fetch_rows(self.connection, sql, values)
 
@@ -1047,7 +1062,7 @@ class Store:
     ) -> Iterator[list[tuple[Any, ...]]]:
         """Yield the rows of a query as tuples, in lists of at most ``MAX_BATCH_ROWS``.
 
-        One list is in memory at a time. Nothing is yielded without rows.
+        One list is in memory at a time. Nothing is yielded if there are no rows.
         """
         with closing(self.connection.cursor()) as cursor:
             cursor.execute(sql, list(values))
@@ -1056,17 +1071,17 @@ class Store:
 
     @cached_property
     def failure_count(self) -> int:
-        """Number of documents that failed, counted once."""
+        """Number of documents that failed (cached)."""
         return int(self.fetch_value("SELECT count(*) FROM failures"))
 
     @property
     def facts(self) -> FactTable:
-        """Facts of the table ``pairs``, aggregated on demand."""
+        """FactTable over ``pairs``, which aggregates statements to facts on demand."""
         labels = "SELECT key, label, id FROM entities WHERE key IN (SELECT unnest(?))"
         return FactTable(self.fetch, "pairs", labels)
 
     def fetch_value(self, sql: str, values: Sequence[Any] = ()) -> Any:
-        """Return the first column of the first row of a query; None without rows.
+        """Return the first column of the first row of a query; None if there are no rows.
 
         ``values`` are its parameters. Raises duckdb.Error if it cannot be run.
         """
@@ -1076,12 +1091,12 @@ class Store:
 
 
 def open_store(path: str | Path, open_corpus: Callable[[Path], NamedCorpus] = load_corpus) -> Store:
-    """Open a result folder, the JSON lines of ``textrank apply``, or a corpus with gold pairs.
+    """Build a Store from a result folder, JSON lines of ``textrank apply``, or a corpus.
 
-    A folder with a ``manifest.json`` is a result, a file whose first line ``is_apply_output``
-    accepts is read as JSON lines, and all else as a corpus. ``open_corpus`` loads a corpus, for
-    instance with other reading options. Raises ValueError if the path does not exist or cannot be
-    read as one of these.
+    A folder with a ``manifest.json`` is read as a result folder, a file that ``is_apply_output``
+    accepts as JSON lines, and anything else as a corpus with gold pairs. ``open_corpus`` loads the
+    corpus of a path, for instance with other reading options. Raises ValueError if the path does
+    not exist or cannot be read as one of these.
     """
     source = find_input(path)
     if not source.exists():
@@ -1099,9 +1114,9 @@ def from_folder(folder: str | Path) -> Store:
     """Build a Store on the files of a result folder.
 
     A folder of ``textrank apply --out`` is read through ``Results``, without replaced and deleted
-    documents. Any other folder with a ``manifest.json`` and Parquet files with these columns works;
-    missing tables are empty and missing columns NULL. Raises ValueError if the manifest or a table
-    cannot be read.
+    documents. Other folders work too if they have a ``manifest.json`` and Parquet files in
+    sub-folders named as the ``TABLES``; missing tables are empty and missing columns NULL. Raises
+    ValueError if the manifest or a table cannot be read.
     """
     path = Path(folder)
     try:
@@ -1129,11 +1144,12 @@ def from_folder(folder: str | Path) -> Store:
 def from_rows(
     tables: Mapping[str, Iterable[Mapping[str, Any]]], title: str, *, size: int = 0
 ) -> Store:
-    """Build a Store in memory from rows by table; missing tables are empty, missing columns NULL.
+    """Build a Store in memory from rows.
 
-    ``tables`` has rows for the names in ``TABLES``, with the columns of ``STORE_COLUMNS``; other
-    columns are dropped. ``title`` is shown on the pages. ``size`` is the size of the file that the
-    rows come from, in bytes, to which the memory of the database is bounded.
+    ``tables`` maps names in ``TABLES`` to rows with the columns of ``STORE_COLUMNS``; missing
+    tables are empty, missing columns NULL, and other columns are ignored. ``title`` is shown on the
+    pages. ``size`` is the size in bytes of the file that the rows come from, which determines the
+    memory limit of the database (``_connect``).
 
     >>> row = {"document": "d1", "name_a": "SHC", "name_b": "GRB2", "probability": 0.9}
     >>> from_rows({"statements": [row]}, "sample").fetch_value("SELECT key_b FROM pairs")
@@ -1151,7 +1167,7 @@ def from_rows(
 def _connect_for_store(size: int = 0) -> duckdb.DuckDBPyConnection:
     """Return a new DuckDB database in memory that uses two threads.
 
-    ``size`` is the size in bytes of what will be read, which bounds the memory (``_connect``).
+    ``size`` is the size in bytes of the data, which determines the memory limit (``_connect``).
     """
     connection = _connect(size)
     connection.execute("SET threads = 2")
@@ -1161,9 +1177,10 @@ def _connect_for_store(size: int = 0) -> duckdb.DuckDBPyConnection:
 def _insert_rows(
     connection: duckdb.DuckDBPyConnection, table: str, rows: Iterable[Mapping[str, Any]]
 ) -> None:
-    """Insert rows into the Store's table of ``table`` (a key of ``STORE_COLUMNS``), in batches.
+    """Insert rows into a table of a Store, in batches.
 
-    Missing columns become NULL, and other keys of a row are dropped.
+    ``table`` is a key of ``STORE_TABLES``. Missing columns become NULL, and other keys of a row are
+    ignored.
     """
     names = list(STORE_COLUMNS[table])
     columns = ", ".join(f'"{name}"' for name in names)
@@ -1187,12 +1204,12 @@ def _insert_rows(
 
 
 def _to_cell(name: str, value: Any) -> Any:
-    """Return a value as DuckDB takes it; a ``trigger`` that is not None becomes JSON."""
+    """Return the value to insert into the column ``name``; a ``trigger`` is encoded as JSON."""
     return json.dumps(value) if name == "trigger" and value is not None else value
 
 
 def _scan_parquet(files: Iterable[Path]) -> str:
-    """Return SQL for a FROM clause that reads Parquet files; it gives no row if there is no file.
+    """Return SQL for a FROM clause that reads Parquet files; without files it gives no rows.
 
     Files may differ in their columns; a column that a file lacks is NULL.
     """
@@ -1203,10 +1220,11 @@ def _scan_parquet(files: Iterable[Path]) -> str:
 
 
 def _create_view(connection: duckdb.DuckDBPyConnection, table: str, source: str) -> None:
-    """Create the Store's view of a table from a source that may lack columns; those are NULL.
+    """Create the view of a Store over a table that may lack columns; these are NULL.
 
-    ``table`` is a key of ``STORE_TABLES``, ``source`` a table or scan in SQL. Values that cannot be
-    cast are NULL too. Raises ValueError if the source cannot be read.
+    ``table`` is a key of ``STORE_TABLES``, whose value is the name of the view; ``source`` is SQL
+    for a FROM clause. Values that cannot be cast to the type in ``STORE_COLUMNS`` are NULL too.
+    Raises ValueError if the source cannot be read.
     """
     try:
         described = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
@@ -1221,10 +1239,10 @@ def _create_view(connection: duckdb.DuckDBPyConnection, table: str, source: str)
 
 
 def _select_column(name: str, type: str, *, is_present: bool) -> str:
-    """Return the SQL of one column of a view, ``EXPRESSION AS "name"``; NULL if it is not present.
+    """Return the SQL of one column of a view, ``EXPRESSION AS "name"``.
 
-    ``type`` is a type of DuckDB, to which the column is cast; values that cannot be are NULL. JSON
-    is not cast.
+    The column is cast to ``type``, a type of DuckDB, unless that is JSON; values that cannot be
+    cast are NULL. If the column is not present in the source, it is NULL.
     """
     if not is_present:
         return f'CAST(NULL AS {type}) AS "{name}"'
@@ -1235,10 +1253,10 @@ def _select_column(name: str, type: str, *, is_present: bool) -> str:
 def _build_store(
     connection: duckdb.DuckDBPyConnection, title: str, manifest: Mapping[str, Any]
 ) -> Store:
-    """Create the tables that are derived from claims, mentions and texts, and return the Store.
+    """Create the derived tables of a Store and return it.
 
-    These are ``species``, ``pairs``, ``spellings`` and ``entities``; see ``Store``. The three must
-    already be in ``connection``.
+    These are ``species``, ``pairs``, ``spellings`` and ``entities`` (``Store``). The tables or
+    views ``claims``, ``mentions`` and ``texts`` must already exist in ``connection``.
     """
     connection.execute(
         """CREATE TABLE species AS
@@ -1269,8 +1287,8 @@ PPI_ATTRIBUTE = "textrank_ppi"
 def is_apply_output(path: Path) -> bool:
     """Return whether the first line of a file is JSON that ``textrank apply`` printed.
 
-    That is an object with a key that begins with ``ATTRIBUTE_PREFIX``. False if the line is not
-    JSON or not readable text, or the file is empty.
+    The line must be a JSON object with a key that begins with ``ATTRIBUTE_PREFIX``. False for any
+    other content, undecodable text or an empty file.
     """
     try:
         first = next((load_json(line, "") for _, line in iter_lines(path)), None)
@@ -1280,11 +1298,12 @@ def is_apply_output(path: Path) -> bool:
 
 
 def read_apply_output(path: Path) -> dict[str, Iterator[Row]]:
-    """Return documents and statements from the output of ``textrank apply ppi``, as rows by table.
+    """Read the output of ``textrank apply ppi`` as rows of "documents" and "statements".
 
-    Empty lines are skipped; a line without an id is named by its number. The file is read once for
-    each table, one line at a time, and ``source`` is its name without folder. Raises ValueError,
-    with the line, when other content is reached.
+    Returns one iterator per table; each reads the file, line by line, when it is consumed. Empty
+    lines are skipped; a line without an id gets its number as id. ``source`` of the rows is the
+    file name without folder. Raises ValueError, with the line number, when other content is
+    reached.
     """
     name = valid_unicode(path.name)
 
@@ -1294,7 +1313,7 @@ def read_apply_output(path: Path) -> dict[str, Iterator[Row]]:
             yield {"document": document, "source": name, "status": "done"}
 
     def statements() -> Iterator[Row]:
-        """Yield a row of ``statements`` for each pair of each line."""
+        """Yield a row of ``statements`` for each pair in each line."""
         for document, pairs, location in _iter_apply_lines(path):
             yield from ({**_parse_pair(pair, document, name, location)} for pair in pairs)
 
@@ -1302,11 +1321,11 @@ def read_apply_output(path: Path) -> dict[str, Iterator[Row]]:
 
 
 def _iter_apply_lines(path: Path) -> Iterator[tuple[str, list[Any], str]]:
-    """Yield document id, pairs and location (file and line) of each line that is not empty.
+    """Yield document id, pairs and location ("FILE, line N") of each line that is not empty.
 
-    Raises ValueError, with the location, for a line that ``textrank apply ppi`` does not print.
-    Pairs are not checked; null is no pairs. A line without "document" is named by its number from
-    1.
+    A line without "document" gets its number, from 1, as id; null instead of pairs counts as no
+    pairs. Raises ValueError, with the location, for a line without a list of pairs; the pairs
+    themselves are not checked.
     """
     for number, line in iter_lines(path):
         location = f"{path}, line {number}"
@@ -1323,21 +1342,21 @@ def _iter_apply_lines(path: Path) -> Iterator[tuple[str, list[Any], str]]:
 
 
 def valid_unicode(text: str) -> str:
-    """Return ``text`` with unpaired surrogates, which no file can hold as UTF-8, replaced by ?."""
+    """Return ``text`` with unpaired surrogates, which UTF-8 cannot encode, replaced by "?"."""
     return text.encode("utf-8", errors="replace").decode("utf-8")
 
 
 class _PairReader:
-    """Reader of the values of one pair; raises ValueError with its location for a wrong type.
+    """Typed access to the values of a pair read from JSON.
 
-    ``pair`` must be a dictionary, else the constructor raises; ``location`` is file and line.
-    Values that are missing or null are allowed unless said otherwise.
+    Methods raise ValueError, with ``location`` (file and line), for a value of a wrong type.
+    Missing and null values are allowed unless a method says otherwise.
     """
 
     def __init__(self, pair: Any, location: str) -> None:
-        """Take a pair from JSON; raise ValueError if it is not an object.
+        """Store the pair; raise ValueError if it is not a JSON object.
 
-        ``location`` begins the messages of all errors.
+        ``location`` is put before the messages of all errors.
         """
         self.location = location
         if not isinstance(pair, dict):
@@ -1345,11 +1364,11 @@ class _PairReader:
         self.pair = pair
 
     def error(self, reason: str) -> ValueError:
-        """Return the error to raise: ``reason`` after the location, and the remedy."""
+        """Return a ValueError to raise, with the location, ``reason`` and the remedy."""
         return ValueError(f"{self.location}: {reason}. Apply the model again.")
 
     def text(self, key: str) -> str | None:
-        """Return a text, or None if it is missing; raise ValueError for another type.
+        """Return a string, or None if it is missing; raise ValueError for another type.
 
         Unpaired surrogates become "?".
         """
@@ -1361,7 +1380,7 @@ class _PairReader:
     def number(self, key: str) -> float | None:
         """Return a finite number, or None if it is missing; raise ValueError for anything else.
 
-        True and false are not numbers.
+        Booleans are not accepted.
         """
         value = self.pair.get(key)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -1370,14 +1389,14 @@ class _PairReader:
         return None if value is None else float(value)
 
     def flag(self, key: str) -> bool | None:
-        """Return true or false, or None if it is missing; raise ValueError for another type."""
+        """Return a boolean, or None if it is missing; raise ValueError for another type."""
         value = self.pair.get(key)
         if not isinstance(value, bool | None):
             raise self.error(f"{key} of a pair is neither true nor false: {value!r:.40}")
         return value
 
     def two_texts(self, key: str) -> tuple[str, str]:
-        """Return two texts; raise ValueError if they are missing or of another form.
+        """Return two strings; raise ValueError if the value is missing or has another form.
 
         Unpaired surrogates become "?".
         """
@@ -1388,7 +1407,7 @@ class _PairReader:
         return one, other
 
     def ids(self) -> tuple[str | None, str | None]:
-        """Return the two texts of the key "identifiers"; each is None if it is missing.
+        """Return the two identifiers of the pair; each is None if it is missing.
 
         Raises ValueError for another form.
         """
@@ -1399,10 +1418,10 @@ class _PairReader:
         return one, other
 
     def spans(self, key: str) -> list[tuple[int, int]]:
-        """Return character ranges ``(start, end)``; [] if they are missing.
+        """Return character offsets ``(start, end)``; [] if the value is missing.
 
-        Raises the ValueError also for a negative start or an end before the start; empty ranges
-        pass.
+        Raises ValueError also for a negative start or an end before the start; empty ranges are
+        allowed.
         """
         value = self.pair.get(key) or []
         rows: list[Any] = value if isinstance(value, list) else [None]
@@ -1414,15 +1433,16 @@ class _PairReader:
 
 
 def _are(values: Iterable[Any], type: Any) -> bool:
-    """Return whether all values are of a type; true and false are not numbers here."""
+    """Return whether all values are of a type; booleans do not count as integers."""
     return all(isinstance(value, type) and not isinstance(value, bool) for value in values)
 
 
 def _parse_pair(pair: Any, document: str, source: str, location: str) -> StatementRow:
-    """Return a row of ``doc._.textrank_ppi`` as a statement; missing values get their defaults.
+    """Convert a pair in the output of ``textrank apply`` to a row of ``statements``.
 
-    ``location`` (file and line) begins the message of the ValueError that is raised without names
-    or spans, and for values of another type.
+    A missing status is "asserted", direction "none", sentence "" and trigger []; other missing
+    values are None. Raises ValueError, with ``location`` (file and line), if names or spans are
+    missing or a value has a wrong type.
     """
     values = _PairReader(pair, location)
     spans = values.spans("spans")
@@ -1463,10 +1483,11 @@ def _parse_pair(pair: Any, document: str, source: str, location: str) -> Stateme
 def find_sentence_start(
     sentence: str, names: Sequence[str], spans: Sequence[tuple[int, int]]
 ) -> int | None:
-    """Return the first character of a sentence in its document, from the spans of its names.
+    """Return the offset of a sentence in its document, computed from the spans of its names.
 
     ``spans`` are the characters ``(start, end)`` of each of ``names`` in the document. None if
-    there is no offset at which all names are at their spans.
+    there is no offset at which all names are at their spans, or a span has another length than its
+    name.
 
     >>> find_sentence_start("SHC binds GRB2.", ["SHC", "GRB2"], [(40, 43), (50, 54)])
     40
@@ -1486,10 +1507,10 @@ def find_sentence_start(
 
 
 def _read_corpus(corpus: NamedCorpus, path: Path) -> dict[str, list[Row]]:
-    """Return documents, names and gold pairs of a corpus in any supported format, as rows by table.
+    """Read a corpus as rows of the tables "documents", "names" and "statements" (gold pairs).
 
-    ``path`` gives the name of the source. Names are the span group "entities". Docs are made with a
-    blank English pipeline; the whole corpus is in memory.
+    ``source`` of the rows is the name of ``path``. Names are the spans of the group "entities".
+    Texts are tokenized by a blank English pipeline; all rows are held in memory.
     """
     tables: dict[str, list[Row]] = {"documents": [], "names": [], "statements": []}
     for number, doc in enumerate(corpus(spacy.blank("en"))):
@@ -1523,7 +1544,7 @@ def _read_corpus(corpus: NamedCorpus, path: Path) -> dict[str, list[Row]]:
 def _first_sentence(doc: Doc) -> str:
     """Return the text of the first sentence of a Doc, stripped; "" for an empty Doc.
 
-    Any other Doc must have sentence boundaries.
+    Docs that are not empty must have sentence boundaries.
     """
     return next((sentence.text.strip() for sentence in doc.sents), "") if len(doc) else ""
 
@@ -1533,9 +1554,10 @@ def _gold_statements(
 ) -> Iterator[Row]:
     """Yield the gold pairs of a Doc as statements with probability 1 or 0.
 
-    ``spans`` are the names of the Doc by id; the first in the text becomes ``a``. Gold rows of
-    ``doc.user_data["gold"]`` that do not name two of the ``spans`` are skipped. The sentence
-    reaches from that of one name to that of the other.
+    Gold rows are those of ``doc.user_data["gold"]``; rows that do not refer to exactly two of the
+    ``spans`` (names by id) are skipped. The name that comes first in the text is ``name_a``.
+    ``sentence`` is the text from the beginning of the first name's sentence to the end of the
+    second's.
     """
     for row in doc.user_data.get("gold", ()):
         pair = [spans[end] for end in row.get("entities", ()) if end in spans]

@@ -1,9 +1,9 @@
 """Annotation of large collections: resumable runs on processes or on a Dask cluster.
 
 A run (``run``) plans its inputs as slices (``job``), sends each slice to a worker process
-(``worker``, watched by ``supervisor``), and the worker writes one part of the result tables.
-``two_pass`` parses only sentences that can have an answer. ``distributed`` has the Dask variants of
-workers, evaluation and training.
+(``worker``, watched by ``supervisor``), and the worker writes one part of the result tables. A
+*slice* is a unit of input documents, a *part* the rows that it gives, stored under the slice's id.
+``distributed`` has the Dask variants of workers, evaluation and training.
 """
 
 from importlib import import_module
@@ -35,7 +35,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name on first use and keep it; raise AttributeError for other names."""
+    """Import a public name on first use and cache it; raise AttributeError for any other name."""
     if name not in _MODULES:
         raise AttributeError(f"module 'textrank.scale' has no attribute {name!r}")
     value = getattr(import_module(f"textrank.scale.{_MODULES[name]}"), name)
@@ -44,5 +44,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """List the public names."""
+    """Return the public names."""
     return [*__all__]

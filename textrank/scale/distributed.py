@@ -57,19 +57,19 @@ class ModelPlugin(WorkerPlugin):
     """
 
     def __init__(self, job: Mapping[str, Any], timeout: float, start_timeout: float) -> None:
-        """Take the values of ``Job.to_dict`` and timeouts in seconds; nothing is started."""
+        """Store the values of ``Job.to_dict`` and the timeouts in seconds; nothing is started."""
         self.job, self.timeout, self.start_timeout = dict(job), timeout, start_timeout
         self.supervisor: WorkerSupervisor | None = None
 
     def setup(self, worker: Any) -> None:
         """Create the supervisor (called by Dask when a worker starts).
 
-        No process is started: it starts, and loads the model, with the first slice.
+        The worker process starts, and loads the model, with the first slice.
         """
         self.supervisor = WorkerSupervisor(self.job, self.timeout, start_timeout=self.start_timeout)
 
     def teardown(self, worker: Any) -> None:
-        """End the process, also in the middle of a slice (called by Dask when a worker ends)."""
+        """Kill the process, even while it is working (called by Dask when a worker ends)."""
         if self.supervisor is not None:
             self.supervisor.close()
 
@@ -78,8 +78,8 @@ def run_slice(slice: Mapping[str, Any], paths: Mapping[int, str]) -> dict[str, A
     """Process a slice on this Dask worker and return ``Outcome.to_dict()``.
 
     ``slice`` holds the values of ``Slice.to_dict``; ``paths`` are the input files by number, which
-    the worker must be able to open. The part is written by the worker, so only names and numbers
-    are sent. Call it only in a Dask task, after ``ModelPlugin`` was registered.
+    the worker must be able to open. The worker process writes the part itself. Call it only in a
+    Dask task, after ``ModelPlugin`` was registered.
     """
     plugin: Any = get_worker().plugins[PLUGIN_NAME]
     return plugin.supervisor.run(slice, paths).to_dict()
@@ -109,13 +109,13 @@ class DaskPool:
         timeout: float,
         start_timeout: float,
     ) -> DaskPool:
-        """Connect to a scheduler and register the model's plugin on its present and future workers.
+        """Connect to a Dask scheduler and register ``ModelPlugin`` on its workers.
 
-        ``job`` holds the values of ``Job.to_dict``; the timeouts, in seconds, are those of
-        ``WorkerSupervisor``. Models are loaded with the first slices. An ``address`` that begins
-        with ``tls://`` is used with TLS and the certificates of Dask's configuration
-        (``distributed.comm.tls``); an unencrypted connection is then refused. Raises ValueError if
-        no scheduler answers within 30 seconds, or the certificates are not usable.
+        Workers that join later get the plugin too. ``job`` holds the values of ``Job.to_dict``; the
+        timeouts, in seconds, are those of ``WorkerSupervisor``. Workers load the model with their
+        first slice. An ``address`` that begins with ``tls://`` requires an encrypted connection,
+        with the certificates of Dask's configuration (``distributed.comm.tls``). Raises ValueError
+        if no scheduler answers within 30 seconds, or the certificates are not usable.
         """
         is_encrypted = address.startswith("tls://")
         security = Security(require_encryption=True) if is_encrypted else None  # type: ignore[no-untyped-call]
@@ -131,16 +131,17 @@ class DaskPool:
     def capacity(self) -> int:
         """Return how many slices may be submitted but not yet reported.
 
-        Two per thread of the cluster, at least 2. The cluster may grow and shrink, so ask each
-        time. Raises ValueError if the scheduler is gone.
+        This is two per thread of the cluster, at least 2. The value changes as the cluster grows
+        and shrinks. Raises ValueError if the scheduler is gone.
         """
         self.check()
         return max(2 * sum(self.client.nthreads().values()), 2)
 
     def submit(self, id: str, slice: Mapping[str, Any], paths: Mapping[int, str]) -> None:
-        """Have a slice processed by any worker, without waiting; its report follows on ``reports``.
+        """Submit a slice to the cluster and return at once; its report will be put on ``reports``.
 
-        ``slice`` holds the values of ``Slice.to_dict``; ``paths`` are its input files by number.
+        ``id`` is the id of the slice, returned with the report. ``slice`` holds the values of
+        ``Slice.to_dict``; ``paths`` are its input files by number.
         """
         future = self.client.submit(run_slice, slice, dict(paths), key=f"part-{id}", pure=False)
         self._futures[id] = future
@@ -149,8 +150,9 @@ class DaskPool:
     def _settle(self, id: str, future: Any) -> None:
         """Forget a finished future and put ``(id, Outcome)`` on the queue ``reports``.
 
-        Dask calls it. A task that raised counts as a lost worker (``died``); a cancelled or lost
-        future means that the scheduler is gone (``refused``).
+        Called by Dask when a future is done. A task that raised an exception is reported as a lost
+        worker (``died``); a cancelled or lost future means that the scheduler is gone
+        (``refused``).
         """
         self._futures.pop(id, None)
         if future.status == "finished":
@@ -167,7 +169,7 @@ class DaskPool:
             raise ValueError(CONNECTION_LOST)
 
     def close(self) -> None:
-        """Disconnect; the cluster stays. Slices at work are given up, without a report."""
+        """Disconnect from the cluster, which keeps running; unfinished slices are not reported."""
         self._futures.clear()
         self.client.close()
 
@@ -184,13 +186,13 @@ class PartScores:
     Attributes
     ----------
     y, scores
-        One entry per candidate; labels are positive for yes.
+        Gold label and score of each candidate, shape (candidates,); a label above 0 means yes.
     documents
         Document id of each candidate.
     unreachable
-        Number of gold answers without a candidate.
+        Number of gold positives that are not among the candidates.
     texts
-        Number of documents, also of those without candidates.
+        Number of documents, including those without candidates.
     """
 
     y: Vector
@@ -202,9 +204,9 @@ class PartScores:
 
 @lru_cache(maxsize=1)
 def _load_once(model: str) -> tuple[Model, Language]:
-    """Load a model and the default language pipeline.
+    """Load a model and the default language pipeline, and cache both in this process.
 
-    The process keeps the result of the last ``model`` only; another name or path loads again.
+    Only the latest ``model`` is kept; asking for another one loads it and drops the first.
     """
     return load_model(model), load_nlp()
 
@@ -252,7 +254,7 @@ def evaluate_parts(model: str, corpora: Sequence[str], client: Any = None) -> Ev
     """Return the report of a model on a corpus that is stored in parts.
 
     Metrics are computed over the candidates of all parts together, with the model's own threshold.
-    Confidence intervals are given only if every gold answer has a candidate.
+    The report has confidence intervals only if every gold positive is among the candidates.
 
     Parameters
     ----------
@@ -261,8 +263,8 @@ def evaluate_parts(model: str, corpora: Sequence[str], client: Any = None) -> Ev
     corpora
         Paths of the parts; a document must be in one part only.
     client
-        ``distributed.Client`` that processes each part as a task; None processes them here, one
-        after the other.
+        ``distributed.Client`` that scores each part as a task; None scores the parts in this
+        process, one after the other.
 
     Raises
     ------
@@ -286,7 +288,7 @@ def evaluate_parts(model: str, corpora: Sequence[str], client: Any = None) -> Ev
 def _concat_scores(parts: Sequence[PartScores]) -> PartScores:
     """Concatenate the scores of parts in order and add their counts.
 
-    No parts give empty arrays and counts of 0.
+    An empty sequence gives empty arrays and counts of 0.
     """
     empty = [np.empty(0)]
     return PartScores(
@@ -299,10 +301,11 @@ def _concat_scores(parts: Sequence[PartScores]) -> PartScores:
 
 
 def _build_report(model: Model, scores: PartScores, parts: int) -> EvaluationReport:
-    """Build the Report of a model, as a single fold decided by the model's own threshold.
+    """Build a Report with a single fold, decided by the model's own threshold.
 
-    ``parts`` is the number of parts, for the text only. A model without a threshold decides no
-    candidate positive. There are no confidence intervals if some gold answers have no candidate.
+    ``parts`` is the number of parts, which is only shown. If the model has no threshold, no
+    candidate is decided positive. There are no confidence intervals if some gold positives are not
+    among the candidates.
     """
     threshold, task = model.threshold, model.pipeline.task
     effective_threshold = np.inf if threshold is None else threshold
@@ -349,7 +352,7 @@ NO_FOLD = -1  # leave out no fold
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Candidates of some documents: features, labels, and their positions among all candidates.
+    """Training candidates of some documents, with their positions among all candidates.
 
     m is the number of candidates in the partition, d the number of features, the same in all
     partitions. The candidates of a document must be in one partition; with ``rank="query"`` also
@@ -364,7 +367,7 @@ class Partition:
 
 
 class Partitions(Protocol):
-    """Set of partitions, here or elsewhere, to which a function can be applied."""
+    """Sequence of partitions, here or on a cluster, to which a function can be applied."""
 
     def map(self, ask: Callable[..., T], *values: Any) -> list[T]:
         """Return ``ask(partition, *values)`` for each partition, in order."""
@@ -383,7 +386,7 @@ class LocalPartitions:
 
 @dataclass(frozen=True, eq=False)
 class DaskPartitions:
-    """Partitions on the workers of a Dask cluster, where they stay.
+    """Partitions held in the memory of the workers of a Dask cluster.
 
     ``futures`` has one future per partition, in order.
     """
@@ -395,7 +398,7 @@ class DaskPartitions:
     def scatter(cls, client: Any, partitions: Sequence[Partition]) -> DaskPartitions:
         """Send partitions to the workers, one by one; their order is kept.
 
-        They must be picklable. Partitions are lost with their worker.
+        Partitions must be picklable. If a worker ends, its partitions are lost.
         """
         return cls(client, [client.scatter(partition, hash=False) for partition in partitions])
 
@@ -403,18 +406,18 @@ class DaskPartitions:
     def build(
         cls, client: Any, make: Callable[[Any], Partition], keys: Sequence[Any]
     ) -> DaskPartitions:
-        """Have each partition built by a worker as ``make(key)``, so that none is sent.
+        """Build one partition per key on the workers, by calling ``make(key)`` there.
 
-        ``make`` must be importable or picklable. Returns at once; errors of ``make`` are raised by
-        ``map``.
+        No partition is sent over the network. ``make`` must be importable or picklable. Returns at
+        once; exceptions of ``make`` are raised by ``map``.
         """
         return cls(client, client.map(make, list(keys), pure=False))
 
     def map(self, ask: Callable[..., T], *values: Any) -> list[T]:
-        """Return ``ask(partition, *values)`` for each partition, in order, computed where it is.
+        """Return ``ask(partition, *values)`` for each partition, in order, computed on its worker.
 
-        ``values`` are sent to every worker. Waits for all results and raises the error of a failed
-        one.
+        ``values`` are sent to every worker. Waits for all results; an exception of ``ask`` is
+        raised here.
         """
         broadcast = self.client.scatter(list(values), broadcast=True, hash=False) if values else []
         futures = [
@@ -424,12 +427,12 @@ class DaskPartitions:
 
 
 def partition_candidates(X: SparseMatrix, targets: Targets, count: int) -> list[Partition]:
-    """Split candidates into at most ``count`` partitions of similar size, documents kept whole.
+    """Divide candidates into at most ``count`` partitions of similar size, keeping documents whole.
 
-    ``X`` has one row per candidate, at least one; documents are ``targets.groups``, in sorted
-    order. ``count`` is at least 1. A size is the number of non-zeros plus the number of candidates.
-    Rows keep their order within a partition; partitions that would be empty are left out. Queries
-    that span documents may be split.
+    ``X`` has one row per candidate, at least one; ``targets.groups`` is the document of each
+    candidate, and ``count`` is at least 1. Documents are assigned in sorted order. The size of a
+    partition is its number of non-zeros plus its number of candidates. Rows keep their order within
+    a partition; empty partitions are left out. A query that spans several documents may be split.
     """
     documents = np.unique(targets.groups, return_inverse=True)[1]
     matrix = sp.csr_array(X)
@@ -445,7 +448,7 @@ def partition_candidates(X: SparseMatrix, targets: Targets, count: int) -> list[
 
 @dataclass(frozen=True)
 class PartitionedRLS:
-    """``SparseRLS`` fitted to partitions; the result is that of one machine.
+    """``SparseRLS`` fitted to data in partitions, with the same result as on one machine.
 
     Each iteration of the solver makes one pass over the partitions, for every value of ``rank``:
     preferences within a query need only the partition that holds it, and preferences between all
@@ -463,10 +466,10 @@ class PartitionedRLS:
     learner: SparseRLS
 
     def fit(self, partitions: Partitions) -> Fit:
-        """Fit the learner, with alpha chosen by cross-validation over documents.
+        """Choose alpha by cross-validation over documents and return the Fit to all candidates.
 
         Alpha is the best by the learner's ``select`` metric on the held-out scores. Raises
-        ValueError if all candidates are of one document, or the solver does not converge.
+        ValueError if all candidates belong to one document, or the solver does not converge.
         """
         targets = _collect_targets(partitions)
         path = self.path(partitions)
@@ -476,9 +479,9 @@ class PartitionedRLS:
         """Return coefficients and held-out scores at every alpha.
 
         Coefficients are fitted to all candidates, shape (alphas, features). Held-out scores have
-        shape (alphas, candidates), in the order of all candidates (``Partition.rows``); a document
-        is in the fold of its number modulo ``folds``, of which there are at most as many as
-        documents. Raises ValueError if all candidates are of one document.
+        shape (alphas, candidates), in the order of all candidates (``Partition.rows``); the fold of
+        a document is its number modulo the learner's ``folds``, or modulo the number of documents
+        if that is smaller. Raises ValueError if all candidates belong to one document.
         """
         last = max(partitions.map(_last_document))
         if last == 0:
@@ -524,7 +527,7 @@ class PartitionedRLS:
 
 @dataclass(frozen=True, eq=False)
 class _GlobalCentring:
-    """Products with ``L = n I - 11'`` for preferences between all pairs of candidates.
+    """Product with the Laplacian ``L = n I - 11'`` of the preferences between all candidates.
 
     Attributes
     ----------
@@ -542,10 +545,10 @@ class _GlobalCentring:
 
     @classmethod
     def from_partitions(cls, partitions: Partitions, folds: int, out: int) -> _GlobalCentring:
-        """Compute the sums over the training candidates of all partitions.
+        """Sum counts, features and labels over the training candidates of all partitions.
 
-        These are the candidates of documents whose number modulo ``folds`` is not ``out``; all with
-        ``NO_FOLD``.
+        Training candidates are those whose document number modulo ``folds`` is not ``out``; with
+        ``out=NO_FOLD`` these are all.
         """
         parts = partitions.map(_column_sums, folds, out)
         count, answers = sum(part[0] for part in parts), sum(part[2] for part in parts)
@@ -565,10 +568,10 @@ def _training_mask(partition: Partition, folds: int, out: int) -> Vector:
 
 
 def _center_by_query(partition: Partition, u: Vector, rank: str) -> Vector:
-    """Return ``L u`` with the Laplacian of the queries; ``u`` itself unless ``rank`` is "query".
+    """Return ``L u``, with the Laplacian L of the queries, if ``rank`` is "query", otherwise ``u``.
 
-    ``u`` has one value per candidate, shape (m,). All candidates take part, also those of the
-    held-out fold: mask the result.
+    ``u`` has one value per candidate, shape (m,). Candidates of the held-out fold are included, so
+    the caller must mask the result.
     """
     if rank != "query":
         return u
@@ -579,7 +582,8 @@ def _normal_product(partition: Partition, q: Vector, rank: str, folds: int, out:
     """Return this partition's share of ``X'L X q`` over the training candidates, shape (d,).
 
     Training candidates are those outside fold ``out`` (``_training_mask``). ``q`` has shape (d,). L
-    is I unless ``rank`` is "query"; the global centring is applied to the sum.
+    is the identity unless ``rank`` is "query"; for "global" the caller centres the sum over all
+    partitions.
     """
     u = _center_by_query(partition, partition.X @ q, rank) * _training_mask(partition, folds, out)
     return np.asarray(partition.X.T @ u)
@@ -588,8 +592,8 @@ def _normal_product(partition: Partition, q: Vector, rank: str, folds: int, out:
 def _right_hand_side(partition: Partition, rank: str, folds: int, out: int) -> Vector:
     """Return this partition's share of ``X'L y`` over the training candidates, shape (d,).
 
-    Training candidates are those outside fold ``out`` (``_training_mask``). L is I unless ``rank``
-    is "query"; the global centring is applied to the sum.
+    Training candidates are those outside fold ``out`` (``_training_mask``). L is the identity
+    unless ``rank`` is "query"; for "global" the caller centres the sum over all partitions.
     """
     u = _center_by_query(partition, partition.y, rank) * _training_mask(partition, folds, out)
     return np.asarray(partition.X.T @ u)
@@ -610,8 +614,8 @@ def _score_held_out(
     """Return the candidates in fold ``out``, as positions among all candidates, and their scores.
 
     ``W`` are weights at every alpha, shape (alphas, d); scores have shape (alphas, held-out
-    candidates). Both are empty if the partition has none of the fold. The fold of a candidate is
-    its document number modulo ``folds``.
+    candidates). Both are empty if the partition has no candidate in the fold. The fold of a
+    candidate is its document number modulo ``folds``.
     """
     held_out = np.flatnonzero(partition.documents % folds == out)
     return partition.rows[held_out], np.asarray((partition.X[held_out] @ W.T).T)
@@ -623,7 +627,7 @@ def _last_document(partition: Partition) -> int:
 
 
 def _get_targets(partition: Partition) -> tuple[Indices, Vector, Indices, Indices]:
-    """Return rows, labels, documents and queries of a partition."""
+    """Return the fields ``rows``, ``y``, ``documents`` and ``queries`` of a partition."""
     return partition.rows, partition.y, partition.documents, partition.queries
 
 
@@ -640,7 +644,7 @@ def _collect_targets(partitions: Partitions) -> Targets:
 
 
 def _add_arrays(parts: Sequence[Vector]) -> Vector:
-    """Return the sum of at least one array of one shape; the inputs are not changed."""
+    """Return the sum of one or more arrays of the same shape, as a new array."""
     total = parts[0].copy()
     for part in parts[1:]:
         total += part

@@ -1,4 +1,4 @@
-"""Plan of a run: the job, its input files, their slices, and the manifest that records them.
+"""Plan of a run: the job, its input files, their slices, and the manifest that records all this.
 
 All values are plain, so that they can be sent to any worker and stored as JSON.
 """
@@ -43,11 +43,12 @@ class Job:
     nlp
         Name or path of a spaCy pipeline; None takes the shipped one.
     settings
-        Task settings as on the command line, ``task.precision=0.9``.
+        Changed settings of the task as on the command line, such as ``("task.precision=0.9",)``.
     format
         "parquet" or "jsonl".
     whole
-        Parse every sentence, not only those that can have an answer. Results are the same.
+        Whether to parse every sentence. By default only sentences that can contain an answer are
+        parsed, which gives the same results.
 
     Raises
     ------
@@ -74,7 +75,7 @@ class Job:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Job:
-        """Build a Job from the values of ``to_dict``; unknown keys raise TypeError."""
+        """Build a Job from the values of ``to_dict``; raise TypeError for an unknown key."""
         return cls(**{**values, "settings": tuple(values["settings"])})
 
 
@@ -100,7 +101,8 @@ class Input:
     size, modified
         Size in bytes and modification time in nanoseconds, of the path itself.
     checksum
-        ``path_checksum`` of all files that are read with the path (``list_read_files``).
+        SHA-256 (``path_checksum``) of all files that a reader opens for the input
+        (``list_read_files``).
     state
         Hash of names, sizes and modification times of these files; "" in older results, whose
         checksum is that of the path alone.
@@ -116,7 +118,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Piece:
-    """Some documents of a file: those numbered ``first``, ``first + step``, ….
+    """Selection of documents of one input file: those numbered ``first``, ``first + step``, ….
 
     Attributes
     ----------
@@ -125,11 +127,11 @@ class Piece:
     input
         Number of the file in the manifest.
     first, step
-        Documents whose number modulo ``step`` is ``first``.
+        Documents whose number modulo ``step`` is ``first`` are included; the first document is 0.
     only
-        If not None, exactly these documents instead.
+        If not None, exactly the documents with these numbers; other fields do not matter then.
     without
-        Documents to leave out.
+        Numbers of documents to leave out.
 
     Examples
     --------
@@ -145,9 +147,9 @@ class Piece:
     without: tuple[int, ...] = ()
 
     def wants(self, number: int) -> bool:
-        """Return whether the document with this number is included; the first of a file is 0.
+        """Return whether the document with this number, counted from 0, is included.
 
-        ``only`` decides alone if it is given.
+        If ``only`` is given, it alone decides.
         """
         if self.only is not None:
             return number in self.only
@@ -156,7 +158,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Slice:
-    """Unit of work: pieces of files that one task processes into one part.
+    """Unit of work: pieces of input files that a worker processes into one part of the results.
 
     The part is stored under ``id``.
     """
@@ -165,9 +167,9 @@ class Slice:
 
     @property
     def id(self) -> str:
-        """Hash of the content that names the part; equal slices have equal ids.
+        """Hash of the pieces, 16 hexadecimal digits, which names the part.
 
-        16 hexadecimal digits.
+        Equal slices have equal ids.
         """
         text = json.dumps(self.to_dict(), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -182,22 +184,23 @@ class Slice:
         return cls(tuple(_piece_from_dict(row) for row in values["pieces"]))
 
     def split_off(self, suspects: Sequence[tuple[int, int]]) -> list[Slice]:
-        """Split the slice to isolate a document that kills its worker.
+        """Return smaller slices to replace this one, to isolate a document that kills workers.
 
         The slice itself is not changed.
 
         Parameters
         ----------
         suspects
-            Pairs ``(index of the piece, number of the document)``. If there are none, the slice is
-            halved by pieces.
+            Documents that may be to blame, as pairs ``(index of the piece, number of the
+            document)``. If there are none, the pieces are divided into two halves.
 
         Returns
         -------
         list of Slice
-            The two halves of the suspects (of an odd number, the second has one more), and the
-            rest, without empty ones. Empty if the slice cannot be split: a single document, or a
-            single file of which no document was reached.
+            The first half of the suspects, the second half (one more if their number is odd), and
+            the slice without the suspects; empty slices are left out. [] if the slice cannot be
+            split: if it is a single document, or if there are no suspects and it has a single
+            piece.
         """
         if not suspects:
             return self._halves()
@@ -209,15 +212,15 @@ class Slice:
         return [] if parts == [self] else parts
 
     def _halves(self) -> list[Slice]:
-        """Return two slices with half of the pieces each, or [] for a single piece.
+        """Return two slices with half of the pieces each, or [] if there is only one piece.
 
-        Of an odd number, the second gets one more.
+        If the number of pieces is odd, the second slice has one more.
         """
         middle = len(self.pieces) // 2
         return [Slice(self.pieces[:middle]), Slice(self.pieces[middle:])] if middle else []
 
     def _only(self, suspects: Sequence[tuple[int, int]]) -> Slice:
-        """Return a slice of just these documents; pieces without one are left out.
+        """Return a slice of the suspects alone; pieces without a suspect are left out.
 
         ``suspects`` are pairs of the index of a piece and the number of a document in its file.
         """
@@ -231,10 +234,11 @@ class Slice:
         return Slice(tuple(pieces))
 
     def _rest(self, suspects: Sequence[tuple[int, int]]) -> Slice:
-        """Return the slice without these documents; it has no pieces if nothing is left.
+        """Return the slice without the suspects; it has no pieces if nothing is left.
 
         ``suspects`` are pairs of the index of a piece and the number of a document in its file. A
-        piece without ``only`` stays, even if it has no other documents: their number is not known.
+        piece whose documents are not listed in ``only`` is always kept, since it is unknown whether
+        it has other documents.
         """
         rest = []
         for index, piece in enumerate(self.pieces):
@@ -253,13 +257,13 @@ def _piece_from_dict(row: Mapping[str, Any]) -> Piece:
 
 
 def iter_input_files(paths: Iterable[str]) -> Iterator[str]:
-    """Iterate over the files that paths stand for: themselves, or all files in a folder.
+    """Iterate over the input files that ``paths`` name, with each folder replaced by its files.
 
-    Files of a folder come from all levels, sorted by path. Hidden files and files about the texts
-    (README, licence, checksums, Markdown, annotations next to a text) are left out, unless they are
-    named themselves. A folder with a ``corpus.cfg`` is one input, read as its cfg says. Files given
-    twice come twice. Raises ValueError for a missing path or a folder without files, when it is
-    reached.
+    A folder gives the files of all its levels, sorted by path, except hidden files, files about the
+    texts (README, licence, checksums, Markdown) and annotation files next to a text. A folder with
+    a ``corpus.cfg`` is one input and yielded itself. Files are not checked for duplicates, and a
+    file named in ``paths`` is always yielded. Raises ValueError for a missing path or a folder
+    without input files, when it is reached.
     """
     for text in paths:
         path = find_input(text)
@@ -282,8 +286,10 @@ _ABOUT_FILE = re.compile(
 def _is_not_text(file: Path, folder: Path) -> bool:
     """Return whether a file of a folder is hidden, an annotation file, or about the texts.
 
-    Hidden is also a file in a hidden sub-folder of ``folder``; an annotation file is one with a
-    text (.txt) of the same name next to it; files about the texts are told by ``_ABOUT_FILE``.
+    A file is hidden if its name, or that of a sub-folder of ``folder`` above it, begins with ".".
+    An annotation file has a suffix in ``ANNOTATION_SUFFIXES`` and a text (``.txt``) of the same
+    name next to it. Names of files about the texts (README, licences, checksums, …) match
+    ``_ABOUT_FILE``.
     """
     is_hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
     is_annotation = file.suffix in ANNOTATION_SUFFIXES and file.with_suffix(".txt").exists()
@@ -291,12 +297,12 @@ def _is_not_text(file: Path, folder: Path) -> bool:
 
 
 def describe_input(source: str, inputs_by_path: Mapping[str, Input]) -> Input:
-    """Return the Input of a file or folder, with its checksum.
+    """Return the record of an input file or folder, with its checksum.
 
-    ``inputs_by_path`` has earlier inputs by absolute path. If all files that are read with the path
-    have the names, sizes and modification times of before, they are taken to be unchanged and are
-    not read again, as ``make`` and ``rsync`` do: the earlier Input is returned. So is one of an
-    older result, without a ``state``, if the checksum of the path is the same.
+    ``inputs_by_path`` has the inputs recorded earlier, by absolute path. If the names, sizes and
+    modification times of all files of the input are those recorded, the files are not read again
+    and the recorded Input is returned. An Input without a ``state`` (of an older result) is
+    returned if the checksum of the path is the same.
     """
     path = Path(source).resolve()
     old = inputs_by_path.get(str(path))
@@ -312,10 +318,11 @@ def describe_input(source: str, inputs_by_path: Mapping[str, Input]) -> Input:
 
 
 def list_read_files(path: Path) -> list[Path]:
-    """Return all files that a reader opens for an input, sorted: a change of any is a change of it.
+    """Return all files that a reader opens for an input, sorted.
 
-    For a folder or a cfg these are all files in the folder and those that the cfg names elsewhere.
-    A text has its annotations next to it, and an annotation file its text. ``path`` must exist.
+    A change of any of them changes the input. For a folder or a ``.cfg`` file these are all files
+    in the folder and below, and those that the cfg names elsewhere. For a text or annotation file
+    they are the text and all annotation files of the same name next to it. ``path`` must exist.
     """
     if path.is_dir() or path.suffix == ".cfg":
         folder = path if path.is_dir() else path.parent
@@ -330,9 +337,9 @@ def list_read_files(path: Path) -> list[Path]:
 
 
 def _walk(path: Path) -> list[Path]:
-    """Return all files in a folder and below it, or a file itself; [] for a missing path.
+    """Return all files in a folder and below it, or ``[path]`` for a file; [] for a missing path.
 
-    In no particular order.
+    The order is undefined.
     """
     return [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
 
@@ -340,8 +347,8 @@ def _walk(path: Path) -> list[Path]:
 def _hash_state(path: Path, files: Sequence[Path]) -> str:
     """Return a hash of the names, sizes and modification times of the files of an input.
 
-    Names are relative to the folder of ``path``, the input. The order of ``files``, which must
-    exist, matters.
+    ``path`` is the input; names are relative to it, or to its folder if it is a file. The hash
+    depends on the order of ``files``, which must exist.
     """
     rows = []
     for file in files:
@@ -351,16 +358,19 @@ def _hash_state(path: Path, files: Sequence[Path]) -> str:
 
 
 def _relative_name(file: Path, path: Path) -> str:
-    """Return the path of a file relative to the folder of an input, also if it is not below it."""
+    """Return the path of ``file`` relative to ``path``, or to its folder if ``path`` is a file.
+
+    Parts are separated by "/"; the result begins with ".." for a file outside this folder.
+    """
     return Path(os.path.relpath(file, path if path.is_dir() else path.parent)).as_posix()
 
 
 def path_checksum(path: Path, files: Sequence[Path] | None = None) -> str:
-    """Return the SHA-256 of a file, or of the names and checksums of several.
+    """Return the SHA-256 of a file, or of the names and checksums of several files, in hexadecimal.
 
-    In hexadecimal; names are relative to the folder, so it can be moved. ``files`` are the files
-    that belong to ``path``, in sorted order; None takes ``path`` itself, or all files in the folder
-    ``path`` and below it.
+    ``files`` are the sorted files that belong to ``path``; None takes ``path`` itself, or all files
+    in the folder ``path`` and below it. Names are relative to ``path``, so moving a folder does not
+    change its checksum.
     """
     files = sorted(_walk(path)) if files is None else files
     if list(files) == [path]:
@@ -370,12 +380,12 @@ def path_checksum(path: Path, files: Sequence[Path] | None = None) -> str:
 
 
 def plan_slices(inputs: Mapping[int, Input], size: int = SLICE_BYTES) -> list[Slice]:
-    """Split inputs into slices of about ``size`` bytes of text, in their order.
+    """Divide inputs into slices of about ``size`` bytes of text.
 
-    ``inputs`` are by number in the manifest. Small files share a slice (at most
-    ``MAX_SLICE_FILES``); a file of at least ``size`` is split into pieces that take every n-th
-    document, each a slice. Slices of large files may come before those of small files that precede
-    them. [] for no inputs.
+    ``inputs`` maps the number in the manifest to the input. Smaller files are combined in order, at
+    most ``MAX_SLICE_FILES`` per slice. A file of at least ``size`` bytes gives n slices, each with
+    every n-th document, which may come before the slice of smaller files that precede it. Returns
+    [] for no inputs.
     """
     slices: list[Slice] = []
     group: list[Piece] = []
@@ -396,11 +406,11 @@ def plan_slices(inputs: Mapping[int, Input], size: int = SLICE_BYTES) -> list[Sl
 
 
 def estimate_text_bytes(path: Path) -> int:
-    """Estimate how many bytes of text a file or folder holds, from sizes and suffixes.
+    """Estimate from size and suffix how many bytes of text a file or folder holds.
 
-    Files that end with ".gz" count ``GZIP_RATIO`` times, XML only one in
-    ``XML_BYTES_PER_TEXT_BYTE`` bytes, as the rest is markup; a folder is the sum of all its files.
-    Nothing is read. ``path`` must exist.
+    The size of a file ending in ".gz" is multiplied by ``GZIP_RATIO``; that of XML is divided by
+    ``XML_BYTES_PER_TEXT_BYTE``, as most of it is markup. A folder is the sum of all its files. No
+    file is opened. ``path`` must exist.
     """
     if path.is_dir():
         return sum(estimate_text_bytes(file) for file in path.rglob("*") if file.is_file())
@@ -420,14 +430,14 @@ RECORDED_PACKAGES = ("textrank-kernels", "spacy", "numpy", "scipy", "scikit-lear
 
 @dataclass(frozen=True)
 class Manifest:
-    """Record of a result folder: fixed settings, and inputs and slices to which more may be added.
+    """Content of ``manifest.json``: settings, inputs and planned slices of a result folder.
 
     Attributes
     ----------
     settings
-        What the results depend on, see ``textrank.scale.worker.job_settings``.
+        Everything the results depend on (``textrank.scale.worker.job_settings``); never changed.
     inputs
-        Input files; slices refer to them by position.
+        Input files, to which more may be added; slices refer to them by position.
     slices
         Planned units of work.
     versions
@@ -454,9 +464,10 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> Manifest | None:
-        """Return the manifest of a folder, None if it has none; raise ValueError if damaged.
+        """Read the manifest of a folder; return None if there is none.
 
-        The format number is not checked. None also if the folder does not exist.
+        Raises ValueError if it is damaged. The folder need not exist. The number of the manifest's
+        format is not checked.
         """
         file = folder / MANIFEST_FILE
         try:
@@ -477,8 +488,8 @@ class Manifest:
     def check_settings(self, settings: Mapping[str, Any], folder: Path) -> None:
         """Raise ValueError if the folder was begun with other settings than these.
 
-        Only the keys of ``settings`` are compared; one that was not recorded counts as None.
-        ``folder`` is for the message.
+        Only the keys of ``settings`` are compared; a key that was not recorded counts as None.
+        ``folder`` is only used in the message.
         """
         for key, value in settings.items():
             if (recorded := self.settings.get(key)) != value:
@@ -489,12 +500,12 @@ class Manifest:
                 )
 
     def add_inputs(self, sources: Sequence[str], size: int = SLICE_BYTES) -> Manifest:
-        """Return the manifest with further inputs, planned as slices of their own.
+        """Return a new manifest with more inputs and their slices added.
 
-        ``sources`` are files and folders; unchanged known files and repeated ones are skipped.
-        ``size`` is the text of a slice in bytes, about. This manifest is not changed, and nothing
-        is written. Raises ValueError if a known file has changed, a path is missing or a folder has
-        no files.
+        ``sources`` are files and folders; files that are already recorded are skipped. ``size`` is
+        the approximate bytes of text per slice. This manifest is not changed, and nothing is
+        written. Raises ValueError if a recorded file has changed, a path is missing or a folder has
+        no input files.
         """
         inputs_by_path = {file.path: file for file in self.inputs}
         new: dict[int, Input] = {}
@@ -515,7 +526,7 @@ class Manifest:
 
 
 def installed_versions() -> dict[str, str]:
-    """Return the versions of ``RECORDED_PACKAGES`` by name; those not installed are left out."""
+    """Return the version of each of ``RECORDED_PACKAGES`` that is installed, by name."""
     versions = {}
     for package in RECORDED_PACKAGES:
         try:

@@ -66,9 +66,9 @@ class Progress:
     done
         Parts finished by this run.
     seconds
-        Since the run began.
+        Seconds since the run began.
     memory
-        Bytes held by the worker that finished last.
+        Bytes of memory held by the worker that reported last; 0 if it did not finish its slice.
     """
 
     parts: int
@@ -88,7 +88,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Summary:
-    """Content of a finished result folder; ``words`` and ``seconds`` are of this run.
+    """Counts of a finished result folder; ``words`` and ``seconds`` are of this run.
 
     ``parts`` counts finished parts, also of earlier runs; ``first_error`` is the first row of the
     table ``errors``, None without errors.
@@ -122,14 +122,14 @@ class Run:
     job
         Model, settings and result folder.
     settings
-        What results depend on (``textrank.scale.worker.job_settings``); a folder begun with others
-        is refused.
+        Everything the results depend on (``textrank.scale.worker.job_settings``); a folder begun
+        with other settings is refused.
     strict
         Raise ValueError at the first document that fails, instead of recording it.
     slice_bytes
-        Text per slice; it matters only for inputs that are new in the folder.
+        Approximate bytes of text per slice; inputs already planned in the folder keep their slices.
     on_progress
-        Called after each report of a worker, also one of a slice that is tried again.
+        Called with the Progress after each report of a worker, also if its slice is tried again.
     """
 
     job: Job
@@ -147,17 +147,18 @@ class Run:
         return Path(self.job.folder)
 
     def __call__(self, sources: Sequence[str], pool: Callable[[], Pool]) -> Summary:
-        """Process what is missing of the inputs and return the summary of the folder.
+        """Process the slices that are not finished yet and return a summary of the folder.
 
-        The folder is created if it does not exist. Documents that fail are rows of its table
-        ``errors``, and no error here unless ``strict``.
+        The folder is created if it does not exist. A document that fails becomes a row of the table
+        ``errors``; an exception is raised only with ``strict``.
 
         Parameters
         ----------
         sources
-            Files and folders; those of earlier runs need not be repeated.
+            Files and folders to add; inputs of earlier runs are remembered and need not be
+            repeated.
         pool
-            Creates the workers; called only if something is missing.
+            Creates the workers; called only if a slice is to be processed.
 
         Raises
         ------
@@ -181,10 +182,10 @@ class Run:
         return self._summary(time.monotonic() - start_time)
 
     def _load_manifest(self) -> Manifest:
-        """Return the manifest of the folder, or a new one without inputs if it has none.
+        """Return the manifest of the folder, or a new one without inputs if there is none.
 
-        Raises ValueError if the folder holds something else than a result, has a damaged manifest,
-        or was begun with other settings.
+        Nothing is written. Raises ValueError if the folder has no manifest but other files, if its
+        manifest is damaged, or if it was begun with other settings.
         """
         recorded = Manifest.read(self.folder)
         if recorded is None:
@@ -197,7 +198,7 @@ class Run:
     def _make_folders(self) -> None:
         """Create the folders of the tables and ``.work``.
 
-        Raise ValueError if that is not possible.
+        Raises ValueError if a folder cannot be created.
         """
         try:
             for name in (*TABLES, WORK_FOLDER):
@@ -206,10 +207,11 @@ class Run:
             raise ValueError(f"cannot write to {self.folder}: {error.strerror}.") from error
 
     def _missing(self, slices: Sequence[Slice]) -> Iterator[Slice]:
-        """Iterate over the slices to process, with recorded splits applied.
+        """Iterate over the slices that this run must process.
 
-        Finished slices are counted in ``_count["parts"]``; those marked as failed are processed
-        again. Stale parts of split slices are removed.
+        A slice that an earlier run split is replaced by its smaller slices, and its part is
+        removed. Finished slices are counted in ``_count["parts"]`` and left out, unless they are
+        marked as failed.
         """
         finished = list_parts(self.folder, self.job.format)
         failed_ids = self._failed_parts()
@@ -231,11 +233,11 @@ class Run:
         pool: Callable[[], Pool],
         start_time: float,
     ) -> None:
-        """Submit slices to the pool and handle reports until nothing is left.
+        """Process slices with a pool of workers until none is left.
 
-        ``missing`` is consumed; ``paths`` are the input files by number; ``pool`` creates the
-        workers, which are closed at the end, also after an error; ``start_time`` is the monotonic
-        time at which the run began.
+        ``missing`` is emptied. ``paths`` are the input files by number. ``pool`` creates the
+        workers, which are closed at the end, also after an error. ``start_time`` is the monotonic
+        time at which the run began; ``on_progress`` is called after each report.
         """
         workers = pool()
         submitted: dict[str, Slice] = {}
@@ -255,11 +257,13 @@ class Run:
             workers.close()
 
     def _settle(self, slice: Slice, outcome: Outcome) -> list[Slice]:
-        """Record the outcome of a slice and return the slices to process instead of it.
+        """Record the outcome of a slice and return the slices that remain to be processed for it.
 
-        [] if it is finished or given up, the slice itself to try it again, or the slices that it
-        was split into. After ``MAX_ATTEMPTS`` deaths, or at once if the worker hung, it is split; a
-        single document is given up instead. Raises ValueError for an outcome that ends the run.
+        The result is [] if the slice is finished or given up, the slice itself if it is to be tried
+        again, or the slices into which it was split. After its worker died ``MAX_ATTEMPTS`` times,
+        or hung once, the slice is split; one that cannot be split is given up (``_blame``). Raises
+        ValueError if the outcome is ``refused``, if workers cannot be started, or for an error with
+        ``strict``.
         """
         if outcome.refused:
             raise ValueError(outcome.refused)
@@ -284,7 +288,7 @@ class Run:
         return []
 
     def _start_again(self, slice: Slice, outcome: Outcome) -> list[Slice]:
-        """Return the slice, in a list, for another worker, and count the failed start.
+        """Count a failed start of a worker and return ``[slice]``, to be tried again.
 
         Raises ValueError at the ``MAX_FAILED_STARTS``-th failed start in a row.
         """
@@ -297,10 +301,10 @@ class Run:
         )
 
     def _finish(self, done: Mapping[str, Any]) -> None:
-        """Add the counts of a finished part; with ``strict`` raise ValueError for its first error.
+        """Add the counts of a finished part to those of the run.
 
-        ``done`` has ``documents``, ``words``, ``errors`` (numbers) and ``first`` (list of the first
-        error row, or []).
+        ``done`` has the numbers ``documents``, ``words`` and ``errors``, and ``first``, a list of
+        the first error row or []. With ``strict``, raises ValueError for the first error.
         """
         self._count.update(("parts", "done"))
         for key in ("documents", "words", "errors"):
@@ -311,9 +315,10 @@ class Run:
     def _blame(self, slice: Slice, outcome: Outcome) -> None:
         """Write a part that holds only the error of the document or file that killed workers.
 
-        The part is marked as failed first, so that the next run tries it again. A file that several
-        slices share is reported by the one whose piece has ``first`` 0; the parts of others are
-        empty. With ``strict`` the error is raised as ValueError, after the part is written.
+        The part is marked as failed first, so that the next run tries it again. If a whole file is
+        to blame and several slices share it, only the slice whose piece has ``first`` 0 has the
+        error; the parts of the others are empty. With ``strict``, raises ValueError for the error
+        after the part is written.
         """
         piece = slice.pieces[0]
         is_single_document = _find_single_document(slice) is not None and outcome.suspects
@@ -326,9 +331,9 @@ class Run:
         self._finish({"documents": 0, "words": 0, "errors": len(rows), "first": rows})
 
     def _record_split(self, slice: Slice, smaller: Sequence[Slice]) -> None:
-        """Record that a slice was split, so that no later run processes it as a whole.
+        """Write to ``.work`` that a slice was split, so that later runs process the smaller slices.
 
-        Its part and failure mark, if any, are removed.
+        The part and the failure mark of the slice are removed, if there are any.
         """
         with open_atomic(self.folder / WORK_FOLDER / f"{slice.id}.json") as out:
             out.write(json.dumps([part.to_dict() for part in smaller]) + "\n")
@@ -337,21 +342,21 @@ class Run:
     def _forget_part(self, slice: Slice) -> None:
         """Remove the part and the failure mark of a slice that was split.
 
-        The part holds the error of an earlier run.
+        The part, if there is one, holds the error of an earlier run.
         """
         remove_part(self.folder, slice.id, self.job.format)
         self._failed_marker(slice).unlink(missing_ok=True)
 
     def _failed_marker(self, slice: Slice) -> Path:
-        """Return the path of the file that marks a slice as failed, which need not exist."""
+        """Return the path of the file that marks a slice as failed; the file need not exist."""
         return self.folder / WORK_FOLDER / f"{slice.id}{FAILED_SUFFIX}"
 
     def _failed_parts(self) -> set[str]:
-        """Return the ids of the parts whose work failed and is to be tried again."""
+        """Return the ids of the slices that are marked as failed and will be tried again."""
         return {file.stem for file in (self.folder / WORK_FOLDER).glob(f"*{FAILED_SUFFIX}")}
 
     def _recorded_split(self, slice: Slice) -> list[Slice]:
-        """Return the slices that an earlier run split this one into, or [] if it was not split.
+        """Return the slices into which this one was split, or [] if it was not split.
 
         These may have been split further. Raises ValueError, TypeError or KeyError if the record is
         damaged.
@@ -364,7 +369,7 @@ class Run:
     def _check_strict(self) -> None:
         """With ``strict``, raise ValueError if the folder holds an error of an earlier run.
 
-        Errors of parts that this run tries again do not count.
+        Errors of failed parts do not count, since this run tries them again.
         """
         if self.strict:
             retried = self._failed_parts()  # by this run, so not errors yet
@@ -372,10 +377,10 @@ class Run:
                 raise ValueError(_format_error(row))
 
     def _progress(self, left: int, seconds: float, outcome: Outcome) -> Progress:
-        """Return the Progress after a report; ``left`` slices remain, submitted ones included.
+        """Return the Progress of the run; ``left`` is the number of slices without a report yet.
 
-        ``seconds`` is the time since the run began. ``outcome`` gives the memory of the worker, 0
-        if it did not finish its slice.
+        ``seconds`` is the time since the run began. ``outcome`` is the latest outcome, which has
+        the memory of its worker.
         """
         count = self._count
         total = count["parts"] + left
@@ -390,7 +395,7 @@ class Run:
         """
 
         def rows(table: str) -> int:
-            """Count the rows of a table over all parts."""
+            """Return the number of rows of a table over all parts."""
             return count_rows(self.folder, table, self.job.format)
 
         first = next(read_rows(self.folder, "errors", self.job.format), None)
@@ -407,7 +412,7 @@ class Run:
 
 
 def _wait_for_report(workers: Pool) -> Report:
-    """Return the next report; blocks, and raises ValueError if no worker is left.
+    """Wait for the next report of a worker and return it; raise ValueError if no worker is left.
 
     Workers are checked every ``POLL_SECONDS``.
     """
@@ -419,14 +424,14 @@ def _wait_for_report(workers: Pool) -> Report:
 
 
 def _paths_by_number(manifest: Manifest) -> dict[int, str]:
-    """Return the absolute paths of the inputs by number: their position in the manifest."""
+    """Return the absolute path of each input by its number, its position in the manifest."""
     return {number: file.path for number, file in enumerate(manifest.inputs)}
 
 
 def _find_single_document(slice: Slice) -> list[tuple[int, int]] | None:
-    """Return ``[(index of the piece, number)]`` if the slice is a single document, else None.
+    """Return ``[(index of the piece, number)]`` if the slice lists one single document, else None.
 
-    None also if its only document is not listed in ``Piece.only``.
+    Documents are listed in ``Piece.only``; None if any piece of the slice has no such list.
     """
     numbers = [(i, n) for i, piece in enumerate(slice.pieces) for n in piece.only or ()]
     are_listed = all(piece.only is not None for piece in slice.pieces)
@@ -434,23 +439,23 @@ def _find_single_document(slice: Slice) -> list[tuple[int, int]] | None:
 
 
 def _is_file_to_blame(slice: Slice, outcome: Outcome) -> bool:
-    """Return whether a file itself kills its reader: splitting off documents did not help.
+    """Return whether a file as a whole, not one of its documents, kills workers.
 
-    True if the worker died while reading and at least ``MAX_SUSPECTS`` documents of a piece were
-    split off.
+    True if the worker died while reading although at least ``MAX_SUSPECTS`` documents of a piece
+    have been split off before.
     """
     return outcome.reading and any(len(piece.without) >= MAX_SUSPECTS for piece in slice.pieces)
 
 
 def _format_error(row: Mapping[str, Any]) -> str:
-    """Return a row of the table ``errors`` as one line: source, document and reason."""
+    """Format a row of the table ``errors`` as one line: source, document and reason."""
     return f"{row['source']}, document {row['document']!r}: {row['reason']}"
 
 
 def _has_no_result(folder: Path) -> bool:
-    """Return whether a folder has only what a run creates before it writes the manifest.
+    """Return whether a folder has nothing but what a run creates before it writes the manifest.
 
-    That is empty table folders, ``.work`` and drafts; True for an empty folder.
+    These are empty folders of tables, ``.work`` and drafts of files; True for an empty folder.
     """
     return all(
         DRAFT_NAME.fullmatch(path.name)
@@ -467,10 +472,10 @@ def _is_empty(folder: Path) -> bool:
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Hold an exclusive lock on a result folder; raise ValueError if another run has it.
+    """Hold an exclusive lock on a result folder; raise ValueError if another process has it.
 
-    ``.work`` must exist in the folder. The lock is released at the
-    end; the system releases that of a killed process.
+    Context manager. The sub-folder ``.work`` must exist. The lock is released at the end of the
+    block, or by the system if the process dies.
     """
     try:
         handle = lock_file(folder / WORK_FOLDER / "lock")
@@ -485,7 +490,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Problem:
-    """Something wrong with a result folder.
+    """Problem found in a result folder.
 
     Attributes
     ----------
@@ -512,13 +517,12 @@ class Problem:
 
 
 def verify_folder(folder: Path, *, repair: bool = False) -> list[Problem]:
-    """Check the parts and inputs of a result folder and return what is wrong; [] if nothing is.
+    """Check the parts and inputs of a result folder and return the problems, [] if there are none.
 
     Every file of every part is read completely. With ``repair``, damaged parts and stray files are
-    removed, so that the next run with the same command computes them again; missing and failed
-    parts and inputs are left alone. Problems of parts come first, then stray files and inputs.
-    Raises ValueError if the folder is not a result, has a damaged manifest or record of a split, or
-    is in use by a run.
+    removed, so that the next run computes the parts again; other problems are only reported.
+    Problems of parts come first, then stray files, then inputs. Raises ValueError if the folder is
+    not a result, has a damaged manifest or record of a split, or is in use by a run.
     """
     manifest = Manifest.read(folder)
     if manifest is None:
@@ -535,7 +539,7 @@ def verify_folder(folder: Path, *, repair: bool = False) -> list[Problem]:
 
 
 def _planned_slices(folder: Path, slices: Sequence[Slice]) -> list[Slice]:
-    """Return the slices of a manifest, those that were split replaced by what they were split into.
+    """Return the slices of a manifest, with each split slice replaced by its smaller slices.
 
     The order is kept. Raises ValueError if the record of a split is damaged.
     """
@@ -560,9 +564,10 @@ def _planned_slices(folder: Path, slices: Sequence[Slice]) -> list[Slice]:
 def _check_parts(
     folder: Path, slices: Sequence[Slice], format: Format, repair: bool
 ) -> Iterator[Problem]:
-    """Yield the parts that are missing, failed or damaged; a failed one may be damaged too.
+    """Yield a Problem for each part that is missing, failed or damaged.
 
-    ``slices`` are those of ``_planned_slices``. With ``repair`` damaged parts are removed.
+    ``slices`` are those of ``_planned_slices``. All files of each part are read; a failed part can
+    be damaged too. With ``repair``, damaged parts are removed.
     """
     finished = list_parts(folder, format)
     for slice in slices:
@@ -582,10 +587,10 @@ def _check_parts(
 
 
 def _check_strays(folder: Path, ids: set[str], format: Format, repair: bool) -> Iterator[Problem]:
-    """Yield files of the table folders that belong to no finished part; remove them to repair.
+    """Yield a Problem for each file in the table folders that belongs to no finished part.
 
-    ``ids`` are those of the planned slices. Sub-folders are yielded too, but never removed. Hidden
-    files, such as drafts, count.
+    ``ids`` are the ids of the planned slices. Hidden files, such as drafts, and sub-folders count
+    as stray. With ``repair``, files are removed, but not sub-folders.
     """
     finished = list_parts(folder, format) & ids
     for table in TABLES:
@@ -599,9 +604,9 @@ def _check_strays(folder: Path, ids: set[str], format: Format, repair: bool) -> 
 
 
 def _check_input(file: Input) -> Problem | None:
-    """Return the problem of an input that is gone or whose content has changed, else None.
+    """Return a Problem if an input is gone or its content has changed, else None.
 
-    All its files are read.
+    All its files are read to compare the checksum.
     """
     if not Path(file.path).exists():
         return Problem("input", file.source, "is gone; its documents stay in the result.")

@@ -42,12 +42,12 @@ class Outcome:
     died
         Why the worker ended: a signal, an exit code or a timeout; "" if it did not.
     refused
-        Error that concerns the whole job, e.g. a folder that cannot be written; "" if there is
-        none.
+        Error that ends the whole run, such as a folder that cannot be written; "" if there is none.
     suspects
-        Documents that were being annotated when the worker died, or the last one it began to read.
+        Documents that were being annotated when the worker died, or the one it was about to read,
+        as tuples ``(index of the piece, number in its file, document id)``.
     reading
-        Whether it was reading, not annotating.
+        Whether the worker was reading, rather than annotating, when it died.
     not_started
         Whether the worker died or timed out before it got the slice; no document is to blame then.
     """
@@ -81,7 +81,7 @@ class Outcome:
 
 @dataclass
 class WorkerSupervisor:
-    """Owner of one worker process, which it starts when needed and replaces when it ages.
+    """Owner of one worker process, started on demand and replaced regularly.
 
     Attributes
     ----------
@@ -92,9 +92,9 @@ class WorkerSupervisor:
     max_tasks
         Slices after which the worker is replaced.
     start_timeout
-        Seconds to start the worker and load its model.
+        Seconds that the worker may take to start and load its model.
     command
-        Arguments of the Python interpreter.
+        Arguments of the Python interpreter that starts the worker.
     """
 
     job: Mapping[str, Any]
@@ -111,10 +111,10 @@ class WorkerSupervisor:
     _busy: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, slice: Mapping[str, Any], paths: Mapping[int, str]) -> Outcome:
-        """Have a slice processed and return its outcome; blocks, and takes one slice at a time.
+        """Send a slice to the worker, wait until it is processed, and return the outcome.
 
-        A worker is started if none is running. The death of the worker is an outcome, not an error.
-        Further threads that call it wait for their turn.
+        A worker is started if none is running. If the worker dies, that is an outcome and no
+        exception. Calls from several threads are processed one after the other.
 
         Parameters
         ----------
@@ -135,8 +135,8 @@ class WorkerSupervisor:
     def close(self) -> None:
         """Kill the worker, whatever it is doing.
 
-        A call of ``run`` in another thread returns an Outcome with ``died``; later ones return one
-        with ``not_started``. May be called twice.
+        A call of ``run`` that is waiting in another thread returns an Outcome with ``died``; later
+        calls return one with ``not_started``. Closing twice is allowed.
         """
         with self._lock:
             self._closed = True
@@ -145,8 +145,9 @@ class WorkerSupervisor:
     def _start(self) -> Outcome | None:
         """Start a worker and load its model, unless one is running.
 
-        The worker uses one thread for linear algebra. Returns None if it is ready, else the outcome
-        to report: ``refused`` by the job itself, or ``not_started``.
+        The worker uses one thread for linear algebra. Returns None if a worker is ready, else the
+        outcome to report: ``refused`` if the worker cannot load the model, or ``not_started`` if it
+        died, took longer than ``start_timeout``, or the supervisor is closed.
         """
         if self._child is not None and self._child.poll() is None:
             return None
@@ -176,8 +177,8 @@ class WorkerSupervisor:
 
         ``order`` is a message of ``textrank.scale.worker``, with ``job`` or with ``slice`` and
         ``paths``. ``limit`` is the longest time without a message, in seconds; the worker is killed
-        after it. ``done`` of the outcome of a ``job`` is the message "ready". Never raises because
-        the worker ended: that is ``died``.
+        after it. For a ``job``, ``done`` of the outcome is the message ``{"ready": …}``. If the
+        worker ends, the outcome is ``died``; no exception is raised.
         """
         suspects: tuple[Suspect, ...] = ()
         reading = True
@@ -207,9 +208,9 @@ class WorkerSupervisor:
         return Outcome(died=died, suspects=suspects, reading=reading)
 
     def _send(self, order: Mapping[str, Any]) -> None:
-        """Write an order to the worker as a JSON line; raise EOFError if there is no worker.
+        """Write an order to the standard input of the worker, as one line of JSON.
 
-        Raises OSError or ValueError if its pipe is closed.
+        Raises EOFError if there is no worker, and OSError or ValueError if its pipe is closed.
         """
         child = self._child
         if child is None or child.stdin is None:
@@ -218,7 +219,7 @@ class WorkerSupervisor:
         child.stdin.flush()
 
     def _receive(self, limit: float) -> dict[str, Any]:
-        """Return the next message of the worker; blocks.
+        """Wait for the next message of the worker and return it.
 
         Raises TimeoutError after ``limit`` seconds without output and EOFError when the worker has
         ended.
@@ -239,9 +240,10 @@ class WorkerSupervisor:
         return dict(json.loads(line))
 
     def _exit_reason(self) -> str:
-        """Wait for the worker to end and return why it did, as text for ``Outcome.died``.
+        """Wait for the worker to end and return its signal or exit code in words.
 
-        The code is None if ``close`` has removed the worker already.
+        The text is meant for ``Outcome.died``. It says "code None" if ``close`` has removed the
+        worker already.
         """
         child = self._child
         code = None if child is None else child.wait()
@@ -250,11 +252,11 @@ class WorkerSupervisor:
         return f"the process ended with code {code}"
 
     def _retire_if_old(self, memory: int) -> None:
-        """Kill the worker after ``max_tasks`` slices or if its memory has grown too much.
+        """Kill the worker if it has done ``max_tasks`` slices or its memory has grown too much.
 
-        Call it once per finished slice. ``memory`` is what the worker holds now, in bytes; 0 means
-        unknown. Too much is more than ``MAX_MEMORY_GROWTH`` times what it held after its first
-        slice. The next ``run`` starts a new one.
+        Call it once per finished slice. ``memory`` is the memory of the worker in bytes, 0 if
+        unknown; too much is more than ``MAX_MEMORY_GROWTH`` times the memory after its first slice.
+        The next ``run`` starts a new worker.
         """
         self._slices += 1
         self._memory = self._memory or memory
@@ -288,22 +290,25 @@ class Pool(Protocol):
         """Return how many slices may be submitted but not yet reported."""
 
     def submit(self, id: str, slice: Mapping[str, Any], paths: Mapping[int, str]) -> None:
-        """Have a slice processed, without waiting; its report follows on ``reports``.
+        """Submit a slice and return at once; its report will be put on ``reports``.
 
         ``id`` is returned with the report; ``slice`` holds the values of ``Slice.to_dict`` and
         ``paths`` its input files by number.
         """
 
     def check(self) -> None:
-        """Raise ValueError if no worker is left that could report anything."""
+        """Raise ValueError if no worker is left that could report an outcome."""
 
     def close(self) -> None:
-        """End all workers, also those at work; slices without a report stay without."""
+        """End all workers, even while they are working.
+
+        Whether slices without a report are still reported depends on the pool.
+        """
 
 
 @dataclass
 class ProcessPool:
-    """Worker processes of this machine, each supervised by a thread.
+    """Pool of worker processes on this machine, each supervised by a thread.
 
     ``job`` holds the values of ``Job.to_dict``, ``workers`` is the number of processes, which start
     with their first slice; other settings are those of ``WorkerSupervisor``.
@@ -328,24 +333,24 @@ class ProcessPool:
             Thread(target=self._work, args=(supervisor,), daemon=True).start()
 
     def capacity(self) -> int:
-        """Return two per process: one in work and one waiting."""
+        """Return twice the number of processes, so that a slice is waiting for each process."""
         return 2 * self.workers
 
     def submit(self, id: str, slice: Mapping[str, Any], paths: Mapping[int, str]) -> None:
-        """Have a slice processed by the next free process, without waiting.
+        """Queue a slice for the next free process and return at once.
 
-        ``(id, Outcome)`` follows on ``reports``. ``slice`` holds the values of ``Slice.to_dict``,
-        ``paths`` its input files by number.
+        ``(id, Outcome)`` will be put on ``reports``. ``slice`` holds the values of
+        ``Slice.to_dict``, ``paths`` its input files by number.
         """
         self._orders.put((id, (slice, paths)))
 
     def check(self) -> None:
-        """Do nothing: threads of this process cannot be lost."""
+        """Do nothing, since the supervising threads of this process cannot be lost."""
 
     def close(self) -> None:
-        """Kill all processes, also those at work, and let their threads end.
+        """Kill all processes, even while they are working, and let their threads end.
 
-        Orders that wait in the queue are reported as ``not_started``, the slices at work as
+        Slices that wait in the queue are reported as ``not_started``, those being processed as
         ``died``.
         """
         for _ in self._supervisors:
@@ -354,9 +359,9 @@ class ProcessPool:
             supervisor.close()
 
     def _work(self, supervisor: WorkerSupervisor) -> None:
-        """Process orders and put their reports on ``reports`` until the queue gives None.
+        """Process queued slices with one supervisor, and put their outcomes on ``reports``.
 
-        This is the body of a thread.
+        Body of a thread; it ends when the queue gives None.
         """
         while (order := self._orders.get()) is not None:
             id, (slice, paths) = order
@@ -371,14 +376,14 @@ def create_pool(
     timeout: float = TIMEOUT_SECONDS,
     start_timeout: float = START_TIMEOUT_SECONDS,
 ) -> Pool:
-    """Create the workers of a run.
+    """Create the pool of workers of a run.
 
     Parameters
     ----------
     job
         Values of ``Job.to_dict``.
     workers
-        Number of processes of this machine. They talk through pipes: no port is opened.
+        Number of processes on this machine. They communicate through pipes; no port is opened.
     dask
         Address of an existing Dask scheduler, whose workers are used; ``workers`` is then ignored.
         None uses this machine.

@@ -61,15 +61,15 @@ Item = tuple[int, int, Doc]  # index of the piece, number in its file, document
 
 @dataclass
 class PartRows:
-    """Rows of the part of one slice, collected document by document.
+    """Rows of one part (the results of one slice), collected document by document.
 
     A later version of a document replaces an earlier one.
 
     Attributes
     ----------
     documents
-        Tables of each document by ``(document, source)``; the source is "" for documents that
-        replace earlier ones wherever they came from.
+        Tables of each document by ``(document id, source)``; the source is "" for a document that
+        replaces any earlier document of the same id, whatever its file.
     errors
         Rows of the table ``errors``.
     words
@@ -81,10 +81,11 @@ class PartRows:
     words: int = 0
 
     def add(self, tables: dict[str, list[Row]]) -> None:
-        """Add the tables of one document, replacing an earlier version of it.
+        """Add the tables of one document, in place of those of an earlier version of it.
 
-        ``tables`` has rows by table name, with exactly one row in "documents". The words of a
-        replaced version still count.
+        ``tables`` has rows by table name, with exactly one row in "documents". An earlier version
+        has the same id, and the same source unless the row says ``replaces``. Its words remain
+        counted.
         """
         row = tables["documents"][0]
         key = (row["document"], "" if row["replaces"] else row["source"])
@@ -95,16 +96,16 @@ class PartRows:
     def fail(self, source: str, document: str, reason: str) -> None:
         """Add an error row for a document that could not be read or annotated.
 
-        ``source`` is the path of its file as the user gave it; white space in ``reason`` is reduced
-        to single spaces.
+        ``source`` is the path of its file as the user gave it, ``document`` its id or number, and
+        ``reason`` the error; white space in it is reduced to single spaces.
         """
         line = " ".join(reason.split())
         self.errors.append({"source": source, "document": document, "reason": line})
 
     def tables(self) -> dict[str, list[Row]]:
-        """Return all rows by table, documents in the order of their last version.
+        """Return all rows by table, in the order in which documents were (last) added.
 
-        All four tables are present, also empty ones.
+        The keys are "documents", "names", "statements" and "errors", even if there are no rows.
         """
         names = ("documents", "names", "statements")
         documents = self.documents.values()
@@ -116,17 +117,15 @@ class PartRows:
 
 
 class Worker:
-    """Annotates slices of one job; the model is loaded on construction and kept.
+    """Annotator of the slices of one job, which holds the loaded model.
 
-    All components of ``nlp`` are switched off in it, since the analysis runs them itself. The
-    constructor raises as ``load_analysis``.
+    ``nlp`` has all components disabled, so that readers only tokenize; ``analysis`` runs them.
     """
 
     def __init__(self, job: Job) -> None:
         """Load the model and the language pipeline of a job.
 
-        Components of the pipeline are switched off for readers, which only tokenize. Raises
-        ValueError if the model, the pipeline or a setting does not exist.
+        Raises ValueError if the model, the language pipeline or a setting does not exist.
         """
         self.job = job
         self.analysis = load_analysis(job)
@@ -135,9 +134,9 @@ class Worker:
         self.nlp.select_pipes(enable=[])  # readers only tokenize; the analysis runs the pipes
 
     def warm_up(self) -> None:
-        """Annotate one sentence, so that what is loaded on first use counts as loading the model.
+        """Annotate one sentence, so that everything that is loaded on first use is loaded.
 
-        Errors are ignored: they come again with the documents and are reported there.
+        Errors are ignored, since they will occur again with the documents and are reported then.
         """
         with suppress(Exception), self.nlp.memory_zone():
             self.analysis([self.nlp.make_doc(WARM_UP_TEXT)])
@@ -155,7 +154,7 @@ class Worker:
         paths
             Paths of the input files by their number in the manifest.
         send
-            Called with messages about what is being worked on.
+            Called with messages (dicts) about what is being worked on; see the module docstring.
 
         Returns
         -------
@@ -176,8 +175,9 @@ class Worker:
     ) -> None:
         """Read and annotate the documents of a slice into ``part``, batch by batch.
 
-        Before each batch, ``send`` is told its documents, and after it the number of words so far.
-        Documents that fail become errors of ``part``.
+        Before each batch, ``send`` is called with the message ``batch`` that lists its documents,
+        and after it with ``words``, the number of words so far. Documents that fail become errors
+        of ``part``.
         """
         reader = SliceReader(self, part, slice, paths, send)
         for batch in _iter_batches(reader.documents()):
@@ -188,8 +188,9 @@ class Worker:
     def _annotate_batch(self, part: PartRows, slice: Slice, batch: Sequence[Item]) -> None:
         """Annotate a batch and add its rows to ``part``.
 
-        If that raises, the batch is halved, down to the bad document, which becomes an error; Docs
-        are then annotated a second time. Nothing is raised for a document.
+        If annotation raises an exception, each half of the batch is tried again, and so on; a
+        single document that fails becomes an error of ``part``. No exception of a document is
+        raised.
         """
         try:
             rows = [self._rows(slice, item, doc) for item, doc in self._iter_annotated(batch)]
@@ -207,9 +208,9 @@ class Worker:
             part.add(tables)
 
     def _iter_annotated(self, batch: Sequence[Item]) -> Iterator[tuple[Item, Doc]]:
-        """Iterate over items with their annotated Docs, in order.
+        """Iterate over pairs of an item and its annotated Doc, in order.
 
-        Empty and deleted ones are unchanged.
+        Empty Docs and those with ``user_data["deleted"]`` are returned without annotation.
         """
         docs = [doc for _, _, doc in batch]
         to_annotate = [doc for doc in docs if len(doc) and not doc.user_data.get("deleted")]
@@ -221,9 +222,10 @@ class Worker:
     def _rows(self, slice: Slice, item: Item, doc: Doc) -> dict[str, list[Row]]:
         """Return the rows of one document by table.
 
-        ``doc`` is the annotated Doc of ``item``. The row in "documents" has the text only if there
-        are statements. Empty and deleted documents have a row in "documents" only; tasks other than
-        PPI have no "statements".
+        ``doc`` is the annotated Doc of ``item``. Empty and deleted documents have only the table
+        "documents". For PPI there are also "names" and "statements", and ``text`` of the document
+        is set if there are statements. For other tasks there is "names", with the answers of the
+        task.
         """
         piece = slice.pieces[item[0]]
         text = doc.text  # spaCy builds it anew on each access
@@ -241,31 +243,28 @@ class Worker:
 
 
 class SliceReader:
-    """Documents of a slice, file by file; what cannot be read becomes an error of the part.
+    """Reader of the documents of a slice, which records what cannot be read as errors of the part.
 
     ``part`` gets the errors; ``paths`` are the input files by number in the manifest; ``send`` is
-    told what is read next.
+    called with messages about what is read next.
     """
 
     def __init__(
         self, worker: Worker, part: PartRows, slice: Slice, paths: dict[int, str], send: SendMessage
     ) -> None:
-        """Keep the arguments; nothing is read yet.
-
-        ``part`` gets the errors, ``paths`` are the input files by number in the manifest, and
-        ``send`` is told what is read next.
-        """
+        """Store the arguments, described in the docstring of the class; nothing is read yet."""
         self.worker, self.part, self.send = worker, part, send
         self.slice, self.paths = slice, paths
 
     def documents(self) -> Iterator[Item]:
         """Iterate over ``(index of the piece, number in its file, Doc)`` of wanted documents.
 
-        Docs are tokenized only. If a file cannot be read on, the documents before stay and the next
-        file follows. What fails is an error of the part, named by its number from 1, or after the
-        file if that has only one document. Such an error of a file that several slices share is
-        reported only by the one with its first document (``Piece.first`` 0), and not by slices of
-        listed documents (``Piece.only``).
+        Docs are only tokenized. A document that cannot be parsed is recorded as an error under its
+        number from 1, or under the name of the file if it is the only document. If reading a file
+        fails altogether, its earlier documents are kept, the error is recorded for the next
+        document, and reading continues with the next file. Only the slice with the first document
+        of a file (``Piece.first`` 0) records such an error, and never a slice of listed documents
+        (``Piece.only``).
         """
         for index, piece in enumerate(self.slice.pieces):
             self.send({"reading": index})
@@ -276,26 +275,23 @@ class SliceReader:
                 yield from self._piece(index, piece, item_filter)
             except Exception as error:  # the documents before it are kept
                 reason = str(error) or type(error).__name__
-            if (
-                reason and piece.first == 0 and piece.only is None
-            ):  # reported once, not by every slice of the file
+            # Only one of the slices that share a file reports that it cannot be read.
+            if reason and piece.first == 0 and piece.only is None:
                 failed.append((item_filter.next_number, reason))
-            is_single = (
-                item_filter.next_number <= 1
-            )  # the only document of a file is named after it
+            is_single = item_filter.next_number <= 1  # the document is named after its file
             for number, reason in failed:
                 name = file_stem(piece.source) if is_single else str(number + 1)
                 self.part.fail(piece.source, name, reason)
 
     def _wants(self, index: int, piece: Piece) -> Callable[[int], bool]:
-        """Return the filter function of a piece, which tells the supervisor what is read next.
+        """Return a function that says whether a piece includes a document, given its number.
 
-        It takes the number of a document in its file, from 0; ``index`` is that of the piece in the
-        slice.
+        Numbers are counted from 0 in the file. For a document that is included, the function also
+        sends the message ``item`` with ``index`` (of the piece in the slice) and the number.
         """
 
         def wants(number: int) -> bool:
-            """Return whether the piece has this document; if so, report that it is read next."""
+            """Return whether the piece includes this document; if so, send the message ``item``."""
             wanted = piece.wants(number)
             if wanted:
                 self.send({"item": (index, number)})
@@ -304,10 +300,10 @@ class SliceReader:
         return wants
 
     def _piece(self, index: int, piece: Piece, item_filter: ItemFilter) -> Iterator[Item]:
-        """Iterate over the items of one piece; stops once all of ``piece.only`` were read.
+        """Iterate over the items of one piece; stop once all documents of ``piece.only`` were read.
 
-        Readers that do not ask ``item_filter`` give all documents of the file, which are filtered
-        here.
+        ``index`` is the position of the piece in the slice. Readers that do not support
+        ``item_filter`` give all documents of the file, which are filtered here.
         """
         remaining = None if piece.only is None else len(piece.only)
         corpus = load_corpus(self.paths[piece.input])
@@ -326,7 +322,7 @@ class SliceReader:
 def _iter_batches(items: Iterator[Item]) -> Iterator[list[Item]]:
     """Group items into batches of at most ``BATCH_DOCS`` documents and ``BATCH_WORDS`` tokens.
 
-    Order is kept. A document with more tokens is a batch of its own.
+    Order is kept. A document with more than ``BATCH_WORDS`` tokens is a batch of its own.
     """
     batch: list[Item] = []
     words = 0
@@ -348,11 +344,12 @@ def _document_name(number: int, doc: Doc) -> str:
 
 # Process: orders in, messages out -----------------------------------------------------------------
 def main() -> None:
-    """Process orders until standard input is closed, which ends the process.
+    """Process orders from standard input until it is closed, which ends the process.
 
     The first line must be an order with ``job``, all others orders with ``slice`` and ``paths``.
     Returns early, after a ``refused`` message, if the model cannot be loaded. A part that cannot be
-    written is ``refused`` too, and the next order follows. Other prints go to standard error.
+    written is ``refused`` too, and the next order follows. Anything else that the process prints
+    goes to standard error.
     """
     out = _take_over_stdout()
     lines: SimpleQueue[str] = SimpleQueue()
@@ -379,16 +376,16 @@ def main() -> None:
 
 
 class MessageWriter:
-    """Writer of JSON lines to the supervisor; ends the process if nobody reads them."""
+    """Writer of messages to the supervisor, as lines of JSON."""
 
     def __init__(self, out: IO[str]) -> None:
-        """Take the stream to write to."""
+        """Store ``out``, the text stream to write to."""
         self.out = out
 
     def __call__(self, message: dict[str, Any]) -> None:
-        """Send one message at once; values must be JSON.
+        """Write one message, whose values must be serializable as JSON, and flush the stream.
 
-        If nobody reads any more, the process exits at once with code 1.
+        If the pipe is closed because the supervisor has ended, the process exits with code 1.
         """
         try:
             self.out.write(json.dumps(message) + "\n")
@@ -398,16 +395,16 @@ class MessageWriter:
 
 
 def _take_over_stdout() -> IO[str]:
-    """Return standard output for messages; other prints of the process now go to standard error."""
+    """Return a stream to standard output, and redirect all other output to standard error."""
     descriptor = os.dup(1)
     os.dup2(2, 1)
     return os.fdopen(descriptor, "w", encoding="utf-8")
 
 
 def _queue_input(lines: SimpleQueue[str]) -> None:
-    """Put the lines of standard input into a queue; end the process when the input is closed.
+    """Put the lines of standard input into a queue; exit the process when the input is closed.
 
-    This is the body of a thread; the process ends at once, whatever it is doing.
+    Body of a thread. The process exits at once with code 0, whatever it is doing.
     """
     for line in sys.stdin:
         lines.put(line)
@@ -429,25 +426,26 @@ SENTENCE_COMPONENTS = (WordTok2Vec, WordTagger, WordParser, Morphology)
 
 
 class Analysis:
-    """Docs -> Docs with names, parses where they matter, and scored candidates.
+    """Analysis and scoring of Docs that parses only sentences that can contain an answer.
 
-    The answers are those of running all components of the pipeline on each Doc. Where the parser
-    and what it builds on work sentence by sentence, and the task needs several names in a sentence,
-    only sentences with enough names are parsed; the others get flat trees. A sentence with fewer
-    names has no candidate, and its parse has no influence on other sentences. Any other pipeline
-    runs as a whole.
+    The answers are the same as with all components of the pipeline run on each Doc. In the first
+    pass names are found. In the second pass only sentences with enough names for a candidate are
+    parsed; the others get flat trees. Two passes are possible if the task requires a number of
+    names per sentence, and the parser and the components it builds on work sentence by sentence.
+    Otherwise all components run on whole Docs.
 
     Parameters
     ----------
     model
         Trained model; its task gives the span group of names and how many a sentence needs.
     nlp
-        Language pipeline; its components are remembered, so they can be switched off in it later.
+        Language pipeline. References to its components are kept, so they may be disabled in it
+        later.
     names, parses
-        Names of the components that find names, and of those that parse, with all they build on.
-        Components in neither run in the first pass.
+        Names of the components that find names, and of those that parse, each with the components
+        they build on. Components in neither list run in the first pass.
     whole
-        Parse every sentence.
+        Whether to parse every sentence.
     """
 
     def __init__(
@@ -459,12 +457,13 @@ class Analysis:
         *,
         whole: bool = False,
     ) -> None:
-        """Choose how to analyse: in two passes if the components allow it, unless ``whole``.
+        """Store the components and decide whether to analyse in two passes (``two_passes``).
 
         ``names`` and ``parses`` are the components that find names and that parse. The second pass
-        runs those of ``parses`` that are not in ``names``. It needs a task that asks for a number
-        of spans per sentence, a final sentence splitter before it, and in it our parser and only
-        components that work sentence by sentence.
+        runs those of ``parses`` that are not in ``names``. Two passes are used unless ``whole``, if
+        the task has ``min_spans_per_sentence`` above 0, the first pass has a final
+        ``SentenceSplitter``, and the second pass has a ``WordParser`` and only
+        ``SENTENCE_COMPONENTS``.
         """
         self.model = model
         self.nlp = nlp
@@ -483,17 +482,17 @@ class Analysis:
         self.pipes = [pipe for _, pipe in nlp.pipeline]  # readers may switch them off later
 
     def __call__(self, docs: Sequence[Doc]) -> list[Doc]:
-        """Analyse and score Docs and return them in order; they are changed in place.
+        """Analyse Docs and score their candidates in place, and return the Docs in order.
 
-        The answers of the task are in ``doc._.textrank_TASK``.
+        The answers of the task are stored in ``doc._.textrank_TASK``.
         """
         with gc_disabled():
             return list(self.model.annotate(self.read(docs)))
 
     def read(self, docs: Sequence[Doc]) -> list[Doc]:
-        """Find names and parses, without scoring anything; Docs are changed in place.
+        """Find names and parse sentences in place, without scoring, and return the Docs in order.
 
-        In two passes, Docs that already have a parse keep it. Returns the Docs in their order.
+        In two passes, Docs that already have dependencies keep them.
         """
         if not self.two_passes:
             return [_ensure_sentences(doc) for doc in _apply_in_chunks(docs, self.pipes)]
@@ -502,7 +501,7 @@ class Analysis:
         return analysed
 
     def _parse(self, docs: Sequence[Doc]) -> None:
-        """Parse the sentences that need it, and set flat trees elsewhere, in place.
+        """Parse the sentences with enough names, and give all others flat trees, in place.
 
         ``docs`` must have names and sentence starts, and at least one token each.
         """
@@ -516,8 +515,8 @@ class Analysis:
     def _needed(self, doc: Doc) -> NDArray[np.bool_]:  # (tokens,)
         """Return a mask (tokens,) of the tokens in sentences with at least ``min_names`` names.
 
-        Names are those of the task's span group, or ``doc.ents`` without it; one that crosses
-        sentences counts where it starts.
+        Names are the spans of the task's span group, or ``doc.ents`` if the Doc has no such group.
+        A name that crosses sentences counts for the sentence in which it starts.
         """
         spans = doc.spans.get(self.key, doc.ents)
         starts = sentence_starts(doc)
@@ -529,8 +528,8 @@ class Analysis:
 def _take_sentences(doc: Doc, mask: NDArray[np.bool_]) -> Doc | None:
     """Return a new Doc of the tokens in ``mask``, or None if there are none.
 
-    Words, spaces, norms, tags and sentence starts are copied, and nothing else. ``mask`` has one
-    value per token and covers whole sentences. The Doc itself is not changed.
+    Only words, spaces, norms, tags and sentence starts are copied. ``mask`` has one value per token
+    and covers whole sentences. The given Doc is not changed.
     """
     if not mask.any():
         return None
@@ -560,9 +559,9 @@ def _set_parse(doc: Doc, mask: NDArray[np.bool_], part: Doc | None) -> None:
 
 
 def _apply_in_chunks(docs: Sequence[Doc], pipes: Sequence[Any]) -> list[Doc]:
-    """Run some components on Docs and return them in order; long Docs are processed in chunks.
+    """Run components on Docs and return the Docs in order; long Docs are processed in chunks.
 
-    ``pipes`` are the components themselves, in the order of the pipeline.
+    ``pipes`` are the component objects in the order of the pipeline.
     """
     if not any(map(is_long, docs)):
         return list(apply_pipes(docs, pipes))
@@ -570,7 +569,7 @@ def _apply_in_chunks(docs: Sequence[Doc], pipes: Sequence[Any]) -> list[Doc]:
 
 
 def _ensure_sentences(doc: Doc) -> Doc:
-    """Return the Doc, split into sentences by punctuation if they are not all set (in place)."""
+    """Split a Doc into sentences by punctuation unless all sentence starts are set; return it."""
     has_sentences = doc.has_annotation("SENT_START", require_complete=True)
     return doc if has_sentences else SentenceSplitter(final=True)(doc)
 
@@ -578,8 +577,9 @@ def _ensure_sentences(doc: Doc) -> Doc:
 def load_analysis(job: Job) -> Analysis:
     """Load the model of a job with the language pipeline that its task needs.
 
-    A pipeline that the job names is loaded whole; of the shipped one only the components that the
-    task requires. Raises ValueError if the model, the pipeline or a setting does not exist.
+    A pipeline that the job names is loaded with all components; of the shipped pipeline, only the
+    components that the task requires are loaded. Raises ValueError if the model, the pipeline or a
+    setting does not exist.
     """
     model = with_task_settings(load_model(job.model), job.settings)
     task = model.pipeline.task
@@ -595,16 +595,12 @@ def load_analysis(job: Job) -> Analysis:
     return Analysis(model, nlp, names, parses, whole=job.whole)
 
 
-if __name__ == "__main__":
-    main()
-
-
 def job_settings(job: Job) -> dict[str, Any]:
-    """Return what the results of a job depend on, as recorded in the manifest.
+    """Return everything the results of a job depend on, as recorded in the manifest.
 
-    JSON values: ``model`` and ``language`` (names without folder), ``model_checksum``,
-    ``language_checksum``, ``settings`` of the task and ``format``. Raises ValueError if a model is
-    not found.
+    The keys are ``model`` and ``language`` (names without folder), ``model_checksum``,
+    ``language_checksum``, ``settings`` of the task and ``format``; values are JSON values. Raises
+    ValueError if a model is not found.
     """
     return {
         "model": Path(job.model).name,
@@ -617,9 +613,10 @@ def job_settings(job: Job) -> dict[str, Any]:
 
 
 def _model_folder(name: str) -> Path:
-    """Return the folder of a model: a shipped one, a path, or an installed package.
+    """Return the folder of a model or language pipeline, given its name or path.
 
-    Raises ValueError if there is none.
+    A shipped model is looked up first, then a path, then an installed package. Raises ValueError if
+    none exists.
     """
     if name == SHIPPED_PIPELINE or name in model_names():
         return model_path(name)
@@ -630,3 +627,7 @@ def _model_folder(name: str) -> Path:
     if spec is None or spec.origin is None:
         raise ValueError(f"no model {name!r}. `textrank info` lists the shipped ones.")
     return Path(spec.origin).parent
+
+
+if __name__ == "__main__":
+    main()
