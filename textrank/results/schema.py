@@ -179,8 +179,8 @@ def document_row(doc: Doc, text: str, source: str, input: int, position: int) ->
 def file_stem(source: str) -> str:
     """Return a file name without folder and suffix, the default id of a file's only document.
 
-    ".gz" and the suffix before it, or only the last suffix, are removed. Percent-encoded characters
-    are decoded.
+    The last suffix is removed, and ".gz" after it; a name with no other suffix than ".gz" is kept
+    whole. Percent-encoded characters are decoded.
 
     >>> file_stem("texts/12%2F3.xml.gz")
     '12/3'

@@ -32,7 +32,7 @@ THREAD_VARIABLES = (
 
 @dataclass(frozen=True)
 class Job:
-    """Model with its settings, and where and how its results are written.
+    """Specification of a run: model, task settings, result folder and file format.
 
     Attributes
     ----------
