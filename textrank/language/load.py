@@ -118,8 +118,10 @@ def load_shipped(
     """Load the shipped pipeline with identifiers, with the arguments of ``spacy.load``.
 
     ``spacy.load("en_textrank_bio")`` calls this, so it gives the components of ``load_nlp()``.
-    ``identifiers`` can be disabled, enabled and excluded like the others. ``nlp.max_length``
-    becomes ``MAX_TEXT_CHARACTERS``. Raises ValueError if the model's folder is missing.
+    ``identifiers`` can be disabled, enabled and excluded like the others, except that
+    ``enable=["identifiers"]`` alone disables no other component. ``overrides`` are the other
+    arguments of ``spacy.load``, such as ``config``. ``nlp.max_length`` becomes
+    ``MAX_TEXT_CHARACTERS``. Raises ValueError if the model's folder is missing.
     """
     register_components()
     choices = {"disable": disable, "enable": enable, "exclude": exclude}
@@ -137,9 +139,9 @@ def load_shipped(
 
 
 def model_path(name: str = SHIPPED_PIPELINE) -> Path:
-    """Return the folder of a shipped model, as ``spacy.load`` takes it.
+    """Return the folder of a shipped spaCy model, which ``spacy.load`` accepts.
 
-    Raises ValueError if there is no such model.
+    Raises ValueError if there is no such folder.
     """
     path = shipped_folder("models") / name
     if not path.is_dir():
@@ -150,10 +152,10 @@ def model_path(name: str = SHIPPED_PIPELINE) -> Path:
 
 
 def _load_pipeline(name: str | Path) -> Language:
-    """Load a pipeline by name or path after registering our components.
+    """Register our components, then load a pipeline by name or path.
 
-    Raises ValueError, with the fix, if it is neither a folder with a ``config.cfg`` nor an
-    installed spaCy model package, or cannot be read.
+    Raises ValueError, with the fix, if the name is neither a folder with a ``config.cfg`` nor an
+    installed spaCy model package, or if the pipeline cannot be read.
     """
     register_components()
     if name == SHIPPED_PIPELINE:
@@ -203,8 +205,9 @@ def _resolve_pipeline(name: str | Path) -> Path | str:
 def resolve_components(nlp: Language, requested: Sequence[str]) -> list[str]:
     """Return the requested components and, after them, all components that these depend on.
 
-    Dependencies of dependencies are included, those that the pipeline lacks are not. The sentence
-    splitter is always included if the pipeline has one. The order is not that of the pipeline.
+    Dependencies of dependencies are included; a dependency that the pipeline does not have is left
+    out. The sentence splitter is always included if the pipeline has one. The order is not that of
+    the pipeline.
 
     Raises
     ------
@@ -227,8 +230,8 @@ def resolve_components(nlp: Language, requested: Sequence[str]) -> list[str]:
 def _find_upstream_networks(nlp: Language, component: str) -> list[str]:
     """Return the names of the tok2vec components that a component listens to, in pipeline order.
 
-    The component must exist. spaCy may not register a disabled listener with its network; such ones
-    are missing.
+    Raises KeyError if there is no such component. spaCy may not register a disabled listener with
+    its network; such a network is missing from the result.
     """
     pipe = nlp.get_pipe(component)
     upstream = []
