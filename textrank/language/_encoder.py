@@ -37,7 +37,7 @@ class SingleThreadOps(NumpyOps):  # type: ignore[misc]  # compiled, without type
     """
 
     def __init__(self) -> None:
-        """Switch off spaCy's own matrix products."""
+        """Create the operations without Blis, spaCy's own library for matrix products."""
         super().__init__(use_blis=False)
 
     def gemm(
@@ -51,7 +51,8 @@ class SingleThreadOps(NumpyOps):  # type: ignore[misc]  # compiled, without type
 def single_thread_blas() -> AbstractContextManager[Any]:
     """Return a context manager within which BLAS uses one thread.
 
-    It holds for the whole process, and only for libraries that were loaded at the first call.
+    The limit applies to the whole process, but only to BLAS libraries that were already loaded when
+    this function was first called.
     """
     limits: AbstractContextManager[Any] = _thread_controller().limit(limits=1, user_api="blas")
     return limits
@@ -59,12 +60,12 @@ def single_thread_blas() -> AbstractContextManager[Any]:
 
 @cache
 def _thread_controller() -> ThreadpoolController:
-    """Return the controller of the loaded BLAS libraries; looking for them takes milliseconds."""
+    """Return the controller of the loaded BLAS libraries; finding them takes milliseconds."""
     return ThreadpoolController()
 
 
 def use_numpy_products(nlp: Language) -> Language:
-    """Let all networks of a pipeline use ``SingleThreadOps``, in place; return the pipeline.
+    """Make all networks of a pipeline use ``SingleThreadOps``, in place, and return the pipeline.
 
     Components whose ``model`` is not a Thinc network are left alone.
     """
@@ -78,7 +79,10 @@ def use_numpy_products(nlp: Language) -> Language:
 
 
 def fast_products() -> Any:
-    """Return the callback that spaCy configs call ``@callbacks = "textrank.fast_products.v1"``."""
+    """Return ``use_numpy_products``, the callback that spaCy calls with the pipeline.
+
+    Configs refer to it as ``@callbacks = "textrank.fast_products.v1"``.
+    """
     return use_numpy_products
 
 
@@ -99,16 +103,16 @@ class Layer(NamedTuple):
 class Encoder:
     """Forward pass of ``spacy.MaxoutWindowEncoder.v2`` with windows of one word to either side.
 
-    Parameters are read once: build a new one after training the network.
+    The parameters are read when it is built: build a new one after training the network.
     """
 
     def __init__(self, layers: Sequence[Layer]) -> None:
-        """Take the layers, from input to output; at least one."""
+        """Store the layers, from input to output; there must be at least one."""
         self.layers = layers
 
     @classmethod
     def from_model(cls, model: Model[Any, Any]) -> Encoder | None:
-        """Build it from a Thinc network; None if the network is not of this kind.
+        """Return the encoder of a Thinc network, or None if the network has another architecture.
 
         Required are residual layers of window (one word to either side), maxout and layer norm.
         """
@@ -134,8 +138,9 @@ class Encoder:
         word_vectors
             (distinct words, width) input vectors.
         order
-            (words,) row of each word of the sequence; texts must be separated by padding rows (zero
-            vectors), which get vectors too, of no meaning.
+            (words,) row of ``word_vectors`` of each word of the sequence. Texts must be separated
+            by padding, that is words whose vector is zero. Padding gets output vectors too, to be
+            ignored.
 
         Notes
         -----
@@ -162,9 +167,10 @@ class Encoder:
 
 
 def _layer(maxout: Model[Any, Any], norm: Model[Any, Any]) -> Layer:
-    """Convert the parameters of a Thinc maxout and layer norm; pieces become contiguous blocks.
+    """Return the parameters of a Thinc maxout layer and the layer norm after it as a ``Layer``.
 
-    Weights and bias are copies; scale and shift are the network's own arrays.
+    Weights and bias are copies in which the columns of each piece are contiguous; scale and shift
+    are the network's own arrays.
     """
     weights: Any = maxout.get_param("W")  # (width, pieces, 3 * width)
     bias: Any = maxout.get_param("b")
@@ -175,14 +181,18 @@ def _layer(maxout: Model[Any, Any], norm: Model[Any, Any]) -> Layer:
 
 
 class _FirstLayerTables(NamedTuple):
-    """Contribution of each distinct word to the first layer, at each position of the window."""
+    """Contribution of each distinct word to the first layer, at each position of the window.
+
+    ``tables[k, r]`` is the product of word ``r`` with the weights of window position ``k`` (0 is
+    the word before, 1 the word itself, 2 the word after).
+    """
 
     tables: Floats  # (3, distinct + 1, pieces * width); the last row is zero padding
     rows: Ints  # (words + 2,) row of each word, with padding before and after
 
     @classmethod
     def from_words(cls, layer: Layer, word_vectors: Floats, order: Ints) -> _FirstLayerTables:
-        """Compute the tables for the words that occur in ``order``; the bias is in the middle one.
+        """Compute the tables for the distinct words of ``order``; the bias is added at position 1.
 
         ``layer`` is the encoder's first, ``word_vectors`` is (distinct words, width), and ``order``
         (words,) has the row of each word of the sequence.
@@ -197,7 +207,7 @@ class _FirstLayerTables(NamedTuple):
     def gather(self, first: int, end: int, pieces: Floats) -> None:
         """Write the pre-activations of the words ``first:end`` to ``pieces``, in place.
 
-        ``pieces`` is (end - first, pieces * width); earlier values are overwritten.
+        ``pieces`` is (end - first, pieces * width); its earlier values are overwritten.
         """
         self.tables[0].take(self.rows[first:end], axis=0, out=pieces, mode="clip")
         for position in (1, 2):
@@ -264,8 +274,8 @@ class _Buffers(NamedTuple):
 def fingerprint_params(models: Sequence[Model[Any, Any]]) -> list[float]:
     """Return numbers that change when the parameters of the networks are trained.
 
-    One per parameter array, in the order of the networks. They are sums over every 997th parameter,
-    so a change to few parameters can be missed.
+    There is one number per parameter array, in the order of the networks: the sum of every 997th
+    parameter. A change to few parameters can therefore be missed.
     """
     return list(_iter_fingerprints(models))
 
@@ -288,16 +298,13 @@ _HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 class GrowingArray:
-    """Array to which rows can be appended; its capacity doubles when it is full.
-
-    ``capacity`` rows are allocated (and touched) at once, so that memory does not grow while rows
-    are added; at least the initial rows.
-    """
+    """Array to which rows can be appended; its capacity doubles when it is full."""
 
     def __init__(self, initial: NDArray[Any], capacity: int = 0) -> None:
-        """Start with the rows ``initial``, which also give shape and dtype.
+        """Copy the rows ``initial``, which also determine row shape and dtype.
 
-        Memory for ``capacity`` rows is allocated at once; it grows if more are added.
+        Memory for ``capacity`` rows (at least the initial ones) is allocated and touched at once,
+        so that memory use does not grow until more rows are added.
         """
         self._initial_size = self._size = len(initial)
         self._buffer = np.full(
@@ -306,9 +313,9 @@ class GrowingArray:
         self._buffer[: self._size] = initial
 
     def add(self, rows: NDArray[Any]) -> None:
-        """Append rows, which must have the shape and dtype of the others.
+        """Append rows, which must have the row shape and dtype of the others.
 
-        A view taken from the property ``rows`` before may then refer to old memory.
+        If the array has to grow, views taken from ``rows`` earlier still refer to the old memory.
         """
         size = self._size + len(rows)
         if size > len(self._buffer):
@@ -319,9 +326,9 @@ class GrowingArray:
         self._size = size
 
     def reset(self) -> None:
-        """Drop all rows but the initial ones and keep the memory.
+        """Drop all rows but the initial ones and keep the memory for reuse.
 
-        A new array would for a while exist beside the old one.
+        A new array would need memory beside the old one until that is freed.
         """
         self._size = self._initial_size
 
@@ -332,10 +339,10 @@ class GrowingArray:
 
 
 def padded_positions(lengths: Sequence[int] | NDArray[np.intp], gap: int) -> NDArray[np.intp]:
-    """Return the position of each word if ``gap`` padding rows surround and separate the texts.
+    """Return the row of each word in a sequence with ``gap`` padding rows around and between texts.
 
-    ``lengths`` are the words of each text; the result has one position per word, ascending. The
-    whole sequence has ``sum(lengths) + gap * (len(lengths) + 1)`` rows.
+    ``lengths`` has the number of words of each text. The result has one row number per word,
+    ascending; the whole sequence has ``sum(lengths) + gap * (len(lengths) + 1)`` rows.
     """
     sizes = np.asarray(lengths, dtype=np.intp)
     return np.arange(sizes.sum()) + np.repeat(np.arange(1, len(sizes) + 1) * gap, sizes)
@@ -344,11 +351,12 @@ def padded_positions(lengths: Sequence[int] | NDArray[np.intp], gap: int) -> NDA
 class CachedTok2Vec:
     """Forward pass of ``spacy.HashEmbedCNN.v2`` with a cache of word embeddings.
 
-    The cache is emptied when the parameters change or when it has too many words.
+    The cache is emptied when the parameters of the network change, or at the start of a call if it
+    holds more than ``MAX_CACHED_WORDS`` words.
     """
 
     def __init__(self, model: Model[Any, Any]) -> None:
-        """Take a network that ``from_model`` has accepted; the first call fills the cache."""
+        """Store the layers of a network that ``from_model`` accepts; the cache starts empty."""
         embed, self._encode = model.layers
         self._columns: list[str] = embed.layers[0].attrs["columns"]
         self._embeddings, self._mix = embed.layers[2].layers[0], embed.layers[3].layers[0]
@@ -360,7 +368,7 @@ class CachedTok2Vec:
 
     @classmethod
     def from_model(cls, model: Model[Any, Any]) -> CachedTok2Vec | None:
-        """Build it from a Thinc network; None if the network is not of this kind.
+        """Return the forward pass of a Thinc network, or None if its architecture is another.
 
         Required are hash embeddings of the attributes in ``_SUPPORTED_COLUMNS`` and an encoder that
         ``Encoder.from_model`` accepts.
@@ -379,8 +387,8 @@ class CachedTok2Vec:
     def __call__(self, word_hashes: Sequence[WordHashes], vocab: Vocab) -> list[Floats]:
         """Return the (words, width) vectors of each text, given the hashes of its words.
 
-        ``word_hashes`` has an array per text, as from ``hash_words``; there must be at least one
-        text. ``vocab`` must know the words. New words are added to the cache.
+        ``word_hashes`` has one array per text, as returned by ``hash_words``; there must be at
+        least one text. ``vocab`` must contain the words. New words are added to the cache.
         """
         self._update_cache()
         lengths = [len(text_hashes) for text_hashes in word_hashes]
@@ -393,10 +401,10 @@ class CachedTok2Vec:
         return np.split(vectors, np.cumsum(lengths)[:-1])
 
     def _update_cache(self) -> None:
-        """Empty the cache if the parameters have changed or it has over MAX_CACHED_WORDS.
+        """Empty the cache if the parameters have changed or it has over MAX_CACHED_WORDS words.
 
-        If the network's parameters have changed, also read them into a new encoder; the first call
-        does so.
+        If the network's parameters have changed, which includes the first call, the encoder is
+        built anew.
         """
         fingerprint = fingerprint_params([self._embeddings, self._mix, self._encode])
         if fingerprint == self._fingerprint and len(self._row_of_key) > MAX_CACHED_WORDS:
@@ -426,7 +434,7 @@ class CachedTok2Vec:
         return np.array([row_of_key[key] for key in distinct_keys], dtype=np.intp)[inverse]
 
     def _hash_features(self, vocab: Vocab, orth: int, norm: int) -> list[int]:
-        """Return the attribute hashes of a word that the network embeds, in its order.
+        """Return the hashes of a word's attributes that the network embeds, in column order.
 
         ``orth`` and ``norm`` are the word's hashes; the other attributes come from the vocabulary.
         """
@@ -447,8 +455,9 @@ class CachedTok2Vec:
 def hash_words(doc: Doc, normalized: NormalizedWords | None) -> WordHashes:
     """Return the ORTH and NORM hashes of the words of a Doc, shape (words, 2).
 
-    ``normalized`` is the result of ``normalize_words``: None if all tokens are words in normalised
-    spelling. Other tokens are left out, and changed words get the hashes of their new spelling.
+    ``normalized`` is the result of ``normalize_words``, or None if all tokens are words in
+    normalised spelling. Tokens that are not words (white space and markup) are left out, and words
+    whose spelling was changed get the hashes of the new spelling.
     """
     columns: Any = doc.to_array([ORTH, NORM]).reshape(-1, 2)
     if normalized is None:
