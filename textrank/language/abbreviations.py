@@ -59,13 +59,14 @@ def find_abbreviations(doc: Doc) -> list[AbbreviationPair]:
 
 
 class _WordText:
-    """Transliterated words of a Doc with their tokens; computed on demand.
+    """Words of a Doc, with Greek letters spelled out, and the tokens they come from.
 
-    Words are the tokens without white space and markup. Ranges ``start:end`` are of words.
+    Words are the tokens other than white space and markup. Ranges ``start:end`` are of words.
+    Strings and flags are computed when first needed.
     """
 
     def __init__(self, doc: Doc) -> None:
-        """Read the columns needed; word strings are built only if there are brackets."""
+        """Read the columns needed; word strings are built only when a bracket is found."""
         self.doc = doc
         self._normalized = normalize_words(doc, transliterate=True)
         self._columns: Any = doc.to_array([ORTH, SPACY, SENT_START])
@@ -120,12 +121,15 @@ class _WordText:
                 opening = None
 
     def match_bracketed_short(self, start: int, end: int) -> AbbreviationPair | None:
-        """Return the (short, long) pair if a bracket holds the short form of what precedes it.
+        """Return the (short, long) spans if a bracket holds the short form of the words before it.
 
-        The bracket's words are ``start:end``, of which those up to a comma or semicolon are the
-        short form. The long form ends before the bracket and begins in the same sentence: first its
-        initials are compared, then, if there is a gap before the bracket, all its letters (Schwartz
-        & Hearst). None if the words are not a short form or no long form is found.
+        The bracket's words are ``start:end``; those before the first comma or semicolon are the
+        short form. The long form ends at the bracket and begins in the same sentence, after any
+        bracket that is still open, at most ``_max_distance`` words back. First the words' initials
+        are compared (``_match_initials``), then, if there is a gap before the bracket, all letters
+        (``_find_long_form``), the second time without a plural "s" of the short form. Quotation
+        marks around the long form are removed. None if the words are not a short form
+        (``_is_short_form``), no long form matches or ``_trim_long_form`` refuses it.
         """
         short_end = next((n for n in range(start, end) if self.words[n] in (",", ";")), end)
         short = self.join_words(start, short_end)
@@ -153,9 +157,10 @@ class _WordText:
     def _match_initials(self, short: str, window_start: int, end: int) -> int | None:
         """Return the word from which on the words' initials are the letters of ``short``.
 
-        The words end before ``end`` and begin at ``window_start`` or later. A plural "s" of the
-        short form is ignored, as are words such as "of" whose initial is not the next letter. None
-        if ``short`` has fewer than two letters and digits or the initials are others.
+        The words compared end before ``end`` and begin at ``window_start`` or later. A plural "s"
+        of the short form is ignored, as are words such as "of" (``_SKIPPED_WORDS``) whose initial
+        is not the next letter, and words that begin with neither letter nor digit. None if
+        ``short`` has fewer than two letters and digits or the initials do not match.
         """
         letters = [letter.lower() for letter in short if letter.isalnum()]
         if _has_plural_ending(short):
@@ -190,7 +195,7 @@ class _WordText:
         return start
 
     def _trim_long_form(self, start: int, end: int) -> tuple[int, int] | None:
-        """Return the range (start, end) of a long form without quotation marks around it.
+        """Return the range (start, end) of a long form without the quotation marks around it.
 
         None if it begins with a bracket, has more closing than opening brackets, contains a verb of
         ``_VERBS``, or has no words left.
@@ -210,12 +215,12 @@ class _WordText:
         return start, end
 
     def match_bracketed_long(self, start: int, end: int) -> AbbreviationPair | None:
-        """Return the (short, long) pair if a bracket holds the long form of what precedes it.
+        """Return the (short, long) spans if a bracket holds the long form of the word before it.
 
-        The bracket's words are ``start:end``, at least two; the long form is all of them, up to a
-        semicolon, and must match the short form from its first word on (``_find_long_form``). The
-        short form is the run of words without gaps before the bracket and must have a capital. None
-        if there is no pair.
+        The bracket's words are ``start:end``, at least two. The long form is all of them up to a
+        semicolon; it must match the short form from its first word on (``_find_long_form``) and
+        have at most ``_max_long_form_words``. The short form is the run of words without gaps
+        before the bracket; it must have a capital. None if any of this does not hold.
         """
         short_start = start - 2
         while short_start > 0 and not self.has_gap_after[short_start - 1]:
@@ -230,9 +235,9 @@ class _WordText:
         return self._make_pair(short_start, start - 1, start, long_end)
 
     def join_words(self, start: int, end: int) -> str:
-        """Return the text of the words ``start:end``, with a blank for each gap between them.
+        """Return the text of the words ``start:end``, with one space for each gap between them.
 
-        Without blanks at its ends; empty for an empty range.
+        The text neither begins nor ends with a space; it is empty for an empty range.
         """
         words_and_gaps = zip(self.words[start:end], self.has_gap_after[start:end], strict=True)
         return "".join(
@@ -242,7 +247,7 @@ class _WordText:
     def find_sentence_start(self, n: int) -> int:
         """Return the first word of the sentence of word ``n``, looking back 60 words at most.
 
-        Without a sentence start among these, the earliest word looked at.
+        If none of these words begins a sentence, the earliest of them is returned.
         """
         first = n
         while first > 0 and n - first < 60 and not self._begins_sentence[first]:
@@ -252,7 +257,8 @@ class _WordText:
     def find_word(self, first: int, offset: int) -> int:
         """Return the word at a character offset of ``join_words(first, ...)``.
 
-        A blank belongs to the word before it. Raises IndexError if the text ends before.
+        A space belongs to the word before it. Raises IndexError if the text is shorter than the
+        offset.
         """
         length = 0
         for n in range(first, len(self.words)):
@@ -262,7 +268,11 @@ class _WordText:
         raise IndexError(offset)
 
     def _max_distance(self, short: str) -> int:
-        """Return how many words back a long form may begin; a hyphenated word counts as three."""
+        """Return how many words before the bracket a long form may begin.
+
+        This is three times the maximal number of words of a long form, because a hyphenated word is
+        three words here.
+        """
         return 3 * _max_long_form_words(short)
 
     def _make_pair(
@@ -270,7 +280,7 @@ class _WordText:
     ) -> AbbreviationPair:
         """Return the spans of a short and a long form, given as non-empty ranges of words.
 
-        Tokens that are not words but lie between the first and last word are part of the span.
+        White space and markup tokens between the first and last word are part of the span.
         """
         token_indices = self.token_indices
         short, long = (
@@ -281,11 +291,11 @@ class _WordText:
 
 
 def _is_short_form(text: str) -> bool:
-    """Return whether a text can be a short form by its length and characters.
+    """Return whether the length and characters of a text are those of a short form.
 
-    It has ``MIN_SHORT_CHARACTERS`` to ``MAX_SHORT_CHARACTERS`` characters, one or two words and a
-    letter, begins with a letter or digit, has none of ``=<>%:`` and does not begin with a word such
-    as "see" or "Fig". Without capital and digit it has at most ``_MAX_LOWER_CHARACTERS``.
+    It must have ``MIN_SHORT_CHARACTERS`` to ``MAX_SHORT_CHARACTERS`` characters, one or two words
+    and a letter, begin with a letter or digit, have none of ``=<>%:`` and not begin with a word
+    such as "see" or "Fig". Without capital and digit it may have at most ``_MAX_LOWER_CHARACTERS``.
     """
     return (
         MIN_SHORT_CHARACTERS <= len(text) <= MAX_SHORT_CHARACTERS
@@ -308,9 +318,10 @@ def _has_plural_ending(short: str) -> bool:
 def _find_long_form(short: str, long: str) -> int | None:
     """Return the offset in ``long`` at which the shortest long form of ``short`` begins.
 
-    The long form runs to the end of ``long`` and begins after a blank or slash, or at its start.
-    None if the letters do not match, or if it contains the short form as a word, is not longer than
-    it in characters, has no letter, or has more than ``_max_long_form_words`` words.
+    The long form runs to the end of ``long`` and begins after a space or slash, or at the start of
+    ``long``. None if the letters do not match (``_match_letters``), or if the long form contains
+    the short form as a word, has no more characters than it, has no letter, or has more than
+    ``_max_long_form_words`` words.
     """
     offset = _match_letters(short, long)
     if offset is None:
@@ -326,9 +337,9 @@ def _find_long_form(short: str, long: str) -> int | None:
 def _match_letters(short: str, long: str) -> int | None:
     """Match the letters of ``short`` in ``long`` from the end; return the first letter's offset.
 
-    Letters and digits are matched in any case; other characters of ``short`` are ignored. The first
-    one must be at the start of a word of ``long``. None if there is no match; ``len(long)`` if
-    ``short`` has neither letters nor digits.
+    Letters and digits are matched regardless of case; other characters of ``short`` are ignored.
+    The first letter must be at the start of a word of ``long``. Returns None if there is no match,
+    and ``len(long)`` if ``short`` has neither letters nor digits.
     """
     letters = [letter.lower() for letter in short if letter.isalnum()]
     characters = list(map(str.lower, long))
@@ -361,9 +372,10 @@ _BRACKETED_SHORT_FORM = re.compile(
 def find_long_forms(text: str) -> dict[str, str]:
     """Map each abbreviation that a plain text defines in brackets to its long form, in text order.
 
-    Only "long form (SF)" is found, within 200 characters and a sentence; the first definition
-    counts. A short form has 2 to 10 characters, or is two words of up to four; it begins with a
-    letter or digit and has a letter. What follows it in the bracket after a comma is ignored.
+    Only "long form (SF)" is found, where the long form is in the same sentence as the bracket and
+    within 200 characters before it. The first definition of a short form counts. A short form has 2
+    to 10 characters, or is two words of up to four; it begins with a letter or digit and has a
+    letter. The rest of the bracket after a comma or semicolon is ignored.
 
     >>> find_long_forms("class switch recombination (CSR) and p53 (see below)")
     {'CSR': 'class switch recombination'}
