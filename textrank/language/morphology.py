@@ -109,7 +109,7 @@ class Morphology:
     any_length = True
 
     def __init__(self, vocab: Vocab, tables: Mapping[str, Any] | None = None) -> None:
-        """Install the tables."""
+        """Install the tables and start with an empty cache."""
         self.vocab = vocab
         self._error_handler: Callable[..., Any] = raise_error
         self._set_tables(tables or {})
@@ -143,7 +143,7 @@ class Morphology:
     def _try_annotate(self, doc: Doc) -> bool:
         """Annotate a Doc and return True, or call the error handler and return False.
 
-        The default handler raises the error.
+        The handler is called for any exception; the default handler raises it again.
         """
         try:
             self._annotate([doc])
@@ -175,8 +175,8 @@ class Morphology:
     def _cached_row(self, key: int, word: Sequence[int]) -> tuple[int, int, int]:
         """Return the POS, MORPH and LEMMA values of a word, computed once per cache key.
 
-        ``word`` holds the hashes (ORTH, TAG, DEP). The lemma is added to the string store each
-        time.
+        ``word`` holds the hashes (ORTH, TAG, DEP). Every call adds the lemma to the string store
+        again, because spaCy may have removed it at the end of a memory zone.
         """
         entry = self._cache.get(key)
         if entry is None:
@@ -187,12 +187,13 @@ class Morphology:
         return row
 
     def _compute_row(self, orth: int, tag: int, dep: int) -> tuple[tuple[int, int, int], str]:
-        """Return the (POS, MORPH, LEMMA) hashes of a word, and its lemma as a string.
+        """Return the (POS, MORPH, LEMMA) values of a word, and its lemma as a string.
 
-        Takes the string-store hashes of word, Penn tag and dependency label. The lemma is "" if it
+        Takes the string-store hashes of word, Penn tag and dependency label. The word is normalised
+        (``normalize_token``) before its lemma is looked up. The returned string is "" if the lemma
         is the word itself. An unknown tag gives part of speech X, a missing tag none. The label
-        only tells the auxiliaries "have" and "do" from verbs ("be" is always an auxiliary) and
-        subordinating conjunctions from prepositions.
+        only tells the auxiliaries "have" and "do" (aux, auxpass) from verbs, and subordinating
+        conjunctions (mark) from prepositions; "be" is always an auxiliary.
         """
         strings = self.vocab.strings
         word, tag_name = normalize_token(strings[orth]) or strings[orth], strings[tag]
@@ -208,10 +209,11 @@ class Morphology:
     def lemmatize(self, word: str, tag: str) -> str:
         """Return the lemma of a word with this Penn tag.
 
-        Looks up irregular verbs, learned exceptions and irregular forms, then strips regular
-        endings. Singular proper nouns (NNP), white space (_SP) and words without a tag are returned
-        unchanged; base forms and tags other than nouns, verbs, adjectives and adverbs in lower
-        case.
+        Singular proper nouns (NNP), white space (_SP) and words without a tag are returned
+        unchanged. All other lemmas are in lower case. The first of these that applies is returned:
+        the base of "be", "have" and "do", a learned exception or clitic ("n't": "not"), the word
+        itself if its tag is that of a base form or not of a noun, verb, adjective or adverb, the
+        table of irregular forms, and the word without its regular ending.
 
         >>> import spacy
         >>> Morphology(spacy.blank("en").vocab).lemmatize("proteases", "NNS")
@@ -262,8 +264,9 @@ class Morphology:
     def _set_tables(self, tables: Mapping[str, Any]) -> None:
         """Install the tables "irregular", "known" and "learned" and empty the cache.
 
-        Missing tables count as empty. Also counts, for each pair of letters, the known verbs that
-        end in it plus e minus those without e.
+        Missing tables count as empty. For each pair of letters, counts the known verbs that end in
+        the pair and a final e, minus those that end in the pair itself (``_find_base_form`` uses
+        this vote).
         """
         self._tables = dict(tables)
         self._learned: dict[str, str] = dict(tables.get("learned", {}))
@@ -283,7 +286,7 @@ class Morphology:
         return bytes(srsly.msgpack_dumps(self._tables))
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> Morphology:
-        """Replace the tables by those of ``to_bytes`` and return the component.
+        """Replace the tables by those that ``to_bytes`` wrote and return the component.
 
         ``exclude`` is ignored.
         """
@@ -310,9 +313,10 @@ def _generate_base_forms(word: str, word_class: str) -> Iterable[str]:
     """Yield the base forms that a regular inflection may come from, the most usual first.
 
     ``word`` is in lower case and ``word_class`` noun, verb, adj or adv; others raise KeyError.
-    Endings of verbs are -ing, -ed, -es and -s, of adjectives and adverbs -er and -est; the stem is
-    yielded with y for i, without a doubled consonant, as it is and with e. Yields nothing if the
-    word has no regular ending.
+    Endings of nouns are ``_NOUN_ENDINGS`` and -men, of verbs -ing, -ed, -es and -s, of adjectives
+    and adverbs -er and -est. For each ending other than a noun's, the stem is yielded with y for a
+    final i (not after -ing), without a doubled consonant other than l, s, f and z, as it is, and
+    with e; after -s only as it is. Yields nothing if the word has no regular ending.
     """
     if word_class == "noun":
         for ending, base in _NOUN_ENDINGS:
@@ -340,7 +344,7 @@ def _generate_base_forms(word: str, word_class: str) -> Iterable[str]:
 def make_morphology(nlp: Language, name: str) -> Morphology:
     """Build the component of the factory ``textrank_morphology``, without tables.
 
-    ``name`` is required by spaCy and not used.
+    spaCy passes ``name``, which is not used.
     """
     return Morphology(nlp.vocab)
 
@@ -348,7 +352,7 @@ def make_morphology(nlp: Language, name: str) -> Morphology:
 def add_morphology(nlp: Language, tables: Mapping[str, Any]) -> None:
     """Append the component ``morphology`` with these tables to a pipeline, in place.
 
-    ``tables`` are those of ``Morphology``, as ``build_tables`` returns them.
+    ``tables`` are as returned by ``build_tables``.
     """
     component: Any = nlp.add_pipe("textrank_morphology", name="morphology")
     component.from_bytes(srsly.msgpack_dumps(dict(tables)))
@@ -369,8 +373,8 @@ def build_tables(
     base_forms
         Per word class the base forms of the dictionary.
     words
-        (word, Penn tag) tokens of text; alphabetic base forms (tags NN, VB, VBP, JJ, RB) that occur
-        at least twice are added in lower case.
+        (word, Penn tag) tokens of text. Alphabetic words with the tag of a base form (NN, VB, VBP,
+        JJ, RB) that occur at least twice are added to the known base forms in lower case.
     lemmas
         (word, Penn tag, lemma) tokens of annotated text. A lemma that occurs at least twice, and in
         nine of ten cases, is stored if the rules would give another.
