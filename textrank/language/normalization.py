@@ -126,10 +126,11 @@ class NormalizedText(NamedTuple):
 def normalize_text(text: str) -> NormalizedText | None:
     """Return the normalised text with its alignment; None if nothing needs normalising.
 
-    Markup is removed (a block tag becomes a blank), entities are decoded, invisible characters,
-    superscript citations and line-end hyphenation are removed, control characters become blanks,
-    and superscript or subscript characters plain ones. White space is kept as it is, since it never
-    belongs to a token. Linear in the length of the text.
+    Markup is removed (a block tag becomes a space), entities are decoded, invisible characters and
+    superscript citations are removed, control characters become spaces, and superscript or
+    subscript characters plain ones. Of a hyphen at a line end, hyphen and line break are removed if
+    the joined word occurs elsewhere in the text, otherwise only the line break. Other white space
+    is kept as it is, since it never belongs to a token. Linear in the length of the text.
 
     >>> normalize_text("<b>p<sub>53</sub></b> &amp; TNF-&alpha;").text
     'p53 & TNF-α'
@@ -166,8 +167,9 @@ def _normalize_match(
 
     ``text`` is the whole original text and ``end`` the end of the match, which is returned except
     for hyphenation. ``vocabulary`` holds the lower-case words of the text; it is used only for
-    hyphenation. A superscript number is removed as a citation unless it follows a number
-    (``10<sup>6</sup>``).
+    hyphenation. A superscript number is removed as a citation, unless the characters before it,
+    back to the last white space, are only punctuation followed by a number (``10<sup>6</sup>``),
+    only punctuation, or none.
     """
     match _match_kind(match):
         case "cited":
@@ -190,7 +192,7 @@ def _normalize_match(
 def _match_kind(match: re.Match[str]) -> str:
     """Return the name of the alternative of ``_NON_PLAIN`` that matched, such as "tag".
 
-    All alternatives must be listed here: the match of another one raises StopIteration.
+    The function lists all alternatives; StopIteration is raised for one that it does not list.
     """
     kinds = ("cited", "tag", "entity", "gone", "control", "wrap", "script")
     return next(kind for kind in kinds if match[kind] is not None)
@@ -201,9 +203,9 @@ def _join_hyphenated(
 ) -> tuple[str, int]:
     """Return the replacement of a hyphen at a line end and the offset at which its source ends.
 
-    ``match`` covers the hyphen and the line break. Both are dropped if the joined word is in
-    ``vocabulary`` (the lower-case words of ``text``); otherwise only the line break is dropped. At
-    most 40 characters on either side are joined.
+    ``match`` covers the hyphen and the line break. Both are removed if the joined word, in lower
+    case, is in ``vocabulary`` (the lower-case words of ``text``); otherwise the replacement is "-"
+    and only the line break is removed. Only 40 characters on either side are looked at.
     """
     window = text[max(0, match.start() - 40) : match.end() + 40]
     hyphen = match.start() - max(0, match.start() - 40)
@@ -216,10 +218,11 @@ def _join_hyphenated(
 
 
 def _decode_entity(entity: str) -> str:
-    """Return the character of an HTML entity that is escaped once or twice; unknown ones unchanged.
+    """Decode an HTML entity that is escaped once or twice (``&alpha;`` or ``&amp;alpha;``).
 
-    ``entity`` is a match of ``_ENTITY``, from "&" to ";"; of an unknown one escaped twice, one
-    escape is removed. White space and unprintable characters become a blank.
+    ``entity`` is a match of ``_ENTITY``, from "&" to ";". An unknown one is returned as it is, or
+    with one escape removed if it is escaped twice. White space and unprintable characters become a
+    space.
     """
     entity = entity.replace("&amp;", "&", 1) if entity != "&amp;" else entity
     if entity[1] != "#" and entity[1:] not in html5:
@@ -262,7 +265,7 @@ def is_paragraph_tag(tag: str) -> bool:
 
 
 def find_tags(text: str) -> Iterator[re.Match[str]]:
-    """Iterate over the matches of known markup tags, comments and declarations, in text order.
+    """Return an iterator over matches of known tags, comments and declarations, in text order.
 
     The group ``name`` of a match is the tag's name as written, or None for comments and
     declarations.
@@ -273,9 +276,9 @@ def find_tags(text: str) -> Iterator[re.Match[str]]:
 def normalize_token(word: str) -> str:
     """Return the normalised form of a token; empty for white space, markup and control characters.
 
-    Tags, white space, invisible characters and hyphens at line ends are removed, entities decoded
-    and compatibility characters such as ligatures written plainly (NFKC). A superscript citation is
-    empty too.
+    Tags, white space, invisible characters and hyphens at line ends are removed, entities are
+    decoded, and compatibility characters such as ligatures are replaced by plain ones (NFKC). The
+    result for a superscript citation is empty too.
 
     >>> normalize_token("p</i>53"), normalize_token("&alpha;"), normalize_token("<b>")
     ('p53', 'α', '')
@@ -325,7 +328,7 @@ def tokenize_normalized(
     Parameters
     ----------
     text
-        Original text, with markup and the like.
+        Original text, which may contain markup, entities and other things to normalise.
     split
         Tokenizer of the normalised text. It returns all tokens including white space, so that they
         concatenate to its input.
@@ -333,9 +336,11 @@ def tokenize_normalized(
     Returns
     -------
     tuple of (words, spaces), or None
-        Arguments of ``Doc``: substrings that concatenate to ``text``, single trailing spaces as
-        flags. A token starts and ends with the characters that its normalised form comes from; gaps
-        become tokens of white space or markup. None if the text needs no normalising.
+        Arguments of ``Doc``: substrings that concatenate to ``text`` except for single trailing
+        spaces, which are flags. A token extends from the first to the last character that its
+        normalised form comes from; normalised tokens that share a character, such as a ligature,
+        become one. The text between tokens becomes tokens of white space or markup. None if the
+        text needs no normalising.
     """
     normalized = normalize_text(text)
     if normalized is None:
@@ -363,8 +368,8 @@ def fold_spaces(parts: list[str]) -> tuple[list[str], list[bool]]:
     """Convert tokens that include white space to the ``words`` and ``spaces`` of a Doc.
 
     ``parts`` are non-empty strings that concatenate to the text, with each run of white space in
-    one string. The first character of a run after a token, if it is a blank, becomes the token's
-    flag; the rest of the run, and a run at the start of the text, stays a token.
+    one string. If a run after a token begins with a space, that space becomes the token's flag; the
+    rest of the run, and a run at the start of the text, is a token.
 
     >>> fold_spaces(["a", "  ", "b", " ", "c"])
     (['a', ' ', 'b', 'c'], [True, False, True, False])
@@ -384,8 +389,9 @@ def fold_spaces(parts: list[str]) -> tuple[list[str], list[bool]]:
 def _append_gap(gap: str, words: list[str], spaces: list[bool]) -> None:
     """Append the text between two tokens to ``words`` and ``spaces``, in place.
 
-    It is split into tags, citations and white space; a single space becomes the flag of the token
-    before it.
+    The text is split into tags, citations, white space and other runs of characters. The first
+    character of a part, if it is a space, becomes the flag of the token before it, unless there is
+    none or its flag is already set; the rest of the part, if any, is appended as a token.
     """
     for part in _GAP_PART.finditer(gap):
         rest = part[0]
@@ -421,10 +427,10 @@ class NormalizedWords:
 
 
 class _WordNormalizer:
-    """Normaliser of the tokens of Docs by a function of a word, called once per distinct word.
+    """Function that normalises the tokens of a Doc and caches its results per word and per Doc.
 
-    Words are identified by spaCy's hash. The result for a Doc is cached weakly and reused as long
-    as its tokens stay the same.
+    Words are identified by spaCy's hash. The result for a Doc is kept while the Doc exists (by a
+    weak reference) and reused as long as its tokens stay the same.
     """
 
     def __init__(
@@ -432,11 +438,11 @@ class _WordNormalizer:
         normalize: Callable[[str], str],
         fallback: Callable[[Doc], NormalizedWords | None] | None = None,
     ) -> None:
-        """Take a function that normalises a token.
+        """Store the function that normalises a token.
 
         ``normalize(token)`` returns the spelling of the word, or "" if the token is not a word.
-        ``fallback`` is a normaliser that mostly agrees with it, or None; where both give the same
-        words, its result is returned, so that a Doc has one result.
+        ``fallback`` is another normaliser or None; if both give the same words for a Doc, the
+        result of ``fallback`` is returned, so that the two share one object.
         """
         self._normalize = normalize
         self._fallback = fallback  # its result is shared where both normalisers agree on a Doc
@@ -484,7 +490,7 @@ class _WordNormalizer:
         return NormalizedWords(token_indices, word_orths, is_changed, doc.vocab.strings)
 
     def _add_words(self, doc: Doc, orths: set[int]) -> None:
-        """Normalise and remember the words with these hashes; a full cache is emptied first.
+        """Normalise and cache the words with these hashes; if the cache is full, empty it first.
 
         ``orths`` must be all words of the Doc that are not in ``_unchanged``, so that none of them
         is lost when the cache is emptied; the Doc's string store has their texts.
@@ -518,14 +524,14 @@ _transliterator = _WordNormalizer(transliterate_token, fallback=_normalizer)
 def normalize_words(doc: Doc, *, transliterate: bool = False) -> NormalizedWords | None:
     """Return which tokens of a Doc are words and how they are spelt.
 
-    Returns None if all tokens are words in normalised spelling, the usual case. With
+    Returns None if all tokens are words in normalised spelling, which is usual. With
     ``transliterate``, Greek letters, dashes and quotes are also written in ASCII. Cached per Doc.
     """
     return _transliterator(doc) if transliterate else _normalizer(doc)
 
 
 def get_word_texts(doc: Doc, normalized: NormalizedWords | None) -> list[str]:
-    """Return the words of a Doc as strings, given ``normalize_words(doc)``, also transliterated.
+    """Return the words of a Doc as strings, given the result of ``normalize_words`` for it.
 
     If ``normalized`` is None, these are all tokens. Do not change the list: it may be cached.
     """
@@ -581,8 +587,8 @@ def set_parse(doc: Doc, heads: Indices, labels: NDArray[np.uint64]) -> None:
     """Set dependency arcs of a Doc in place, given those of its words.
 
     ``heads`` are relative (head index minus word index, 0 for a root) and ``labels`` string-store
-    hashes, one each per word. Other tokens are attached to the word before them. spaCy then takes
-    the sentence boundaries from the arcs.
+    hashes; both have one value per word. Other tokens are attached to the word before them. spaCy
+    then takes the sentence boundaries from the arcs.
     """
     heads, labels = arcs_to_tokens(doc, heads, labels)
     rows = np.column_stack([heads.astype(np.int64).astype(np.uint64), labels])
@@ -625,13 +631,15 @@ def _preceding_words(token_indices: Indices, length: int) -> Indices:  # (length
 
 
 def word_doc(doc: Doc, within: Sequence[tuple[int, int]] | None = None) -> Doc:
-    """Return a copy of a Doc that has only its words, transliterated; or the Doc itself.
+    """Return a copy of a Doc that has only its words, transliterated, or the Doc itself.
 
-    The Doc itself is returned if all tokens are plain words, if a corpus gave its tokens and parse
-    (``user_data["dependencies"]``), or if ``within`` is given and nothing between the first and
-    last words of these token ranges, no span and no head would change. The copy carries tags, arcs,
-    sentences, spans and user data, so that features and predictions do not depend on the layout of
-    the text. ``original_offsets`` and ``original_doc`` lead back from the copy.
+    The Doc itself is returned if all tokens are plain words, or if a corpus gave its tokens and
+    parse (``user_data["dependencies"]``). ``within`` holds token ranges (start, end), usually
+    sentences; the Doc itself is also returned if nothing would change within these, no span
+    contains a token that is not a word and no head is one (``_is_plain_within``). The copy has the
+    tags, arcs, sentence boundaries, entities, spans and user data of the original, so that features
+    and predictions do not depend on the layout of the text. ``original_offsets`` and
+    ``original_doc`` lead from the copy to the original.
 
     >>> import spacy
     >>> doc = Doc(spacy.blank("en").vocab, words=["TNF-α", "\\n\\n", "binds"])
@@ -693,8 +701,8 @@ def trim_to_words(doc: Doc, bounds: Sequence[tuple[int, int]]) -> list[tuple[int
 
     Words are the tokens that ``normalize_words`` keeps. Returns one range per given one, in order.
     A range without words becomes empty, at the next word after its start or at ``len(doc)``, which
-    may be beyond its former end. The ranges are returned unchanged if the tokens were given with
-    the corpus (dependencies or offsets in ``doc.user_data``) or if there is nothing to normalize.
+    may be beyond its former end. The ranges are returned unchanged if a corpus gave the tokens
+    (``doc.user_data`` has dependencies or original offsets) or if there is nothing to normalise.
 
     >>> import spacy
     >>> trim_to_words(Doc(spacy.blank("en").vocab, words=["\\n", "A1", "binds", "\\n"]), [(0, 4)])
@@ -720,9 +728,9 @@ def original_doc(doc: Doc) -> Doc:
 def spaces_after(doc: Doc, normalized: NormalizedWords | None) -> NDArray[np.bool_]:
     """Return for each word, (words,), whether white space separates it from the next word.
 
-    ``normalized`` is the result of ``normalize_words``. Tokens that are not words count with the
-    word before them, those before the first word not at all. The value of the last word says
-    whether white space follows it.
+    ``normalized`` is the result of ``normalize_words``. White space after a token that is not a
+    word counts as being after the word before it; white space before the first word is ignored. The
+    value of the last word says whether white space follows it.
     """
     if normalized is None:
         return cast(NDArray[np.bool_], doc.to_array([SPACY]) == 1)
@@ -758,9 +766,9 @@ def _word_arcs(
 ) -> NDArray[np.uint64]:  # (words, 2)
     """Return the HEAD and DEP columns of the words, given those of the tokens.
 
-    Heads are relative: in tokens in ``rows``, in words in the result. A word whose head is not a
-    word is attached to the nearest ancestor that is one, else to the first word without any, which
-    becomes a root.
+    Heads are relative: counted in tokens in ``rows``, in words in the result. A word whose head is
+    not a word gets the nearest ancestor that is a word as head; if there is none, see
+    ``_word_heads``.
     """
     heads = np.arange(len(rows)) + rows[:, 0].astype(np.int64)
     word_index = np.full(len(rows), -1, dtype=np.int64)
@@ -774,8 +782,8 @@ def _word_heads(
 ) -> Indices:  # (tokens,), (words,) -> (words,)
     """Return the head of each word (as token index), skipping heads that are not words.
 
-    A word below white space is attached to the nearest ancestor that is a word. If there is none,
-    the first such word becomes a root and the others are attached to it.
+    A word whose head is not a word is attached to the nearest ancestor that is a word. Of the words
+    below a root that is not a word, the first becomes a root and the others are attached to it.
     """
     is_word = np.zeros(len(heads), dtype=bool)
     is_word[token_indices] = True
@@ -803,11 +811,11 @@ def _word_starts(starts: Indices, token_indices: Indices) -> Any:
 
 
 def paragraph_lengths(doc: Doc, normalized: NormalizedWords | None) -> list[int]:
-    """Return how many words lie between sentence boundaries that the layout shows.
+    """Return the number of words of each paragraph of a Doc.
 
-    Such a boundary has white space or markup before it; no entity extends across it. The lengths
-    add up to the number of words; the first is 0 if the Doc begins with white space. Without such
-    boundaries the whole Doc is one paragraph.
+    A paragraph begins at a word that begins a sentence and has white space or markup before it; no
+    entity extends across this boundary. The lengths add up to the number of words; the first is 0
+    if the Doc begins with white space. A Doc without such boundaries is one paragraph.
     """
     if normalized is None or not doc.has_annotation("SENT_START"):
         return [len(doc) if normalized is None else len(normalized.token_indices)]
@@ -823,9 +831,9 @@ def paragraph_lengths(doc: Doc, normalized: NormalizedWords | None) -> list[int]
 def _copy_spans(doc: Doc, copy: Doc, token_indices: Indices) -> None:
     """Copy the span groups and the token lists of discontinuous entities to a word doc, in place.
 
-    Tokens that are not words are left out. Spans without words are dropped; a token list without
-    words stays, as []. ``token_indices`` has the token of each word. ``user_data["pieces"]`` of the
-    copy is replaced if ``doc`` has pieces, else left as it is.
+    ``token_indices`` has the token of each word. Tokens that are not words are left out. Spans
+    without words are dropped; a token list without words becomes []. ``user_data["pieces"]`` (name
+    of the entity -> token indices) of the copy is replaced only if ``doc`` has pieces.
     """
     for key, group in doc.spans.items():
         copy.spans[key] = _map_spans(list(group), copy, token_indices)
@@ -854,8 +862,8 @@ def _map_spans(spans: Sequence[Span], copy: Doc, token_indices: Indices) -> list
 def original_offsets(span: Span) -> tuple[int, int]:
     """Return the character offsets (start, end) of a span in the user's text.
 
-    For a span of a ``word_doc`` copy these are the offsets in the original; else, and for an empty
-    span, the span's own.
+    For a span of a ``word_doc`` copy these are the offsets in the original. For other spans, and
+    for an empty span, they are the span's own offsets.
     """
     offsets: Sequence[Sequence[int]] | None = span.doc.user_data.get(OFFSETS_KEY)
     if offsets is None or not len(span):
@@ -868,7 +876,7 @@ def store_retokenized(doc: Doc, retokenized: Doc) -> None:
 
     ``retokenized`` must be parsed; its words, tags, arcs, entities (``spans["entities"]``) and
     discontinuous entities (``pieces``) are stored as plain values, so that the Doc can be
-    serialised. An earlier one is replaced.
+    serialised. A tokenization stored earlier is replaced.
     """
     spans = retokenized.spans.get("entities", ())
     doc.user_data[RETOKENIZED_KEY] = {
@@ -885,7 +893,7 @@ def store_retokenized(doc: Doc, retokenized: Doc) -> None:
 def get_retokenized(doc: Doc) -> Doc | None:
     """Rebuild the Doc that ``store_retokenized`` stored; None if nothing was stored.
 
-    Each call builds a new Doc with the vocabulary and the document id of ``doc``.
+    Each call builds a new Doc, with the vocabulary and the document id of ``doc``.
 
     >>> import spacy
     >>> vocab = spacy.blank("en").vocab
@@ -924,7 +932,10 @@ class SourceText:
 
     @classmethod
     def from_doc(cls, doc: Doc, span_doc: Doc) -> SourceText:
-        """Build it for a Doc and spans of ``span_doc``: the Doc itself or its ``word_doc``."""
+        """Return the source text of a Doc, for spans of ``span_doc``.
+
+        ``span_doc`` is ``doc`` itself or its ``word_doc``.
+        """
         return cls(doc.text, sentence_starts(span_doc).tolist())
 
     def __call__(self, span: Span) -> str:
@@ -934,9 +945,9 @@ class SourceText:
     def sentence(self, span: Span) -> str:
         """Return the sentence of a span as the user wrote it.
 
-        For a span across boundaries, all sentences that it touches. Of more than
-        ``MAX_SENTENCE_CHARACTERS`` characters only the part around the span is returned: else a
-        list of ten thousand names would be quoted in full for each of them.
+        For a span across boundaries these are all sentences that it touches. If they have more than
+        ``MAX_SENTENCE_CHARACTERS`` characters, only the part around the span is returned; otherwise
+        a list of ten thousand names would be quoted in full for each of them.
         """
         first, last = bisect_right(self.starts, span.start) - 1, bisect_left(self.starts, span.end)
         start, end = original_offsets(span.doc[self.starts[first] : self.starts[last]])
@@ -945,9 +956,11 @@ class SourceText:
         return self.text[start:end]
 
     def _crop_around(self, offsets: tuple[int, int], start: int, end: int) -> tuple[int, int]:
-        """Return a part of the range ``start:end`` around a span, cut at blanks outside the span.
+        """Return the part of the range ``start:end`` around a span, cut at spaces outside the span.
 
-        ``offsets`` are the span's characters. The part has about ``MAX_SENTENCE_CHARACTERS``.
+        ``offsets`` are the span's characters (start, end). The part has about
+        ``MAX_SENTENCE_CHARACTERS``, half of the rest on either side of the span, or the span's
+        length if that is longer.
         """
         margin = max(MAX_SENTENCE_CHARACTERS - (offsets[1] - offsets[0]), 0) // 2
         if offsets[0] - margin > start:
