@@ -58,9 +58,10 @@ _MIN_BATCH_RATIO = 16
 
 
 def _batch_docs(docs: Sequence[Doc]) -> Iterator[slice]:
-    """Yield slices of Docs with at most ``_MAX_BATCH_TOKENS`` tokens, or a single longer Doc.
+    """Yield slices that divide Docs into batches, in order.
 
-    The slices cover all Docs in order; no Docs give one empty slice.
+    A batch has at most ``_MAX_BATCH_TOKENS`` tokens, or is a single longer Doc. Without Docs, one
+    empty slice is yielded.
     """
     first = n_tokens = 0
     for n, doc in enumerate(docs):
@@ -85,7 +86,7 @@ class WordTok2Vec(Tok2Vec):
     any_length = True  # memory is bounded whatever the length of the Doc
 
     def __init__(self, vocab: Vocab, model: Any, name: str = "tok2vec", *, spelt: bool) -> None:
-        """Take the network and the setting ``spelt``, which the class describes."""
+        """Create the component for a network; ``spelt`` is described with the class."""
         super().__init__(vocab, model, name)
         self.spelt = spelt
         self._cached_model: Any = None
@@ -104,11 +105,12 @@ class WordTok2Vec(Tok2Vec):
     def _predict_words(
         self, docs: list[Doc], normalized: Sequence[NormalizedWords | None]
     ) -> list[Any]:
-        """Return the (words, width) vectors of each Doc, by the fastest code that fits.
+        """Return the (words, width) vectors of each Doc, by the fastest supported code.
 
         ``normalized`` holds the words of each Doc, or None for a Doc whose tokens are all words.
-        Tried are the network's own forward pass (``get_forward``), which sees whole Docs, then the
-        cached network, then spaCy's code, both sentence by sentence unless ``spelt``.
+        Tried are the network's own forward pass (``get_forward``), which processes whole Docs, then
+        the cached network (``CachedTok2Vec``), then spaCy's code, both sentence by sentence unless
+        ``spelt``.
         """
         if not any(map(len, docs)):
             return cast(list[Any], super().predict(docs))
@@ -153,10 +155,10 @@ class WordTok2Vec(Tok2Vec):
         return np.split(vectors, np.cumsum([len(doc_hashes) for doc_hashes in word_hashes])[:-1])
 
     def _get_network(self) -> CachedTok2Vec | None:
-        """Return the fast version of the current network, or None if it is not of a known kind.
+        """Return the fast version of the current network, or None if it is not supported.
 
-        It is built when ``model`` was replaced by another object; changed parameters are noticed by
-        the fast version itself.
+        It is built again when ``model`` is replaced by another object; the fast version itself
+        notices changed parameters.
         """
         if self._cached_model is not self.model:  # spaCy may replace the model
             self._cached_model = self.model
@@ -210,7 +212,7 @@ class _ParserBatch(NamedTuple):
 
     @classmethod
     def from_docs(cls, docs: Sequence[Doc]) -> _ParserBatch:
-        """Collect words and sentence boundaries of Docs."""
+        """Collect the words and sentence boundaries of Docs, which are not changed."""
         normalized = [normalize_words(doc) for doc in docs]
         starts = [_word_starts(*one) for one in zip(docs, normalized, strict=True)]
         all_starts = np.concatenate([_NO_WORDS, *starts])
@@ -225,8 +227,8 @@ class _ParserBatch(NamedTuple):
 class WordParser(DependencyParser):  # type: ignore[misc]
     """spaCy's dependency parser on words; other tokens are attached to the word before them.
 
-    Greedy parsers of standard size parse the sentences of a batch side by side if
-    there are enough of them; otherwise spaCy's own code runs. Both give the same arcs.
+    Greedy parsers of standard size parse the sentences of a batch side by side if there are enough
+    of them (``_can_batch``); otherwise spaCy's own code runs. Both give the same arcs.
     """
 
     any_length = True
@@ -289,10 +291,11 @@ class WordParser(DependencyParser):  # type: ignore[misc]
         Parameters
         ----------
         docs
-            Docs to parse.
+            Docs to parse; they are not changed.
         param_sets
-            Parameters per ensemble member, as ``model.use_params`` takes them. Members whose
-            parameters differ in the upper layers only share the vectors of words.
+            Parameters per ensemble member, as ``model.use_params`` takes them. If members differ
+            only in the upper layers (``upper_layer_params``), the vectors of words are computed
+            once.
 
         Returns
         -------
@@ -323,8 +326,8 @@ class WordParser(DependencyParser):  # type: ignore[misc]
         """Yield network and (words, width) word vectors for each parameter set, in order.
 
         ``param_sets`` map (node id, parameter name) to arrays. The vectors are computed once if the
-        sets differ in the upper layers only. A set stays installed in the model until the iterator
-        goes on or is closed.
+        sets differ in the upper layers only. The parameters of a set stay in the model until the
+        next pair is requested or the iterator is closed.
         """
         changed = {key for params in param_sets for key in params}
         shares_vectors = changed <= upper_layer_params(self.model)
@@ -337,11 +340,11 @@ class WordParser(DependencyParser):  # type: ignore[misc]
                     yield self._network_inputs(batch)
 
     def _network_inputs(self, batch: _ParserBatch) -> tuple[ParserNetwork, Any]:
-        """Return the network as it is now, and the (words, width) vectors of the batch.
+        """Return the network with its current parameters, and the word vectors of the batch.
 
-        Rows are the words of all Docs in order. Vectors come from the shared tok2vec if the parser
-        listens to one, else from its own, sentence by sentence. Adds the labels to the string
-        store.
+        The vectors have shape (words, width), with the words of all Docs in order. They come from
+        the shared tok2vec if the parser listens to one, else from its own, sentence by sentence.
+        Adds the labels to the string store.
         """
         docs, normalized = batch.docs, batch.normalized
         tok2vec = self.model.get_ref("tok2vec")
@@ -361,11 +364,13 @@ class WordParser(DependencyParser):  # type: ignore[misc]
         return ParserNetwork.from_model(self.model, names, labels), word_rows
 
     def _can_batch(self, starts: Any, lengths: Sequence[int], n_copies: int = 1) -> bool:
-        """Return whether the fast parser supports the network and has enough sentences to pay.
+        """Return whether the fast parser supports the network and is faster for this many words.
 
-        ``starts`` (words,) is 1 where a sentence is known to begin, ``lengths`` has the words of
-        each Doc, and ``n_copies`` is the ensemble size, by which the number of words is multiplied.
-        It pays from more than ``_MIN_BATCH_RATIO`` times the longest sentence on.
+        Supported are networks of ``N_STATE_WORDS`` state words and two maxout pieces with an upper
+        layer, without the label "subtok". ``starts`` (words,) is 1 where a sentence is known to
+        begin, ``lengths`` has the words of each Doc, and ``n_copies`` is the ensemble size, by
+        which the number of words is multiplied; it must exceed ``_MIN_BATCH_RATIO`` times the words
+        of the longest sentence.
         """
         attributes = self.model.attrs
         is_standard = attributes.get("has_upper") and not attributes.get("unseen_classes")
@@ -392,8 +397,9 @@ class WordParser(DependencyParser):  # type: ignore[misc]
         """Yield final relative heads and label hashes of the words of each Doc, in order.
 
         Both have shape (words,); the head of a word is its index plus the relative head, which is 0
-        for a root. Lifted arcs are moved to where their labels say (spaCy's pseudo-projective
-        parsing), and roots get the label ROOT. The Docs are not changed.
+        for a root. Arcs that were lifted to make the tree projective are moved back to where their
+        labels say (spaCy's pseudo-projective parsing), and roots get the label ROOT. The Docs are
+        not changed.
         """
         add = self.vocab.strings.add
         root, lifted_labels = (
@@ -406,9 +412,9 @@ class WordParser(DependencyParser):  # type: ignore[misc]
             yield final.heads, np.where(final.heads == 0, root, final.labels)
 
     def _deprojectivize_doc(self, doc: Doc, arcs: ArcArrays) -> ArcArrays:
-        """Return the arcs after spaCy's own postprocessing on a Doc of the words.
+        """Return the arcs after spaCy's postprocessing, which moves lifted arcs back.
 
-        It moves lifted arcs, whose labels contain "||", to where their labels say. ``doc`` is not
+        Labels of lifted arcs contain "||". The postprocessing runs on a copy; ``doc`` is not
         changed.
         """
         words = strip_non_words(doc)
@@ -455,8 +461,9 @@ def _inner_starts(doc: Doc, normalized: NormalizedWords | None) -> Any:
 def split_sentences(doc: Doc) -> list[Doc]:
     """Split a Doc into one Doc of words per known sentence, in order.
 
-    Each has the tags, tensor rows and sentence boundaries of its words; white space and markup are
-    dropped. A Doc without inner boundaries gives one Doc, which may be ``doc`` itself.
+    A sentence is known to begin where a token is marked so. Each Doc has the tags, tensor rows and
+    sentence boundaries of its words; white space and markup are dropped. A Doc without inner
+    boundaries gives one Doc, which may be ``doc`` itself.
     """
     words = strip_non_words(doc)
     inner_starts = _inner_starts(words, None).tolist()
@@ -508,7 +515,7 @@ def _arcs_of_doc(doc: Doc) -> ArcArrays:
     default_config={"model": DEFAULT_TOK2VEC_MODEL, "spelt": False},
 )
 def make_tok2vec(nlp: Language, name: str, model: Any, spelt: bool) -> WordTok2Vec:
-    """Build the component of the factory ``textrank_tok2vec``."""
+    """Build the component of the factory ``textrank_tok2vec``, of class ``WordTok2Vec``."""
     return WordTok2Vec(nlp.vocab, model, name, spelt=spelt)
 
 
@@ -614,9 +621,9 @@ class ParserNetwork:
     ) -> ParserNetwork:
         """Copy the parameters of a spaCy parser network.
 
-        ``names`` are the class names such as ``"L-nsubj"``, whose first letter is one of S, D
-        (reduce), L, R and B; ``labels`` has the label hash of each. The network must have
-        ``N_STATE_WORDS`` state words and an upper layer.
+        ``names`` are the class names such as ``"L-nsubj"``, whose first letter is one of S (shift),
+        D (reduce), L and R (left and right arc) and B (break); ``labels`` has the label hash of
+        each. The network must have ``N_STATE_WORDS`` state words and an upper layer.
         """
         lower, upper = model.layers[1], model.layers[2]
         pieces, width = lower.get_dim("nP"), lower.get_dim("nI")
@@ -659,10 +666,10 @@ class ParserNetwork:
     def with_upper_layers(self, model: Any) -> ParserNetwork:
         """Return a network with the bias and the upper layer that the spaCy network has now.
 
-        ``bias``, ``upper`` and ``upper_bias`` are copied from ``model``; ``lower``, ``padding``,
-        ``moves`` and ``labels`` are shared with this network (the same arrays, not read again). So
-        ``parse_ensemble`` builds the word tables of both networks once. Use it for networks that
-        differ in nothing else.
+        ``bias``, ``upper`` and ``upper_bias`` are copied from ``model``; the other arrays are those
+        of this network and not read again, so the result is right only if nothing else was changed.
+        Since ``lower`` is the same object, ``parse_ensemble`` builds one set of word tables for
+        both networks.
         """
         lower, upper = model.layers[1], model.layers[2]
         return replace(
@@ -675,8 +682,8 @@ class ParserNetwork:
     def move_penalties(self) -> Floats:  # (16, classes)
         """Return (16, classes) scores to add: the bias, or -inf for an illegal transition.
 
-        The row is the bit set of legal transitions: shift 1, reduce 2, left and right arcs 4, break
-        8.
+        The row number is the bit set of legal transitions (``ParserStates._legal_moves``): shift 1,
+        reduce 2, left and right arcs 4, break 8.
         """
         bits = np.array([1, 2, 4, 4, 8])[self.moves]
         allowed = (np.arange(16)[:, None] & bits) > 0
@@ -787,7 +794,7 @@ def group_sentences(
 
 
 def _make_group(first: Ints, last: Ints) -> SentenceGroup:
-    """Make a group of the sentences with these first words and ends (exclusive); at least one."""
+    """Return the group of sentences with these first words and ends (exclusive); at least one."""
     sizes = last - first
     ends = np.cumsum(sizes)
     starts = ends - sizes
@@ -798,8 +805,9 @@ def _make_group(first: Ints, last: Ints) -> SentenceGroup:
 class ParserStates:
     """Parser states of several sentences, each a stack and a buffer stored as linked lists.
 
-    Arrays have one entry per word and two more: index ``missing`` stands for a word that is not
-    there, and ``no_head`` is the head of a word without one.
+    Arrays have one entry per word and two more: index ``missing`` stands for a word that does not
+    exist, and ``no_head`` is the head of a word that has none. ``stack_top`` and ``buffer_front``
+    have one entry per state, that is, per sentence that is not finished.
     """
 
     missing: Any  # an int for all states, or an array with one per state
@@ -807,8 +815,8 @@ class ParserStates:
     def __init__(self, size: int) -> None:
         """Allocate the links of ``size`` words without arcs; there are no sentences yet.
 
-        The caller sets ``stack_top``, ``buffer_front`` and the ends of buffers: the next word of
-        each word is the following one.
+        In the buffer each word is followed by the next one. The caller sets ``stack_top``,
+        ``buffer_front`` and the ends of the buffers.
         """
         self.missing, self.no_head = size, size + 1
         self.below_on_stack = np.full(size + 2, size, dtype=np.intp)  # next word down the stack
@@ -861,10 +869,10 @@ class ParserStates:
     def _hidden_layer(self, table: Floats, second_on_stack: Ints, second_in_buffer: Ints) -> Floats:
         """Return the (states, hidden) activations of the states, for maxout with two pieces.
 
-        The sum of the rows of ``table``, of ``ParserNetwork.build_table``, for the eight words of a
-        state: first and second of the buffer, the top three of the stack, the last left child of
-        both fronts, and the last right child of the stack's top. ``second_...`` have the second
-        word of each stack and buffer, (states,).
+        They are computed from the sum of the rows of ``table`` (``ParserNetwork.build_table``) for
+        the eight words of a state: first and second of the buffer, the top three of the stack, the
+        last left child of buffer front and stack top, and the last right child of the stack top.
+        ``second_on_stack`` and ``second_in_buffer`` are word indices, (states,).
         """
         stack_top, buffer_front = self.stack_top, self.buffer_front
         state_words = (
@@ -921,8 +929,8 @@ class ParserStates:
         """Apply one transition to each state, in place.
 
         ``moves`` are the transitions, ``NO_MOVE`` for none, and ``chosen`` the classes, which are
-        stored as labels of the arcs; a word that is reduced without a head returns to the buffer
-        unless it is alone on its stack; all arguments have one entry per state.
+        stored as labels of the arcs. A word that is reduced without having a head returns to the
+        buffer unless it is alone on its stack. All arguments have one entry per state.
         """
         stack_top, buffer_front = self.stack_top, self.buffer_front
         right_arcs, left_arcs = np.flatnonzero(moves == RIGHT), np.flatnonzero(moves == LEFT)
@@ -950,9 +958,10 @@ class ParserStates:
         self.last_right_child[head], self.head[child], self.label[child] = child, head, label
 
     def _attach_left(self, child: Ints, head: Ints, label: Ints) -> None:
-        """Make words the left children of their heads, in place; an earlier head is replaced.
+        """Make words the left children of their heads, in place, instead of any earlier head.
 
-        ``label`` has the arcs' classes. The heads may be shifted again (``was_reduced``).
+        ``label`` has the arcs' classes. The heads may be shifted again (``was_reduced`` becomes
+        False).
         """
         self.last_right_child[self.head[child]] = self.previous_right_child[child]
         self.last_left_child[head], self.head[child], self.label[child] = child, head, label
@@ -965,12 +974,12 @@ def parse_ensemble(
     starts: Ints,
     lengths: Sequence[int],
 ) -> list[ArcArrays]:
-    """Parse with several networks at once; return what ``parse_sentences`` gives for each.
+    """Parse with several networks at once; return one ``ArcArrays`` per network.
 
-    ``vectors`` holds the word vectors of each network. All sentence boundaries must be known:
-    ``starts`` has no 0. All networks must have the same classes and sizes. Networks that all share
-    ``lower`` (the same object) share the word tables: then the vectors and padding of the first are
-    used for all.
+    Each is what ``parse_sentences`` returns for that network. ``vectors`` holds the word vectors of
+    each network, ``lengths`` the words of each Doc. All sentence boundaries must be known:
+    ``starts`` has no 0. All networks must have the same classes and sizes. If all have the same
+    object as ``lower``, they share word tables, built with the vectors and padding of the first.
     """
     shape = len(networks), len(starts)
     heads, labels = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.uint64)
@@ -985,13 +994,13 @@ def parse_ensemble(
 
 
 class _EnsembleTables:
-    """Word tables of the ensemble members: one each, or a single one if they share the lower layer.
+    """Word tables of the ensemble members: one each, or a single one if they share ``lower``.
 
-    The memory is large and therefore allocated once.
+    The memory is large, so it is allocated once and reused for each group of sentences.
     """
 
     def __init__(self, networks: Sequence[ParserNetwork], vectors: Sequence[Floats]) -> None:
-        """Take networks and word vectors, one of each per member.
+        """Store networks and word vectors, one of each per member; allocate nothing yet.
 
         If all networks have the same object as ``lower``, only the first network and its vectors
         are used.
@@ -1070,7 +1079,7 @@ class _EnsembleStates(ParserStates):
         """Apply the best legal transitions until all members have parsed all sentences, in place.
 
         ``table`` has the word tables of all members, one below the other, or a single one if
-        ``shares_table``. Results are in ``head`` and ``label``; read them with ``arcs``.
+        ``shares_table``. Results are in ``head`` and ``label``; ``arcs`` returns them.
         """
         self.table_offset = (
             N_STATE_WORDS * (self.missing - self.block_size + 1)
@@ -1101,7 +1110,7 @@ class _EnsembleStates(ParserStates):
                 self._select(np.tile(is_active, len(networks)))
 
     def _is_unfinished(self) -> NDArray[np.bool_]:
-        """Return the mask of states with words left on the stack or in the buffer."""
+        """Return a mask, (states,), of the states with words left on the stack or in the buffer."""
         is_unfinished: NDArray[np.bool_] = (self.stack_top != self.missing) | (
             self.buffer_front != self.missing
         )
@@ -1111,7 +1120,7 @@ class _EnsembleStates(ParserStates):
         """Keep only the states where ``is_active`` (states,) is true.
 
         Replaces ``stack_top``, ``buffer_front``, ``missing`` and ``table_offset`` by new arrays;
-        the tables that ``table_offset`` points into stay whole.
+        other arrays keep all words.
         """
         self.stack_top, self.buffer_front = self.stack_top[is_active], self.buffer_front[is_active]
         self.missing, self.table_offset = self.missing[is_active], self.table_offset[is_active]
