@@ -42,21 +42,23 @@ from textrank.language.segmentation import (
 
 
 class FileReader:
-    """Base class of the readers in this package: a callable corpus that can be read in parts.
+    """Base class of the readers in this package: callables that iterate over the Docs of a file.
 
-    Subclasses are frozen dataclasses of settings and implement ``read``.
+    Subclasses are frozen dataclasses of settings and implement ``read``, which can also read only
+    some of the documents.
     """
 
     def __call__(self, nlp: Language) -> Iterator[Doc]:
-        """Iterate over all documents, analysed by ``nlp``."""
+        """Iterate over all documents, analysed by ``nlp``; equal to ``read(nlp)``."""
         return self.read(nlp)
 
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
         """Iterate over the documents in file order, analysed by ``nlp``.
 
-        With ``item_filter`` only the wanted documents are parsed, and sentences that ``nlp`` does
-        not set are not split (see ``ItemFilter``). None reads all. Readers yield Docs with an id in
-        ``doc.user_data["document"]`` and raise ValueError for a file they cannot read.
+        With ``item_filter`` only the documents that it selects are parsed, and a Doc for which
+        neither file nor ``nlp`` sets sentence boundaries is not split into sentences. None reads
+        all. Readers yield Docs with an id in ``doc.user_data["document"]`` and raise ValueError for
+        a file they cannot read.
         """
         raise NotImplementedError
 
@@ -86,7 +88,8 @@ class ConcatCorpus(FileReader):
         """Iterate over the documents of all corpora, with ids ``<corpus>/<document>``.
 
         Corpora come in the order of the mapping. The id of each Doc is changed in place; a missing
-        one counts as "". ``item_filter`` is passed to every corpus, so its numbers run on.
+        one counts as "". ``item_filter`` is passed to every corpus; it numbers documents across all
+        of them.
         """
         for name, reader in self.corpora.items():
             for doc in read_corpus(reader, nlp, item_filter):
@@ -126,11 +129,12 @@ class ReadOptions:
     encoding: str | None = None
 
     def apply_to(self, reader: Any) -> Any:
-        """Return a copy of ``reader`` with these options set, as far as it has such fields.
+        """Return a copy of ``reader`` with these options set, where it has fields of these names.
 
-        A ``ConcatCorpus`` passes them on to its corpora. A reader that is not a dataclass (a
-        plugin's) is returned unchanged. Options that are None or False leave the reader's settings.
-        Raises ValueError if an encoding is given that the reader does not take.
+        For a ``ConcatCorpus`` the options are applied to each of its corpora. A reader that is not
+        a dataclass (a plugin's) is returned unchanged. Options that are None or False leave the
+        reader's settings. Raises ValueError if an encoding is given and the reader has no such
+        setting.
         """
         if isinstance(reader, ConcatCorpus):
             corpora = {name: self.apply_to(part) for name, part in reader.corpora.items()}
@@ -267,7 +271,7 @@ class Record:
     def _check_encodable(self, what: str, words: str) -> None:
         """Raise ValueError if ``words`` cannot be encoded as UTF-8.
 
-        That is so if it holds half of a surrogate pair. ``what`` describes the words in the
+        Only a string with half of a surrogate pair cannot. ``what`` describes the words in the
         message.
         """
         if words.isascii():
@@ -321,8 +325,8 @@ class Record:
 def check_mention_text(location: str, text: str, mention: Mention, words: str) -> None:
     """Raise ValueError unless the text at a mention's offsets is ``words``.
 
-    Only the white-space separated words are compared, so a blank may be a newline. Pieces of the
-    mention are joined by a blank. ``location`` begins the message.
+    Only the white-space separated words are compared, so a space may be a newline. Pieces of the
+    mention are joined by a space. ``location`` begins the message.
     """
     covered_text = " ".join(text[start:end] for start, end in mention.pieces)
     if covered_text.split() != words.split():
@@ -379,7 +383,7 @@ def build_docs(
     split_sentences = SentenceSplitter(final=True)
 
     def parse_doc(item: S) -> tuple[Record, Doc]:
-        """Parse an item and build its Doc, not yet analysed."""
+        """Parse an item and build its Doc, on which no component of ``nlp`` has run."""
         record = parse(item)
         return record, _build_doc(record, nlp, cut)
 
@@ -394,10 +398,10 @@ def build_docs(
 
 
 def _batches(parsed: Iterable[tuple[Record, Doc]]) -> Iterator[list[tuple[Record, Doc]]]:
-    """Group records and Docs for ``nlp.pipe``, in order.
+    """Group records and Docs into batches for ``nlp.pipe``, in order.
 
-    A batch has at most ``BATCH_DOCS`` documents and ends after the one with which its texts exceed
-    ``MAX_CHUNK_CHARACTERS``. No batch is empty.
+    A batch ends when it has ``BATCH_DOCS`` documents, or after the document with which its texts
+    exceed ``MAX_CHUNK_CHARACTERS`` in all. No batch is empty.
     """
     batch: list[tuple[Record, Doc]] = []
     size = 0
@@ -416,10 +420,10 @@ def _analyse_batch(
 ) -> list[Doc]:
     """Run all components of ``nlp`` on a batch and return its Docs, in order.
 
-    If a component fails, the documents are processed again one by one, with new Docs: with
-    ``skip_bad`` a failing one is left out with a warning, otherwise the error is raised with a note
-    that names it (without a note if the batch has one document only). ``cut`` says whether tokens
-    of new Docs are split at the edges of mentions.
+    If a component fails, the documents are processed again one by one, with new Docs. With
+    ``skip_bad`` a document that fails again is left out with a warning; otherwise the error is
+    raised, with a note that names the document unless it is the only one of the batch. ``cut`` says
+    whether tokens of new Docs are split at the edges of mentions.
     """
     try:
         return list(pipe_long(nlp, [doc for _, doc in batch]))
@@ -441,8 +445,8 @@ def _analyse_batch(
 def _build_doc(record: Record, nlp: Language, cut: bool) -> Doc:
     """Tokenize a record and set sentence starts, mentions, gold and ``user_data``.
 
-    Of ``nlp`` only the tokenizer runs. Mentions and gold that are None stay unset. ``cut`` splits
-    tokens at the edges of mentions.
+    Of ``nlp`` only the tokenizer runs. Mentions and gold that are None stay unset. If ``cut``,
+    tokens are split at the edges of mentions.
     """
     doc = tokenize(nlp, record.text)
     if cut and record.mentions:
@@ -480,9 +484,9 @@ def _split_tokens(doc: Doc, edges: set[int]) -> Doc:
 def _set_record_sentences(doc: Doc, record: Record) -> None:
     """Mark the first token at or after each of ``record.breaks`` as a sentence start, in place.
 
-    The first token always is one. White space between two sentences belongs to the first, unless
-    the file gives all sentences (``record.sentences``); then all other tokens are marked as no
-    start.
+    The first token is always marked. If ``record.sentences``, the breaks are all sentence starts
+    and all other tokens are marked as none. Otherwise other tokens stay undecided, and a token of
+    white space is skipped, so that it belongs to the sentence before.
     """
     if not record.breaks:  # most rows of a table: spare them the arrays
         set_sentence_starts(doc, (0,), final=record.sentences)
@@ -501,14 +505,14 @@ def _set_record_sentences(doc: Doc, record: Record) -> None:
 
 
 def set_mentions(doc: Doc, mentions: Sequence[Mention]) -> None:
-    """Set ``doc.spans["entities"]`` to the tokens that overlap each mention.
+    """Set ``doc.spans["entities"]`` to one span per mention: the tokens that overlap it.
 
     Tokens of white space do not count. A mention that overlaps no token is left out; gold relations
     can still refer to it. What a Span cannot hold goes to ``doc.user_data``, by mention id:
-    ``pieces`` (tokens of discontinuous names), ``offsets`` (character ranges that are not token
-    boundaries) and ``identifiers``; the first identifier is also the span's ``kb_id_``. An earlier
-    span group and earlier ``pieces`` and ``offsets`` are replaced, earlier ``identifiers`` only if
-    a mention has some.
+    ``pieces`` (tokens of discontinuous names), ``offsets`` (character ranges, if they are not those
+    of tokens) and ``identifiers``; the first identifier is also the span's ``kb_id_``. Earlier
+    spans, ``pieces`` and ``offsets`` are replaced, earlier ``identifiers`` only if a mention has
+    some.
     """
     starts = [token.idx for token in doc]
     ends = [token.idx + len(token) for token in doc]
@@ -540,8 +544,8 @@ def set_mentions(doc: Doc, mentions: Sequence[Mention]) -> None:
 def _covered_tokens(doc: Doc, starts: list[int], ends: list[int], mention: Mention) -> list[int]:
     """Return the sorted indices of non-space tokens that overlap any piece of a mention.
 
-    [] if there are none. ``starts`` and ``ends`` are the character offsets of all tokens, ends
-    exclusive.
+    The result is [] if there are none. ``starts`` and ``ends`` are the character offsets of all
+    tokens, ends exclusive.
     """
     indices: set[int] = set()
     for start, end in mention.pieces:
@@ -565,7 +569,7 @@ def _token_ranges(doc: Doc, tokens: Sequence[int]) -> tuple[tuple[int, int], ...
 
 
 def _format_ranges(mention: Mention) -> str:
-    """Return the character ranges of a mention as text, ``0-5,9-12``."""
+    """Return the character ranges of a mention as text, such as ``0-5,9-12``, ends exclusive."""
     return ",".join(f"{start}-{end}" for start, end in mention.pieces)
 
 
@@ -593,11 +597,11 @@ WINDOWS_DEVICES = frozenset(
 
 @dataclass
 class UniqueFileNames:
-    """File names made of document ids that are different files on every system.
+    """Maker of file names from document ids that are different files on every system.
 
-    Windows and macOS take "a" and "A" for one file, and Windows has names of devices. A letter that
-    would make such a name is percent-encoded, so that decoding a name always gives the id.
-    ``stem_ids`` has the ids by the names given so far, in lower case, and grows with each call of
+    Windows and macOS take "a" and "A" for one file, and Windows reserves names of devices. A letter
+    that would make such a name is percent-encoded, so that decoding a name always gives the id.
+    ``stem_ids`` maps the names given so far, in lower case, to the ids, and grows with each call of
     ``name_for``.
     """
 
@@ -606,7 +610,7 @@ class UniqueFileNames:
     def name_for(self, doc: Doc) -> str:
         """Return the document's id as a file name without suffix, and remember it.
 
-        All characters but ASCII letters, digits, blanks and ``_.-~`` are percent-encoded. So are
+        All characters but ASCII letters, digits, spaces and ``_.-~`` are percent-encoded. So are
         all letters of a name that differs from an earlier one in case only, and the first letter
         and capitals of a name that Windows reserves.
 
@@ -642,12 +646,12 @@ def _encode(name: str, letters: str) -> str:
 
 
 def get_mentions(doc: Doc) -> list[Mention]:
-    """Return the names in ``doc.spans["entities"]`` with their character ranges, in that order.
+    """Return the names in ``doc.spans["entities"]`` as mentions, in that order.
 
-    Spans without an id are numbered T1, T2, …, skipping ids in use. Ranges are those of the file
-    (``user_data["offsets"]``) where they are known, else those of the tokens. Identifiers are those
-    of the file (``user_data["identifiers"]``) if the span's ``kb_id_`` is one of them, else the
-    ``kb_id_`` alone, if any. Without the span group the result is [].
+    Spans without an id are numbered T1, T2, …, skipping ids in use. Character ranges are those of
+    the file (``user_data["offsets"]``) where these are stored, else those of the tokens.
+    Identifiers are those of the file (``user_data["identifiers"]``) if the span's ``kb_id_`` is one
+    of them, else the ``kb_id_`` alone, if any. Without the span group the result is [].
     """
     offsets: Mapping[str, list[list[int]]] = doc.user_data.get("offsets", {})
     identifiers: Mapping[str, list[str]] = doc.user_data.get("identifiers", {})
@@ -681,15 +685,15 @@ def get_relations(doc: Doc, source: str = "gold") -> list[dict[str, Any]]:
     -------
     list of dict
         ``{"entities": [id, id], "label": bool, …}`` with ids as in ``get_mentions``; results of a
-        task also have ``score``, probabilities, and ``type``, ``status`` and ``direction`` where
-        known. Gold rows that are not pairs, and results without ``spans``, are left out; [] if
-        there is no gold or no result.
+        task also have ``score``, probabilities, and ``type``, ``status`` and ``direction`` if the
+        task gave them. Gold rows that are not pairs, and results without ``spans``, are left out;
+        [] if there is no gold, or the task has not run on the Doc.
 
     Raises
     ------
     ValueError
         If no extension ``textrank_<source>`` is registered, or a result refers to characters that
-        are not an entity. A Doc on which a registered task has not run gives [].
+        are not an entity.
     """
     if source == "gold":
         rows = doc.user_data.get("gold") or []
@@ -713,9 +717,10 @@ def _result_to_relation(
 ) -> dict[str, Any]:
     """Convert a result row of a task to ``{"entities": [id, id], "label": bool, …}``.
 
-    ``ids`` maps the character range of an entity to its id; raises ValueError for a range that is
-    not an entity. ``row["spans"]`` holds the ranges and ``row["interacts"]`` the answer; a missing
-    answer is False. ``score``, probabilities, type, status and direction are kept if given.
+    ``row["spans"]`` holds the character ranges of the entities and ``row["interacts"]`` the answer;
+    a missing answer is False. Score, probabilities, type, status and direction are copied unless
+    missing or None. ``ids`` maps the character range of an entity to its id; raises ValueError for
+    a range that it lacks.
     """
     ranges = [(start, end) for start, end in row["spans"]]
     if unknown_ranges := [pair for pair in ranges if pair not in ids]:
@@ -731,15 +736,15 @@ def _result_to_relation(
 
 
 def mention_text(doc: Doc, mention: Mention) -> str:
-    """Return the text of a mention, its pieces joined by a blank."""
+    """Return the text of a mention, with its pieces joined by a space."""
     return " ".join(doc.text[start:end] for start, end in mention.pieces)
 
 
 def list_files(path: str, *endings: str) -> list[Path]:
     """Return the files of a folder with one of these endings, plain or ``.gz``, sorted by path.
 
-    A path that is not a folder is returned as the only file, whatever its ending and whether it
-    exists or not. Raises ValueError if the folder has none. Subfolders are not searched.
+    Subfolders are not searched. Raises ValueError if the folder has no such file. A path that is
+    not a folder is returned as the only file, whatever its ending and whether it exists or not.
     """
     folder = Path(path)
     if not folder.is_dir():
