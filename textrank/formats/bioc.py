@@ -55,9 +55,9 @@ class BioCXML(AnnotatedFile):
     """Documents of a BioC XML collection, read one at a time.
 
     Passages are joined by newlines. Offsets in the file count characters from the start of the
-    document; gaps between passages are allowed. Annotations become entities, typed by the infon
-    ``type``, with the infon ``identifier`` in ``doc.user_data["concepts"]``. Relations of two
-    annotations become gold (false if an infon ``label`` is "false"), others go to
+    document; gaps between passages are allowed. Annotations become entities, with the infon
+    ``type`` as label and the infon ``identifier`` in ``doc.user_data["concepts"]``. Relations of
+    two annotations become gold (false if an infon ``label`` is "false"), others go to
     ``doc.user_data["events"]``.
     """
 
@@ -94,7 +94,7 @@ class BioCJSON(AnnotatedFile):
         return _build_bioc_docs(self, self._trees(), nlp, item_filter)
 
     def _trees(self) -> Iterator[Node]:
-        """Iterate over the documents of all lines, or of the one JSON value that the file is.
+        """Iterate over the documents of the file, which is one JSON value or one per line.
 
         Raises ValueError for a line or value that is not a BioC document or collection.
         """
@@ -123,10 +123,11 @@ class BioCJSON(AnnotatedFile):
 
 
 def _iter_documents(value: object, location: str) -> Iterator[Node]:
-    """Iterate over the documents of a collection, of a list of either, or of one document.
+    """Iterate over the documents of a parsed JSON value.
 
-    ``value`` is parsed JSON. Answers of the PubTator3 service, which wrap documents, are accepted
-    too. Raises ValueError, beginning with ``location``, for anything else.
+    The value is a document, a collection (``documents``), an answer of the PubTator3 service
+    (``PubTator3``), or a list of these. Raises ValueError, beginning with ``location``, for
+    anything else.
     """
     top = value if isinstance(value, list) else [value]
     for part in top:
@@ -147,13 +148,13 @@ def _iter_documents(value: object, location: str) -> Iterator[Node]:
 def _build_bioc_docs(
     reader: AnnotatedFile, trees: Iterable[Node], nlp: Language, item_filter: ItemFilter | None
 ) -> Iterator[Doc]:
-    """Build the Docs of BioC nodes with the settings of ``reader``.
+    """Iterate over the Docs of BioC nodes, built with the settings of ``reader``.
 
-    A document without mentions leaves names to ``nlp`` unless ``reader.annotated``.
+    A document without mentions leaves names and relations to ``nlp`` unless ``reader.annotated``.
     """
 
     def record(tree: Node) -> Record:
-        """Parse a document; without mentions, they and gold are None unless ``annotated``."""
+        """Parse a document; without mentions, mentions and gold are None unless ``annotated``."""
         parsed = _build_record(tree, reader.path)
         if parsed.mentions or reader.annotated:
             return parsed
@@ -173,7 +174,7 @@ def _build_bioc_docs(
 def _element_to_node(element: Element) -> Node:
     """Convert an XML element to the shape of BioC JSON, recursively.
 
-    Attributes, ids, offsets and texts stay strings; ``infons`` are a dict by key, and lists of
+    Attributes, ids, offsets and texts stay strings; ``infons`` become a dict by key. The lists of
     children (``passages`` and so on) are present even if empty.
     """
     tree: Node = {name: element.get(name) for name in element.attrib}
@@ -256,8 +257,8 @@ class _DocumentBuilder:
     def add_passage(self, passage: Node) -> None:
         """Append the text of a passage, or of its sentences with the gaps between their offsets.
 
-        A passage begins on a new line. Between sentences there are as many blanks as the offsets
-        say, but one if they say a negative number or more than 80. A passage with text but without
+        A passage begins on a new line. Between two sentences come as many spaces as the offsets
+        leave room for, but one if that is negative or more than 80. A passage with text but without
         sentences sets ``sentences`` to False.
         """
         parts = self.rows(passage, "sentences")
@@ -286,9 +287,10 @@ class _DocumentBuilder:
         """Add the annotations of a passage, sentence or document to ``mentions`` and ``concepts``.
 
         ``leaves`` hold the text of ``part`` and are searched first. An annotation without locations
-        is skipped; one without an id is called T<number>. Its label is the infon ``type``; the
-        infon ``identifier`` goes to ``concepts`` unless it is empty or "-". Raises ValueError if it
-        begins outside of all text, or the text there differs from the one it gives.
+        is skipped; one without an id is called T<number>, and one whose id is taken gets another
+        (``make_unique``). Its label is the infon ``type``; the infon ``identifier`` goes to
+        ``concepts`` unless it is empty or "-". Raises ValueError if the annotation begins outside
+        of all text, or the text there differs from the one that the annotation gives.
         """
         for row in self.rows(part, "annotations"):
             name = self.make_unique(str(row.get("id") or f"T{len(self.mentions) + 1}"))
@@ -307,10 +309,10 @@ class _DocumentBuilder:
                 self.concepts[name] = infons["identifier"]
 
     def make_unique(self, name: str) -> str:
-        """Return ``name``, or ``name.2``, ``name.3``, … if it is taken.
+        """Return ``name``, or ``name.2``, ``name.3``, … if a mention has this id already.
 
-        The name is then marked as doubled. Some files number the annotations of each passage from
-        1. The result is not yet added to ``names``.
+        In the second case ``name`` is added to ``doubled``. Some files number the annotations of
+        each passage from 1. The result is not yet added to ``names``.
         """
         if name not in self.names:
             return name
@@ -320,9 +322,9 @@ class _DocumentBuilder:
     def piece(self, piece: Node, name: str, leaves: list[_Leaf]) -> tuple[int, int]:
         """Return the character range of a location in the joined text, end exclusive.
 
-        Its own ``leaves`` are tried before all others, since offsets may be ambiguous. Raises
-        ValueError if it begins outside of all; ``name`` is the annotation for that message. The end
-        is not checked here.
+        ``leaves`` are searched before all others, since offsets may be ambiguous. Raises ValueError
+        if the location begins outside of all leaves; ``name`` is the annotation's id for that
+        message. The end is not checked here.
         """
         start, length = self.number(piece, "offset"), self.number(piece, "length")
         for leaf in chain(leaves, self.leaves):
@@ -339,9 +341,9 @@ class _DocumentBuilder:
         """Add the relations of a node: pairs of mentions to ``gold``, others to ``events``.
 
         A pair has exactly two nodes, which are different mentions; unknown ids make an event. A
-        pair is false only if its infon ``label`` is "false" in any case. Roles are kept unless they
-        are Arg1 and Arg2. Call it after all annotations are added. Raises ValueError if a relation
-        refers to an id that two annotations share.
+        pair is false only if its infon ``label`` is "false", in any case. Roles are kept unless
+        they are Arg1 and Arg2 or empty. All annotations must have been added before. Raises
+        ValueError if a relation refers to an id that two annotations share.
         """
         for row in self.rows(part, "relations"):
             infons = self.infons(row)
@@ -368,9 +370,9 @@ class _DocumentBuilder:
                 self.events.append({**event, "arguments": pairs})
 
     def rows(self, tree: Node, key: str) -> list[Node]:
-        """Return the list of objects ``tree[key]``; [] if it is missing, null or otherwise empty.
+        """Return the list of objects ``tree[key]``; [] if it is missing, null or empty.
 
-        Raises ValueError, with the location, if it is anything else.
+        Raises ValueError, with the location, if it is not a list of objects.
         """
         rows = tree.get(key) or []
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
@@ -380,7 +382,7 @@ class _DocumentBuilder:
         return rows
 
     def infons(self, tree: Node) -> dict[str, str]:
-        """Return the infons of a node as strings, without nulls; {} if there are none.
+        """Return the infons of a node with values as strings, without nulls; {} if there are none.
 
         Raises ValueError if they are not an object.
         """
@@ -442,9 +444,9 @@ def _build_record(tree: Node, path: str) -> Record:
 def write_bioc_json(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
     """Write a BioC JSON collection to ``path``, replaced atomically.
 
-    ``source`` selects the relations: "gold", or the name of a task whose results the Docs carry.
-    Events become relations with more nodes; equivalences and attributes of brat are lost. Raises
-    ValueError for a Doc without an id or without sentence boundaries.
+    ``source`` selects the relations: "gold", or the name of a task whose results the Docs have.
+    Events become relations with their trigger and arguments as nodes; equivalences and attributes
+    of brat are lost. Raises ValueError for a Doc without an id or without sentence boundaries.
     """
     with open_atomic(path) as out:
         header = {"source": "textrank", "date": "", "key": "", "infons": {}}
@@ -458,9 +460,9 @@ def write_bioc_json(docs: Iterable[Doc], path: str, *, source: str = "gold") -> 
 def write_bioc_xml(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
     """Write a BioC XML collection to ``path``, replaced atomically.
 
-    ``source`` selects the relations: "gold", or the name of a task whose results the Docs carry.
-    The content is that of ``write_bioc_json``. Raises ValueError for a Doc without an id or without
-    sentence boundaries, and for a character that XML cannot hold.
+    ``source`` selects the relations: "gold", or the name of a task whose results the Docs have. The
+    content is that of ``write_bioc_json``. Raises ValueError for a Doc without an id or without
+    sentence boundaries, and for a character that XML cannot represent.
     """
     with open_atomic(path) as out:
         out.write(
@@ -476,7 +478,8 @@ def _doc_to_node(doc: Doc, source: str) -> Node:
     """Convert a Doc to a BioC document in the shape of BioC JSON.
 
     An annotation is stored in the passage that contains it, or in the document if none does.
-    ``source`` selects the relations, numbered R1, R2, …; events follow them under their own ids.
+    ``source`` selects the relations as in ``get_relations``; they are numbered R1, R2, … and
+    followed by the events, under their own ids.
     """
     mentions = get_mentions(doc)
     concepts = _find_concepts(doc, mentions)
@@ -507,8 +510,8 @@ def _iter_passage_bounds(doc: Doc) -> Iterator[list[int]]:
     """Iterate over the sentence starts of each passage, followed by the end of the passage.
 
     All are character offsets in the Doc; the end is exclusive and leaves out the newline between
-    two passages. A passage begins where a sentence follows a newline. An empty Doc gives one list
-    with its end, 0, only.
+    two passages. A passage begins with the Doc and at each sentence that follows a newline. An
+    empty Doc gives one list, [0].
     """
     starts = [sentence.start_char for sentence in doc.sents]
     bounds: list[int] = []
@@ -523,8 +526,8 @@ def _iter_passage_bounds(doc: Doc) -> Iterator[list[int]]:
 def _passage_to_node(text: str, bounds: list[int]) -> Node:
     """Convert the text between sentence bounds to a BioC passage with one node per sentence.
 
-    ``bounds`` are sentence starts and the end, as from ``_iter_passage_bounds``. Blanks at the end
-    of a sentence are dropped except in the last.
+    ``bounds`` are sentence starts and the end, as yielded by ``_iter_passage_bounds``. Spaces at
+    the end of a sentence are dropped except in the last.
     """
     sentences: list[Node] = []
     for start, end in pairwise(bounds):
@@ -549,8 +552,8 @@ def _find_concepts(doc: Doc, mentions: Sequence[Mention]) -> dict[str, str]:
     """Return the concepts of mentions by mention id: those of the file, else their identifiers.
 
     ``mentions`` are those of ``get_mentions``. Concepts of the file are ``user_data["concepts"]``,
-    all of which are returned; the identifier is the span's ``kb_id_``. An NCBI Gene id is written
-    as its number, as in PubTator, others as CURIEs. Mentions without either are left out.
+    all of which are returned; the identifier is the span's ``kb_id_``, of which the prefix
+    ``ncbigene:`` is removed, as in PubTator. Mentions without either are left out.
     """
     concepts = {
         mention.id: span.kb_id_.removeprefix("ncbigene:")
@@ -576,8 +579,8 @@ def _mention_to_node(doc: Doc, mention: Mention, concepts: Mapping[str, str]) ->
 def _relation_to_node(name: str, row: dict[str, Any]) -> Node:
     """Convert a row of ``get_relations`` to a BioC relation with id ``name``.
 
-    Type, label ("true" or "false"), score, probability, status and direction become infons; roles
-    are Arg1 and Arg2 unless given.
+    Type, label ("true" or "false"), score, probability, status and direction become infons; the
+    last four only if the row has them. Roles are Arg1 and Arg2 unless given.
     """
     infons = {"type": str(row.get("type", "")), "label": str(bool(row.get("label"))).lower()}
     keys = ("score", "probability", "status", "direction")
@@ -629,11 +632,11 @@ Block = list[tuple[int, str]]
 class PubTator(AnnotatedFile):
     """Documents in PubTator's format, separated by blank lines.
 
-    ``id|t|title`` and ``id|a|abstract`` give the text, with one character between the two for the
-    offsets; then tab-separated ``id, start, end, words, type, concept``. Mentions are numbered T1,
-    T2, …; their concepts go to ``doc.user_data["concepts"]``. Concepts of genes are NCBI Gene
-    numbers and become identifiers (``ncbigene:7157``), the first of them ``span.kb_id_``. Relations
-    hold between concepts of the document and not between mentions, so they are not gold: they go to
+    ``id|t|title`` and ``id|a|abstract`` give the text; offsets count one character between the two.
+    Then come tab-separated ``id, start, end, words, type, concept``. Mentions are numbered T1, T2,
+    …; their concepts go to ``doc.user_data["concepts"]``. Concepts of genes are NCBI Gene numbers
+    and become identifiers (``ncbigene:7157``), the first of them ``span.kb_id_``. Relations hold
+    between concepts of the document and not between mentions, so they are not gold: they go to
     ``doc.user_data["concept_relations"]`` as ``[type, concept, concept, …]``.
     """
 
@@ -687,7 +690,7 @@ def _iter_blocks(path: str, limit: int) -> Iterator[Block]:
     """Iterate over groups of ``(line number, line)`` between blank lines; no group is empty.
 
     ``limit`` is the largest number of bytes of a group, which is a document. Raises ValueError for
-    a larger one as soon as so much of it was read.
+    a larger one as soon as more than that has been read.
     """
     block: Block = []
     budget = ItemBudget(path, limit)
@@ -742,10 +745,10 @@ def _read_fields(
 
 
 def _gene_curies(label: str, concept: str) -> tuple[str, ...]:
-    """Return the CURIEs (``ncbigene:7157``) of a gene's concept, in order; () for other labels.
+    """Return the CURIEs (``ncbigene:7157``) in the concept of a gene, in order.
 
-    A label is a gene's if it contains "gene" in any case. Numbers in parentheses are species and
-    are skipped, as are numbers after a colon.
+    The result is () unless ``label`` contains "gene" in any case. Numbers in parentheses, which are
+    species, and numbers after a colon are skipped.
     """
     if "gene" not in label.lower():
         return ()
@@ -762,14 +765,13 @@ PUBTATOR_RELATIONS: Mapping[str, str] = {
 
 
 def write_pubtator(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
-    """Write title (the first line of the text), rest and mentions of each document to ``path``.
+    """Write title (the first line of the text), abstract (the rest) and mentions of each document.
 
     PubTator has no relations between mentions, so gold is lost; relations of concepts are kept.
     With the name of a task as ``source``, its positive results become relations of concepts instead
-    of those of the file, where both names have an identifier; see ``PUBTATOR_RELATIONS``. The file
-    is replaced atomically. A discontinuous name, or an id that
-    is missing or has blanks or ``|``, raises ValueError. Tabs, and newlines after the first, become
-    blanks.
+    of those of the file, where both names have an identifier; see ``PUBTATOR_RELATIONS``. Tabs, and
+    newlines after the first, become spaces. The file ``path`` is replaced atomically. Raises
+    ValueError for a discontinuous name, and for an id that is missing or has white space or ``|``.
     """
     with open_atomic(path) as out:
         for doc in docs:
@@ -780,8 +782,8 @@ def _iter_pubtator_lines(doc: Doc, source: str) -> Iterator[str]:
     """Iterate over the lines of one document, without line ends; the last one is blank.
 
     ``source`` is "gold", which writes the concept relations of the file, or a task, whose positive
-    results are written instead. Raises ValueError if the id is missing or has blanks or ``|``, a
-    name is in several pieces, or the task is not registered.
+    results are written instead. Raises ValueError if the id is missing or has white space or ``|``,
+    a name is in several pieces, or the task is not registered.
     """
     name = require_document_id(doc)
     if re.search(r"[|\s]", name):
@@ -814,9 +816,9 @@ def _relate_concepts(
 ) -> list[list[str]]:
     """Return ``[type, concept, concept]`` of positive relations, each once, in their order.
 
-    ``rows`` are those of ``get_relations``, ``concepts`` those of ``_find_concepts``. The acting
-    concept comes first where the direction is known. Relations of a name without a concept, or of
-    a concept with itself, are left out.
+    ``rows`` are those of ``get_relations``, ``concepts`` those of ``_find_concepts``. The types are
+    those of ``PUBTATOR_RELATIONS``. The acting concept comes first where the direction is known.
+    Relations of a name without a concept, or of a concept with itself, are left out.
     """
     relations: dict[tuple[str, str, str], None] = {}
     for row in rows:
@@ -829,5 +831,5 @@ def _relate_concepts(
 
 
 def _flatten(text: str) -> str:
-    """Replace each tab, newline and carriage return by a blank, keeping the length."""
+    """Replace each tab, newline and carriage return by a space, keeping the length."""
     return re.sub(r"[\t\n\r]", " ", text)
