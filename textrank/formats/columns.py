@@ -60,7 +60,7 @@ class PlainText(FileReader):
     The id is the file name without suffix, percent-decoded. Names are left to the recogniser in
     ``nlp``. With ``skip_bad`` a file with an error is left out and counted in one warning.
     ``limit`` is the largest number of bytes of a file. Files may be gzip (``.txt.gz``).
-    ``encoding`` is that of all files, by a name that Python knows.
+    ``encoding`` is the encoding of all files, by a name that Python knows.
     """
 
     path: str
@@ -180,10 +180,10 @@ class JsonLines(FileReader):
 
         The id is the line number if there is none. Sentences begin at the offsets ``sentences``;
         without them newlines end a sentence if ``newlines`` is true, or if it is None and there are
-        mentions. Keys of ``USER_DATA_TYPES`` with a value of that type go to ``data``, other keys
-        that are not known to ``data["meta"]``. Mentions and gold are None if the keys ``entities``
-        and ``relations`` are missing. Raises ValueError if the line is not an object with a text,
-        or one of its entries has a wrong form.
+        mentions. Keys of ``USER_DATA_TYPES`` with a value of that type go to ``data``, all other
+        keys except ``JSON_KEYS`` to ``data["meta"]``. Mentions and gold are None if the keys
+        ``entities`` and ``relations`` are missing. Raises ValueError if the line is not an object
+        with a text, or one of its entries has a wrong form.
         """
         location = f"{self.path}, line {row[0]}"
         value = load_json(check_utf8(row[1], location), location)
@@ -224,10 +224,10 @@ class JsonLines(FileReader):
 def write_json_lines(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
     """Write one JSON object per document to ``path``, as ``JsonLines`` reads it.
 
-    ``source`` selects the relations: "gold", or the name of a task whose results the Docs carry
-    (ValueError if it is not registered). Tokens, tags and parses are lost; all else that an
-    annotation format puts on a Doc is kept. ``entities`` and ``relations`` are left out if the Doc
-    has no such span group or no gold; entries of ``user_data["meta"]`` become keys and replace
+    ``source`` selects the relations: "gold", or the name of a task whose results the Docs have
+    (ValueError if it is not registered). Tokens, tags and parses are lost; everything else that an
+    annotation format stores on a Doc is kept. ``entities`` and ``relations`` are left out if the
+    Doc has no such span group or no gold; entries of ``user_data["meta"]`` become keys and replace
     others of that name. The file is replaced atomically. Raises ValueError for a Doc without an id
     or without sentence boundaries.
     """
@@ -262,8 +262,8 @@ def is_json_integer(value: object) -> bool:
 def _parse_list(value: Mapping[str, Any], key: str, location: str, make: Any) -> list[Any]:
     """Return ``make(row, number, location)`` for each row of the list ``value[key]``.
 
-    Numbers start at 1; the location passed on also names key and number. A missing, null or empty
-    value gives []. Raises ValueError if it is not a list.
+    Numbers start at 1; the location that ``make`` gets also names key and number, for its messages.
+    A missing, null or empty value gives []. Raises ValueError if the value is not a list.
     """
     rows = value.get(key) or []
     if not isinstance(rows, list):
@@ -309,7 +309,7 @@ def _parse_ranges(rows: Sequence[Any], location: str) -> tuple[tuple[int, int], 
 def _parse_relation(row: Any, _: int, location: str) -> Mapping[str, Any]:
     """Return one row of ``relations`` unchanged; raise ValueError unless it has the right shape.
 
-    That is two strings in ``entities`` and a boolean ``label``; other keys are not checked.
+    ``entities`` must be two strings and ``label`` a boolean; other keys are not checked.
     """
     match row:
         case {"entities": [str(), str()], "label": bool()}:
@@ -341,8 +341,8 @@ class Columns(FileReader):
     """Documents of a CSV or TSV file whose first row names its columns.
 
     Title and year go to ``doc.user_data`` under these names, other columns to
-    ``doc.user_data["meta"]``. Cells may be quoted and hold newlines. The separator is a tab if the
-    first row has one, else the more frequent of comma and semicolon.
+    ``doc.user_data["meta"]``. Cells may be quoted and contain newlines. The separator is a tab if
+    the first row has one, else the more frequent of comma and semicolon.
 
     Attributes
     ----------
@@ -352,7 +352,8 @@ class Columns(FileReader):
         Columns that make up the text, joined by newlines. Empty: those of ``title``, ``abstract``
         and ``text`` that exist.
     id
-        Column of the document id; without it the id is the row number.
+        Column of the document id. If there is no such column or its cell is empty, the id is the
+        number of the row's last line, minus 1.
     skip_bad
         Leave out rows with errors and count them in one warning.
     limit
@@ -390,10 +391,10 @@ class Columns(FileReader):
     def _rows(self) -> Iterator[tuple[int, list[str], _Header]]:
         """Iterate over ``(line number, cells, header)`` of the rows after line 1.
 
-        The separator is a tab if the header has one, else the more frequent of comma and semicolon.
-        Blank lines are skipped. Raises ValueError if a column of the text is missing or the file is
-        not valid CSV. The line number is that of the row's last line. Sets the field size limit of
-        the csv module to ``MAX_CELL_CHARACTERS``.
+        The line number is that of the row's last line. The separator is a tab if the header has
+        one, else the more frequent of comma and semicolon. Blank lines are skipped. Raises
+        ValueError if a column of the text is missing or the file is not valid CSV. Sets the field
+        size limit of the csv module to ``MAX_CELL_CHARACTERS``, for the whole process.
         """
         lines = iter_lines(self.path, self.limit)
         _, first_line = next(lines, (1, ""))
@@ -437,9 +438,9 @@ class Columns(FileReader):
     def _record(self, item: tuple[int, list[str], _Header]) -> Record:
         """Make a Record of an item of ``_rows``.
 
-        Text cells are stripped and empty ones dropped; each begins a sentence. Without an id it is
-        the line number less 1. A year that is not a number is dropped. Raises ValueError for a row
-        without text or with a wrong number of cells.
+        Text cells are stripped and empty ones dropped; each begins a sentence. The id is that of
+        the cell, else the line number minus 1. A year that is not a number is dropped. Raises
+        ValueError for a row without text or with a wrong number of cells.
         """
         number, cells, header = item
         location = f"{self.path}, line {number}"
@@ -469,7 +470,7 @@ class Columns(FileReader):
 
 @dataclass(frozen=True)
 class _Header:
-    """Positions of the columns of a table, looked up once and not for every row.
+    """Positions of the columns of a table, looked up once instead of for every row.
 
     Attributes
     ----------
@@ -493,7 +494,7 @@ class _Header:
 
     @classmethod
     def from_names(cls, names: Sequence[str], text_names: tuple[str, ...], id_name: str) -> _Header:
-        """Look the columns up in the names of a first row; of equal names the last one counts.
+        """Look up the columns in the names of a first row; the last of several equal names counts.
 
         ``text_names`` must be among them, ``id_name`` need not be.
         """
@@ -524,8 +525,9 @@ def write_pairs(docs: Iterable[Doc], path: str, *, source: str = "ppi") -> None:
     """Write a CSV or TSV table of the pairs that task ``source`` judged, one per row.
 
     The columns are ``PAIR_COLUMNS``; all judged pairs are written, whatever the answer. Results are
-    in ``doc._.textrank_<source>``; a Doc without any has no rows. Raises ValueError if there is no
-    such extension or the results are not pairs. The file is replaced atomically.
+    in ``doc._.textrank_<source>``; a Doc without any has no rows. The suffix ``.csv`` (or
+    ``.csv.gz``) selects commas, any other tabs. The file is replaced atomically. Raises ValueError
+    if there is no such extension or the results are not pairs.
     """
     _write_rows(path, PAIR_COLUMNS, (row for doc in docs for row in _iter_pair_rows(doc, source)))
 
@@ -560,7 +562,7 @@ def _iter_name_rows(doc: Doc) -> Iterator[dict[str, Any]]:
     """Iterate over ``doc.spans["entities"]`` as rows with the keys ``NAME_COLUMNS``.
 
     ``name`` is plain text (``to_plain_text``) and ``id`` the span's ``kb_id_``, "" if it has none.
-    No rows without the span group.
+    Without the span group there are no rows.
     """
     for span in doc.spans.get("entities", ()):
         yield {
@@ -577,8 +579,8 @@ def _iter_pair_rows(doc: Doc, source: str) -> Iterator[dict[str, Any]]:
     """Iterate over the results of task ``source`` as rows with the keys ``PAIR_COLUMNS``.
 
     A result must have names, spans and a sentence, which becomes plain text; other values that it
-    lacks are None. No rows if the task has not run on the Doc. Raises ValueError if the extension
-    ``textrank_<source>`` is not registered or results are not pairs.
+    lacks are None. There are no rows if the task has not run on the Doc. Raises ValueError if the
+    extension ``textrank_<source>`` is not registered or the results are not pairs.
     """
     if not doc.has_extension(f"textrank_{source}"):
         raise ValueError(f"no results {source!r} on document {document_id(doc)!r}. Run the task.")
@@ -622,15 +624,15 @@ class DocBinFile(FileReader):
         """Iterate over the Docs in file order.
 
         ``nlp`` runs only on Docs without sentence starts; if it sets none either, they are split at
-        punctuation, also with ``item_filter``, which selects Docs by number (None: all). Raises
-        ValueError if the file is missing, damaged, too large or, without a filter, empty. A Doc
-        without an id is named ``<file>-<number>``, its position in the file, counted from 1.
+        punctuation, also with ``item_filter``, which selects Docs by number (None: all). A Doc
+        without an id gets ``<file>-<number>``, where the number is its position in the file, from
+        1. Raises ValueError if the file is missing, damaged, too large or, without a filter, empty.
         """
         sentencizer = Sentencizer()
         stem = Path(self.path).name.split(".")[0]
 
         def normalise(item: tuple[int, Doc]) -> Doc:
-            """Check a numbered Doc and name it after its number if it has no id."""
+            """Check and return a numbered Doc; set its id from the number if it has none."""
             number, doc = item
             _normalise_doc(doc, f"{self.path}, document {number}")
             doc.user_data.setdefault("document", f"{stem}-{number}")
@@ -649,9 +651,9 @@ class DocBinFile(FileReader):
             yield doc if doc.has_annotation("SENT_START") else sentencizer(doc)
 
     def _docs(self, nlp: Language) -> Iterator[Doc]:
-        """Iterate over the Docs, as stored.
+        """Iterate over the Docs as they are stored.
 
-        Raise ValueError if the file is damaged or too large.
+        Raises ValueError if the file is damaged or too large.
         """
         data = read_bytes(self.path, self.limit)
         _check_size(data, self.path, self.limit)
@@ -671,9 +673,10 @@ class DocBinFile(FileReader):
 
 
 def _check_size(data: bytes, path: str, limit: int) -> None:
-    """Raise ValueError if ``data`` unpacks to over ``limit`` bytes, before spaCy unpacks it.
+    """Raise ValueError if ``data`` is not zlib data or unpacks to more than ``limit`` bytes.
 
-    Also if it is not zlib data. ``path`` is used in the message.
+    It is unpacked in parts, none of which is kept, since spaCy would unpack all at once. ``path``
+    is used in the message.
     """
     unpacker = zlib.decompressobj()
     size = 0
@@ -695,9 +698,9 @@ def _normalise_doc(doc: Doc, location: str) -> Doc:
     """Restore lists in ``user_data`` (msgpack makes tuples) and set ``doc.spans["entities"]``.
 
     The spans are ``doc.ents`` unless the group exists. Changes the Doc in place and returns it.
-    Raises ValueError, beginning with ``location``, if the Doc is damaged: spaCy checks words, spans
-    and entities only when they are used. The id, and ``meta``, ``gold`` and ``concepts`` of
-    ``user_data`` must also have their types.
+    Raises ValueError, beginning with ``location``, if the Doc is damaged, since spaCy checks words,
+    spans and entities only when they are used, or if the id, or ``meta``, ``gold`` or ``concepts``
+    of ``user_data``, has the wrong type.
     """
     try:
         for spans in doc.spans.values():
@@ -733,9 +736,10 @@ def _tuples_to_lists(value: Any) -> Any:
 
 
 def write_doc_bin(docs: Iterable[Doc], path: str) -> None:
-    """Write one ``.spacy`` file with everything the Docs carry, including ``user_data``.
+    """Write one ``.spacy`` file with the token annotations, spans and ``user_data`` of the Docs.
 
-    It is built in memory first and replaces ``path`` atomically. A ``.gz`` suffix compresses it.
+    Tensors are not stored. The file is built in memory first and replaces ``path`` atomically. A
+    ``.gz`` suffix compresses it.
     """
     doc_bin = DocBin(store_user_data=True, docs=docs)
     with open_atomic_bytes(path) as out:
@@ -801,7 +805,7 @@ class ConllU(FileReader):
 
 @dataclass
 class _Block:
-    """One parse of a sentence as read: comments (``# key = value``) by key, and word lines."""
+    """One parse of a sentence as read: comments ``# key = value`` by key, and word lines."""
 
     number: int  # of its first line in the file
     comments: dict[str, str] = field(default_factory=dict)
@@ -814,9 +818,10 @@ class _Tree:
     """Parsed block; heads count the words of the sentence from 0, and the root is its own head.
 
     Lists have one entry per word: ``columns`` the ten columns of its line, ``spaces`` whether a
-    blank follows it, ``labels`` its dependency type. ``parse`` and ``score`` are the comments of
-    that name, "" if missing; ``sentence`` is the id. ``links`` are those of a linkage, left word
-    first and sorted, with words counted from 0; None for a block that is none.
+    space follows it, ``labels`` its dependency type. ``parse`` and ``score`` are the comments of
+    that name, "" if missing; ``sentence`` is the id. ``links`` are the links of a linkage
+    (``ConllU``) as (left word, right word, type), sorted, with words counted from 0; None for other
+    blocks.
     """
 
     sentence: str
@@ -883,10 +888,11 @@ def _documents(
 ) -> Iterator[tuple[str, list[_Block]]]:
     """Group adjacent blocks by document and iterate over ``(id, blocks)``.
 
-    ``name`` is the id if neither comments nor sentence ids give one. Once a comment has given an
-    id, sentence ids are no longer considered, and a block without such a comment belongs to the
-    document before it. An id that comes back later begins another document. Raises ValueError for
-    a document of more than ``limit`` bytes; ``path`` is for the message.
+    The id is that of a comment (``newdoc id`` or ``doc_id``). As long as no block has such a
+    comment, it is the sentence id without its last number, or ``name`` if that is empty; after the
+    first one, a block without such a comment belongs to the document before it. An id that comes
+    back later begins another document. Raises ValueError for a document of more than ``limit``
+    bytes; ``path`` is for the message.
     """
     current, document_blocks = "", list[_Block]()
     size = 0
@@ -957,8 +963,9 @@ def _find_gold(trees: list[_Tree]) -> _Tree | None:
 def _parse_tree(block: _Block, path: str, name: str) -> _Tree:
     """Parse and check a block; ``name`` is the sentence id if no comment gives one.
 
-    Multiword lines only decide whether a blank follows; empty nodes are skipped. Raises ValueError
-    with file and line if a line is malformed or the words do not form a tree.
+    The line of a multiword token only decides whether a space follows its last word; empty nodes
+    are skipped. Raises ValueError with file and line if a line is malformed or the words do not
+    form a tree.
     """
     comments = block.comments
     tree = _Tree(
@@ -1017,9 +1024,9 @@ def _add_word(
 ) -> None:
     """Append one word line to ``tree``, in place.
 
-    ``row`` has its ten columns. ``glued`` says for the last word of a multiword token whether no
-    blank follows it; ``until`` is the number of the last word of the latest multiword token, 0 if
-    there was none. Raises ValueError if the line is malformed.
+    ``row`` has its ten columns. ``glued`` maps the number of the last word of a multiword token to
+    whether no space follows it; ``until`` is the number of the last word of the latest multiword
+    token, 0 if there was none. Raises ValueError if the line is malformed.
     """
     if row[0] != str(len(tree.words) + 1):
         raise ValueError(f"{location}: word {row[0]!r:.40} out of order. Number the words from 1.")
@@ -1041,9 +1048,10 @@ def _add_word(
 
 
 def _check_tree(tree: _Tree, location: str) -> None:
-    """Raise ValueError unless the words form one tree with a single root; also without words.
+    """Raise ValueError unless the words form one tree with a single root.
 
-    Heads beyond the last word are refused too. ``location`` begins the message.
+    A tree without words and a head beyond the last word are refused too. ``location`` begins the
+    message.
     """
     size = len(tree.words)
     if not size:
@@ -1071,7 +1079,7 @@ def _check_tree(tree: _Tree, location: str) -> None:
 def _check_same_words(first: _Tree, tree: _Tree, path: str, block: _Block) -> None:
     """Raise ValueError unless two parses of a sentence have the same words.
 
-    ``block`` is that of ``tree``; with ``path`` it locates the error in the message.
+    ``block`` is the block of ``tree``; with ``path`` it locates the error in the message.
     """
     if first.words != tree.words:
         raise ValueError(
@@ -1115,8 +1123,8 @@ def write_conllu(docs: Iterable[Doc], path: str) -> None:
     """Write the sentences of each document with their trees to ``path``, replaced atomically.
 
     For each sentence these are the gold and candidate parses in ``user_data`` that begin at its
-    first token, else the Doc's own parse. Raises ValueError for a Doc without an id or sentence
-    boundaries, or if neither parse exists.
+    first token; if there are none, the Doc's own parse. Raises ValueError for a Doc without an id
+    or sentence boundaries, or if a sentence has neither.
     """
     with open_atomic(path) as out:
         for doc in docs:
@@ -1126,12 +1134,12 @@ def write_conllu(docs: Iterable[Doc], path: str) -> None:
 
 
 def _iter_sentence_lines(doc: Doc, sentence: Span, index: int) -> Iterator[str]:
-    """Iterate over the lines of all parses of one sentence, each ended by a blank line.
+    """Iterate over the lines of all parses of one sentence, each parse ended by a blank line.
 
-    ``index`` is the number of the sentence in the Doc, from 0; it selects the id in
-    ``user_data["sentences"]`` or, without one, makes ``<document>-<index + 1>``. Gold comes first.
+    ``index`` is the number of the sentence in the Doc, from 0. The sentence id is that of
+    ``user_data["sentences"]`` at this index, else ``<document>-<index + 1>``. Gold comes first.
     Parses of ``user_data`` belong to the sentence if their ``start`` is its first token; without
-    any, the Doc's own parse is written, and ValueError raised if it has none.
+    any, the Doc's own parse is written, or ValueError raised if it has none.
     """
     names = doc.user_data.get("sentences", [])
     name = names[index] if index < len(names) else f"{require_document_id(doc)}-{index + 1}"
@@ -1191,5 +1199,5 @@ def _iter_word_lines(sentence: Span, tree: dict[str, Any]) -> Iterator[str]:
 
 
 def _remove_tabs(text: str) -> str:
-    """Replace each tab, newline and carriage return, which end columns and lines, by a blank."""
+    """Replace each tab, newline and carriage return, which end columns and lines, by a space."""
     return re.sub(r"[\t\n\r]", " ", text)
