@@ -202,10 +202,7 @@ def _choose_writer(path: str | Path, format: str | None, source: str) -> str:
 
 
 def _accepts_source(writer: Callable[..., None]) -> bool:
-    """Return whether a writer can write the results of a task.
-
-    It then has a parameter ``source``.
-    """
+    """Return whether a writer has a parameter ``source``: then it can write task results."""
     return "source" in inspect.signature(writer).parameters
 
 
@@ -213,8 +210,8 @@ def detect_format(path: str | Path) -> str:
     """Return the key of ``READERS`` for a file or folder, from its suffix and first bytes.
 
     The content decides for unknown suffixes and those that several formats share; ``.gz`` is
-    ignored. A ``.txt`` file with an ``.ann`` file beside it is brat. A folder is "bionlp", "brat"
-    or "text" by the suffixes of its files (``.a1``, else ``.ann``, else ``.txt``).
+    ignored. A ``.txt`` file with an ``.ann`` file of the same name beside it is brat. A folder is
+    "bionlp", "brat" or "text" by the suffixes of its files (``.a1``, else ``.ann``, else ``.txt``).
 
     Raises
     ------
@@ -283,10 +280,10 @@ def _format_of_content(path: Path, beginning: str, suffix: str) -> str:
 def _is_preferences(start: str, suffix: str) -> bool:
     """Return whether a file begins like preferences.
 
-    That is a table with columns ``better`` and ``worse``, JSON lines with these keys in the first
-    line, or a JSON object whose first key is ``items`` or ``preferences``. ``start`` is the
-    beginning without white space; ``suffix`` (lower case, with its dot) selects which of the three
-    is expected, and other suffixes give False.
+    For ``.csv`` and ``.tsv`` the columns ``better`` and ``worse`` are required, for ``.jsonl`` and
+    ``.ndjson`` these keys in the first line, for ``.json`` an object whose first key is ``items``
+    or ``preferences``; other suffixes give False. ``start`` is the beginning of the file without
+    leading white space; ``suffix`` is in lower case, with its dot.
     """
     line = start.partition("\n")[0]
     if suffix in (".csv", ".tsv"):
@@ -310,7 +307,7 @@ def _read_beginning(path: Path) -> str:
 
 
 def _format_of_suffix(path: Path) -> str | None:
-    """Return the format to write under this name, perhaps one without a writer.
+    """Return the format to write under this name, which need not have a writer.
 
     No suffix means "brat", an unknown suffix None; ``.gz`` and case are ignored. ``.bioc.xml``
     counts as one suffix.
