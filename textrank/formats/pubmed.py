@@ -42,7 +42,7 @@ def tag_name(element: Element) -> str:
 def text_within(element: Element | None, without: frozenset[str] = frozenset()) -> str:
     """Return all text of an element on one line, including that of ``<i>``, ``<sub>`` and formulas.
 
-    Runs of white space become one blank. Elements with a tag in ``without`` are skipped, the text
+    Runs of white space become one space. Elements with a tag in ``without`` are skipped, the text
     after them is not. None gives "".
 
     >>> from xml.etree.ElementTree import fromstring
@@ -55,7 +55,7 @@ def text_within(element: Element | None, without: frozenset[str] = frozenset()) 
 
 
 def _iter_text(element: Element, without: frozenset[str]) -> Iterator[str]:
-    """Iterate over the text of an element in document order, with blanks around table cells.
+    """Iterate over the text of an element in document order, with spaces around table cells.
 
     Blanks also surround the other tags in ``_SPACED_TAGS``. Elements with a tag in ``without`` and
     comments are skipped, the text after them is not. Uses a stack of its own, since articles may be
@@ -120,9 +120,9 @@ class PubMedXML(FileReader):
 
         ``item_filter`` selects documents by number and takes the errors of malformed ones; None
         reads all. With it each deleted article gives an empty Doc with its PMID as id and
-        ``user_data["deleted"]``: whoever reads many files in parts needs them to drop articles of
-        earlier files. Raises ValueError if the file cannot be read and, without a filter, if it has
-        no document or (unless ``skip_bad``) a malformed one.
+        ``user_data["deleted"]``, because a caller that reads many files in parts needs them to drop
+        articles of earlier files. Raises ValueError if the file cannot be read and, without a
+        filter, if it has no document or (unless ``skip_bad``) a malformed one.
         """
         return build_docs(
             self._articles(with_deletions=item_filter is not None),
@@ -216,16 +216,17 @@ def _build_record(item: tuple[Element, str]) -> Record:
 def _labelled_text(part: Element) -> str:
     """Return the text of a part of an abstract as ``LABEL: text``.
 
-    Without a label it is the text alone. An empty part gives "".
+    Without a label it is the text alone; an empty part gives "".
     """
     text, label = text_within(part, _DUPLICATE_FORMULA_TAGS), part.get("Label", "").strip()
     return f"{label}: {text}" if label and text else text
 
 
 def _record_of_lines(name: str, rows: list[str], location: str, data: Mapping[str, Any]) -> Record:
-    """Make a Record of the lines ``rows``, each of which begins a sentence; empty ones are dropped.
+    """Make a Record with a line of text for each of ``rows`` that is not empty.
 
-    ``name`` is the document id, ``data`` goes to ``doc.user_data``. Mentions are left open.
+    Each line begins a sentence. ``name`` is the document id, ``data`` goes to ``doc.user_data``.
+    Mentions are None.
     """
     lines = [row for row in rows if row]
     breaks = [sum(len(row) + 1 for row in lines[:n]) for n in range(1, len(lines))]
@@ -239,9 +240,10 @@ def _record_of_lines(name: str, rows: list[str], location: str, data: Mapping[st
 class Medline(FileReader):
     """Titles and abstracts of a file in MEDLINE format (``PMID- ``, ``TI  - ``, ``AB  - ``).
 
-    A tag is in the first four columns; a line that begins with blanks continues the one before.
-    Blank lines separate records. Docs have the content of those of ``PubMedXML``, but every version
-    of an article is read. ``limit`` is the largest number of bytes of a line.
+    A tag is in the first four columns; a line that begins with white space continues the one
+    before. Blank lines separate records. Docs have the content of those of ``PubMedXML``, but every
+    version of an article is read. With ``skip_bad`` a record without PMID is left out and counted
+    in one warning. ``limit`` is the largest number of bytes of a line.
     """
 
     path: str
@@ -304,7 +306,7 @@ class Medline(FileReader):
 class _MedlineFields:
     """Fields of one MEDLINE record, filled line by line with ``add``.
 
-    ``fields`` has the values of each tag in order, ``tag`` is that of the last line, ``location``
+    ``fields`` maps each tag to its values in order, ``tag`` is that of the last line, ``location``
     that of the first.
     """
 
@@ -313,9 +315,9 @@ class _MedlineFields:
     location: str = ""
 
     def add(self, line: str, location: str) -> None:
-        """Add a line, in place; raise ValueError if it neither has a tag nor continues one.
+        """Add a line, in place; raise ValueError if it neither has a tag nor continues a field.
 
-        A continuation is joined by a blank. ``location`` names file and line for messages.
+        A continuation is joined by a space. ``location`` names file and line for messages.
         """
         match = re.match(r"([A-Z]{2,4}) {0,2}- ?(.*)", line)
         if match:
@@ -380,9 +382,9 @@ class JATS(FileReader):
         """Make a Record of ``(number in the file, article)``, numbered from 1.
 
         Each non-empty line of the text begins a sentence. ``data`` has the title, year and journal
-        where given, and ``sections``, pairs of heading and first character. Citation numbers are
-        removed from the element in place. Raises ValueError if the article has no metadata or no
-        id.
+        where given, and ``sections``, a list of ``[heading, first character]``. Citation numbers
+        are removed from the element in place. Raises ValueError if the article has no metadata or
+        no id.
         """
         number, article = item
         location = f"{self.path}, article {number}"
@@ -442,7 +444,8 @@ def _get_metadata(article: Element, meta: Element) -> dict[str, Any]:
 def _iter_lines_of(element: Element) -> Iterator[tuple[str, bool]]:
     """Iterate over ``(line, is heading of a section)`` of an element, in document order.
 
-    Elements that are not prose and labels are skipped. Lines may be empty.
+    Labels and elements that are not prose (``_NON_PROSE_TAGS``) are skipped. A title is a heading
+    if it belongs to a section or abstract. Lines may be empty.
     """
     for child in element:
         name = tag_name(child)
@@ -471,7 +474,10 @@ def _iter_paragraph_lines(p: Element) -> Iterator[tuple[str, bool]]:
 
 
 def _drop_citations(p: Element) -> None:
-    """Empty the citation numbers inside a paragraph, in place; the text after them stays."""
+    """Remove the citation numbers inside a paragraph, in place; the text after them stays.
+
+    These are the contents of ``<xref ref-type="bibr">``.
+    """
     for parent in p.iter():
         for child in parent:
             if tag_name(child) == "xref" and child.get("ref-type") == "bibr":
@@ -522,7 +528,7 @@ class HTML(FileReader):
     def _record(self, path: Path) -> Record:
         """Make a Record of one file; raise ValueError if it has no text or cannot be parsed.
 
-        The id is the file name without ``.gz`` and its last suffix. Mentions are left open.
+        The id is the file name without ``.gz`` and its last suffix. Mentions are None.
         """
         page = _PageText()
         try:
@@ -565,7 +571,7 @@ class _PageText(HTMLParser):
             self._separate(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        """End the title, a hidden part, or a line or word (``_separate``).
+        """End the title or a hidden part, or begin a new line or word (``_separate``).
 
         The end of a hidden part also ends hidden parts that began inside it. End tags of elements
         that have none (``</br>``) are ignored.
@@ -588,9 +594,9 @@ class _PageText(HTMLParser):
             self.lines[-1].append(data)
 
     def _separate(self, tag: str) -> None:
-        """Begin a new line at a paragraph tag.
+        """Begin a new line at a paragraph tag, or add a space at another tag that separates words.
 
-        Add a blank at a tag that otherwise separates words.
+        Other tags add nothing.
         """
         if is_paragraph_tag(f"<{tag}>"):
             self.lines.append([])
@@ -600,7 +606,7 @@ class _PageText(HTMLParser):
     def text(self) -> str:
         """Return the non-empty lines, separated by blank lines; "" if there are none.
 
-        White space inside a line, newlines included, becomes one blank.
+        White space inside a line, newlines included, becomes one space.
         """
         lines = (" ".join("".join(line).split()) for line in self.lines)
         return "\n\n".join(line for line in lines if line)
