@@ -67,7 +67,7 @@ class PPIXML(FileReader):
 
     Where the file gives tokens and ``nlp`` has a parser, these tokens are parsed too: the Doc then
     has spaCy's parse as usual and the given one in ``doc.user_data["dependencies"]``; parts of
-    speech stay as given. The tokens of ``nlp`` itself with their parse are stored as well
+    speech stay as given. The tokens that ``nlp`` itself makes, with their parse, are stored as well
     (``language.normalization.get_retokenized``). Offsets in the file count characters of the
     sentence from 0 and include the last one.
 
@@ -114,8 +114,8 @@ class PPIXML(FileReader):
     def _documents(self, nlp: Language, item_filter: ItemFilter | None) -> Iterator[Doc]:
         """Iterate over the Docs as the file gives them, not yet analysed by ``nlp``.
 
-        ``item_filter`` selects documents, None gives all. Raises ValueError for a bad one unless
-        ``skip_bad``.
+        ``item_filter`` selects documents by number, None gives all. Raises ValueError for a bad one
+        unless ``skip_bad``.
         """
 
         def build(element: Element) -> Doc:
@@ -131,7 +131,7 @@ class PPIXML(FileReader):
 def _retokenize(doc: Doc, nlp: Language) -> Doc:
     """Return a new Doc of the same text, sentences and mentions with the tokens of ``nlp``.
 
-    Components of ``nlp`` do not run.
+    Only the tokenizer of ``nlp`` runs.
     """
     retokenized = _set_sentences(
         nlp.make_doc(doc.text), [sentence.start_char for sentence in doc.sents]
@@ -141,10 +141,10 @@ def _retokenize(doc: Doc, nlp: Language) -> Doc:
 
 
 def _store_second_analysis(docs: Sequence[Doc], again: Sequence[Doc], nlp: Language) -> None:
-    """Analyse the retokenized Docs and store each with its Doc; does nothing without a parser.
+    """Run ``nlp`` on the retokenized Docs and store the words of each with its Doc, in place.
 
-    ``docs`` and ``again`` (the same documents with the tokens of ``nlp``) are parallel; ``docs``
-    are changed in place.
+    ``docs`` and ``again`` are parallel: ``again`` has the same documents with the tokens of ``nlp``
+    (``_retokenize``). Does nothing if none of ``docs`` is parsed.
     """
     if not any(doc.has_annotation("DEP") for doc in docs):
         return
@@ -153,9 +153,9 @@ def _store_second_analysis(docs: Sequence[Doc], again: Sequence[Doc], nlp: Langu
 
 
 def _set_sentences(doc: Doc, bounds: Sequence[int]) -> Doc:
-    """Make sentences begin at the characters ``bounds`` and nowhere else, in place.
+    """Make sentences begin at the characters ``bounds`` and nowhere else, in place; return the Doc.
 
-    Returns the Doc. A sentence begins with the first token at or after its character.
+    A sentence begins with the first token at or after its character.
     """
     token_offsets = [token.idx for token in doc]
     set_sentence_starts(doc, {bisect_left(token_offsets, begin) for begin in bounds}, final=True)
@@ -164,15 +164,15 @@ def _set_sentences(doc: Doc, bounds: Sequence[int]) -> Doc:
 
 @dataclass
 class _DocumentBuilder:
-    """One <document> element under construction: text so far, tokens, and what refers to them.
+    """Builder of the Doc of one <document> element: text so far, tokens and annotations.
 
-    Sentences are joined by a blank. Methods raise ValueError, naming the element, if the file is
+    Sentences are joined by a space. Methods raise ValueError, naming the element, if the file is
     malformed.
 
     Attributes
     ----------
     words, spaces, tags, starts
-        One entry per token, if the file gives tokens; ``spaces`` says whether a blank follows,
+        One entry per token, if the file gives tokens; ``spaces`` says whether a space follows,
         ``starts`` marks first tokens of sentences.
     dependencies
         ``[governor, dependent, type]`` with token indices.
@@ -198,7 +198,7 @@ class _DocumentBuilder:
         """Return the Doc with spans, gold and, if used, the tokens and dependencies of the file.
 
         Components of ``nlp`` do not run. ``user_data`` gets the id, ``origin`` (PMID or original
-        id, else ""), the ids of ``sentences``, and ``gold``. Call it once.
+        id, else ""), the ids of ``sentences``, and ``gold``. The method can be called only once.
         """
         sentences = list(self.element.iter("sentence"))
         has_tokens = self.analysis != "spacy" and self._has_analysis(sentences)
@@ -243,7 +243,7 @@ class _DocumentBuilder:
     def _has_analysis(self, sentences: Sequence[Element]) -> bool:
         """Return whether any sentence has an analysis.
 
-        Raises ValueError if some sentence then lacks the tokenization ``self.analysis``.
+        Raises ValueError if one has but some sentence lacks the tokenization ``self.analysis``.
         """
         if not any(s.find("sentenceanalyses") is not None for s in sentences):
             return False
@@ -313,9 +313,9 @@ class _DocumentBuilder:
         """Return the character range of a token, moved if its word is found nearby.
 
         ``begin`` and ``stop`` are the offsets of the file, end exclusive. If ``text`` differs there
-        from the word of the token, its first occurrence is taken that begins at or after ``end``,
-        the end of the token before, and ends at most 4 characters after ``stop``; without one the
-        offsets are kept. Raises ValueError if the token overlaps the one before.
+        from the word of the token, the first occurrence of the word is taken that begins at or
+        after ``end``, the end of the token before, and ends at most 4 characters after ``stop``; if
+        there is none, the offsets are kept. Raises ValueError if the token overlaps the one before.
         """
         word = token.get("text", "")
         if word and text[begin:stop] != word:
@@ -326,9 +326,9 @@ class _DocumentBuilder:
         return begin, stop
 
     def _fill(self, gap: str) -> None:
-        """Add the text between two tokens: one blank goes to the token before, the rest is a token.
+        """Add the text between two tokens: one space goes to the token before, the rest is a token.
 
-        The blank stays in the new token if there is no token before, or a blank follows it already.
+        The space stays in the new token if there is no token before, or a space follows it already.
         The new token has no tag. An empty ``gap`` adds nothing.
         """
         if gap.startswith(" ") and self.words and not self.spaces[-1]:
@@ -338,7 +338,7 @@ class _DocumentBuilder:
             self._add(gap, "")
 
     def _add(self, word: str, tag: str) -> None:
-        """Append a token without following blank, not marked as a sentence start."""
+        """Append a token that no space follows and that does not begin a sentence."""
         self.words.append(word)
         self.spaces.append(False)
         self.tags.append(tag)
@@ -387,7 +387,8 @@ class _DocumentBuilder:
     def _offsets(self, element: Element, length: int) -> list[tuple[int, int]]:
         """Return ``charOffset`` as ranges of the sentence in file order, ends exclusive.
 
-        Raises ValueError if it is malformed or beyond ``length``, the characters of the sentence.
+        Raises ValueError if it is malformed or a range is empty or ends beyond ``length``, the
+        number of characters of the sentence.
         """
         value = self._attribute(element, "charOffset")
         try:
@@ -445,13 +446,13 @@ def write_ppi_xml(
     analysis
         Name of the tokenization that is written.
     source
-        Relations to write: "gold", or the name of a task whose results the Docs carry.
+        Relations to write: "gold", or the name of a task whose results the Docs have.
 
     Raises
     ------
     ValueError
         If a name or a pair crosses a sentence boundary, which the format cannot express, a Doc has
-        no id, or a text has a character that XML cannot hold.
+        no id, or a text has a character that XML cannot represent.
     """
     with open_atomic(path) as out:
         out.write(f"<corpus{format_xml_attributes(source=name)}>\n")
@@ -489,7 +490,7 @@ class _DocumentWriter:
         yield "  </document>"
 
     def _mentions_by_sentence(self) -> dict[int, list[Mention]]:
-        """Return the mentions by sentence index; every sentence has an entry, perhaps [].
+        """Return the mentions by sentence index; a sentence without mentions has [].
 
         Raises ValueError if a mention or a pair crosses sentences.
         """
@@ -559,8 +560,8 @@ class _DocumentWriter:
     def _entity(self, mention: Mention, start: int) -> str:
         """Return the attributes of an <entity> as text.
 
-        The sentence begins at character ``start``; offsets written count from there and include the
-        last character.
+        The sentence begins at character ``start`` of the Doc; offsets in the attributes count from
+        there and include the last character.
         """
         ranges = ",".join(f"{a - start}-{b - start - 1}" for a, b in mention.pieces)
         text = mention_text(self.doc, mention)
@@ -571,7 +572,7 @@ class _DocumentWriter:
     def _analyses(self, sentence: Span) -> Iterator[str]:
         """Iterate over the lines of <sentenceanalyses>: dependencies and tokens.
 
-        Tokens of white space are left out, and dependencies that involve them.
+        Tokens of white space, and dependencies to or from them, are left out.
         """
         tokens = [token for token in sentence if not token.is_space]
         ids = {token.i: f"st_{number}" for number, token in enumerate(tokens, 1)}
@@ -604,8 +605,9 @@ class _DocumentWriter:
     def _arcs(self, sentence: Span, ids: dict[int, str]) -> Iterator[tuple[int, int, str]]:
         """Iterate over ``(governor, dependent, type)`` of a sentence, as token indices of the Doc.
 
-        Only arcs between tokens in ``ids`` (ids to write by token index) are given. They are those
-        in ``user_data["dependencies"]``, else spaCy's parse, else none; the root has no arc.
+        They are those in ``user_data["dependencies"]``, else spaCy's parse, else none; the root has
+        no arc. Only arcs between tokens in ``ids`` are given, which maps token indices to the ids
+        to write.
         """
         file_dependencies = self.doc.user_data.get("dependencies")
         if file_dependencies is not None:
@@ -633,7 +635,7 @@ ARCHIVE_SUFFIXES = (".tar", ".tar.gz", ".tgz")
 
 @dataclass(frozen=True)
 class JudgedDocument:
-    """Document of a query: its relevance, and its features by number ("1", "2", …).
+    """Document that was judged for a query: relevance, and features by number ("1", "2", …).
 
     ``id`` is "" if the file gives none.
     """
@@ -673,8 +675,8 @@ class Letor(FileReader):
     def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
         """Iterate over the queries in file order, one Doc each, analysed by ``nlp``.
 
-        The text of a Doc is ``query <id>``. ``item_filter`` selects queries, None gives all. A
-        malformed line raises ValueError, also with ``skip_bad``.
+        The text of a Doc is ``query <id>``. ``item_filter`` selects queries by number, None gives
+        all. A malformed line raises ValueError, also with ``skip_bad``.
         """
         queries = groupby(self.iter_judged(), key=lambda j: j.query)
         rows = ((query, [_judged_to_dict(j) for j in judged]) for query, judged in queries)
@@ -703,10 +705,10 @@ class Letor(FileReader):
             raise ValueError(f"{self.path}: no judged document in it. Name a LETOR file.")
 
     def _files(self) -> Iterator[tuple[str, Iterable[tuple[int, str]]]]:
-        """Iterate over the name and the numbered lines of each file, sorted by name in an archive.
+        """Iterate over the name and the numbered lines of each file.
 
-        A path that is not a tar archive is the only file. Lines are numbered from 1; bytes that are
-        not UTF-8 become surrogates, which parsing refuses.
+        Files of a tar archive are sorted by name; any other path is the only file. Lines are
+        numbered from 1. Bytes that are not UTF-8 become surrogates, which parsing refuses.
         """
         if not self.path.endswith(ARCHIVE_SUFFIXES):
             yield self.path, iter_lines(self.path, self.limit)
@@ -760,8 +762,8 @@ def _parse_judged(line: str, location: str) -> JudgedDocument:
     """Parse a line; raise ValueError, beginning with ``location``, if it is malformed.
 
     The line must not be blank before ``#``; the id is that of a comment ``docid = ID``, else "".
-    Numbers must be finite, feature numbers integers, not checked to be positive. A feature given
-    twice keeps its last value.
+    Numbers must be finite and feature numbers integers, but not necessarily positive. Of a feature
+    given twice, the last value counts.
     """
     fields, _, comment = check_utf8(line, location).partition("#")
     relevance, *pairs = fields.split()
@@ -789,7 +791,7 @@ def _parse_finite(text: Any) -> float:
 
 
 def _parse_docid(comment: str) -> str:
-    """Return the id in a comment ``docid = GX001``, or ""."""
+    """Return the id in a comment ``docid = GX001``; "" if the comment is another."""
     name, sign, value = comment.partition("=")
     return value.split()[0] if sign and name.strip() == "docid" and value.split() else ""
 
@@ -810,16 +812,17 @@ def _judged_to_dict(judged: JudgedDocument) -> dict[str, Any]:
 class PreferenceTable(FileReader):
     """Items with preferences between them, one Doc per item.
 
-    A CSV or TSV file has the columns ``better`` and ``worse``, and maybe ``magnitude`` (1 if
+    A CSV or TSV file has the columns ``better`` and ``worse``, and optionally ``magnitude`` (1 if
     missing) and ``query``. Their cells are the ids of items in the file ``NAME.items.csv`` beside
     it, with a column ``id`` and either ``text`` or numbers as features; without that file the cells
     are the texts themselves. JSON lines have one preference per line with the same keys, whose
     items are texts or ``{"id", "text"}`` or ``{"id", "features"}``. A JSON file is ``{"items":
     [...], "preferences": [{"better": id, "worse": id, "magnitude": 2}]}``.
 
-    ``doc.user_data["item"]`` has the features of an item, ``doc.user_data["comparisons"]`` pairs of
-    the key of a comparison and its magnitude, negative for the item that was not preferred. Items
-    of a query share an origin, so that they are held out together.
+    ``doc.user_data["item"]`` has the features of an item. ``doc.user_data["comparisons"]`` lists
+    its comparisons as pairs of a key, which both items share, and the magnitude, negative for the
+    item that was not preferred. Items of a query share an origin, so that they are held out
+    together.
 
     Attributes
     ----------
@@ -895,8 +898,9 @@ class PreferenceTable(FileReader):
     def _listed_items(self) -> Iterator[_Located]:
         """Iterate over the items of the JSON file, or of the table of items, as mappings.
 
-        Nothing if the preferences are not JSON and there is no table of items. Columns other than
-        ``id``, ``text`` and ``query`` are features, which are used only without a column ``text``.
+        There are none if the preferences are JSON lines, or a table without a table of items.
+        Columns of that table other than ``id``, ``text`` and ``query`` are features, which are used
+        only without a column ``text``.
         """
         if self._is_json:
             yield from self._json_list("items")
@@ -930,7 +934,7 @@ class PreferenceTable(FileReader):
                     yield _Located(load_json(check_utf8(line, location), location), location)
 
     def _json_list(self, key: str) -> Iterator[_Located]:
-        """Iterate over the list under ``key`` of the JSON file; nothing if the key is missing.
+        """Iterate over the list under ``key`` of the JSON file; a missing key gives nothing.
 
         The whole file is read. Raises ValueError unless it is an object and the value a list.
         """
@@ -972,7 +976,7 @@ class _Item:
     comparisons: list[tuple[str, float]]
 
     def record(self, path: str) -> Record:
-        """Return the Record of the item, with no mentions; its text is the id if it has none.
+        """Return the Record of the item, without mentions ([]); its text is the id if it has none.
 
         ``path`` is used in messages. The comparisons are shared with the item, not copied.
         """
@@ -985,7 +989,7 @@ class _Item:
 
 
 def _parse_item(value: Any, location: str) -> _Item:
-    """Return an item without comparisons from a text, which is then its id too, or from a mapping.
+    """Return an item without comparisons from a text, which is also its id, or from a mapping.
 
     The id of a mapping is its ``id``, else its ``text``; ``features`` and ``query`` are optional.
     Raises ValueError, beginning with ``location``, for anything else and for features that are not
@@ -1036,7 +1040,7 @@ def _is_table(path: str) -> bool:
 def _items_path(path: str) -> str:
     """Return the file of items beside a table: ``NAME.items.csv`` for ``NAME.csv``.
 
-    The suffix is that of the table, without ``.gz``. The file need not exist.
+    The suffix is that of the table, without ``.gz``. The file may not exist.
     """
     name = Path(path.removesuffix(".gz"))
     return str(name.with_name(f"{name.stem}.items{name.suffix}"))
@@ -1144,7 +1148,10 @@ class Reuters(FileReader):
         )
 
     def _wanted(self, article: ReutersArticle) -> bool:
-        """Return whether an article is in the selected split; only judged ones are in a split."""
+        """Return whether an article is in the selected split.
+
+        All are in "all"; only judged articles are in "TRAIN" and "TEST".
+        """
         return self.split == "all" or (article.judged and article.split == self.split)
 
     def _record(self, article: ReutersArticle) -> Record:
@@ -1182,8 +1189,8 @@ def iter_reuters_articles(
 def _iter_article_elements(text: str) -> Iterator[tuple[str, str]]:
     """Yield attributes and content of each <REUTERS> element, both as unparsed text.
 
-    Text outside of elements is ignored, and everything from an element without an end on. Takes
-    time linear in the text, also for elements without an end.
+    Text outside of elements is ignored, as is everything after the start of an element without an
+    end. Takes time linear in the text.
     """
     position = 0
     while start := ARTICLE_START.search(text, position):
@@ -1214,10 +1221,10 @@ def _parse_article(head: str, body: str) -> ReutersArticle:
 
 
 def _element_text(name: str, body: str) -> str:
-    """Return the unescaped text of the first element ``name``, without control characters.
+    """Return the unescaped text of the first element ``name``, "" if there is none.
 
-    Runs of blanks become one and the text is stripped; newlines stay. "" if there is no such
-    element.
+    Control characters become spaces, runs of spaces and tabs one space, and the text is stripped;
+    newlines stay.
     """
     content = unescape(replace_long_references(_find_element(name, body)))
     text = re.sub(r"[\x00-\x08\x0b-\x1f]", " ", content)
@@ -1225,9 +1232,9 @@ def _element_text(name: str, body: str) -> str:
 
 
 def _find_element(name: str, body: str) -> str:
-    """Return the content of the first element ``name`` without attributes, "" if there is none.
+    """Return the content of the first element ``<name>`` without attributes, not unescaped.
 
-    Also "" if it has no end tag. The content is not unescaped.
+    "" if there is none or it has no end tag.
     """
     _, start, rest = body.partition(f"<{name}>")
     content, end, _ = rest.partition(f"</{name}>")
@@ -1241,7 +1248,7 @@ def _find_element(name: str, body: str) -> str:
 class Senseval(FileReader):
     """Instances of a Senseval-2 ``.pos`` file, of a folder or of a zip archive of such files.
 
-    Each instance is one Doc with the tokens of the file. Its target word is
+    Each instance is one Doc with the tokens of the file. Its target word is the only span of
     ``doc.spans["entities"]``, with the sense as label and the lemma as ``kb_id_``. Of several
     senses the first counts. ``limit`` is the largest number of bytes of a file.
     """
@@ -1284,9 +1291,9 @@ class Senseval(FileReader):
 
 
 def _iter_instances(data: bytes, name: str) -> Iterator[tuple[Element, str]]:
-    """Iterate over ``(instance element, lemma it is about)`` of a file, in order.
+    """Iterate over ``(instance element, lemma of its target)`` of a file, in order.
 
-    An element is emptied when the next one is asked for. Raises ValueError if the file, called
+    An element is emptied when the next one is requested. Raises ValueError if the file, called
     ``name`` in the message, is not XML.
     """
     word = ""
