@@ -90,10 +90,10 @@ class Brat(FileReader):
         )
 
     def _texts(self) -> list[Path]:
-        """Return the text files, sorted.
+        """Return the text files, sorted; for a single file, ``.txt`` or ``.ann``, its text file.
 
-        Raise ValueError if an ``.ann`` file in the folder has none. For a single file, either the
-        ``.txt`` or the ``.ann``, it is the text file, not checked to exist.
+        That file is not checked to exist. Raises ValueError if an ``.ann`` file of the folder has
+        no text.
         """
         path = Path(self.path)
         if not path.is_dir():
@@ -109,8 +109,8 @@ class Brat(FileReader):
     def _record(self, path: Path) -> Record:
         """Read a text file with the annotations next to it.
 
-        Without an ``.ann`` file mentions and gold are None; the id is the percent-decoded file
-        name. Raises ValueError if a line of annotations is malformed.
+        The id is the percent-decoded file name without suffix. Without an ``.ann`` file mentions
+        and gold are None. Raises ValueError if a line of annotations is malformed.
         """
         text = read_text(path, self.limit)
         annotation_file = path.with_suffix(".ann")
@@ -135,7 +135,8 @@ class _Annotations:
 
     The methods ``_add_…`` take the three tab-separated fields of a line (id, type with arguments,
     covered words) and its location, and raise ValueError if the line is malformed. ``pairs`` are
-    the relations as read, before ``relations`` sorts them out; ``data`` goes to ``doc.user_data``.
+    all relations as read; ``relations`` returns those between mentions. ``data`` goes to
+    ``doc.user_data``.
     """
 
     text: str
@@ -220,14 +221,15 @@ class _Annotations:
     def _add_equivalence(self, _: str, body: str, __: str, location: str) -> None:
         """Append the ids of equivalent mentions, ``Equiv T1 T2``, to ``data["equivalent"]``.
 
-        The first word is dropped and the ids are not checked; the other arguments are not used.
+        The first word is dropped and the ids are not checked; only ``body`` is used.
         """
         self.data["equivalent"].append(body.split()[1:])
 
     def _add_attribute(self, name: str, body: str, _: str, location: str) -> None:
         """Append an attribute, ``Negation E1``, to ``data["attributes"]``.
 
-        It is ``[id, name, target]``, with its value if given, all texts. Nothing is checked.
+        The entry is ``[id, name, target]``, with its value as fourth if given, all strings. Nothing
+        is checked.
         """
         self.data["attributes"].append([name, *body.split(" ", 2)])
 
@@ -251,10 +253,10 @@ class _Annotations:
         return type_name, _parse_arguments(rest, location)
 
     def relations(self) -> list[dict[str, Any]]:
-        """Return the relations between two mentions as gold rows.
+        """Return the relations between two mentions as gold rows; the label of all is True.
 
-        Call it once, after all lines are read. All are true. Rows have ``roles`` unless these are
-        Arg1 and Arg2. Relations of events are moved to ``data["events"]``. Raises ValueError if an
+        Rows have ``roles`` unless these are Arg1 and Arg2. Relations of events are appended to
+        ``data["events"]``, so call it once, after all lines are read. Raises ValueError if an
         argument is unknown.
         """
         mention_ids = {mention.id for mention in self.mentions}
@@ -278,9 +280,9 @@ class _Annotations:
 
 
 def _parse_arguments(text: str, location: str) -> list[list[str]]:
-    """Return ``Arg1:T1 Arg2:T3`` as ``[role, id]`` pairs; raise ValueError if one is malformed.
+    """Return ``Arg1:T1 Arg2:T3`` as ``[role, id]`` pairs; the ids are not checked to exist.
 
-    Also if there is none. Ids are not checked to exist. ``location`` begins the message.
+    Raises ValueError, beginning with ``location``, if there is no pair or one is malformed.
     """
     parts = [part.split(":", 1) for part in text.split()]
     if not parts or any(len(part) != 2 for part in parts):
@@ -292,7 +294,7 @@ def write_brat(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
     """Write a ``.txt`` and an ``.ann`` file per document into the folder ``path``.
 
     Only relations with a true label are written, since brat cannot express others; ``source`` is
-    "gold", or the name of a task whose results the Docs carry. Mention ids become T1, T2, … unless
+    "gold", or the name of a task whose results the Docs have. Mention ids become T1, T2, … unless
     all have that form already; in that case events, equivalences and attributes, which refer to
     ids, are written too. File names are percent-encoded ids. The folder is created if needed and
     changes in one step at the end; other files in it stay.
@@ -357,7 +359,7 @@ def _iter_event_lines(doc: Doc) -> Iterator[str]:
 
 
 def _replace_blanks(text: str) -> str:
-    """Replace each run of white space by one ``_``, since types cannot contain blanks in brat."""
+    """Replace each run of white space by one ``_``, since types cannot contain spaces in brat."""
     return re.sub(r"\s+", "_", text)
 
 
@@ -478,9 +480,9 @@ class BioNLP(FileReader):
     def _record(self, item: tuple[str, DocumentFiles]) -> Record:
         """Make a Record of ``(document id, texts by suffix)``.
 
-        Without an ``.a1`` file mentions and gold are None. Newlines end sentences.
-        ``data["origin"]`` is the article that the document is a part of. Raises ValueError if the
-        text is missing or a line is malformed.
+        Newlines end sentences. ``data["origin"]`` is the article that the document is a part of.
+        Without an ``.a1`` file mentions and gold are None and newlines and origin are not used.
+        Raises ValueError if the text is missing or a line is malformed.
         """
         stem, files = item
         location = f"{self.path}, {stem}"
@@ -499,9 +501,9 @@ class BioNLP(FileReader):
         return Record(stem, text, location, annotations.mentions, gold, breaks=breaks, data=data)
 
     def _label(self, row: Mapping[str, Any]) -> bool:
-        """Return the label of a gold relation: True if its ``status`` is "asserted".
+        """Return the label of a gold relation.
 
-        Negated and speculated ones are True too unless the setting ``asserted`` is set.
+        True if its ``status`` is "asserted" or the setting ``asserted`` is False.
         """
         return row["status"] == "asserted" or not self.asserted
 
@@ -549,7 +551,9 @@ def _iter_archive_texts(path: Path, limit: int) -> Iterator[tuple[PurePosixPath,
 
 
 def _article_of(stem: str) -> str:
-    """Return the id of the article that a section belongs to; other names are returned unchanged.
+    """Return the id of the article that a section belongs to, by its file name.
+
+    Names that do not begin like a PMC or PubMed id are returned unchanged.
 
     >>> _article_of("PMC-1310901-00-TIAB"), _article_of("PMID-10072510")
     ('PMC-1310901', 'PMID-10072510')
@@ -571,10 +575,7 @@ class Event:
     arguments: tuple[tuple[str, str], ...]
 
     def arguments_of(self, role: str) -> list[str]:
-        """Return the ids of the arguments with a role, in the order of the file.
-
-        [] if there are none.
-        """
+        """Return the ids of the arguments with a role, in the order of the file; [] if none."""
         return [argument for argument_role, argument in self.arguments if argument_role == role]
 
 
@@ -597,7 +598,7 @@ class _EventAnnotations:
     marks
         Status values ("negated", "speculated") by event id.
     equivalents
-        Ids of equivalent mentions, itself included, by id of a mention that has some.
+        For each mention that has equivalents, by id: the ids of these and of the mention itself.
     """
 
     text: str
@@ -610,10 +611,11 @@ class _EventAnnotations:
     equivalents: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def read(self, line: str, location: str, *, names: bool) -> None:
-        """Parse a line of ``.a1`` (``names`` True) or ``.a2``; raise ValueError if malformed.
+        """Parse a line of ``.a1`` (``names`` True) or ``.a2`` (False), in place.
 
-        Only mentions, events, modifications and equivalences count; coreference, notes, blank lines
-        and modifications other than negation and speculation are ignored.
+        Only mentions, events, negations, speculations and equivalences are stored; coreference,
+        notes, blank lines and other modifications are ignored. Raises ValueError if the line is
+        malformed.
         """
         line_type = line[:1]
         if line_type not in ("T", "E", "M", "A", "*"):
@@ -678,12 +680,12 @@ class _EventAnnotations:
     def statements(self) -> list[dict[str, Any]]:
         """Return one gold row (without label) per pair of mentions that an event joins.
 
-        Mentions that are equivalent to those of an event are joined too. Pairs are unordered, in
-        the order of the first event that joins them. Keys of a row: ``entities`` (cause, theme),
-        ``type``, ``direction``, ``status``, ``relations`` and ``trigger``. Where several events
-        join a pair, the status that comes first in ``STATUSES`` counts, and the first outermost
-        event with it gives the other values; ``relations`` are those of all events. Events whose
-        type is not in ``RELATION_TYPES`` join nothing by themselves.
+        Mentions that are equivalent to those of an event are joined too. Pairs are unordered and
+        come in the order of the first event that joins them. Keys of a row: ``entities`` (cause,
+        theme), ``type``, ``direction``, ``status``, ``relations`` and ``trigger``. Where several
+        events join a pair, the status that comes first in ``STATUSES`` counts, and the first
+        outermost event with it gives the other values; ``relations`` are those of all events.
+        Events whose type is not in ``RELATION_TYPES`` join nothing by themselves.
         """
         mention_ids = dict.fromkeys(mention.id for mention in self.mentions)
         links_by_pair: dict[frozenset[str], list[EventLink]] = {}
@@ -715,10 +717,10 @@ class _EventAnnotations:
     def _row(self, links: Sequence[EventLink]) -> dict[str, Any]:
         """Return the gold row of a pair from all events that join it.
 
-        The status of highest priority counts, and among its events the first outermost one. Keys
-        are ``entities`` (cause, theme), ``type``, ``direction``, ``status``, ``relations`` (of all
-        its events, in the order of ``RELATIONS``) and ``trigger`` (character ranges, [] if
-        unknown).
+        The status of highest priority counts, and among its events the first outermost one, that
+        is, the first that is not below another. Keys are ``entities`` (cause, theme), ``type``,
+        ``direction``, ``status``, ``relations`` (of all events, in the order of ``RELATIONS``) and
+        ``trigger`` (character ranges, [] if unknown).
         """
         status = min((self._status(link) for link in links), key=STATUSES.index)
         status_links = [link for link in links if self._status(link) == status]
@@ -739,7 +741,8 @@ class _EventAnnotations:
     def _status(self, link: EventLink) -> str:
         """Return "asserted", "negated" or "speculated" for the event of a link.
 
-        Negated counts if it is both; modifications of events below it do not count.
+        An event that is both negated and speculated is "negated"; modifications of events below it
+        do not count.
         """
         marks = self.marks.get(link.event, set())
         return next((status for status in STATUSES[1:] if status in marks), STATUSES[0])
@@ -779,9 +782,10 @@ def _iter_links(
 ) -> Iterator[EventLink]:
     """Iterate over the pairs that event ``name`` joins.
 
-    These are two themes of a binding or dissociation, or a cause and a theme. Themes that are
-    events stand for the mentions below them, causes also for their own causes and instruments.
-    ``mention_ids`` are the ids of all mentions. A mention is never paired with itself.
+    These are two themes of a binding or dissociation, and a cause and a theme of any event. A theme
+    that is an event stands for the mentions below it, a cause also for its own causes and
+    instruments (``_find_participants``). ``mention_ids`` are the ids of all mentions. A mention is
+    never paired with itself.
     """
     event = events[name]
     themes = [
@@ -808,12 +812,13 @@ def _iter_links(
 def _link_type(
     event: Event, above: Sequence[str], below: Sequence[str], events: Mapping[str, Event]
 ) -> str:
-    """Return the relation type of an event.
+    """Return the relation type of the pair of a cause and a theme of an event.
 
-    It is the type of the event itself, with activation and inhibition swapped if ``above``, the
-    events on the side of the cause, contain an odd number of loss events. For a catalysis, and for
-    a regulation of a modification that is not negative, it is the type of the event below.
-    ``below`` are the events on the side of the theme, outermost first; only the first one counts.
+    It is the type of the event itself, or for a catalysis of the event below. If ``above``, the
+    events on the side of the cause, contain an odd number of loss events, activation and inhibition
+    are swapped. An activation or regulation (after that) of a modification has the type of the
+    modification. ``below`` are the events on the side of the theme, outermost first; only the first
+    one counts.
 
     >>> loss = {"E1": Event("Negative_regulation", "T3", (("Theme", "T1"),))}
     >>> _link_type(Event("Positive_regulation", "T4", ()), ["E1"], [], loss)
@@ -833,11 +838,11 @@ def _link_type(
 
 
 def _link_relation(event: Event, below: Sequence[str], events: Mapping[str, Event]) -> str:
-    """Return the definition that the cause and the theme of an event satisfy, of ``RELATIONS``.
+    """Return the kind of relation, of ``RELATIONS``, between the cause and the theme of an event.
 
-    Physical are modifications, and regulations of a modification; ``below`` are the events on the
-    side of the theme, outermost first, of which only the first counts. A regulation of a binding is
-    a regulation: its cause need not be bound.
+    "physical" for a modification and for a regulation of a modification, else "regulation";
+    ``below`` are the events on the side of the theme, outermost first, of which only the first
+    counts. A regulation of a binding is a regulation, because its cause need not be bound.
     """
     own_type = RELATION_TYPES[event.type]
     inner_type = RELATION_TYPES.get(events[below[0]].type, "") if below else ""
@@ -855,11 +860,11 @@ def _find_participants(
     *,
     agents: bool = False,
 ) -> list[Participant]:
-    """Return the mentions that an argument stands for, each with the events on the way down to it.
+    """Return the mentions that an argument stands for, each with the events on the path down to it.
 
     A mention stands for itself, an event for its themes; with ``agents``, for its causes and
-    instruments first. ``above`` are the events passed so far, outermost first. An unknown id or a
-    cycle of events gives nothing.
+    instruments first. Events of a path are outermost first; ``above`` are those passed so far. An
+    unknown id or a cycle of events gives nothing.
     """
     if argument in mention_ids:
         return [(argument, above)]
