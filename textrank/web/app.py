@@ -79,7 +79,7 @@ SECURITY_HEADERS = {
 class Credentials:
     """Secrets of one run: the token of its address and the CSRF token of its pages.
 
-    ``port`` is the port that the server listens on.
+    ``port`` is the port that the server listens on. By default both secrets are random.
 
     >>> Credentials("secret", port=8000).hosts
     ('127.0.0.1:8000', 'localhost:8000', '[::1]:8000')
@@ -93,20 +93,21 @@ class Credentials:
     def hosts(self) -> tuple[str, ...]:
         """Values of the Host header that are accepted: the loopback names with the port.
 
-        Others come from DNS rebinding.
+        A request with another value comes from DNS rebinding and is refused.
         """
         return tuple(f"{name}:{self.port}" for name in LOOPBACK_NAMES)
 
     @property
     def cookie_name(self) -> str:
-        """Name of the cookie; with the port, since browsers share cookies between ports."""
+        """Name of the cookie; it contains the port, since browsers share cookies between ports."""
         return f"textrank_{self.port}"
 
     def authenticate(self, scope: Scope) -> str:
-        """Return how a request (an ASGI HTTP scope) carries the token.
+        """Return how a request (an ASGI HTTP scope) carries the token: "explicit", "cookie" or "".
 
-        "explicit" (in the address, as ``token`` or after ``TOKEN_PATH``, or the Authorization
-        header), "cookie", or "" if it does not, or only a wrong one. Explicit goes before cookie.
+        "explicit" is in the address (parameter ``token``, or after ``TOKEN_PATH``) or in the
+        Authorization header; it takes precedence over "cookie". "" means that the token is missing
+        or wrong.
         """
         headers = Headers(scope=scope)
         query = parse_qs(scope["query_string"].decode("latin-1"))
@@ -124,8 +125,8 @@ class Credentials:
 class GuardMiddleware:
     """ASGI middleware that checks every request and adds security headers to every response.
 
-    ``max_bytes`` is the largest body of a request. ``is_api`` answers a request without the token
-    with status 401, as programs expect it, and not 403.
+    ``max_bytes`` is the largest body of a request. With ``is_api`` a request without the token is
+    answered with status 401, as programs expect, instead of 403.
     """
 
     app: ASGIApp
@@ -134,11 +135,12 @@ class GuardMiddleware:
     is_api: bool = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check a request and pass it on; web sockets are ignored, lifespan messages passed on.
+        """Check a request and forward it to the application if it is accepted.
 
-        A request that is refused (``_check_request``) gets 421, 403 or, with ``is_api`` and without
-        a token, 401, and never reaches the application. An explicit token sets the cookie, and a
-        page with it in the address is redirected to the address without it.
+        A refused request (``_check_request``) gets status 421 or 403 and never reaches the
+        application; with ``is_api``, a missing token gives 401. An explicit token sets the cookie,
+        and a page with it in the address is redirected to the address without it. Lifespan messages
+        are forwarded unchecked, web sockets ignored.
         """
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
@@ -181,7 +183,7 @@ class GuardMiddleware:
         messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
         async def replay() -> Message:
-            r"""Return the body that was read as one message, and then what the client sends."""
+            r"""Return the body that was read as one message, and after it what the client sends."""
             return messages.pop() if messages else await receive()
 
         await self.app(scope, replay, send)
@@ -190,7 +192,7 @@ class GuardMiddleware:
 
 @dataclass(frozen=True)
 class _HeaderSender:
-    """ASGI send that adds the security headers, and with credentials the cookie.
+    """ASGI ``send`` that adds the security headers, and with credentials the cookie.
 
     Headers that the application set itself are kept. ``credentials`` None means no cookie.
     """
@@ -214,11 +216,12 @@ class _HeaderSender:
 
 
 def _check_request(scope: Scope, credentials: Credentials, proof: str) -> PlainTextResponse | None:
-    """Return a refusal by host (421), origin, token or CSRF token (403); None if all are right.
+    """Return the refusal of a request, or None if it is accepted.
 
+    Status 421 is for a wrong host, 403 for another origin, a missing token or a missing CSRF token.
     ``proof`` is the result of ``Credentials.authenticate``. A missing Origin header is accepted.
-    ``PUBLIC_PATHS`` need no token for GET and HEAD. A request that changes something needs the CSRF
-    token only if its proof is the cookie.
+    ``PUBLIC_PATHS`` need no token for GET and HEAD. The CSRF token is needed only for other
+    methods, if the proof is the cookie.
     """
     headers = Headers(scope=scope)
     if headers.get("host", "") not in credentials.hosts:
@@ -237,12 +240,12 @@ def _check_request(scope: Scope, credentials: Credentials, proof: str) -> PlainT
 
 
 def _redirect_without_token(scope: Scope) -> Response | None:
-    """Return a redirect to the start page without the token in its address; None if none is needed.
+    """Return a redirect to the start page without the token in its address, or None.
 
-    Only GET requests for "/" with the parameter ``token`` are redirected; other parameters stay.
-    The cookie that goes with it replaces the token, which would stay in the address bar and in the
-    history of the browser. A request from another site is not redirected, because browsers would
-    not send the cookie with it.
+    Only GET requests for "/" with the parameter ``token`` are redirected; other parameters are
+    kept. The cookie that is set with the redirect replaces the token, which would stay in the
+    address bar and in the history of the browser. A request from another site is not redirected,
+    because browsers would not send the cookie with it.
     """
     pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
     rest = [(name, value) for name, value in pairs if name != "token"]
@@ -266,8 +269,9 @@ def _is_from_own_page(headers: Headers, credentials: Credentials) -> bool:
 async def _read_body(headers: Headers, receive: Receive, max_bytes: int) -> bytes | None:
     """Return the body of a request; None if it is too large or the client disconnects.
 
-    Too large is more than ``max_bytes``, or an announced length that is not a number. Such a body
-    is read up to ``MAX_DRAINED_BYTES`` but not kept, and not read at all if more is announced.
+    It is too large if it has more than ``max_bytes`` or its announced length is not a number. Such
+    a body is read up to ``MAX_DRAINED_BYTES`` without keeping it, so that the client sees the
+    response; it is not read at all if the announced length is larger than that or not a number.
     """
     announced = parse_digits(headers.get("content-length", "0"), 18)
     is_large = announced is None or announced > max_bytes
@@ -301,7 +305,7 @@ def _secrets_equal(one: str, other: str) -> bool:
 
 
 def _refuse(status: int, why: str) -> PlainTextResponse:
-    """Return a plain-text response of a status, with the reason ``why``."""
+    """Return a plain-text response with a status and the reason ``why``."""
     return PlainTextResponse(f"textrank: {why}\n", status_code=status)
 
 
@@ -341,9 +345,9 @@ SPECIES_NAMES = {
 
 @cache
 def template_environment() -> Environment:
-    """Return the environment of the page templates; everything inserted is escaped.
+    """Return the cached environment of the page templates; inserted values are escaped.
 
-    Cached. A variable that is missing raises an error. Filters: number, probability, species.
+    Rendering raises an error for a missing variable. Filters: number, probability, species.
     """
     environment = Environment(
         loader=PackageLoader("textrank.web", "templates"),
@@ -362,9 +366,10 @@ def template_environment() -> Environment:
 
 
 def render_page(template: str, values: Mapping[str, Any], status: int = 200) -> HTMLResponse:
-    """Return a template, by file name and filled with ``values``, as a response of a status.
+    """Return a response with a template, given by file name, filled with ``values``.
 
-    Raises jinja2.UndefinedError if a variable of the template is missing.
+    ``status`` is that of the response. Raises jinja2.UndefinedError if a variable of the template
+    is missing.
     """
     html = template_environment().get_template(template).render(**values)
     return HTMLResponse(html, status_code=status)
@@ -410,10 +415,10 @@ def format_probability(value: float | None) -> str:
 
 
 def species_name(taxon: str | None) -> str:
-    """Return the English name of a common NCBI taxon, "taxon N", or the text itself.
+    """Return the English name of a common NCBI taxon.
 
-    "taxon N" is for other taxon numbers; a text that is not a number is returned unchanged, and
-    None gives "".
+    Other numbers N give "taxon N". Text that is not a number is returned unchanged, and None gives
+    "".
 
     >>> species_name("9606"), species_name("7")
     ('human', 'taxon 7')
@@ -454,7 +459,7 @@ def serve_asset(request: Request) -> Response:
 
 
 def serve_health(_: Request) -> Response:
-    """Serve status and version, without a token."""
+    """Serve status and version as JSON; no token is needed."""
     return JSONResponse({"status": "ok", "version": package_versions()["textrank"]})
 
 
@@ -507,7 +512,7 @@ def serve(
         address = f"http://{HOST}:{credentials.port}/?token={credentials.token}"
 
         def on_ready() -> None:
-            """Tell the address and, if wanted, open it in a browser."""
+            """Report the address with ``tell`` and, if wanted, open it in a browser."""
             tell(address)
             if browser:  # in a thread: some browsers only return when they are closed
                 Thread(target=webbrowser.open, args=(address,), daemon=True).start()
@@ -517,7 +522,7 @@ def serve(
 
 
 class _Protocol(H11Protocol):
-    """HTTP protocol that closes connections whose request does not arrive within HEADER_SECONDS."""
+    """HTTP protocol that closes connections whose request does not arrive in HEADER_SECONDS."""
 
     _deadline: asyncio.TimerHandle | None = None
 
@@ -547,18 +552,18 @@ class _Protocol(H11Protocol):
         return self.cycle is not None and not self.cycle.response_complete
 
     def _wait_for_request(self) -> None:
-        """Close the connection after HEADER_SECONDS, unless ``_stop_waiting`` is called before."""
+        """Close the connection after HEADER_SECONDS unless ``_stop_waiting`` is called before."""
         self._deadline = self.loop.call_later(HEADER_SECONDS, self.transport.close)
 
     def _stop_waiting(self) -> None:
-        """Cancel the wait, so that the connection stays open; does nothing without one."""
+        """Cancel the timeout, if one is running, so that the connection stays open."""
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
 
 
 class _Server(uvicorn.Server):
-    """uvicorn server that calls ``on_ready`` after startup and leaves signals to us."""
+    """uvicorn server that calls ``on_ready`` after startup and installs no signal handlers."""
 
     on_ready: Callable[[], None]
 
@@ -570,7 +575,7 @@ class _Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         # uvicorn raises the signal again at the end, which would turn a clean end into a failure.
-        """Leave the signal handlers as they are."""
+        """Leave the signal handlers as they are inside the block."""
         yield
 
 
@@ -598,7 +603,7 @@ async def _run_server(app: ASGIApp, listener: socket.socket, on_ready: Callable[
     to_thread.current_default_thread_limiter().total_tokens = MAX_THREADS
 
     def stop() -> None:
-        """Ask the server to end."""
+        """Make the server end at the next opportunity."""
         server.should_exit = True
 
     loop = asyncio.get_running_loop()
@@ -611,9 +616,9 @@ async def _run_server(app: ASGIApp, listener: socket.socket, on_ready: Callable[
 
 
 def _bind(port: int) -> socket.socket:
-    """Return a socket bound to a port of 127.0.0.1, 0 for any free one; ValueError if that fails.
+    """Return a new socket bound to a port of 127.0.0.1, or to a free port if it is 0.
 
-    The caller closes it.
+    The caller closes it. Raises ValueError if the port cannot be used.
     """
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
