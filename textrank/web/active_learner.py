@@ -1,13 +1,14 @@
-"""Active learning for curation: questions, which one to ask next, and the model of the answers.
+"""Active learning for curation: questions, the choice of the next one, the model of the answers.
 
 A ``Question`` groups the candidates that one decision is about. ``ActiveLearner`` holds all
 candidates of the texts, trains a kernel RLS after every answer (``OnlineRLS``), and chooses the
 next question (``QueryStrategy``, ``VarianceReduction``). ``measure_quality`` measures the model by
-held-out scores and ``advise`` tells when more answers stop helping.
+held-out scores and ``advise`` says when more answers stop helping.
 
-``build_rows`` wraps the represented candidates of a pipeline: as ``FeatureRows`` if the kernel has
-explicit features, so that values with all candidates are one sparse product, else as
-``KernelRows``, which calls the kernel and keeps its answers.
+The *rows* of a learner are its represented candidates with their kernel values; a candidate is
+addressed by its row number. ``build_rows`` returns ``FeatureRows`` if the kernel has explicit
+features, so that kernel values with all candidates are one sparse product, else ``KernelRows``,
+which calls the kernel and caches its values.
 
 ``textrank.web.annotation`` stores the answers and serves the pages.
 """
@@ -65,7 +66,7 @@ ANSWERS_WITHOUT_LABEL = (UNSURE, WRONG_NAME)  # nothing is learnt from these
 
 @dataclass(frozen=True)
 class Question:
-    """A decision to ask for: one candidate for yes or no, or several of which one is right."""
+    """Decision to ask a person for: yes or no about one candidate, or which of several is right."""
 
     key: str  # document, characters and what is asked; the same after a restart
     document: str  # id of the document
@@ -109,9 +110,9 @@ def build_questions(candidates: Sequence[Candidate], first_row: int = 0) -> Iter
     """Yield the questions of consecutive candidates, in their order.
 
     ``first_row`` is the row number of the first candidate; the others follow. Adjacent candidates
-    about the same single span form one question, a pair is a question of its own. If a corpus has
-    two names at the same characters, the key of the second question gets a number ("#2"). Raises
-    ValueError for candidates without spans.
+    about the same single span form one question; each pair is a question of its own. If a corpus
+    has two names at the same characters, the key of the second question gets a number ("#2").
+    Raises ValueError for candidates without spans.
     """
     start = 0
     times: Counter[str] = Counter()
@@ -139,8 +140,8 @@ def _build_question(candidates: Sequence[Candidate], first_row: int) -> Question
     """Return the question of candidates about the same spans, in rows from ``first_row`` on.
 
     One candidate gives a question for yes or no, several give a choice; at least one is needed. The
-    key is ``document|start-end,start-end|label_key``, its last part empty for pairs and choices.
-    Raises ValueError if they have no spans.
+    key is ``document|start-end,start-end|label_key``, where the last part is empty for pairs and
+    choices. Raises ValueError if the candidates have no spans.
     """
     first = candidates[0]
     if not first.spans:
@@ -164,11 +165,12 @@ VARIANCE_SAMPLE_SIZE = 300  # candidates that stand for all
 
 @dataclass(frozen=True)
 class QueryStrategy:
-    """Weights of what makes a question worth asking.
+    """Weights of the criteria by which the next question is chosen.
 
     The value of a candidate is ``uncertainty * density^typical * (1 - similarity)^varied``, with
-    the largest similarity to a recent answer. The best few are also multiplied by
-    ``reduction^reach``, the variance that an answer would remove (``VarianceReduction``).
+    the largest similarity to a recent answer. For a shortlist of the best, it is also multiplied by
+    ``reduction^reach``, where ``reduction`` is the variance that an answer would remove
+    (``VarianceReduction``).
     """
 
     typical: float = 0.1
@@ -189,7 +191,7 @@ class QueryStrategy:
 def sigmoid_scores(scores: Vector, threshold: float, spread: float) -> Vector:
     """Return ``1 / (1 + exp(-(scores - threshold) / spread))``, of the shape of ``scores``.
 
-    It stands in for a calibrated probability while there are too few answers to calibrate. A
+    It is used instead of a calibrated probability while there are too few answers to calibrate. A
     ``spread`` of 0 or less counts as 1e-9, and the exponent is clipped to [-30, 30].
     """
     z = (scores - threshold) / max(spread, 1e-9)
@@ -213,7 +215,7 @@ class VarianceReduction:
 
     @classmethod
     def from_rows(cls, rows: Rows, labelled: Indices, first_row: int = 0) -> VarianceReduction:
-        """Sample evenly from the rows from ``first_row`` on, at most VARIANCE_SAMPLE_SIZE.
+        """Sample at most VARIANCE_SAMPLE_SIZE rows, evenly spaced from ``first_row`` to the last.
 
         There must be such a row. ``labelled`` are the row numbers of the labelled candidates, in
         the order of the model; it may be empty.
@@ -224,7 +226,7 @@ class VarianceReduction:
         return cls(sample, rows.cross_gram(sample, labelled))
 
     def add(self, kernel_row: Vector) -> VarianceReduction:
-        """Return a copy with one more labelled row, the last in the model.
+        """Return a copy with one more labelled row, which comes last in the model.
 
         ``kernel_row`` (n,) are its kernel values with all n candidates.
         """
@@ -291,12 +293,12 @@ class Quality:
 
 
 def measure_quality(y: Vector, heldout: Vector, groups: Indices) -> Quality:
-    """Return the metrics of held-out scores; its ``answers`` is n.
+    """Return the metrics of held-out scores of n answers.
 
-    ``y`` are labels (1 or -1), ``heldout`` scores and ``groups`` the documents, all of shape (n,).
-    Labels above 0 are positive. With fewer than ``MIN_ANSWERS_PER_CLASS`` of a class nothing is
-    measured. Threshold and calibration are chosen on every second document and measured on the
-    others, both ways; only AUC is measured if one half of the documents has a single class.
+    ``y`` are labels (positive if above 0), ``heldout`` scores and ``groups`` the documents, all of
+    shape (n,). With fewer than ``MIN_ANSWERS_PER_CLASS`` of a class only ``answers``, n, is set.
+    Threshold and calibration are chosen on every second document and measured on the others, both
+    ways; if one half of the documents has a single class, only AUC is measured.
     """
     n = len(y)
     if min((y > 0).sum(), (y <= 0).sum()) < MIN_ANSWERS_PER_CLASS:
@@ -348,13 +350,16 @@ def advise(history: list[Quality], kappas: list[float]) -> tuple[str, str]:
     """Return whether more answers help ("go on", "slower" or "enough") and a sentence why.
 
     ``history`` and ``kappas`` have one entry per answer, oldest first: the quality of the model
-    after it, and the agreement of its decisions with those WINDOW_ANSWERS answers before. Enough is
-    when the decisions on all candidates were stable through three windows (a mean kappa of at least
-    ``MIN_STABLE_KAPPA`` in each) and no held-out metric rose by MIN_GAIN in the last (Bloodgood and
-    Vijay-Shanker, 2009); or when they were nearly stable (``MIN_NEARLY_STABLE_KAPPA``), again no
-    metric rose, and the forecast of F rises by less than MIN_GAIN in 50 answers, even at the upper
-    end of its interval. "slower" is when only no metric rose. With fewer than three windows of
-    answers, or before quality can be measured, it is "go on".
+    after it, and the agreement (Cohen's kappa) of its decisions with those WINDOW_ANSWERS answers
+    before.
+
+    "enough" is returned if no held-out metric rose by MIN_GAIN in the last window and the decisions
+    on all candidates were stable in the last three windows: a mean kappa of at least
+    ``MIN_STABLE_KAPPA`` in each (Bloodgood and Vijay-Shanker, 2009), or of at least
+    ``MIN_NEARLY_STABLE_KAPPA`` if also the forecast of F rises by less than MIN_GAIN in 50 answers,
+    even at the upper end of its interval. "slower" is returned if only no metric rose, "go on"
+    otherwise and as long as there are fewer than three windows of answers or quality cannot be
+    measured.
     """
     if not history or history[-1].auc is None:
         return "go on", "Too few answers of both classes to measure anything."
@@ -383,11 +388,11 @@ def advise(history: list[Quality], kappas: list[float]) -> tuple[str, str]:
 
 
 def forecast_quality(history: list[Quality]) -> list[Forecast]:
-    """Forecast the held-out F that further answers (AHEAD_ANSWERS) would bring, one entry for each.
+    """Forecast the held-out F after further answers, one entry for each of AHEAD_ANSWERS.
 
     ``history`` has one entry per answer, oldest first; every ``POINT_ANSWERS``-th, counted from the
-    last, is a point of the curve if F was measured. Empty while there are too few points, or if two
-    have the same number of answers, as after an undo.
+    last, is a point of the curve if F was measured. The result is empty if there are too few
+    points, or if two have the same number of answers, which happens after an undo.
     """
     every = history[::-1][::POINT_ANSWERS][::-1]
     points = [quality for quality in every if quality.f is not None and quality.answers]
@@ -398,9 +403,9 @@ def forecast_quality(history: list[Quality]) -> list[Forecast]:
 
 
 def _gain(history: list[Quality], name: str) -> float:
-    """Return how much a metric (field ``name`` of Quality) rose over the last window.
+    """Return by how much a metric (field ``name`` of Quality) rose over the last window.
 
-    0 if it was not measured at one of its ends. ``history`` must be longer than the window.
+    0 if it was not measured at the start or end of the window. ``history`` must be longer than it.
     """
     now, before = getattr(history[-1], name), getattr(history[-1 - WINDOW_ANSWERS], name)
     return float(now - before) if now is not None and before is not None else 0.0
@@ -468,11 +473,11 @@ class ActiveLearner:
         """Build a learner that asks about ``docs``.
 
         It begins with the scores of ``prior``, with the gold labels of ``training``, with both or
-        with nothing. Candidates are those of the task of ``pipeline``; otherwise the pipeline of
-        ``prior`` is used if there is one. Candidates of ``training`` come first in ``candidates``
-        and are never asked about. Gold labels of ``docs`` are ignored. Of several kernels that
-        training would choose from, the first is used. Raises ValueError if ``docs`` have no
-        candidates or the task ranks.
+        with nothing. The task of ``pipeline`` finds the candidates; everything else is taken from
+        the pipeline of ``prior`` if there is one. Candidates of ``training`` come first in
+        ``candidates`` and are never asked about. Gold labels of ``docs`` are ignored. Of several
+        kernels that training would choose from, the first is used. Raises ValueError if ``docs``
+        have no candidates or the task ranks.
         """
         task = pipeline.task
         if task.is_ranking:
@@ -524,10 +529,10 @@ class ActiveLearner:
         return np.asarray(y * np.maximum(1.0, y * f0) - f0)
 
     def cached(self, name: str, compute: Callable[[], T]) -> T:
-        """Return ``compute()``, computed once between two changes of the learner.
+        """Return ``compute()``, which is called once between two changes of the learner.
 
-        ``name`` is the key of the value; use another one for each computation. The value is shared:
-        do not modify it.
+        ``name`` is the key of the value in the cache; use another one for each computation. The
+        value is shared: do not modify it.
         """
         if name not in self._cache:
             self._cache[name] = compute()
@@ -546,24 +551,24 @@ class ActiveLearner:
 
     @property
     def scores(self) -> Vector:
-        """Scores (n,) of all candidates by the present model, that of the prior included."""
+        """Scores (n,) of all candidates by the current model, including the score of the prior."""
         return self.cached(
             "scores", lambda: self.prior_scores + self.rows.scores(self.index, self.online.coef)
         )
 
     @property
     def heldout(self) -> Vector:
-        """Scores of the labelled rows by models trained without their documents.
+        """Scores of the labelled rows, in the order of the model, each without its own document.
 
-        In the order of the model.
+        The model of a score was trained without the answers about the document of the row.
         """
         return self.cached("heldout", lambda: self.prior_scores[self.index] + self.online.heldout)
 
     def heldout_score(self, row: int, kernel_row: Vector) -> float:
         """Return the score of a candidate by the model trained without its document.
 
-        The score of the prior is included. ``row`` need not be labelled. ``kernel_row`` (n,) are
-        its kernel values with all candidates.
+        The score of the prior is included. The candidate ``row`` may be without a label.
+        ``kernel_row`` (n,) are its kernel values with all candidates.
         """
         groups = self.cached("groups", lambda: {self.groups[i] for i in self.labelled})
         if self.groups[row] not in groups:
@@ -573,21 +578,22 @@ class ActiveLearner:
 
     @property
     def threshold(self) -> float:
-        """Score from which on the decision is yes: the best expected F over all candidates.
+        """Score from which on the decision is yes.
 
-        Answers to chosen questions have other shares of yes and no than the texts, so it is
-        computed from calibrated probabilities of all candidates; 0 if no threshold can be chosen.
-        While not ``has_enough_answers`` it is the threshold of the prior, or 0.
+        It maximises the expected F over all candidates. Since questions are chosen, the share of
+        yes among the answers differs from that in the texts, so it is computed from the calibrated
+        probabilities of all candidates; 0 if there is no such threshold. While not
+        ``has_enough_answers`` it is the threshold of the prior, or 0.
         """
         if self.has_enough_answers:
             return self.cached("threshold", self._choose_threshold) or 0.0
         return float(self.prior.threshold or 0.0) if self.prior is not None else 0.0
 
     def _choose_threshold(self) -> float | None:
-        """Return the threshold of the best expected F; None if there is none.
+        """Return the threshold with the best expected F over all candidates; None if there is none.
 
-        If calibration has no positive slope, scores carry no information yet, and the threshold
-        with the best F on the held-out scores of the answers is returned.
+        If the calibration has no positive slope, scores carry no information yet; then it is the
+        threshold with the best F on the held-out scores of the answers.
         """
         if self._calibration.slope <= 0:  # the scores carry no information yet
             return best_threshold(self.answers, self.heldout)
@@ -610,8 +616,8 @@ class ActiveLearner:
     def probability(self, scores: Vector) -> Vector | None:
         """Return calibrated probabilities of yes, one per score; None without calibration.
 
-        By the held-out scores of the answers or, while there are too few, by the prior. ``scores``
-        may be those of any candidates.
+        Calibration is by the held-out scores of the answers or, while there are too few, that of
+        the prior. ``scores`` may be those of any candidates.
         """
         if self.has_enough_answers:
             return np.asarray(self._calibration(scores))
@@ -643,7 +649,7 @@ class ActiveLearner:
             self.record_quality()
 
     def learn(self, question: Question, value: str) -> None:
-        """Learn an answer; the model is then the one trained with it.
+        """Add an answer to the model, which is then the one trained with it.
 
         ``value`` is one of ``question.allowed_answers``; those without a label are only remembered.
         Raises ValueError if it is not allowed or the question was answered before. Takes ``lock``;
@@ -658,10 +664,11 @@ class ActiveLearner:
             self.answered[question.key] = value
 
     def remove_answer(self, question: Question) -> None:
-        """Unlearn the answer to a question exactly, and drop the last entry of history and kappas.
+        """Remove the answer to a question from the model exactly, and the last quality record.
 
-        Meant for the last answer: the last entries are dropped whichever question is given, even
-        one without an answer, for which nothing else changes. Takes ``lock``.
+        The last entries of ``history`` and ``kappas`` are dropped whichever question is given, so
+        call it for the last answer. A question without an answer changes nothing else. Takes
+        ``lock``.
         """
         with self.lock:
             self.answered.pop(question.key, None)
@@ -673,12 +680,12 @@ class ActiveLearner:
                 self.kappas.pop()
 
     def update_doc(self, doc: Doc) -> list[str]:
-        """Replace the questions of a Doc after its names changed.
+        """Replace the questions of a Doc after its names changed; return the keys of lost answers.
 
         The Doc must be one of those that ``from_docs`` was given (the same object). Candidates are
-        built again in new rows. Answers to questions that still exist (by key) are kept. Returns
-        the keys of answered questions that do not exist any more; their answers are forgotten. Rows
-        of the old candidates stay in ``candidates``, without questions. Takes ``lock``.
+        built again in new rows; the old rows stay in ``candidates``, without questions. Answers to
+        questions that still exist (by key) are kept, those to other questions are forgotten and
+        their keys returned. Takes ``lock``.
         """
         with self.lock:
             old = [q for q in self.questions.values() if self.candidates[q.rows[0]].doc is doc]
@@ -698,8 +705,9 @@ class ActiveLearner:
     def _add_candidates(self, candidates: list[Candidate], doc: Doc) -> None:
         """Append candidates of a Doc with their questions and prior scores.
 
-        What is derived from all candidates (density, variance, recent answers, earlier decisions)
-        is computed again or forgotten, unless ``candidates`` is empty. Does not take the lock.
+        Unless ``candidates`` is empty, density is computed again, and the variance sample, recent
+        answers and earlier decisions are dropped, because they cover the old candidates only. Does
+        not take the lock.
         """
         first_row = len(self.candidates)
         self.candidates += candidates
@@ -722,9 +730,9 @@ class ActiveLearner:
         self._decisions.clear()
 
     def _add_label(self, row: int, label: float) -> None:
-        """Add a row with a label (1 or -1) to the model and to the recent answers, as the last one.
+        """Add a row with a label (1 or -1) to the model and to the recent answers, as the last.
 
-        It must not be labelled yet. Does not take the lock.
+        The row must not be labelled yet. Does not take the lock.
         """
         kernel_row = self.rows.kernel_row(row)
         target = float(self.targets({row: label})[0])
@@ -758,9 +766,10 @@ class ActiveLearner:
     def record_quality(self) -> None:
         """Append the quality of the model and the stability of its decisions to history and kappas.
 
-        The ``answers`` of the quality are the answered questions, including those without a label.
-        The stability is Cohen's kappa of the decisions on all candidates now and WINDOW_ANSWERS
-        records ago, or as far back as there are any. Does not take the lock.
+        The ``answers`` of the quality counts all answered questions, including those without a
+        label. The stability is Cohen's kappa of the decisions on all candidates now and
+        WINDOW_ANSWERS records ago, or at the earliest record if there are fewer. Does not take the
+        lock.
         """
         index = self.index
         groups = np.array([self.groups[i] for i in index], dtype=np.intp)
@@ -772,13 +781,14 @@ class ActiveLearner:
     # The next question
 
     def next_question(self, exclude: Collection[str] = ()) -> Question | None:
-        """Return the open question that is worth most; None if all are answered.
+        """Return the unanswered question with the largest value; None if all are answered.
 
-        Questions whose keys are in ``exclude`` are returned only if no other is open. A shortlist
-        by the scores of all candidates (about ``SHORTLIST_SIZE`` rows, half as many from
-        ``MAX_LABELLED_FOR_VARIANCE`` labels on, but at least 3 questions) is valued again by
-        ``_choose``. The value of a question is the largest of its candidates; the first of those
-        that tie is returned. Asking for it changes nothing: it stays open until it is answered.
+        Questions whose keys are in ``exclude`` are returned only if there is no other. The value of
+        a question is the largest of its candidates. A shortlist by the scores of all candidates is
+        valued again, more exactly, by ``_choose``; it has about ``SHORTLIST_SIZE`` rows, half as
+        many from ``MAX_LABELLED_FOR_VARIANCE`` labels on, but at least 3 questions. The first of
+        those that tie is returned. The call changes nothing: the question stays open until it is
+        answered.
         """
         with self.lock:
             open_questions = [q for q in self.questions.values() if q.key not in self.answered]
@@ -824,12 +834,12 @@ class ActiveLearner:
         return similarity
 
     def _choose(self, shortlist: Sequence[Question]) -> Question:
-        """Return the question of a shortlist that is worth most; the first of those that tie.
+        """Return the question of a shortlist with the largest value; the first of those that tie.
 
         Candidates are valued by their scores without the answers about their own document. With
         fewer than ``MAX_LABELLED_FOR_VARIANCE`` labelled rows, the value is multiplied by the
-        variance that an answer would remove, to the power ``strategy.reach``. A question is worth
-        as much as its best candidate. The shortlist must not be empty.
+        variance that an answer would remove, to the power ``strategy.reach``. The value of a
+        question is that of its best candidate. The shortlist must not be empty.
         """
         rows = np.array([row for question in shortlist for row in question.rows], dtype=np.intp)
         K = self.rows.kernel_columns(rows)
@@ -842,10 +852,11 @@ class ActiveLearner:
         return shortlist[int(argmax_first(best))]
 
     def _variance_reductions(self, rows: Indices, K: Matrix) -> Vector:
-        """Return the variance (len(rows),) that answers would remove, weighted by uncertainty.
+        """Return the variance (len(rows),) that an answer about each of ``rows`` would remove.
 
-        ``K`` (n, len(rows)) are the kernel values of all candidates with ``rows``. The sample is
-        drawn at the first call and kept in ``_variance``.
+        The variance of each sampled candidate is weighted by its uncertainty. ``K`` (n, len(rows))
+        are the kernel values of all candidates with ``rows``. The sample is drawn at the first call
+        and kept in ``_variance``.
         """
         if self._variance is None:
             self._variance = VarianceReduction.from_rows(self.rows, self.index, self._first_row)
@@ -856,7 +867,7 @@ class ActiveLearner:
 
     @property
     def _first_row(self) -> int:
-        """First row that is asked about; 0 without questions.
+        """First row that a question is about; 0 without questions.
 
         Rows before it are of ``training``, or of questions that were replaced.
         """
@@ -867,9 +878,9 @@ class ActiveLearner:
     def tune(self) -> float:
         """Choose alpha again by held-out AUC, retrain, and return it; meant for another thread.
 
-        Holds the lock only at the beginning and the end. Answers that were added or removed in
+        The lock is held only at the beginning and the end. Answers that were added or removed in
         between are then added to, or removed from, the new model. Without labels nothing is changed
-        and the present alpha is returned.
+        and the current alpha is returned.
         """
         with self.lock:
             labels, rows = dict(self.labels), self.rows
@@ -904,8 +915,8 @@ class ActiveLearner:
 
         ``K`` (m, m) is the Gram matrix of the m labelled rows, ``residuals`` their targets,
         ``groups`` their documents, and ``labels`` their labels by row, all in the same order. The
-        present alpha with fewer than MIN_ANSWERS_PER_CLASS of a class, or if all are of one
-        document.
+        current alpha is returned if there are fewer than MIN_ANSWERS_PER_CLASS of a class, or all
+        rows are of one document.
         """
         y = np.fromiter(labels.values(), dtype=np.float64, count=len(labels))
         is_scarce = min((y > 0).sum(), (y <= 0).sum()) < MIN_ANSWERS_PER_CLASS
@@ -921,7 +932,7 @@ class ActiveLearner:
 def with_single_kernel(pipeline: Pipeline) -> Pipeline:
     """Return a pipeline with the first of the kernels that training would choose from.
 
-    The same pipeline if there is only one.
+    If there is only one, the same pipeline is returned.
     """
     kernel = pipeline.kernel
     if isinstance(kernel, ChoiceKernel):
@@ -934,9 +945,9 @@ def with_single_kernel(pipeline: Pipeline) -> Pipeline:
 def select_alphas(pipeline: Pipeline, prior: Model | None) -> tuple[tuple[float, ...], float]:
     """Return the alphas to choose from and the one to begin with.
 
-    Both are those of ``prior``; if it is None, the alphas of the pipeline's learner, or
-    DEFAULT_ALPHAS if that is neither ``RLS`` nor ``SparseRLS``, and the one in the middle of that
-    list.
+    Both are those of ``prior``. If it is None, the alphas are those of the pipeline's learner, or
+    DEFAULT_ALPHAS if that is neither ``RLS`` nor ``SparseRLS``, and the first one is in the middle
+    of the list.
     """
     if prior is not None:
         return tuple(prior.fit.alphas), prior.fit.alpha
@@ -959,12 +970,12 @@ def can_explain(learner: ActiveLearner) -> bool:
 
 
 def explain_row(learner: ActiveLearner, row: int) -> Explanation:
-    """Return what distinguishes a candidate from the average one, by named features.
+    """Return the contributions of named features by which a candidate differs from the average.
 
     ``row`` is its row number. The average is over the candidates with the same ``label_key``; for a
-    kernel without explicit features, over a sample of all candidates. Largest magnitude first; the
-    values sum to the score. The lock is held only to read the answers, so that nobody who answers
-    waits for an explanation. Call it only if ``can_explain``.
+    kernel without explicit features, over a sample of all candidates. Contributions are sorted by
+    decreasing magnitude, and their sum is the score. The lock is held only while the model is read,
+    so that answers need not wait. Call it only if ``can_explain``.
     """
     with learner.lock:
         rows, index, coef = learner.rows, learner.index, learner.online.coef
@@ -980,7 +991,7 @@ def explain_row(learner: ActiveLearner, row: int) -> Explanation:
 
 
 def _feature_weights(learner: ActiveLearner, rows: FeatureRows) -> Vector:
-    """Return the weight (d,) of each of the d features of ``rows``: of the answers and the prior.
+    """Return the weight (d,) of each of the d features of ``rows``, of answers and prior together.
 
     Features of the prior that no candidate has are left out.
     """
@@ -999,9 +1010,9 @@ MIN_SQUARED_NORM = 1e-300  # instead of 0, to divide by
 
 
 def build_rows(kernel: Kernel[Any], X: Sequence[Any]) -> Rows:
-    """Return the rows of represented candidates ``X``, which are numbered in their order.
+    """Return the rows of represented candidates ``X``, numbered in their order.
 
-    ``FeatureRows`` if the kernel has explicit features, else ``KernelRows``.
+    These are ``FeatureRows`` if the kernel has explicit features, else ``KernelRows``.
     """
     if has_features(kernel):
         features = kernel.features(X)
@@ -1031,10 +1042,10 @@ class FeatureRows:
         return int(self.values.shape[0])
 
     def mean_features(self, question: str, rows: Sequence[int]) -> Vector:
-        """Return the mean features (d,) of the candidates that ask a question.
+        """Return the mean features (d,) of the candidates about a question (``label_key``).
 
-        ``rows`` are their row numbers. The result is cached by ``question``, so they are read only
-        at the first call for a question. Features that few of them have count 0, see
+        ``rows`` are their row numbers. The result is cached by ``question``, so ``rows`` is used
+        only at the first call for a question. Features that few of the candidates have count 0, see
         ``textrank.linear_scores.mean_features``.
         """
         if question not in self._means:
@@ -1052,11 +1063,11 @@ class FeatureRows:
         return self._columns[id(names)]
 
     def explain(self, row: int, weights: Vector, mean: Vector) -> Explanation:
-        """Return what each feature adds to the score of a row, relative to the mean candidate.
+        """Return the contribution of each feature to the score of a row, relative to the mean.
 
-        ``weights`` and ``mean`` have shape (d,). Features with their contributions, largest
-        magnitude first, and last what the mean candidate scores; features that make no difference
-        are left out. The values sum to the score ``weights @ x``.
+        ``weights`` and ``mean`` (the mean candidate's features) have shape (d,). Features are
+        sorted by decreasing magnitude of their contribution; those without one are left out. The
+        last entry is the score of the mean candidate. The values sum to the score ``weights @ x``.
         """
         x = self.values[[row]]
         added = sp.csr_array((x.data * weights[x.indices], x.indices, x.indptr), x.shape)
@@ -1107,9 +1118,9 @@ class FeatureRows:
         return np.asarray(self.values @ self.feature_weights(rows, coef))
 
     def density(self) -> Vector:
-        """Return the mean cosine of each candidate with all, divided by the largest of them, (n,).
+        """Return the mean cosine of each candidate with all, divided by the largest mean, (n,).
 
-        Clipped to [0, 1]; ones if no mean is positive.
+        The values are clipped to [0, 1]; they are ones if no mean is positive.
         """
         norms = np.sqrt(np.maximum(self.squared_norms, MIN_SQUARED_NORM))
         mean = np.asarray(self.values.T @ (1 / norms)) / max(len(self), 1)
@@ -1118,7 +1129,7 @@ class FeatureRows:
     def append(self, features: Features) -> FeatureRows:
         """Return these rows followed by others; these rows keep their numbers and are not changed.
 
-        The others may have features that these lack, and the other way round.
+        The two need not have the same features; a feature that a row lacks is 0.
         """
         both = Features.vstack([Features(self.values, self.names), features])
         return FeatureRows(sp.csr_array(both.values), both.names)
@@ -1126,9 +1137,10 @@ class FeatureRows:
 
 @dataclass(eq=False)
 class KernelRows:
-    """Candidates that only a kernel can compare; kernel rows are cached once computed.
+    """Candidates that only a kernel can compare, with a cache of kernel rows.
 
-    ``X`` are the n represented candidates.
+    ``X`` are the n represented candidates. A kernel row is the vector of a candidate's kernel
+    values with all candidates.
     """
 
     kernel: Kernel[Any]
@@ -1190,8 +1202,8 @@ class KernelRows:
     def density(self, sample_size: int = 100) -> Vector:
         """Return the mean cosine of each candidate with a sample, divided by the largest, (n,).
 
-        The sample is about ``sample_size`` candidates, evenly spaced. Clipped to [0, 1]; ones if no
-        mean is positive.
+        The sample is about ``sample_size`` candidates, evenly spaced. The values are clipped to [0,
+        1]; they are ones if no mean is positive.
         """
         step = max(1, len(self) // sample_size)
         norms = np.sqrt(np.maximum(self.squared_norms, MIN_SQUARED_NORM))
@@ -1201,12 +1213,13 @@ class KernelRows:
         return _divide_by_max(cosines.sum(axis=0) / norms)
 
     def explain(self, row: int, rows: Indices, coef: Vector) -> Explanation:
-        """Return what each named part of the kernel adds to a score, relative to the mean.
+        """Return the contribution of each part of the kernel to a score, relative to the mean.
 
         ``row`` is the candidate x whose score ``sum_i coef_i k(x_i, x)`` is explained, with x_i the
-        candidates ``rows``. The mean is over at most ``MEAN_SAMPLE_SIZE`` candidates. Largest
-        magnitude first, and last the mean; the values sum to the score. Empty if the kernel cannot
-        split its values or ``rows`` is empty.
+        candidates ``rows``. The mean is over at most ``MEAN_SAMPLE_SIZE`` candidates. Parts are
+        sorted by decreasing magnitude, the last entry is the mean, and the values sum to the score.
+        The result is empty if the kernel cannot split its values (``AdditiveKernel``) or ``rows``
+        is empty.
         """
         if not isinstance(self.kernel, AdditiveKernel) or not len(rows):
             return []
@@ -1219,6 +1232,6 @@ class KernelRows:
 
 
 def _divide_by_max(values: Vector) -> Vector:
-    """Return values divided by the largest and clipped to [0, 1]; ones if none is positive."""
+    """Return values divided by the largest and clipped to [0, 1]; all 1 if none is positive."""
     largest = float(values.max(initial=0.0))
     return np.clip(values / largest, 0.0, 1.0) if largest > 0 else np.ones(len(values))
