@@ -97,7 +97,7 @@ CREATE TABLE IF NOT EXISTS events (
 
 @dataclass(frozen=True)
 class Event:
-    """One action of a person: an answer, a marked name, or an undo.
+    """Action of a person: an answer, a marked name, or an undo.
 
     ``value`` is the answer; for a name "name" or, if it was unmarked, "none"; for an undo "".
     """
@@ -117,12 +117,9 @@ class AnswerLog:
     """Append-only log of one curation in an SQLite file; an undo is an event too.
 
     SQLite writes ahead and waits for the disk at every event, so a killed process or a power
-    failure loses no answer that was acknowledged. The file is created if it does not exist.
-
-    ``about`` describes the curation (task, checksum of the texts). Raises ValueError if the file is
-    not an SQLite file, has another description, or is in use by another process: two would accept
-    contradicting answers. The lock is a file of its own, which goes with the process. ``option`` is
-    the option of the command that names another file, for these errors.
+    failure loses no answer that was acknowledged. While the log is open, a lock file beside it
+    (``NAME.lock``) keeps other processes from writing contradicting answers; it is released when
+    the process ends.
     """
 
     def __init__(
@@ -130,9 +127,10 @@ class AnswerLog:
     ) -> None:
         """Open or create the file and lock it for this process.
 
-        ``about`` describes the curation (task, checksum of the texts). Raises ValueError if the
-        file is not an SQLite file, has another description, or is in use by another process;
-        ``option`` is the option of the command that names another file, for these errors.
+        ``about`` describes the curation (task, checksum of the texts) and is stored in a new file.
+        Raises ValueError if the file is not an SQLite file, has another description, or is in use
+        by another process; ``option`` is the option of the command that names another file, for
+        these errors.
         """
         self.path, self._option = Path(path), option
         try:
@@ -197,7 +195,7 @@ class AnswerLog:
         undoes: int | None = None,
         details: str = "",
     ) -> Event:
-        """Append an event with the present time and return it; it is on the disk when this returns.
+        """Append an event with the current time and return it once it is on the disk.
 
         ``kind`` is "answer", "name" or "undo" (sqlite3.IntegrityError otherwise); the other
         arguments are fields of ``Event`` and are not checked. Thread-safe.
@@ -241,7 +239,7 @@ MAX_NAME_TOKENS = 60
 
 @dataclass(frozen=True)
 class NameMark:
-    """Characters [start, end) of a text that are a name, or with ``remove`` are not one."""
+    """Mark by a person that characters [start, end) are a name or, with ``remove``, are not one."""
 
     start: int
     end: int
@@ -251,9 +249,9 @@ class NameMark:
 
 @dataclass(frozen=True, eq=False)
 class EditableNames:
-    """Names that a Doc came with, to which marks are applied.
+    """Names of a Doc (its span group "entities") to which marks are applied.
 
-    Names are the spans of the group "entities".
+    ``given`` are the names that it had at the beginning.
     """
 
     doc: Doc
@@ -261,16 +259,16 @@ class EditableNames:
 
     @classmethod
     def from_doc(cls, doc: Doc) -> EditableNames:
-        """Take the present names of a Doc, its span group "entities", as the given ones."""
+        """Create an instance whose given names are the current names of a Doc."""
         return cls(doc, list(doc.spans.get(SPANS_KEY, ())))
 
     def apply(self, marks: Sequence[NameMark]) -> None:
         """Set the names of the Doc, in place, to the given ones with all marks applied in order.
 
         A mark is widened to whole tokens and replaces the names that it overlaps. New names get the
-        most common label of the given names, "protein" without any. Earlier calls have no effect on
-        the result. Raises ValueError, with the Doc unchanged, if a mark lies outside of the text or
-        is not a few words (``find_span``).
+        most common label of the given names, or "protein" if there are none. Earlier calls have no
+        effect on the result. Raises ValueError, with the Doc unchanged, if ``find_span`` refuses a
+        mark.
         """
         spans = list(self.given)
         most_common = Counter(span.label_ for span in spans).most_common(1)
@@ -345,10 +343,10 @@ class Agreement:
 def measure_agreement(events: Sequence[Event]) -> Agreement:
     """Return how far the first two people who answered the same questions agree.
 
-    ``events`` are active ones, in their order. Unsure answers, answers that a name is wrong, and
-    marks of names do not count; the last answer of a person to a question does. Two answers agree
-    if they are the same word; for kappa "negated" is no, and a choice is yes. Kappa is None if all
-    answers are yes or all are no.
+    ``events`` are active ones, in their order. Answers without a label (unsure, wrong name) and
+    marks of names do not count; of several answers of a person to a question the last does. Two
+    answers agree if their values are equal; for kappa "negated" is no, and a choice is yes. Kappa
+    is None if all answers are yes or all are no.
     """
     answers: dict[str, dict[str, str]] = {}
     for event in events:
@@ -371,13 +369,13 @@ MAX_LISTED_ANSWERS = 8
 
 
 class Curation:
-    """An ActiveLearner whose every change is on disk before it takes effect.
+    """ActiveLearner whose every change is logged to disk before it takes effect.
 
-    Started again with the same texts and log, it replays all answers and continues. ``docs`` are
-    those that the learner asks about; ``who`` is the name of the person if a request names none.
-    The name is written into the log with every event. Several people get different questions, and
-    each can undo what is their own. Methods that change it are thread-safe and return ``state()``
-    of the person after the change.
+    Started again with the same texts and log, it replays all answers and continues. Several people
+    can take part: they get different questions, and each can undo only what is their own. The name
+    of the person is written into the log with every event; ``who`` is used if a request names none.
+    Methods that change the curation are thread-safe and return ``state()`` of the person after the
+    change.
     """
 
     def __init__(
@@ -430,10 +428,10 @@ class Curation:
     # Actions of people
 
     def current_question(self, who: str | None = None) -> Question | None:
-        """Return the open question of a person, or hand out a new one; None if none is left.
+        """Return the open question of a person, or choose a new one; None if none is left.
 
-        The same one is returned until it is answered or the person's queue changes. A new one is
-        the first of that queue (``set_queue``), and not the question of another person unless no
+        The same question is returned until it is answered or the person's queue changes. A new one
+        is the first of that queue (``set_queue``), and not the question of another person unless no
         other is open; for second opinions, several people may get the same. ``who`` None is the
         person of the curation.
         """
@@ -448,12 +446,12 @@ class Curation:
             return question
 
     def set_queue(self, queue: str, who: str | None = None) -> dict[str, Any]:
-        """Choose the order of a person's questions, one of ``QUEUES``.
+        """Choose the order of a person's questions, one of ``QUEUES``, and return the new state.
 
-        "doubt" asks first what the model learns most from; "paper" all questions of one document in
-        text order; "pair" all statements about the same two entities; "second opinion" what only
-        another person has answered. The open question is given up. Raises ValueError for another
-        value. ``who`` None is the person of the curation.
+        "doubt" asks first what the model learns most from; "paper" asks all questions of one
+        document in text order; "pair" all statements about the same two entities; "second opinion"
+        questions that only one other person has answered. The person's open question is given up.
+        Raises ValueError for another value. ``who`` None is the person of the curation.
         """
         if queue not in QUEUES:
             raise ValueError(f"{queue!r} is not a queue. Available: {', '.join(QUEUES)}.")
@@ -464,7 +462,7 @@ class Curation:
             return self.state(who)
 
     def _is_done(self, question: Question, person: str) -> bool:
-        """Return whether a person need not answer a question any more.
+        """Return whether a question need not be answered by a person any more.
 
         That is the case once anybody has answered it; in the queue "second opinion", once this
         person has.
@@ -474,7 +472,7 @@ class Curation:
         return question.key in self.learner.answered
 
     def _answerers(self) -> dict[str, list[str]]:
-        """Return who answered each question, by its key and in the order of the answers.
+        """Return who answered each question, in the order of the answers, by its key.
 
         Undone answers do not count, unsure ones do. Questions without an answer are missing.
         """
@@ -485,12 +483,13 @@ class Curation:
         return people
 
     def _next_of_queue(self, person: str) -> Question | None:
-        """Return the next question of a person's queue; None if it is empty.
+        """Return the next question of a person's queue; None if there is none.
 
         For "paper" and "pair", questions of the same document or pair as the person's last answer
-        come first, in text order, and then those of the question that is worth most. For "second
-        opinion" it is the first question with exactly one answer, of somebody else. Otherwise
-        questions that other people have open are returned only if no other is left.
+        come first, in text order, and then those of the document or pair of the question with the
+        largest value. For "second opinion" it is the first question with exactly one answer, by
+        somebody else. Otherwise questions that other people have open are returned only if no other
+        is left.
         """
         queue, learner = self._queues.get(person, "doubt"), self.learner
         taken = {question.key for question in self._questions.values()}
@@ -515,16 +514,16 @@ class Curation:
         return self._open_beside(question, queue, taken) or question
 
     def _open_beside(self, question: Question, queue: str, taken: set[str]) -> Question | None:
-        """Return the first open question of the same document or pair, maybe ``question`` itself.
+        """Return the first open question of the same document or pair, perhaps ``question`` itself.
 
-        ``queue`` is "paper" or "pair": the same two entities in any order, by identifier or else by
-        name. Keys in ``taken`` are left out. First is by document and place in it; None if there is
-        none.
+        ``queue`` "paper" means the same document, "pair" the same two entities in any order, by
+        identifier or else by name. Questions whose keys are in ``taken`` are left out. The first is
+        by document id and place in the text; None if there is none.
         """
         learner = self.learner
 
         def group(one: Question) -> object:
-            """Return what questions in a row have in common: document id, or set of entity keys."""
+            """Return the document id of a question, or for "pair" the set of its entity keys."""
             if queue == "paper":
                 return one.document
             spans = learner.candidates[one.rows[0]].spans
@@ -538,7 +537,7 @@ class Curation:
         return min(same, key=self._text_order, default=None)
 
     def _text_order(self, question: Question) -> tuple[str, list[int]]:
-        """Return a key that sorts questions by document id and first characters of their names."""
+        """Return a sort key for questions: document id, and first characters of their names."""
         spans = self.learner.candidates[question.rows[0]].spans
         return question.document, [span.start_char for span in spans]
 
@@ -549,13 +548,14 @@ class Curation:
         who: str | None = None,
         details: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Take an answer to the question of a key, log it and choose the next question.
+        """Log an answer to a question, learn it, and return the new state.
 
-        ``value`` is one of ``Question.allowed_answers``; ``who`` None is the person of the
-        curation; ``details`` are attributes of the relation (``check_details``). The first answer
-        to a question is learnt. In the queue "second opinion" another person may answer it too,
-        which measures agreement. Raises ValueError, before anything is written, if the question
-        does not exist or is answered, or a value is not allowed.
+        ``key`` is that of the question, ``value`` one of ``Question.allowed_answers``; ``who`` None
+        is the person of the curation; ``details`` are attributes of the relation
+        (``check_details``). The first answer to a question is learnt. In the queue "second opinion"
+        another person may answer it too, which measures agreement. Raises ValueError, before
+        anything is written, if the question does not exist or is answered, or a value is not
+        allowed.
         """
         person = who or self.who
         with self._lock:
@@ -582,10 +582,10 @@ class Curation:
             return self.state(who)
 
     def undo(self, who: str | None = None) -> dict[str, Any]:
-        """Undo the last answer or mark of a person that is not undone; those of others stay.
+        """Undo the last answer or mark of a person that is not undone, and return the new state.
 
-        The question of an answer is asked again. ``who`` None is the person of the curation. Raises
-        ValueError if there is nothing to undo.
+        Those of other people stay. The question of an undone answer is asked again. ``who`` None is
+        the person of the curation. Raises ValueError if there is nothing to undo.
         """
         person = who or self.who
         with self._lock:
@@ -601,11 +601,11 @@ class Curation:
             return self.state(who)
 
     def _remove_answer(self, key: str, person: str) -> None:
-        """Make the learner forget an undone answer to a question and ask the person again.
+        """Remove an undone answer to a question from the learner, and ask the person again.
 
-        ``active_events`` must not contain it any more. If somebody else answered the question too,
-        the first of these answers is learnt instead (nothing changes if it has the value that was
-        learnt). Does nothing if the question does not exist any more.
+        ``active_events`` must not contain the answer any more. If somebody else answered the
+        question too, the first of these answers is learnt instead (nothing changes if it has the
+        value that was learnt). Does nothing if the question does not exist any more.
         """
         question = self.learner.questions.get(key)
         if question is None:
@@ -624,9 +624,9 @@ class Curation:
 
         ``document`` is the id of the document. The mark is widened to whole tokens and replaces
         names that it overlaps. The document's questions are built again; answers to those that
-        still exist are kept, the others go to ``lost_answers``. Raises ValueError, before anything
-        is written, for an unknown document or characters that cannot be a name
-        (``EditableNames.find_span``).
+        still exist are kept, the keys of the others are added to ``lost_answers``. Returns the new
+        state. Raises ValueError, before anything is written, for an unknown document or characters
+        that cannot be a name (``EditableNames.find_span``).
         """
         with self._lock:
             if document not in self.names:
@@ -662,9 +662,9 @@ class Curation:
     # Alpha in the background
 
     def _tune_if_due(self) -> None:
-        """Start to choose alpha in a thread after every ANSWERS_PER_TUNING answers.
+        """Start a thread that chooses alpha, after every ANSWERS_PER_TUNING answers.
 
-        Not while an earlier choice is in progress.
+        Nothing is started while an earlier one is running.
         """
         is_tuning = self._tuning is not None and self._tuning.is_alive()
         if self._answers_since_tuning >= ANSWERS_PER_TUNING and not is_tuning:
@@ -673,21 +673,22 @@ class Curation:
             self._tuning.start()
 
     def wait(self) -> None:
-        """Wait until alpha is chosen, if that is in progress in the background thread."""
+        """Wait until the background thread, if any, has chosen alpha."""
         if self._tuning is not None:
             self._tuning.join()
 
     # State for the page
 
     def state(self, who: str | None = None) -> dict[str, Any]:
-        """Return everything the page shows to a person, as plain values; may hand out a question.
+        """Return everything the page shows to a person, as plain values.
 
-        Keys: ``question`` (None if there is none left), ``quality`` (after each of the last
-        ``MAX_CURVE_POINTS`` answers), ``advice`` (``word``, ``why``), ``forecasts`` (of F, as
-        ``Forecast``), ``needed`` (how many more answers of yes and of no until quality can be
-        measured), ``agreement`` (fields of ``Agreement``), ``queue``, the counts ``answered``,
-        ``open``, ``labelled`` (candidates), ``lost`` and ``people``, and ``last`` (the last answers
-        and marks of all people, newest first, at most ``MAX_LISTED_ANSWERS``).
+        Keys: ``question`` (``describe_question`` of ``current_question``, or None), ``quality``
+        (after each of the last ``MAX_CURVE_POINTS`` answers), ``advice`` (``word``, ``why``),
+        ``forecasts`` (of F, as ``Forecast``), ``needed`` (how many more answers of yes and of no
+        until quality can be measured), ``agreement`` (fields of ``Agreement``), ``queue``, the
+        counts ``answered``, ``open``, ``labelled`` (candidates), ``lost`` and ``people``, and
+        ``last`` (the last answers and marks of all people, newest first, at most
+        ``MAX_LISTED_ANSWERS``).
         """
         learner = self.learner
         word, why = advise(learner.history, learner.kappas)
@@ -710,9 +711,10 @@ class Curation:
         }
 
     def _needed_answers(self) -> dict[str, int]:
-        """Return how many more labels "yes" and "no" (the keys) quality needs; 0 if enough.
+        """Return how many more labels "yes" and "no" (the keys) are needed to measure quality.
 
-        Each needs ``MIN_ANSWERS_PER_CLASS``. Gold labels that the learner began with count too.
+        Each class needs ``MIN_ANSWERS_PER_CLASS``; 0 if it has as many. Gold labels that the
+        learner began with count too.
         """
         y = self.learner.answers
         counts = {"yes": int((y > 0).sum()), "no": int((y <= 0).sum())}
@@ -751,9 +753,10 @@ class Curation:
         """Return the attributes of a pair with their choices and the model's proposals.
 
         Keys: ``names``, ``choices`` (values by attribute), ``proposed`` (a value by attribute) and
-        ``genes`` (symbol, species and links of each proposed identifier). Without a proposal:
-        asserted, type "", direction "none" and the identifiers of the names. None if the task does
-        not state facts about pairs, or the candidate is not a pair.
+        ``genes`` (symbol, species and links of each proposed identifier). Where the model proposes
+        nothing, the status is "asserted", the type "", the direction "none" and the identifiers are
+        those of the names. None if the task does not state facts about pairs, or the candidate is
+        not a pair.
         """
         if not _states_facts(self.learner.pipeline.task) or len(candidate.spans) != 2:
             return None
@@ -775,10 +778,10 @@ class Curation:
         return {"names": names, "choices": choices, "proposed": proposed, "genes": genes}
 
     def _find_proposal(self, candidate: Candidate) -> dict[str, Any]:
-        """Return the prior model's row about a pair; {} without a prior model or such a row.
+        """Return the prior model's result row for a pair; {} without a prior model or such a row.
 
-        All pairs of the document are judged at the first call, on a copy of the Doc, and kept until
-        its names change.
+        All pairs of the document are judged at the first call, on a copy of the Doc, and cached
+        until its names change.
         """
         prior, document = self.learner.prior, document_id(candidate.doc)
         if prior is None:
@@ -797,10 +800,11 @@ class Curation:
         return max(question.rows, key=lambda row: float(self.learner.scores[row]))
 
     def explain(self, key: str) -> dict[str, Any]:
-        """Return the contributions to the score of a question's favoured candidate.
+        """Return the contributions to the score of the best candidate of a question.
 
-        In the form of ``present_explanation``. ``key`` is that of the question. Raises ValueError
-        if it does not exist or the model cannot be explained (``can_explain``).
+        ``key`` is that of the question, the best candidate the one with the highest score; the form
+        is that of ``present_explanation``. Raises ValueError if the question does not exist or the
+        model cannot be explained (``can_explain``).
         """
         question = self.learner.questions.get(key)
         if question is None or not can_explain(self.learner):
@@ -842,10 +846,11 @@ MAX_LISTED_GENES = 12
 
 
 def list_genes(word: str) -> list[dict[str, str]]:
-    """Return genes for a symbol, synonym or identifier, human ones first, by symbol before synonym.
+    """Return genes for a symbol, synonym or identifier, as dictionaries.
 
-    Each has ``identifier``, ``symbol`` and ``species`` (in words); at most ``MAX_LISTED_GENES``,
-    none if the word is unknown. A known identifier gives only itself.
+    Keys are ``identifier``, ``symbol`` and ``species`` (its English name). Human genes come first,
+    and among genes of equal rank those found by symbol before those by synonym. There are at most
+    ``MAX_LISTED_GENES``, and none if the word is unknown. A known identifier gives only itself.
     """
     is_known = bool(describe_identifier(word)["symbol"])
     identifiers = [word] if is_known else [i for part in find_identifiers(word) for i in part]
@@ -858,7 +863,7 @@ def list_genes(word: str) -> list[dict[str, str]]:
 
 
 def fingerprint_docs(docs: Sequence[Doc]) -> str:
-    """Return a checksum (16 hex digits) of ids and texts, by which a log recognises its texts.
+    """Return a checksum (16 hex digits) of the ids and texts, which an ``AnswerLog`` stores.
 
     It depends on the order of the Docs.
     """
@@ -869,16 +874,16 @@ def fingerprint_docs(docs: Sequence[Doc]) -> str:
 
 
 def _states_facts(task: Task) -> bool:
-    """Return whether the pairs of a task are facts about two proteins, by its export "facts"."""
+    """Return whether a task exports "facts": its pairs state facts about two proteins."""
     return "facts" in task.exports
 
 
 def _title(question: Question, candidate: Candidate, task: Task) -> str:
     """Return a question in words; ``candidate`` is one of its candidates.
 
-    A pair asks whether the two interact, or is only named if the task does not state facts
-    (``_states_facts``). A name asks which of several meanings is meant, or for the label of its
-    single candidate.
+    A pair gives "A – B: do they interact?", or "A – B" if the task does not state facts
+    (``_states_facts``). A name gives "A: which is meant?" for several candidates, or "A: LABEL?"
+    with the label of its single one.
     """
     texts = [span.text for span in candidate.spans]
     if len(texts) == 2:
@@ -893,9 +898,9 @@ def words_of_candidate(candidate: Candidate) -> list[dict[str, Any]]:
     """Return the tokens from a candidate's first to its last sentence, in text order.
 
     A token is a dictionary: ``text``, ``space`` (white space after it), ``start`` and ``end``
-    (characters), ``marks`` (CSS classes separated by blanks: e1, e2 in the candidate's spans,
+    (characters), ``marks`` (CSS classes separated by spaces: e1, e2 in the candidate's spans,
     "name" in other names) and ``joined``, whether the token and the next one are within the same
-    name. All tokens of the text if it has no sentence boundaries.
+    name. If the text has no sentence boundaries, these are all its tokens.
     """
     doc = candidate.doc
     first, last = _sentence_range(candidate)
@@ -922,7 +927,7 @@ def words_of_candidate(candidate: Candidate) -> list[dict[str, Any]]:
 def _sentence_range(candidate: Candidate) -> tuple[int, int]:
     """Return the tokens [first, last) from the first to the last sentence of a candidate's spans.
 
-    Those of the whole text if it has no sentence boundaries. The candidate must have spans.
+    If the text has no sentence boundaries, this is the whole text. The candidate must have spans.
     """
     if not candidate.doc.has_annotation("SENT_START"):
         return 0, len(candidate.doc)
@@ -936,8 +941,8 @@ CONTEXT_SENTENCES = 2  # before and after the sentence that is asked about
 def surrounding_text(candidate: Candidate) -> list[str]:
     """Return the text before and after a candidate's sentences, as ``[before, after]``.
 
-    Each has at most ``CONTEXT_SENTENCES`` whole sentences, joined by blanks; "" at the edge of the
-    text, and if the Doc has no sentence boundaries.
+    Each has at most ``CONTEXT_SENTENCES`` whole sentences, joined by spaces. It is "" if there are
+    none, and if the Doc has no sentence boundaries.
     """
     doc = candidate.doc
     first, last = _sentence_range(candidate)
@@ -967,9 +972,9 @@ def build_model(learner: ActiveLearner) -> Model:
 
     With fewer than ``MIN_ANSWERS_FOR_THRESHOLD`` labels, threshold and calibration are those of the
     prior, if there is one. Otherwise the threshold is ``learner.threshold``, and the calibration is
-    fitted on the held-out scores of the answers and the prior. ``meta`` is that of the prior, with
-    the number of answers as ``curated`` unless it has one. Raises ValueError if the prior has a
-    second stage, or its candidates cannot be joined with those of the answers. Takes
+    fitted on the held-out scores of the answers and the prior. ``meta`` is that of the prior; the
+    number of answers is added as ``curated`` unless it has this key. Raises ValueError if the prior
+    has a second stage, or its support cannot be concatenated with that of the answers. Takes
     ``learner.lock``.
     """
     prior, rows = learner.prior, learner.rows
@@ -1006,8 +1011,9 @@ def build_model(learner: ActiveLearner) -> Model:
 def _join_coefs(prior: Model, coef: Vector) -> Matrix:
     """Return the coefficients of the prior's support, then those of the answers, ``coef`` (n,).
 
-    One column if the prior has no heads. Otherwise answers correct all heads: their coefficients
-    are in one more column after those of the heads, which is added to the log-odds of every head.
+    The result has one column if the prior has no heads. Otherwise answers correct all heads: their
+    coefficients are in one more column after those of the heads, which is added to the log-odds of
+    every head.
     """
     if prior.heads is None:
         return np.concatenate([prior.fit.coef, coef])
@@ -1021,7 +1027,7 @@ def _join_coefs(prior: Model, coef: Vector) -> Matrix:
 def merge_feature_weights(
     rows: FeatureRows, index: Indices, coef: Vector, prior: Model | None
 ) -> tuple[FeatureNames, Vector]:
-    """Return names and weights (d,) of the d features of the candidates and of the prior, summed.
+    """Return names and weights (d,) of the features of candidates and prior, weights summed.
 
     ``coef`` has the coefficients of the candidates ``index``. Features that only the prior has come
     last.
@@ -1047,8 +1053,8 @@ def zip_model(model: Model) -> bytes:
 def export_corpus(curation: Curation, format: str) -> tuple[bytes, str]:
     """Return the texts with an answer in a format of ``WRITERS``, and the suffix of the file.
 
-    Pairs without an answer get the model's decision, since formats take a pair that is not listed
-    for a negative one; JSON lines tell for each pair who decided. A format of several files is
+    Pairs without an answer get the model's decision, since formats count a pair that is not listed
+    as negative; JSON lines record for each pair who decided (``by``). A format of several files is
     zipped, with the suffix ".zip". Raises ValueError for an unknown format.
     """
     if format not in WRITERS:
@@ -1063,10 +1069,11 @@ def export_corpus(curation: Curation, format: str) -> tuple[bytes, str]:
 
 @contextmanager
 def docs_with_answers(curation: Curation) -> Iterator[list[Doc]]:
-    """Yield the Docs that have an answer, with the answers as gold; restored afterwards.
+    """Yield the Docs that have an answer, with the answers as gold inside the block.
 
-    The Docs are changed in place, ``user_data["gold"]`` and the names. Pairs without an answer get
-    the model's decision. The lock of the learner is held inside the block.
+    The Docs are changed in place (``user_data["gold"]`` and the names) and restored afterwards.
+    Pairs without an answer get the model's decision. The lock of the learner is held inside the
+    block.
     """
     learner = curation.learner
     with learner.lock:
@@ -1088,9 +1095,10 @@ def docs_with_answers(curation: Curation) -> Iterator[list[Doc]]:
 
 
 def _details_by_question(events: Sequence[Event]) -> dict[str, dict[str, Any]]:
-    """Return the attributes of the first answer with any, by the key of its question.
+    """Return the attributes (``details``) of answers by the key of their question.
 
-    Questions without attributes are missing. ``events`` are active ones, in their order.
+    Of several answers to a question the first with attributes counts; questions without are
+    missing. ``events`` are active ones, in their order.
     """
     details: dict[str, dict[str, Any]] = {}
     for event in events:
@@ -1109,7 +1117,7 @@ def _set_gold(
 
     ``decisions`` (candidates,) are those of the model, by row; ``details`` the attributes of
     answers by question. Changes the Doc. Names without an answer, or with the answer no, keep their
-    label; those without an identifier in an answer keep theirs.
+    label; names without an identifier in an answer keep theirs.
     """
     questions = [q for q in learner.questions.values() if learner.candidates[q.rows[0]].doc is doc]
     pairs = [q for q in questions if len(learner.candidates[q.rows[0]].spans) == 2]
@@ -1151,9 +1159,9 @@ def _gold_pair(
 ) -> dict[str, Any]:
     """Return the gold row of a pair, by the curator's answer or else the model's decision.
 
-    Keys: ``entities`` (span ids), ``label`` (whether they interact), ``by`` ("curator" or "model"),
-    for the answer "negated" ``status``, and for "yes" the ``details`` that were answered: status,
-    type and direction. ``decisions`` are those of the model, by row.
+    Keys: ``entities`` (span ids), ``label`` (whether they interact) and ``by`` ("curator" or
+    "model"); after the answer "negated" ``status``, and after "yes" those of status, type and
+    direction that are in ``details``. ``decisions`` are those of the model, by row.
     """
     spans = learner.candidates[question.rows[0]].spans
     value = learner.answered.get(question.key, "")
@@ -1197,7 +1205,7 @@ def zip_folder(folder: Path) -> bytes:
 class CurationApp:
     """Web application of a curation.
 
-    ``title`` is the heading of the page. ``visitors`` counts the browsers that are given a name.
+    ``title`` is the heading of the page. ``visitors`` numbers the browsers that get a default name.
     """
 
     curation: Curation
@@ -1225,9 +1233,8 @@ class CurationApp:
     def index(self, request: Request) -> Response:
         """Serve the page; its script fetches the first question.
 
-        A browser is given a person's name, which it keeps in a cookie: that of the address
-        (parameter ``as``), else of an earlier cookie, else ``_new_person``: that of the curation
-        for the first browser, then numbered ones.
+        A cookie keeps the person's name for a browser. The name is that in the address (parameter
+        ``as``), else that of an earlier cookie, else ``_new_person``.
         """
         chosen = clean_name(request.query_params.get("as", ""))
         person = chosen or self._cookie(request) or self._new_person()
@@ -1244,15 +1251,15 @@ class CurationApp:
 
     @property
     def _cookie_name(self) -> str:
-        """Name of the cookie with the person's name; with the port, as that of the token."""
+        """Name of the cookie with the person's name; like that of the token, it has the port."""
         return f"textrank_curator_{self.credentials.port}"
 
     def _cookie(self, request: Request) -> str:
-        """Return the person's name in the cookie of a request, cleaned; "" without one."""
+        """Return the person's name in the cookie of a request, cleaned; "" if there is none."""
         return clean_name(unquote(request.cookies.get(self._cookie_name, "")))
 
     def _new_person(self) -> str:
-        """Return the name of the curation at the first call, and numbered names ("name 2") later.
+        """Return a default name for a new browser: ``curation.who``, then "who 2", "who 3", ...
 
         Each call uses up a number of ``visitors``. Names that browsers chose themselves (parameter
         ``as``) are not considered.
@@ -1261,7 +1268,10 @@ class CurationApp:
         return self.curation.who if number == 1 else f"{self.curation.who} {number}"
 
     def _person(self, request: Request) -> str:
-        """Return who sends a request; the person of the curation if no cookie says it."""
+        """Return the name of the person who sends a request.
+
+        It is that of the cookie, or ``curation.who`` if there is none.
+        """
         return self._cookie(request) or self.curation.who
 
     def state(self, request: Request) -> Response:
@@ -1271,7 +1281,7 @@ class CurationApp:
     def explain(self, request: Request) -> Response:
         """Serve the contributions to a question's score as JSON; parameter ``question`` is its key.
 
-        Status 422 if it does not exist or cannot be explained.
+        Status 422 if the question does not exist or cannot be explained.
         """
         try:
             explanation = self.curation.explain(request.query_params.get("question", ""))
@@ -1286,7 +1296,7 @@ class CurationApp:
         """
 
         def change(body: dict[str, Any]) -> dict[str, Any]:
-            """Check the fields of the body and take the answer."""
+            """Check the fields of the body and record the answer."""
             question, value = get_text(body, "question"), get_text(body, "value")
             details = body.get("details") or {}
             if not isinstance(details, dict):
@@ -1317,8 +1327,8 @@ class CurationApp:
     def genes(self, request: Request) -> Response:
         """Serve genes for a symbol, synonym or identifier (parameter ``q``) as a JSON list.
 
-        Each has ``identifier``, ``symbol`` and ``species``; at most ``MAX_LISTED_GENES``. Empty
-        without a word, of which only the first ``MAX_IDENTIFIER_CHARACTERS`` count.
+        Each has ``identifier``, ``symbol`` and ``species``; at most ``MAX_LISTED_GENES``. Only the
+        first ``MAX_IDENTIFIER_CHARACTERS`` of the word count; the list is empty if there is none.
         """
         word = request.query_params.get("q", "").strip()[:MAX_IDENTIFIER_CHARACTERS]
         return JSONResponse(list_genes(word) if word else [])
@@ -1367,9 +1377,10 @@ class CurationApp:
 
 
 def clean_name(name: str) -> str:
-    """Return the first 60 printable characters of a person's name, with single blanks; may be "".
+    """Return the first 60 printable characters of a person's name, with single spaces.
 
-    Other characters, such as line breaks and tabs, are dropped without a blank in their place.
+    Other characters, such as line breaks and tabs, are dropped without a space in their place. The
+    result may be "".
     """
     printable = "".join(c for c in valid_unicode(name) if c.isprintable())
     return " ".join(printable.split())[:60]
@@ -1420,5 +1431,5 @@ def _get_integer(body: dict[str, Any], key: str) -> int:
 
 
 def _not_found(_: Request, __: Exception) -> Response:
-    """Return the page of status 404; an exception handler, whose arguments are not used."""
+    """Return the page of status 404; the arguments of an exception handler are not used."""
     return not_found("There is no such page.")
