@@ -54,20 +54,20 @@ GENE_URL = "https://www.ncbi.nlm.nih.gov/gene/"  # INCEpTION's knowledge bases u
 
 
 class ApiError(Exception):
-    """A request that is refused, with the status of the response and a message for the client.
+    """Refusal of a request, with the status of the response and a message for the client.
 
     ``ServiceApp`` answers it with this status and ``{"error": message}``.
     """
 
     def __init__(self, status: int, message: str) -> None:
-        """Take the status of the response and the message for the client."""
+        """Store the status of the response and the message for the client."""
         super().__init__(message)
         self.status = status
         self.message = message
 
 
 class InputDocument(NamedTuple):
-    """A text to annotate."""
+    """Text to annotate."""
 
     id: str
     text: str
@@ -76,7 +76,7 @@ class InputDocument(NamedTuple):
 
 @dataclass
 class AnnotationService:
-    """A model and its language pipeline; annotates texts for one request at a time.
+    """Model with its language pipeline, which annotates texts for one request at a time.
 
     spaCy's vocabulary must not be changed by two threads, so work is done under a lock, a few
     documents at a time.
@@ -112,16 +112,17 @@ class AnnotationService:
 
     @property
     def states_facts(self) -> bool:
-        """Whether the answers of the model's task are statements that add up to facts.
+        """Whether the model's task exports "facts": each answer is a statement about two names.
 
-        Each is about two names, with type, direction and status. Loads the model.
+        Such answers have type, direction and status. Loads the model.
         """
         return "facts" in self.loaded[0].pipeline.task.exports
 
     def describe(self) -> dict[str, Any]:
-        """Return ``model``, ``task`` and ``versions``, and ``decision`` if the task tells it.
+        """Return ``model``, ``task`` and ``versions``, and ``decision`` if the model describes it.
 
-        ``model`` is the name that was given, ``decision`` how yes is decided. Loads the model.
+        ``model`` is the name that was given, ``decision`` describes how yes is decided
+        (``Model.describe_decision``). Loads the model.
         """
         decision = self.loaded[0].describe_decision()
         description = {"model": self.model, "task": self.task, "versions": package_versions()}
@@ -139,7 +140,7 @@ class AnnotationService:
         task = self.task
 
         def to_row(doc: Doc) -> dict[str, Any]:
-            """Return the answers of a document."""
+            """Return the row of a document, with its answers."""
             answers = get_answers(doc, task)
             return {"document": document_id(doc), f"textrank_{task}": answers}
 
@@ -154,7 +155,7 @@ class AnnotationService:
     ) -> Iterator[Any]:
         """Yield ``convert(doc)`` of each annotated document, in order.
 
-        ``convert`` runs under the lock, and a Doc is only valid while it runs. Documents are
+        ``convert`` runs under the lock, and the Doc must not be used after it. Documents are
         annotated ``CHUNK_DOCUMENTS`` at a time. Raises TimeoutError if ``deadline``, by the
         monotonic clock, has passed before a chunk or at the end, and ValueError for a text that
         cannot be annotated.
@@ -218,14 +219,15 @@ class AnnotationService:
 
 
 def _to_record(document: InputDocument) -> Record:
-    """Return the record of a text with its mentions; later errors name it ``document 'id'``."""
+    """Return the record of a text with its mentions; error messages name ``document 'id'``."""
     return Record(document.id, document.text, f"document {document.id!r}", document.mentions)
 
 
 def _link_in_text(name: str, species: int | None, text: str, limit: int) -> list[dict[str, Any]]:
     """Return the genes of a name in a text by the model ``identifiers``, as ``link_gene`` does.
 
-    The first occurrence counts, in any case. Empty if the recogniser does not find the name there.
+    The first name that the recogniser finds and that equals ``name``, regardless of case, counts.
+    The result is empty if there is none.
     """
     from textrank.component import annotate
 
@@ -245,15 +247,15 @@ def _link_in_text(name: str, species: int | None, text: str, limit: int) -> list
 async def read_json(request: Request) -> Any:
     """Return the JSON of a request's body.
 
-    Raises ApiError 415 if the content type is another one, and 400 if the body is not JSON; numbers
-    that are not finite are refused too.
+    Raises ApiError 415 if the content type is not application/json, and 400 if the body is not
+    JSON; NaN and infinity are refused too.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise ApiError(415, f"content type {kind[:60]!r}: send application/json.")
 
     def refuse(constant: str) -> Any:
-        """Refuse NaN and infinity."""
+        """Raise ValueError for NaN and infinity."""
         raise ValueError(f"{constant} is not JSON")
 
     try:
@@ -265,12 +267,11 @@ async def read_json(request: Request) -> Any:
 class Fields:
     """Values of a JSON object; raises ApiError 422 for wrong, missing and unknown ones.
 
-    ``value`` is the parsed JSON, ``place`` begins the messages, such as "documents[0]", and
-    ``allowed`` are the known keys.
+    The methods return the value of a key after checking its type.
     """
 
     def __init__(self, value: Any, place: str, allowed: Sequence[str]) -> None:
-        """Take parsed JSON; ``place`` begins the messages, such as "documents[0]".
+        """Store parsed JSON; ``place``, such as "documents[0]", begins the messages.
 
         Raises ApiError 422 if it is not an object or has a key that is not in ``allowed``.
         """
@@ -310,7 +311,8 @@ class Fields:
     def integer(self, key: str, low: int, high: int) -> int | None:
         """Return the integer of a key, between two bounds, both included; None if it is missing.
 
-        A number such as 5.0 is accepted. Raises ApiError 422 for other values, also null and true.
+        A number such as 5.0 is accepted. Raises ApiError 422 for other values, including null and
+        true.
         """
         if key not in self.values:
             return None
@@ -332,9 +334,10 @@ class Fields:
 def parse_documents(body: Any) -> list[InputDocument]:
     """Return the documents of ``{"documents": [{"id": …, "text": …}]}``.
 
-    A missing id is the number of the document, from 0. Ids need not be unique. Raises ApiError 422
-    if the form is another one, an id is blank, a text or id is too long (``MAX_TEXT_CHARACTERS``,
-    ``MAX_ID_CHARACTERS``), or there are none or more than ``MAX_DOCUMENTS``.
+    A missing id becomes the number of the document, from 0. Ids need not be unique. Raises ApiError
+    422 if ``body`` has another form, an id is blank, a text or id is too long
+    (``MAX_TEXT_CHARACTERS``, ``MAX_ID_CHARACTERS``), or there are no documents or more than
+    ``MAX_DOCUMENTS``.
     """
     documents = []
     for number, item in enumerate(
@@ -389,9 +392,10 @@ class ServiceApp:
         return Starlette(routes=routes, exception_handlers=handlers)
 
     def serve_index(self, _: Request) -> Response:
-        """Serve ``name`` ("textrank") and ``paths``, the method of each address, as JSON.
+        """Serve ``name`` ("textrank") and ``paths`` as JSON.
 
-        Methods are in lower case, such as "post".
+        ``paths`` maps each address of the OpenAPI document to its method in lower case, such as
+        "post".
         """
         paths = {path: next(iter(item)) for path, item in openapi_document()["paths"].items()}
         return JSONResponse({"name": "textrank", "paths": paths})
@@ -401,7 +405,7 @@ class ServiceApp:
         return JSONResponse(openapi_document())
 
     async def serve_model(self, _: Request) -> Response:
-        """Serve ``AnnotationService.describe`` as JSON; counts as a request."""
+        """Serve ``AnnotationService.describe`` as JSON; it counts towards ``max_requests``."""
         async with self.admit():
             return JSONResponse(await to_thread.run_sync(self.service.describe))
 
@@ -415,7 +419,7 @@ class ServiceApp:
         deadline = time.monotonic() + self.timeout
 
         def work() -> dict[str, Any]:
-            """Annotate all documents."""
+            """Annotate all documents and return the answer."""
             rows = list(self.service.annotate(documents, deadline=deadline))
             return {"model": self.service.model, "task": self.service.task, "documents": rows}
 
@@ -425,8 +429,8 @@ class ServiceApp:
     async def stream(self, request: Request) -> Response:
         """Annotate the documents of the body and send a JSON line for each as soon as it is done.
 
-        A failure after the response has begun, also by ``timeout``, is a last line ``{"error":
-        …}``. Raises ApiError for a wrong body or too many requests before that.
+        A failure after the response has begun, also the timeout, is reported in a last line
+        ``{"error": …}``. Raises ApiError for a wrong body or too many requests before that.
         """
         documents = parse_documents(await read_json(request))
         deadline = time.monotonic() + self.timeout
@@ -448,7 +452,7 @@ class ServiceApp:
         return StreamingResponse(lines(), media_type="application/x-ndjson")
 
     async def link(self, request: Request) -> Response:
-        """Look up the genes of a name: ``AnnotationService.link_gene`` with the fields of the body.
+        """Serve the genes of a name: ``AnnotationService.link_gene`` with the fields of the body.
 
         Keys of the answer: ``name`` and ``genes``. Raises ApiError 422 for a missing or blank name
         or a wrong field. ``limit`` is 5 by default.
@@ -462,7 +466,7 @@ class ServiceApp:
         limit = fields.integer("limit", 1, MAX_GENES) or 5
 
         def work() -> dict[str, Any]:
-            """Find the genes."""
+            """Find the genes and return the answer."""
             genes = self.service.link_gene(name, species=species, text=text, limit=limit)
             return {"name": name, "genes": genes}
 
@@ -478,7 +482,7 @@ class ServiceApp:
 
     @asynccontextmanager
     async def admit(self) -> AsyncIterator[None]:
-        """Count a request inside the block.
+        """Count a request while the block runs.
 
         Raises ApiError 503 if ``max_requests`` are counted already.
         """
@@ -497,13 +501,13 @@ def _busy() -> ApiError:
 
 
 def _respond_with_error(_: Request, error: ApiError) -> Response:
-    """Return an error as JSON; status 503 asks the client to try again in a second."""
+    """Return an error as JSON; with status 503 the client is asked to retry after a second."""
     headers = {"retry-after": "1"} if error.status == 503 else None
     return JSONResponse({"error": error.message}, status_code=error.status, headers=headers)
 
 
 def _respond_with_timeout(_: Request, __: Exception) -> Response:
-    """Return the response of status 504 for a request that took too long."""
+    """Return the response of status 504; the arguments of an exception handler are not used."""
     return JSONResponse({"error": "the request took too long. Send fewer texts."}, status_code=504)
 
 
@@ -674,9 +678,9 @@ def _operation(
 ) -> dict[str, Any]:
     """Return an operation of the OpenAPI document, with the errors that it can give.
 
-    ``name`` is its operationId. ``schema`` names that of the answer, None for JSON lines; ``body``
-    that of the request, None without one. ``security`` None keeps the token of the document; []
-    needs none.
+    ``name`` is its operationId. ``schema`` is the name of the answer's schema, None for JSON lines;
+    ``body`` that of the request's, None for a request without a body. ``security`` None keeps the
+    token of the document; [] means that none is needed.
     """
     lines = {"application/x-ndjson": {"schema": {"type": "string"}}}
     content = lines if schema is None else _json_content(schema)
@@ -712,13 +716,13 @@ def _json_content(schema: str) -> dict[str, Any]:
 
 
 class InceptionRecommender:
-    """Routes ``names/predict``, ``relations/predict`` and ``…/train``.
+    """Routes of the recommender for INCEpTION: ``names`` and ``relations``, predict and train.
 
     ``app`` has the annotation service, the limit of requests and the timeout.
     """
 
     def __init__(self, app: ServiceApp) -> None:
-        """Keep the application that annotates; nothing is loaded."""
+        """Store the application that annotates; nothing is loaded."""
         self.app = app
 
     def routes(self) -> list[Route]:
@@ -735,32 +739,36 @@ class InceptionRecommender:
         ]
 
     async def train(self, request: Request) -> Response:
-        """Accept training data without using it: status 204; ApiError if the body is not JSON."""
+        """Accept training data without using it.
+
+        Status 204; raises ApiError if the body is not JSON.
+        """
         await read_json(request)
         return Response(status_code=204)
 
     async def predict_names(self, request: Request) -> Response:
-        """Answer a request with its CAS, with a prediction for each recognised name."""
+        """Serve the CAS of a request with a prediction for each recognised name."""
         return await self._predict(request, is_relation=False)
 
     async def predict_relations(self, request: Request) -> Response:
-        """Answer a request with its CAS, with a prediction for each relation between its names.
+        """Serve the CAS of a request with a prediction for each relation between its names.
 
         Only names that are annotated in the CAS, and not predictions, can be joined.
         """
         return await self._predict(request, is_relation=True)
 
     async def _predict(self, request: Request, *, is_relation: bool) -> Response:
-        """Answer a request with ``{"document": XMI of the CAS with the predictions}``.
+        """Serve ``{"document": XMI of the CAS with the predictions}`` for a request.
 
-        ``is_relation`` predicts relations, else names. Raises ApiError as ``parse_request`` and
-        ``ServiceApp.run`` and ``admit`` do, and TimeoutError after the timeout of the application.
+        Predictions are relations if ``is_relation``, else names. Raises ApiError as
+        ``parse_request``, ``ServiceApp.run`` and ``ServiceApp.admit`` do, and TimeoutError after
+        the application's timeout.
         """
         content = await read_json(request)
         deadline = time.monotonic() + self.app.timeout
 
         def work() -> str:
-            """Read the CAS, annotate its text, add predictions and write it."""
+            """Read the CAS, annotate its text, add predictions and return it as XMI."""
             cas, layer, feature, mode = parse_request(content)
             if is_relation:
                 self._add_relations(cas, layer, feature, deadline)
@@ -775,9 +783,9 @@ class InceptionRecommender:
         """Add the recognised names of the text to the CAS, in place, as predictions of a layer.
 
         ``feature`` gets the identifier of a name if it is one of ``IDENTIFIER_FEATURES``, else its
-        label; names without one are left out. With ``mode`` "tokens" they are widened to tokens of
-        the CAS. ``deadline`` and its errors are those of ``annotate_docs``. Raises ApiError 422 if
-        the layer or feature is missing.
+        label; names for which this is empty are left out. With ``mode`` "tokens" names are widened
+        to tokens of the CAS. ``deadline`` and its errors are those of ``annotate_docs``. Raises
+        ApiError 422 if the layer or feature is missing.
         """
         annotation_type = _get_type(cas, layer, (feature,))
 
@@ -868,7 +876,7 @@ def parse_request(content: Any) -> tuple[Any, str, str, str]:
 def _check_xml(text: str) -> None:
     """Raise ApiError 422 for XML with a DTD or entity declarations, which cassis would expand.
 
-    XML that is not well-formed raises the parser's error.
+    For XML that is not well-formed the parser's error is raised.
     """
     from defusedxml.common import DefusedXmlException
     from defusedxml.ElementTree import fromstring
@@ -915,8 +923,8 @@ def _build_prediction(
 def _name_value(span: Any, feature: str) -> tuple[str, float | None]:
     """Return the value of a feature for a name, and its probability or None.
 
-    The value is the identifier for ``IDENTIFIER_FEATURES``, that of an NCBI gene as an address, and
-    the label for other features; "" if the name has none.
+    For ``IDENTIFIER_FEATURES`` the value is the identifier (of an NCBI gene, the address of its
+    page), for other features the label; "" if the name has none.
     """
     probability = (
         span._.get("textrank_probability") if span.has_extension("textrank_probability") else None
@@ -959,8 +967,8 @@ def _token_boundaries(cas: Any) -> list[tuple[int, int]] | None:
 def _expand(start: int, end: int, tokens: list[tuple[int, int]] | None) -> tuple[int, int]:
     """Return a span widened to the tokens that it begins and ends in, as INCEpTION's layers need.
 
-    ``tokens`` are those of ``_token_boundaries``. With None the span is returned as it is, and so
-    is an end outside of all tokens.
+    ``tokens`` are those of ``_token_boundaries``; None returns the span as it is. A start or end
+    that lies in no token stays where it is.
     """
     from bisect import bisect_left, bisect_right
 
