@@ -45,11 +45,11 @@ def create_server(service: AnnotationService, results: Sequence[Path] = ()) -> M
     """Return the server with its tools; it is not started.
 
     ``service`` must annotate texts with a model whose task states facts. ``results`` are the
-    folders of ``textrank apply --out`` that ``ask_results`` may read, named after their last part;
-    of two with one name the last is used. Without any the tool is left out.
+    folders of ``textrank apply --out`` that ``ask_results`` may read. They are called by their last
+    part; of two with one name the last is used. If there are none, the tool is left out.
 
     ``extract_statements`` leaves out pairs that do not interact, unless they are negated or
-    speculated or the caller wants all. Errors of a tool are ToolError.
+    speculated or the caller wants all. Tools raise ToolError for input that they refuse.
     """
     server = MCPServer(
         "textrank",
@@ -142,8 +142,8 @@ def create_server(service: AnnotationService, results: Sequence[Path] = ()) -> M
 def ask_folder(folder: Path, question: str, limit: int) -> dict[str, Any]:
     """Return ``kind``, ``rows`` and ``note`` of the answer to a question about a result folder.
 
-    At most ``limit`` rows. Raises ValueError if the question is not understood or the folder cannot
-    be read.
+    There are at most ``limit`` rows, as dictionaries. Raises ValueError if the question is not
+    understood or the folder cannot be read.
     """
     from textrank.results.questions import answer_question
     from textrank.results.store import NO_FILTER, open_results
@@ -155,10 +155,10 @@ def ask_folder(folder: Path, question: str, limit: int) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value that JSON can hold: text, numbers, lists and dictionaries unchanged.
+    """Return a value that JSON can represent: text, numbers, lists and dictionaries unchanged.
 
-    Others, such as dates and decimals of the database, become text. Items of lists are not looked
-    at.
+    Other values, such as dates and decimals of the database, become text. Items of lists and
+    dictionaries are not converted.
     """
     is_plain = value is None or isinstance(value, str | int | float | bool | list | dict)
     return value if is_plain else str(value)
