@@ -4,6 +4,10 @@
 Before it come the parts it is made of: sentences with marks, explanations of single statements
 (``StatementExplainer``), exports of a selection, and the page that works without a server
 (``render_static_page``). Text from documents is only ever inserted as text.
+
+A *statement* is the model's answer about two names in a sentence, a *fact* the sum of all
+statements about the same two entities. The *standing* of either is likely, negated, speculated or
+unlikely. A ``Selection`` has the filters that a reader chose.
 """
 
 from __future__ import annotations
@@ -67,11 +71,11 @@ Piece: TypeAlias = tuple[str, str]  # text and the CSS classes that mark it
 
 
 def split_at_marks(text: str, marks: Sequence[Mark]) -> list[Piece]:
-    """Split a text where marks begin and end; marks that reach outside of it are ignored.
+    """Split a text where marks begin and end; marks that extend outside of it are ignored.
 
     The pieces, in order, make up the text. A piece has the classes of all marks over it, separated
-    by blanks, "" without any. Marks may overlap; empty ones are ignored. An empty text has no
-    pieces.
+    by spaces, or "" if there are none. Marks may overlap; empty ones are ignored. An empty text has
+    no pieces.
 
     >>> split_at_marks("SHC binds GRB2.", [(0, 3, "e1"), (10, 14, "e2")])
     [('SHC', 'e1'), (' binds ', ''), ('GRB2', 'e2'), ('.', '')]
@@ -89,7 +93,8 @@ def mark_statement(row: Mapping[str, Any]) -> list[Piece]:
     """Return the sentence of a statement with both names (e1, e2) and the trigger marked.
 
     ``row`` is a statement of the store with its sentence; the result is that of ``split_at_marks``.
-    Nothing is marked if it is not known where the sentence begins in its document.
+    Nothing is marked if the store does not have the sentence's place in its document
+    (``sentence_start``).
     """
     sentence = str(row["sentence"] or "")
     return split_at_marks(sentence, _sentence_marks(row))
@@ -98,8 +103,9 @@ def mark_statement(row: Mapping[str, Any]) -> list[Piece]:
 def _sentence_marks(row: Mapping[str, Any]) -> list[Mark]:
     """Return the marks of a statement, counted from the first character of its sentence.
 
-    Empty if ``sentence_start`` is None; marks may reach outside of the sentence. Marks are (start,
-    end, class): "e1" and "e2" for the names, "trigger" for the words that state it.
+    Marks are (start, end, class): "e1" and "e2" for the names, "trigger" for the words that state
+    the relation. They may extend outside of the sentence. The result is empty if ``sentence_start``
+    is None.
     """
     start = row["sentence_start"]
     if start is None:
@@ -112,7 +118,7 @@ def _sentence_marks(row: Mapping[str, Any]) -> list[Mark]:
 def trigger_spans(trigger: Any) -> list[tuple[int, int]]:
     """Return the characters (start, end) of a trigger, from a list of ``[start, end]`` or its JSON.
 
-    Values of another form, which files of other origin may have, are ignored; None gives [].
+    Values of another form, which files of other origin may have, are left out; None gives [].
     """
     if isinstance(trigger, str):
         try:
@@ -138,11 +144,11 @@ _LINK_OF_PREFIX: Mapping[str, tuple[str, str]] = {
 
 
 def describe_identifier(identifier: str | None) -> Row:
-    """Return ``symbol``, ``species`` and ``links`` of an identifier, as far as they are known.
+    """Return ``symbol``, ``species`` and ``links`` of an identifier.
 
     ``symbol`` and ``species`` (an NCBI taxon as text) are "" for identifiers that the shipped
     tables do not have, and species also for families. ``links`` are pairs of text and address: the
-    page of the identifier, then those of UniProt and HGNC.
+    page of the identifier, then those of UniProt and HGNC; [] if none is known.
     """
     prefix, _, local = (identifier or "").partition(":")
     known: Row = {"symbol": "", "species": "", "links": []}
@@ -181,10 +187,11 @@ def find_document_link(document: str) -> tuple[str, str] | None:
 
 
 def statement_standing(row: Mapping[str, Any]) -> str:
-    """Return what a statement comes to: likely, negated, speculated or unlikely.
+    """Return the standing of a statement: "likely", "negated", "speculated" or "unlikely".
 
-    An asserted statement is likely if the model decided so; a negated or speculated one counts as
-    such from a probability of ``MIN_PROBABILITY`` on, without a probability as unlikely.
+    An asserted statement is likely if the model decided so, else unlikely; a negated or speculated
+    one has its status as standing from a probability of ``MIN_PROBABILITY`` on, and is unlikely
+    below that or without a probability.
     """
     if row["status"] == "asserted":
         return "likely" if row["interacts"] else "unlikely"
@@ -192,12 +199,12 @@ def statement_standing(row: Mapping[str, Any]) -> str:
 
 
 def present_relation(row: Mapping[str, Any]) -> Row:
-    """Return a copy of a fact or statement with what a page shows of it.
+    """Return a copy of a fact or statement with the values that a page shows.
 
     Adds ``ends`` (the two entities in the order of the direction: ``key``, ``name``, ``id`` and the
     values of ``describe_identifier``), ``arrow`` and ``arrow_words``, and ``standing`` if the row
-    has none. An unlikely relation is shown without a direction, since it says nothing; one whose
-    evidence has both directions with an arrow both ways.
+    has none. An unlikely relation gets no direction, because it is probably wrong; a fact whose
+    evidence has both directions gets an arrow both ways.
     """
     standing = row.get("standing") or statement_standing(row)
     direction = row["direction"] if standing != "unlikely" else "none"
@@ -231,7 +238,7 @@ STATED_COLUMNS = ("interacts", "status", "type", "direction", "probability")
 class StatementExplainer:
     """Explanations of stored statements by the model that made them.
 
-    ``load`` returns the model and its language model; it is called at the first question. A
+    ``load`` returns the model and its spaCy pipeline; it is called at the first explanation. A
     statement is explained within its text if the results have it and it is not too long
     (``MAX_EXPLAINED_CHARACTERS``), else within its sentence.
     """
@@ -246,9 +253,9 @@ class StatementExplainer:
     ) -> dict[str, Any]:
         """Return the explanation of a statement's score for a page, and the ``stored`` score.
 
-        In the form of ``present_explanation``; its ``score`` may differ from the stored one if the
-        sentence is scored alone. ``sentence_rows`` are all statements of the sentence, ``row``
-        among them: they tell which names it has. ``document`` is its row of
+        The form is that of ``present_explanation``; its ``score`` may differ from the stored one if
+        the sentence is scored alone. ``sentence_rows`` are all statements of the sentence,
+        including ``row``; they give the names in it. ``document`` is its row of
         ``queries.select_document``. Raises ValueError if the pair is not found in the text.
         """
         with self._lock:
@@ -267,9 +274,9 @@ class StatementExplainer:
     ) -> str:
         """Return the HTML page that explains a document's statements, with a link back to it.
 
-        ``rows`` are its statements, which are grouped by sentence; ``back_url`` and ``name`` the
-        address and text of the link, ``document`` as in ``explain``. Raises ValueError if a pair is
-        not found in its text.
+        ``rows`` are its statements, in any order; they are grouped by sentence. ``back_url`` and
+        ``name`` are the address and text of the link, ``document`` is as in ``explain``. Raises
+        ValueError if a pair is not found in its text.
         """
         sentences: dict[Any, list[Row]] = {}
         for row in rows:
@@ -285,13 +292,11 @@ class StatementExplainer:
     def _explain_row(
         self, model: Model, row: Row, candidates: Sequence[Candidate], offset: int
     ) -> ExplainedDecision:
-        """Explain the score of the candidate of a statement, the first that overlaps both names.
+        """Explain the score of a statement's candidate, the first that overlaps both its names.
 
-        ``candidates`` and ``offset`` are those of ``_find_candidates``. Raises ValueError if there
-        is no such candidate.
-
-        The decision's ``row`` has those of ``STATED_COLUMNS`` that are known (not of
-        ``UNKNOWN_VALUES``).
+        ``candidates`` and ``offset`` are those of ``_find_candidates``. The decision's ``row`` has
+        the values of ``STATED_COLUMNS`` that are not in ``UNKNOWN_VALUES``. Raises ValueError if
+        there is no such candidate.
         """
         wanted = [(row[f"start_{s}"] - offset, row[f"end_{s}"] - offset) for s in "ab"]
         for candidate in candidates:
@@ -305,7 +310,7 @@ class StatementExplainer:
         raise ValueError("the sentence alone does not have both names. Explain the whole text.")
 
     def _get_model(self) -> tuple[Model, Language]:
-        """Return the model and its language model, loaded at the first call."""
+        """Return the model and its spaCy pipeline, loaded at the first call."""
         if self._loaded is None:
             self._loaded = self.load()
         return self._loaded
@@ -313,13 +318,13 @@ class StatementExplainer:
     def _find_candidates(
         self, model: Model, nlp: Language, rows: Sequence[Row], document: Row | None
     ) -> tuple[list[Candidate], int]:
-        """Return candidates that include those of ``rows``, and where their text begins.
+        """Return candidates that include those of ``rows``, and the offset of their text.
 
-        ``rows`` are statements of one sentence, at least one. The candidates are those of the whole
-        text (0) if ``document`` has one of at most ``MAX_EXPLAINED_CHARACTERS``, else of the
-        sentence alone (its first character in the document). Names in a whole text are those of the
-        document, or of ``rows`` if it has none; in a sentence those of ``rows``. Candidates of the
-        last whole text are kept.
+        ``rows`` are statements of one sentence, at least one. If ``document`` has a text of at most
+        ``MAX_EXPLAINED_CHARACTERS``, the candidates are those of the whole text, with the names of
+        the document (or of ``rows`` if it has none), and the offset is 0; they are cached for the
+        last text. Otherwise they are those of the sentence alone, with the names of ``rows``, and
+        the offset is the sentence's first character in the document.
         """
         text = (document or {}).get("text") or ""
         names = [(row[f"start_{s}"], row[f"end_{s}"], "protein") for row in rows for s in "ab"]
@@ -340,10 +345,10 @@ class StatementExplainer:
 
 
 def _parse_with_names(nlp: Language, text: str, names: Sequence[tuple[int, int, str]]) -> Doc:
-    """Return the parsed text with names (start, end, label) as the span group "entities".
+    """Return the text, analysed by ``nlp``, with names as the span group "entities".
 
-    Names are widened to whole tokens; of several with the same tokens the first counts. Names
-    outside of the text are left out.
+    ``names`` are (start, end, label) in characters; they are widened to whole tokens. Of several
+    with the same tokens the first counts. Names outside of the text are left out.
     """
     doc = nlp.make_doc(text)
     spans: dict[tuple[int, int], str] = {}
@@ -359,7 +364,7 @@ def _parse_with_names(nlp: Language, text: str, names: Sequence[tuple[int, int, 
 
 
 def present_explanation(explained: ExplainedDecision) -> dict[str, Any]:
-    """Return an explanation for a page: summary, marked sentence and groups that add up.
+    """Return an explanation for a page: summary, marked sentence and groups of contributions.
 
     Keys: ``summary`` and ``sentence``, lists of (text, CSS classes), and those of
     ``summarize_contributions``.
@@ -381,11 +386,12 @@ def summarize_contributions(
 ) -> dict[str, Any]:
     """Return groups of contributions with their strongest features, for a page.
 
-    ``text`` is the sentence that is explained, whose words stand for the stems of features. With
-    fewer than two groups, the ``2 * top`` strongest features are listed instead; with more, ``top``
-    is not used. The result has ``parts`` (each with ``name``, ``adds`` and, for groups, their
-    strongest features as ``parts``), ``others`` (``count`` and ``adds`` of features that are not
-    listed) and ``score``. The values ``adds`` of ``parts`` and of ``others`` sum to ``score``.
+    ``text`` is the sentence that is explained, whose words are shown instead of the stems of
+    features. With fewer than two groups, the ``2 * top`` strongest features are listed instead;
+    with more, ``top`` is not used. The result has ``parts`` (each with ``name``, ``adds`` and, for
+    groups, their strongest features as ``parts``), ``others`` (``count`` and ``adds`` of features
+    that are not listed) and ``score``. The values ``adds`` of ``parts`` and of ``others`` sum to
+    ``score``.
 
     >>> summary = summarize_contributions([(("triggers", "bind"), 0.5), (("path", "of"), -0.75)])
     >>> [(group["name"], group["adds"]) for group in summary["parts"]]
@@ -411,10 +417,10 @@ def summarize_contributions(
 
 
 def _strongest(features: Sequence[tuple[str, float]], count: int) -> list[dict[str, Any]]:
-    """Return at most ``count`` features of largest magnitude as dictionaries ``name`` and ``adds``.
+    """Return the ``count`` features of largest magnitude as dictionaries ``name`` and ``adds``.
 
-    ``features`` are (name, value). The order is by decreasing magnitude; values of less than
-    ``MIN_SHOWN_ADDS`` are left out.
+    ``features`` are (name, value). The order is by decreasing magnitude; features whose magnitude
+    is less than ``MIN_SHOWN_ADDS`` are left out.
     """
     strongest = sorted(features, key=lambda feature: -abs(feature[1]))[:count]
     return [
@@ -476,8 +482,8 @@ def to_csv(store: Store, selection: Selection) -> Iterator[str]:
     """Yield a header, then batches of lines, one per statement of the selected facts.
 
     Of a fact, only statements that match the selection are written. Columns are CSV_COLUMNS and
-    ``sentence``, which is empty if it is unknown; lines are in the order of the store. Text that a
-    spreadsheet could take for a formula is escaped.
+    ``sentence``, which is empty if the store does not have it; lines are in the order of the store.
+    Text that a spreadsheet could take for a formula is escaped (``escape_formula``).
     """
     where, values = queries.selection_sql(store, selection)
     columns = ", ".join(f"p.{name}" for name in CSV_COLUMNS)
@@ -495,10 +501,10 @@ def to_csv(store: Store, selection: Selection) -> Iterator[str]:
 
 
 def escape_formula(value: Any) -> Any:
-    """Return a cell that spreadsheets do not take for a formula: risky text gets an apostrophe.
+    """Return a cell that spreadsheets do not take for a formula.
 
-    Risky is text that begins with one of ``= + - @``, a tab or a carriage return; other values are
-    returned as they are.
+    Text that begins with one of ``= + - @``, a tab or a carriage return gets an apostrophe in
+    front; other values are returned as they are.
 
     >>> escape_formula("=HYPERLINK(1)"), escape_formula(-0.5)
     ("'=HYPERLINK(1)", -0.5)
@@ -536,9 +542,9 @@ def to_graphml(graph: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _edge_values(edge: FactRow) -> dict[str, Any]:
-    """Return the exported values of a fact; direction is relative to source and target.
+    """Return the exported values of a fact, by the names of the edges in GRAPHML_ATTRIBUTES.
 
-    Keys are those of the edges in GRAPHML_ATTRIBUTES.
+    The direction is relative to source and target.
     """
     return {
         "probability": edge["probability"],
@@ -561,12 +567,12 @@ def _xml_attribute(value: str) -> str:
 
 
 def _valid_xml(text: str) -> str:
-    """Return a text without the characters that XML 1.0 cannot represent, and carriage returns."""
+    """Return a text without carriage returns and characters that XML 1.0 cannot represent."""
     return re.sub("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]", "", text)
 
 
 def to_cytoscape_json(graph: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a network (``queries.select_network``) as Cytoscape JSON, in one piece."""
+    """Yield a network (``queries.select_network``) as Cytoscape JSON, in a single string."""
     nodes = [{"data": {"id": n["key"], "label": n["label"]}} for n in graph["nodes"]]
     edges = [
         {"data": {"id": f"e{i}", "source": e["a"], "target": e["b"], **_edge_values(e)}}
@@ -578,8 +584,9 @@ def to_cytoscape_json(graph: Mapping[str, Any]) -> Iterator[str]:
 def to_sif(graph: Mapping[str, Any]) -> Iterator[str]:
     """Yield a network in the simple interaction format: name, type, name, separated by tabs.
 
-    One line per edge of ``queries.select_network``, in the order of its direction. White space in
-    names becomes one blank, blanks in types underscores; an unknown type is "interacts".
+    There is one line per edge of ``queries.select_network``, with the names in the order of its
+    direction. White space in names becomes one space, spaces in types underscores; an unknown type
+    is "interacts".
     """
     for edge in graph["edges"]:
         sides = "ba" if edge["direction"] == "b>a" else "ab"
@@ -596,8 +603,8 @@ MAX_STATIC_STATEMENTS = 20_000  # more make a browser slow
 def render_static_page(store: Store) -> str:
     """Return one self-contained HTML page with the statements and facts of a store.
 
-    Statements about one entity twice, or without a sentence, are left out. Raises ValueError for
-    more than ``MAX_STATIC_STATEMENTS`` statements.
+    Statements that relate an entity to itself or have no sentence are left out. Raises ValueError
+    for more than ``MAX_STATIC_STATEMENTS`` statements.
     """
     total = store.fetch_value("SELECT count(*) FROM pairs")
     if total > MAX_STATIC_STATEMENTS:
@@ -623,9 +630,9 @@ def render_static_page(store: Store) -> str:
 
 
 def json_for_script(value: Any) -> str:
-    """Return JSON that cannot end the script element it is inserted in, whatever its texts are.
+    """Return a value as JSON that can be inserted in a script element, whatever its texts are.
 
-    "<" and the separators U+2028 and U+2029 are escaped.
+    "<" and the separators U+2028 and U+2029 are escaped, so that no text can end the element.
 
     >>> json_for_script("</script>")
     '"\\\\u003c/script>"'
@@ -652,10 +659,10 @@ ORDER BY p.interacts DESC, p.probability DESC NULLS LAST, p.row"""
 def _static_page_data(store: Store) -> dict[str, Any]:
     """Return statements (``rows``), ``facts`` by decreasing probability, and ``entities`` by key.
 
-    Statements that interact come first, then by decreasing probability. Those about one entity
-    twice, or without a sentence, are left out. Positions in the text become ``marks``, counted from
-    the start of the sentence; ``ends`` of a fact are the keys of its entities in the order of the
-    direction.
+    Statements that interact come first, then by decreasing probability. Statements that relate an
+    entity to itself or have no sentence are left out. Positions in the text are replaced by
+    ``marks``, counted from the start of the sentence; ``ends`` of a fact are the keys of its
+    entities in the order of the direction.
     """
     rows = store.fetch(_STATIC_ROWS)
     for row in rows:
@@ -679,10 +686,11 @@ Page: TypeAlias = tuple[bytes, int, str | None]  # content, status, media type
 
 @dataclass
 class PageCache:
-    """Pages by address: results do not change, so a page is computed once.
+    """Cache of pages by address; since results do not change, a page is computed once.
 
-    Several requests for one page at a time wait for the first. The least recently used pages are
-    dropped above ``max_bytes``; pages of more than an eighth of it are not kept. Thread-safe.
+    Several concurrent requests for one page wait for the first. When the pages have more than
+    ``max_bytes`` in all, the least recently used ones are dropped; a page of more than an eighth of
+    it is not cached. Thread-safe.
     """
 
     max_bytes: int = MAX_CACHED_BYTES
@@ -694,8 +702,8 @@ class PageCache:
     def get(self, address: str, compute: Callable[[], Response]) -> Response:
         """Return the page of an address as a new response, computing it if it is not cached.
 
-        Only body, status and media type are kept, also of errors; other headers are dropped. Errors
-        that ``compute`` raises are passed on.
+        Only body, status and media type are cached, also of error pages; other headers are dropped.
+        Exceptions of ``compute`` are passed on.
         """
         with self._lock:
             computing = self._locks.setdefault(address, Lock())
@@ -712,7 +720,7 @@ class PageCache:
         return Response(page[0], status_code=page[1], media_type=page[2])
 
     def _find(self, address: str) -> Page | None:
-        """Return a cached page, now the most recently used one, or None."""
+        """Return a cached page, or None, and mark it as the most recently used one."""
         with self._lock:
             page = self._pages.get(address)
             if page is not None:
@@ -720,9 +728,9 @@ class PageCache:
             return page
 
     def _add(self, address: str, page: Page) -> None:
-        """Keep a page, dropping the least recently used ones above ``max_bytes``.
+        """Cache a page, dropping the least recently used ones above ``max_bytes`` in all.
 
-        A page of more than an eighth of ``max_bytes`` is not kept. The address must not be cached
+        A page of more than an eighth of ``max_bytes`` is not cached. The address must not be cached
         yet.
         """
         size = len(page[0]) + len(address)
@@ -746,8 +754,8 @@ class Explorer:
     """Web application over a store.
 
     ``explainer`` explains statements; None if the model is not available. ``reports`` are HTML
-    pages of an evaluation by file name, to link to. Methods serve the page or file of their name;
-    what a request asks for but the store does not have gives status 404.
+    pages of an evaluation by file name, to link to. Methods serve the page or file of their name; a
+    request for something that the store does not have gives status 404.
     """
 
     store: Store
@@ -756,7 +764,7 @@ class Explorer:
     cache: PageCache = field(default_factory=PageCache)
 
     def warm_up(self) -> None:
-        """Serve the first pages into the cache, which loads gene tables and templates too."""
+        """Compute the first pages into the cache, which also loads gene tables and templates."""
         routes = {"/": self.index, "/errors": self.errors, "/api/suggest": self.suggest}
         for path, query in (("/", ""), ("/", "q=p53"), ("/api/suggest", "q=p53"), ("/errors", "")):
             scope: dict[str, Any] = {"type": "http", "method": "GET", "path": path, "headers": []}
@@ -787,13 +795,13 @@ class Explorer:
         return Starlette(routes=[*routes, *common_routes()], exception_handlers={404: _not_found})
 
     def _cached(self, endpoint: Callable[[Request], Response]) -> Callable[[Request], Response]:
-        """Return an endpoint whose pages are kept in the cache by path and query.
+        """Return an endpoint whose pages are cached by path and query.
 
-        Pages with an error status are kept too.
+        Pages with an error status are cached too.
         """
 
         def serve(request: Request) -> Response:
-            """Serve the page from the cache, or from the endpoint the first time."""
+            """Serve the page from the cache, or from the endpoint if it is not cached."""
             address = f"{request.url.path}?{request.url.query}"
             return self.cache.get(address, lambda: endpoint(request))
 
@@ -821,7 +829,7 @@ class Explorer:
         )
 
     def network(self, request: Request) -> Response:
-        """Serve the graph of a selection (the query); its script fetches the facts.
+        """Serve the page of the graph of a selection (the query); its script fetches the facts.
 
         The page itself has only the number of facts.
         """
@@ -842,14 +850,14 @@ class Explorer:
         return JSONResponse({**graph, "nodes": _add_symbols(graph["nodes"]), "centre": None})
 
     def _count(self, selection: Selection) -> tuple[Row, list[Row]]:
-        """Return the numbers of matches by standing and the facets of a selection.
+        """Return the numbers of matches by standing, and the facets, of a selection.
 
-        Both are cached without its sort order and page, which do not change them.
+        Both are cached; the key leaves out sort order and page, which do not change them.
         """
         key = f"facets of {selection.to_query(sort='probability')}"
 
         def compute() -> Response:
-            """Return counts and facets as JSON, since the cache holds responses."""
+            """Return counts and facets as a JSON response, which the cache can store."""
             counts = queries.count_matches(self.store, selection)
             return JSONResponse([counts, queries.count_facets(self.store, selection)])
 
@@ -859,7 +867,8 @@ class Explorer:
     def fact(self, request: Request) -> Response:
         """Serve a fact with the sentences about its two entities (parameters ``a``, ``b``: keys).
 
-        At most 200, the most probable ones. Status 404 if there is no statement about both.
+        There are at most 200 sentences, the most probable ones. Status 404 if there is no statement
+        about both.
         """
         one, other = (request.query_params.get(side, "") for side in "ab")
         a, b = (queries.select_entity(self.store, key) for key in (one, other))
@@ -889,7 +898,7 @@ class Explorer:
     def name(self, request: Request) -> Response:
         """Serve an entity (parameter ``key``): spellings, partners, and the graph around it.
 
-        At most 200 partners. Status 404 if there is no such entity.
+        There are at most 200 partners. Status 404 if there is no such entity.
         """
         entity = queries.select_entity(self.store, request.query_params.get("key", ""))
         if entity is None:
@@ -904,7 +913,7 @@ class Explorer:
         return self._render("name.html", entity=entity, partners=partners)
 
     def document(self, request: Request) -> Response:
-        """Serve a document (parameter ``id``) with its names and statements, of these at most 2000.
+        """Serve a document (parameter ``id``) with its names and at most 2000 statements.
 
         Status 404 if the results have neither the document nor a statement of it.
         """
@@ -934,8 +943,8 @@ class Explorer:
     def explanations(self, request: Request) -> Response:
         """Serve the explanations of the statements of a document (parameter ``id``).
 
-        At most MAX_EXPLAINED_STATEMENTS. Status 404 without a model or statements, or if one cannot
-        be explained.
+        There are at most MAX_EXPLAINED_STATEMENTS. Status 404 if there is no model or no statement,
+        or if a statement cannot be explained.
         """
         name = request.query_params.get("id", "")
         rows = queries.select_statements(self.store, name, limit=MAX_EXPLAINED_STATEMENTS)
@@ -952,19 +961,20 @@ class Explorer:
     def report(self, request: Request) -> Response:
         """Serve a report page by file name (path parameter ``name``).
 
-        Status 404 if it is not one of ``reports``: nothing else from their folder is served.
+        Status 404 if it is not one of ``reports``; other files of their folder cannot be reached.
         """
         html = self.reports.get(request.path_params["name"])
         return not_found("There is no such report.") if html is None else render_report(html)
 
     def errors(self, _: Request) -> Response:
-        """Serve the documents that failed."""
+        """Serve the list of documents that failed."""
         return self._render("errors.html", rows=queries.select_errors(self.store))
 
     def export(self, request: Request) -> Response:
-        """Serve a selection as a file; its name is built here, never taken from the request.
+        """Serve a selection as a file to download.
 
-        The path has the ``format``, the query is a ``Selection``. Status 404 for an unknown format.
+        The path has the ``format``, the query is a ``Selection``. The file is named after the
+        store's title, never after the request. Status 404 for an unknown format.
         """
         format = request.path_params["format"]
         if format not in EXPORT_FORMATS:
@@ -978,8 +988,8 @@ class Explorer:
     def suggest(self, request: Request) -> Response:
         """Serve entities whose names contain a word (parameter ``q``), as a JSON list.
 
-        At most eight rows, those of ``queries.suggest_entities``. Empty without a word, of which
-        only the first 100 characters count.
+        There are at most eight rows, those of ``queries.suggest_entities``. Only the first 100
+        characters of the word count; without a word the list is empty.
         """
         word = request.query_params.get("q", "").strip()[:100]
         return JSONResponse(queries.suggest_entities(self.store, word) if word else [])
@@ -1019,9 +1029,9 @@ class Explorer:
             return JSONResponse({"error": str(error)}, status_code=422)
 
     def _render(self, template: str, **values: Any) -> Response:
-        """Render a template, by file name, with ``values`` and what all pages need.
+        """Render a template, by file name, with ``values`` and those that all pages need.
 
-        ``values`` win over what all pages have.
+        ``values`` take precedence over the common ones.
         """
         shared = {
             "title": self.store.title,
@@ -1041,12 +1051,12 @@ def _span(row: Row, side: str) -> str:
 
 
 def _add_symbols(nodes: Sequence[Row]) -> list[Row]:
-    """Return copies of the nodes of a graph with ``symbol``, the gene symbol of their key or ""."""
+    """Return copies of the nodes of a graph with ``symbol``: the gene symbol of the key, or ""."""
     return [{**node, "symbol": describe_identifier(node["key"])["symbol"]} for node in nodes]
 
 
 def _without_empty(values: Row) -> Row:
-    """Return the values that are not empty, so that they do not replace others.
+    """Return a copy of ``values`` without the empty ones, so that they do not overwrite others.
 
     ``links`` is kept even if it is empty.
     """
@@ -1100,12 +1110,12 @@ def mark_document(
     """Yield the paragraphs of a document with names and statements marked.
 
     A paragraph is (whether it is a heading, pieces). A piece has ``text``, ``classes`` (of CSS),
-    ``href`` (address of the entity's page) and ``sentence`` ("s" and the first character of a
-    sentence that states something); each is "" where it does not apply. A line of the text is a
-    paragraph; one of at most ``MAX_HEADING_CHARACTERS`` that does not end in punctuation is a
-    heading. Words that state a likely, negated or speculated relation have the class "trigger",
-    their sentence "states", names "name", and the label of a section "label". Without a text the
-    sentences of the statements are the paragraphs, each once.
+    ``href`` (address of the entity's page) and ``sentence`` ("s" and the first character of the
+    sentence, if it states something); each is "" where it does not apply. Each line of the text is
+    a paragraph; one of at most ``MAX_HEADING_CHARACTERS`` that does not end in one of ``.?!;:`` is
+    a heading. Words that state a likely, negated or speculated relation have the class "trigger",
+    their sentence "states", names "name", and the label of a section "label". If the document has
+    no text, the paragraphs are the sentences of the statements, each once.
 
     Parameters
     ----------
@@ -1154,8 +1164,8 @@ def _entity_addresses(
 ) -> dict[int, str]:
     """Return the address of an entity's page by the first character of each of its names.
 
-    Names in statements always have a page; others if their entity is in ``entities`` with
-    ``has_page``. Where both begin, the statement's counts.
+    Names in statements always have a page; other names do if their entity is in ``entities`` with
+    ``has_page``. If two begin at the same character, the one in a statement counts.
     """
     with_page = {row["key"] for row in entities if row["has_page"]}
     key_of_start = {row[f"start_{side}"]: row[f"key_{side}"] for row in rows for side in "ab"}
@@ -1167,10 +1177,10 @@ def _entity_addresses(
 
 
 def _paragraphs(document: Row, rows: Sequence[Row]) -> Iterator[tuple[int, str]]:
-    """Yield first character and text of each line of a document, stripped.
+    """Yield first character and text of each line of a document, stripped, without blank lines.
 
-    Blank lines are left out. Without a text, those of each sentence with a statement, each once and
-    in text order.
+    If the document has no text, these are the sentences with a statement, each once and in text
+    order.
     """
     if document["text"]:
         start = 0
@@ -1196,5 +1206,5 @@ def _parse_number(text: str, low: float, high: float) -> float:
 
 
 def _not_found(_: Request, __: Exception) -> Response:
-    """Return the page of status 404; an exception handler, whose arguments are not used."""
+    """Return the page of status 404; the arguments of an exception handler are not used."""
     return not_found("There is no such page.")
