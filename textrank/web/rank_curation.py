@@ -77,7 +77,7 @@ RECENT_ANSWERS = 20  # over which quality is shown beside that of all answers
 
 @dataclass(frozen=True)
 class RankQuestion:
-    """A query whose candidates a person compares; it has at least two."""
+    """Query whose candidates a person compares; it has at least two."""
 
     key: str  # document and query; the same after a restart
     document: str  # id of the document
@@ -89,7 +89,7 @@ class RankQuestion:
 
 @dataclass(frozen=True)
 class Choice:
-    """The best candidate of a question among those that a person saw.
+    """Best candidate of a question among those that a person saw.
 
     Both are positions in ``RankQuestion.rows``. Nothing is learnt about candidates that were not
     shown.
@@ -113,7 +113,7 @@ class Choice:
 def build_rank_questions(
     docs: Sequence[Doc], candidates: Sequence[Sequence[Candidate]], first_row: int = 0
 ) -> Iterator[RankQuestion]:
-    """Yield the queries with two or more candidates, in text order.
+    """Yield the queries with two or more candidates as questions, in text order.
 
     ``candidates`` has one list per Doc; their rows are numbered from ``first_row`` on. If two
     queries have the same document id and name, the key of the second gets a number ("#2").
@@ -139,7 +139,7 @@ def build_rank_questions(
 
 @dataclass(frozen=True, eq=False)
 class RankPoint:
-    """A ranker after some choices, a point of its learning curve."""
+    """Point of the learning curve of a ranker: its quality after some choices."""
 
     choices: int
     first: float  # share of the choices that are ranked first without their query
@@ -161,8 +161,8 @@ class RankLearner:
     difference of their labels (cost ``magnitude``), whatever cost the learner of the pipeline has;
     its alphas and ``normalised`` are used.
 
-    After every change the model equals one that is trained from scratch on the present choices at
-    the present alpha. n is the number of candidates; a row number is a position in ``candidates``.
+    After every change the model equals one that is trained from scratch on the current choices at
+    the current alpha. n is the number of candidates; a row number is a position in ``candidates``.
     Methods that change the object hold ``lock``.
     """
 
@@ -196,14 +196,14 @@ class RankLearner:
         """Build a learner that asks about the queries of ``docs``.
 
         It begins with the scores of ``prior``, with the gold labels of ``training``, with both or
-        with nothing. Candidates are those of the task of ``pipeline``; otherwise the pipeline of
-        ``prior`` is used if there is one. Labelled candidates of ``training`` come first in
+        with nothing. The task of ``pipeline`` finds the candidates; everything else is taken from
+        the pipeline of ``prior`` if there is one. Labelled candidates of ``training`` come first in
         ``candidates``. Gold labels of ``docs`` are ignored. Of several kernels that training would
         choose from, the first is used.
 
-        Raises ValueError if the task does not rank; if no query has two candidates; if the task
-        has no words to tell candidates apart (``Task.compare_candidates``); if ``prior`` has a
-        second stage or heads; and for more than ``MAX_TRAINING_CANDIDATES`` in ``training``.
+        Raises ValueError if the task does not rank; if no query has two candidates; if the task has
+        no words to tell candidates apart (``Task.compare_candidates``); if ``prior`` has a second
+        stage or heads; and for more than ``MAX_TRAINING_CANDIDATES`` in ``training``.
         """
         task = pipeline.task
         if not task.is_ranking:
@@ -261,7 +261,7 @@ class RankLearner:
 
     @property
     def scores(self) -> Vector:
-        """Scores (n,) of all candidates by the present model, that of the prior included."""
+        """Scores (n,) of all candidates by the current model, including the score of the prior."""
         with self.lock:
             if self._scores is None:
                 self._scores = self.prior_scores
@@ -270,7 +270,7 @@ class RankLearner:
             return self._scores
 
     def rank_options(self, question: RankQuestion) -> list[int]:
-        """Return the positions of a question's candidates, the best score first.
+        """Return the positions of a question's candidates by decreasing score.
 
         Of equal scores the earlier candidate comes first.
         """
@@ -285,10 +285,10 @@ class RankLearner:
     def next_question(
         self, taken: Collection[str] = (), *, by_doubt: bool = True
     ) -> RankQuestion | None:
-        """Return the open question with the smallest gap, or with ``by_doubt`` False the first.
+        """Return the open question with the smallest gap, or with ``by_doubt`` False the first one.
 
         Of equal gaps the first in text order counts. Questions with keys in ``taken`` are returned
-        only if no other is open; None if none is.
+        only if no other is open. None if no question is open.
         """
         with self.lock:
             still_open = [q for key, q in self.questions.items() if key not in self.answered]
@@ -300,16 +300,16 @@ class RankLearner:
     def rank_of_choice(self, question: RankQuestion, choice: Choice) -> float:
         """Return the rank, from 1, of the chosen candidate among the shown ones by the model.
 
-        Ties count one half each, so that a model that cannot tell candidates apart ranks none
-        first. Call it before the choice is learnt.
+        Every other candidate with an equal score adds one half, so that a model that cannot tell
+        candidates apart ranks none first. Call it before the choice is learnt.
         """
         return rank_among(self.scores[[question.rows[i] for i in choice.shown]], choice)
 
     def heldout_ranks(self) -> dict[str, float]:
         """Return the rank of each choice by the model without its query, by key of the question.
 
-        Ranks are those of ``rank_of_choice``. Unsure answers are left out, and choices that are
-        not yet in the model.
+        Ranks are those of ``rank_of_choice``, with scores of the model trained without the query.
+        Unsure answers are left out, as are choices that are not yet in the model.
         """
         with self.lock:
             if self.model is None:
@@ -325,11 +325,12 @@ class RankLearner:
     # Choices
 
     def learn(self, question: RankQuestion, choice: Choice | None) -> None:
-        """Learn a choice; None, for unsure, is only remembered.
+        """Add a choice to the model, which is then the one trained with it.
 
-        The model is then the one trained with it. Alpha is chosen again at
-        ``FIRST_TUNING_ANSWERS`` choices and whenever their number has doubled. Raises ValueError if
-        the choice is not valid (``Choice.check``) or the question was answered before.
+        None, for unsure, is only remembered. Alpha is chosen again when there are
+        ``FIRST_TUNING_ANSWERS`` choices, and whenever their number has doubled since. Raises
+        ValueError if the choice is not valid (``Choice.check``) or the question was answered
+        before. Takes ``lock``.
         """
         with self.lock:
             self._remember(question, choice)
@@ -345,9 +346,9 @@ class RankLearner:
     def learn_all(self, choices: Iterable[tuple[RankQuestion, Choice | None]]) -> None:
         """Learn several answers, ``POINT_ANSWERS`` choices at once, and choose alpha at the end.
 
-        The history gets a point after each of these parts, at the alpha before. Raises ValueError
-        if a choice is not valid or its question was answered before; answers before the wrong one
-        are then learnt. Takes ``lock``.
+        The history gets a point after each of these batches, at the alpha from before. Raises
+        ValueError if a choice is not valid or its question was answered before; answers before the
+        wrong one have then been learnt. Takes ``lock``.
         """
         parts: list[tuple[Indices, Vector, Indices]] = []
         with self.lock:
@@ -369,7 +370,10 @@ class RankLearner:
                     self.tune()
 
     def forget(self, question: RankQuestion) -> None:
-        """Unlearn the answer to a question exactly; alpha stays. Raises KeyError without one."""
+        """Remove the answer to a question from the model exactly; alpha is not changed.
+
+        Raises KeyError if it has none.
+        """
         with self.lock:
             choice = self.answered.pop(question.key)
             if choice is None or self.model is None:
@@ -381,7 +385,7 @@ class RankLearner:
             self._scores = None
 
     def tune(self) -> None:
-        """Choose alpha by the share of rightly ordered pairs in held-out documents, and retrain.
+        """Choose alpha by the share of correctly ordered pairs in held-out documents, and retrain.
 
         Of equally good alphas the largest is taken. Nothing changes if all choices are about one
         document, or no query has different labels.
@@ -412,13 +416,16 @@ class RankLearner:
         return sum(choice is not None for choice in self.answered.values())
 
     def _record(self, choices: int) -> None:
-        """Append a point after so many choices to the history."""
+        """Append a point with this number of choices to the history."""
         first = np.mean([rank == 1 for rank in self.heldout_ranks().values()])
         best = [self.rank_options(question)[0] for question in self.questions.values()]
         self.history.append(RankPoint(choices, float(first), np.array(best)))
 
     def _remember(self, question: RankQuestion, choice: Choice | None) -> None:
-        """Store a valid first answer without learning it; raise ValueError for any other."""
+        """Store the first answer to a question without learning it.
+
+        Raises ValueError for a choice that is not valid, or if the question was answered before.
+        """
         if choice is not None:
             choice.check(question)
         if question.key in self.answered:
@@ -426,7 +433,7 @@ class RankLearner:
         self.answered[question.key] = choice
 
     def _examples(self, question: RankQuestion, choice: Choice) -> tuple[Indices, Vector]:
-        """Return rows and labels of the candidates that were shown, in the order of ``shown``."""
+        """Return row numbers and labels of the candidates shown, in the order of ``shown``."""
         rows = np.array([question.rows[i] for i in choice.shown], dtype=np.intp)
         shown = [self.candidates[row] for row in rows]
         return rows, self.pipeline.task.choice_labels(shown, choice.shown.index(choice.chosen))
@@ -452,14 +459,15 @@ class RankLearner:
     # Words
 
     def describe_options(self, question: RankQuestion, shown: Sequence[int]) -> list[list[str]]:
-        """Return lines that tell the candidates at ``shown`` apart, one list each.
+        """Return the lines of text by which a person can tell candidates apart, one list each.
 
-        ``shown`` are positions in ``question.rows``, see ``Task.compare_candidates``.
+        ``shown`` are positions in ``question.rows``. The lines are those of
+        ``Task.compare_candidates``.
         """
         return _compare(self.pipeline.task, question, self.candidates, shown)
 
     def fingerprint(self, question: RankQuestion) -> str:
-        """Return a checksum (16 hex digits) of what a person reads about all candidates, in order.
+        """Return a checksum (16 hex digits) of the lines that describe all candidates, in order.
 
         A stored choice is a position. If a parser or a setting has changed, the checksum differs,
         and the position may mean another candidate.
@@ -469,9 +477,10 @@ class RankLearner:
 
 
 def rank_among(scores: Vector, choice: Choice) -> float:
-    """Return the rank of the chosen candidate, from 1, ties counting one half each.
+    """Return the rank of the chosen candidate, from 1.
 
-    ``scores`` are those of ``choice.shown``, in that order.
+    Every other candidate with an equal score adds one half. ``scores`` are those of
+    ``choice.shown``, in that order.
 
     >>> rank_among(np.array([0.5, 0.9, 0.5]), Choice(chosen=7, shown=(7, 3, 4)))
     2.5
@@ -497,9 +506,9 @@ def _labelled_queries(by_doc: Sequence[Sequence[Candidate]]) -> list[tuple[int, 
 def _check_askable(
     task: Task, questions: Sequence[RankQuestion], candidates: Sequence[Candidate]
 ) -> None:
-    """Raise ValueError if there is no question, or nothing tells candidates apart.
+    """Raise ValueError if there is no question, or the candidates cannot be told apart.
 
-    Only the first question is tried: each of its candidates must have a line of words
+    Only the first question is tried: each of its candidates must have at least one line of text
     (``Task.compare_candidates``).
     """
     if not questions:
@@ -528,9 +537,9 @@ def _learner_settings(
 ) -> tuple[tuple[float, ...], float, bool]:
     """Return the alphas to choose from, the one to begin with, and ``normalised``.
 
-    Both alphas are those of ``prior``; if it is None, those of the pipeline's learner and the
-    middle one. ``normalised`` is always the learner's. A learner other than RankRLS or SparseRLS
-    counts as one with DEFAULT_ALPHAS and False.
+    The alphas are those of ``prior``; if it is None, those of the pipeline's learner, beginning
+    with the middle one. ``normalised`` is always the learner's. A learner other than RankRLS or
+    SparseRLS counts as one with DEFAULT_ALPHAS and ``normalised`` False.
     """
     learner = pipeline.learner
     values: Sequence[float] = DEFAULT_ALPHAS
@@ -545,11 +554,11 @@ def _learner_settings(
 
 @dataclass(frozen=True)
 class RankQuality:
-    """Shares of choices that the model ranked first among what was shown; None without choices.
+    """Shares of choices whose best candidate the model ranked first; None without choices.
 
-    ``progressive`` judges every choice by the model before it was learnt, ``recent`` only the last
-    ``RECENT_ANSWERS``. ``heldout`` judges it by the present model without its query. ``chance`` is
-    what a random order would reach.
+    Only the candidates that were shown are ranked. ``progressive`` uses for every choice the model
+    before it was learnt, ``recent`` the same for the last ``RECENT_ANSWERS``; ``heldout`` uses the
+    current model without the query. ``chance`` is the share that a random order would reach.
     """
 
     answers: int
@@ -564,10 +573,10 @@ def measure_rank_quality(
 ) -> RankQuality:
     """Return the quality of choices from their ranks, oldest first.
 
-    ``ranks`` are those before a choice was learnt, ``heldout`` those without its query, ``sizes``
-    how many candidates were shown; all have one entry per choice. Metrics are shares of ranks that
-    are 1, ``recent`` that of the last ``RECENT_ANSWERS`` of ``ranks``, and ``chance`` the mean of 1
-    / size; all are None without choices.
+    ``ranks`` are those before a choice was learnt, ``heldout`` those by the model without its
+    query, ``sizes`` the numbers of candidates shown; all have one entry per choice. Metrics are
+    shares of ranks that are 1, ``recent`` that of the last ``RECENT_ANSWERS`` of ``ranks``, and
+    ``chance`` the mean of 1 / size; all are None without choices.
 
     >>> measure_rank_quality([1.0, 2.0], [1.0, 1.0], [2, 4])
     RankQuality(answers=2, progressive=0.5, recent=0.5, heldout=1.0, chance=0.375)
@@ -585,11 +594,12 @@ def measure_rank_quality(
 
 
 def forecast_ranking(history: Sequence[RankPoint]) -> list[Forecast]:
-    """Forecast the held-out share ranked first after further choices, one entry per distance.
+    """Forecast the held-out share ranked first after further choices.
 
-    ``history`` has points with increasing numbers of choices, the last one now. Points of the
-    curve are at least ``POINT_ANSWERS`` choices apart, counted from the last, and none has fewer
-    choices. Empty with fewer than ``MIN_FORECAST_POINTS`` of them.
+    The result has one entry for each of AHEAD_ANSWERS. ``history`` has points with increasing
+    numbers of choices, the last one now. Points of the curve are at least ``POINT_ANSWERS`` choices
+    apart, counted from the last, and have at least as many choices. The result is empty with fewer
+    than ``MIN_FORECAST_POINTS`` of them.
     """
     points: list[RankPoint] = []
     for point in reversed(history):
@@ -603,12 +613,13 @@ def forecast_ranking(history: Sequence[RankPoint]) -> list[Forecast]:
 def advise_ranking(history: Sequence[RankPoint]) -> tuple[str, str]:
     """Return whether more choices help ("go on", "slower" or "enough") and a sentence why.
 
-    ``history`` is that of ``forecast_ranking``. Enough is when at every point of the last three
-    windows of WINDOW_ANSWERS choices the best candidates of nearly all questions were those of one
-    window before (``MIN_STABLE_KAPPA``) and the held-out share rose by less than MIN_GAIN in the
-    last; or when ``MIN_NEARLY_STABLE_KAPPA`` of them were, the share did not rise, and neither
-    does its forecast, even at the upper end of the interval. "slower" is when only the share did
-    not rise.
+    ``history`` is as in ``forecast_ranking``. "enough" is returned if the held-out share rose by
+    less than MIN_GAIN over the last WINDOW_ANSWERS choices, and the best candidates of nearly all
+    questions were stable: at every point of the last three windows, a share of at least
+    ``MIN_STABLE_KAPPA`` of them was the same one window before; or of at least
+    ``MIN_NEARLY_STABLE_KAPPA`` if also the forecast of the share rises by less than MIN_GAIN, even
+    at the upper end of its interval. "slower" is returned if only the share did not rise, "go on"
+    otherwise and with fewer than four windows of choices.
     """
     if not history or history[-1].choices < POINT_ANSWERS:
         return "go on", f"Too few choices to measure anything: {POINT_ANSWERS} are needed."
@@ -646,11 +657,11 @@ def _point_before(history: Sequence[RankPoint], choices: int) -> RankPoint | Non
 
 
 class RankCuration:
-    """A RankLearner whose every change is on disk before it takes effect.
+    """RankLearner whose every change is logged to disk before it takes effect.
 
     Started again with the same texts and log, it replays all answers and continues. ``who`` is the
     name of the person if a request names none. Every question is answered once; several people get
-    different questions, and each can undo what is their own. Thread-safe.
+    different questions, and each can undo only their own answers. Thread-safe.
 
     An answer is logged with the candidates that were shown, the rank of the chosen one before it
     was learnt, and the checksum of the question's candidates. If a parser or a setting has changed
@@ -694,10 +705,10 @@ class RankCuration:
     # Actions of people
 
     def current_question(self, who: str | None = None) -> RankQuestion | None:
-        """Return the open question of a person, or hand out a new one; None if none is left.
+        """Return the open question of a person, or choose a new one; None if none is left.
 
-        The same one is returned until it is answered or the person chooses another order. ``who``
-        None is the person of the curation.
+        The same question is returned until it is answered or the person chooses another order.
+        ``who`` None is the person of the curation.
         """
         person = who or self.who
         with self._lock:
@@ -713,8 +724,9 @@ class RankCuration:
     def set_order(self, order: str, who: str | None = None) -> None:
         """Choose the order of a person's questions, one of ``ORDERS``, and give up the open one.
 
-        "doubt" asks first where the two best candidates have the closest scores, "text" in the
-        order of the texts. Raises ValueError for another value.
+        "doubt" asks first where the two best candidates have the closest scores, "text" asks in the
+        order of the texts. Raises ValueError for another value. ``who`` None is the person of the
+        curation.
         """
         if order not in ORDERS:
             raise ValueError(f"{order!r:.60} is not an order. Available: {', '.join(ORDERS)}.")
@@ -725,7 +737,7 @@ class RankCuration:
     def answer(
         self, key: str, value: str, shown: Sequence[int] = (), who: str | None = None
     ) -> None:
-        """Log an answer to the question of a key and learn it.
+        """Log an answer to a question and learn it; ``key`` is that of the question.
 
         ``value`` is "unsure" or "choose:" with the position of the best candidate, and ``shown``
         the positions of all candidates that the person saw. Raises ValueError, before anything is
@@ -753,7 +765,7 @@ class RankCuration:
             self.learner.learn(question, choice)
 
     def undo(self, who: str | None = None) -> None:
-        """Undo the last answer of a person and ask it again; those of others stay.
+        """Undo the last answer of a person and ask the question again; those of others stay.
 
         Raises ValueError if there is nothing to undo.
         """
@@ -786,8 +798,9 @@ class RankCuration:
         """Yield each choice as a row of plain values, in the order of the answers.
 
         Keys: ``document``, ``question``, ``text``, ``who``, ``at``, ``chosen`` (position of the
-        candidate in its query), ``shown``, ``labels`` (what the model learnt of those shown, in
-        that order) and ``describes`` (the lines about the chosen one).
+        candidate in its query), ``shown``, ``labels`` (those that the model learnt for the
+        candidates shown, in that order) and ``describes`` (the lines about the chosen one). Unsure
+        answers are left out.
         """
         with self._lock:
             events = [event for event in self.active_events if event.value != UNSURE]
@@ -813,10 +826,10 @@ class RankCuration:
     def state(self, who: str | None = None, limit: int = MAX_OPTIONS) -> dict[str, Any]:
         """Return everything the page shows to a person, as plain values.
 
-        At most ``limit`` candidates are shown, at least two, the best scores first. Keys:
-        ``question`` (or None), ``answered``, ``total``, ``lost``, ``order``, ``alpha``,
-        ``quality`` (fields of ``RankQuality``), ``advice`` (``word``, ``why``), ``forecasts`` (of
-        the held-out share, as ``Forecast``) and ``last`` (the person's last answers, newest first).
+        The best ``limit`` candidates of the question are shown, but at least two. Keys:
+        ``question`` (or None), ``answered``, ``total``, ``lost``, ``order``, ``alpha``, ``quality``
+        (fields of ``RankQuality``), ``advice`` (``word``, ``why``), ``forecasts`` (of the held-out
+        share, as ``Forecast``) and ``last`` (the person's last answers, newest first).
         """
         person = who or self.who
         with self._lock, self.learner.lock:
@@ -874,7 +887,7 @@ class RankCuration:
 
 
 def _describe_quality(quality: RankQuality) -> dict[str, Any]:
-    """Return the fields of a quality by name."""
+    """Return the fields of a quality as a dictionary."""
     return {
         "answers": quality.answers,
         "progressive": quality.progressive,
@@ -885,7 +898,7 @@ def _describe_quality(quality: RankQuality) -> dict[str, Any]:
 
 
 def _parse_choice(value: str, shown: Sequence[int]) -> Choice:
-    """Return the choice that a value "choose:3" means; raise ValueError for another value.
+    """Return the choice that a value such as "choose:3" means; raise ValueError for another form.
 
     ``shown`` are the positions that the person saw. Positions are not checked, see
     ``Choice.check``.
@@ -907,13 +920,13 @@ def _choice_of_event(event: Event) -> Choice | None:
 
 
 def build_rank_model(learner: RankLearner) -> Model:
-    """Return the ranker of all choices so far, with the prior included.
+    """Return the ranker of all choices so far, with the prior included; the learner is not changed.
 
-    Its threshold and calibration are those of the prior, if there is one, since choices say nothing
-    about the level of scores; otherwise they are chosen on the held-out scores of the choices.
-    Held-out scores are without the query. The learner is not changed. Raises ValueError if there is
-    neither a choice nor a prior, or the training candidates of the prior cannot be joined with
-    those of the choices (``concat_rows``).
+    Its threshold and calibration are those of the prior, if there is one, since choices do not say
+    from which score on a candidate is good; otherwise they are chosen on the held-out scores of the
+    choices, each by a model without its query. Raises ValueError if there is neither a choice nor a
+    prior, or the training candidates of the prior cannot be joined with those of the choices
+    (``concat_rows``).
     """
     with learner.lock:
         prior, model, index, y = learner.prior, learner.model, learner.index, learner.labels
@@ -977,8 +990,8 @@ class RankCurationApp:
     def index(self, request: Request) -> Response:
         """Serve the page; its script fetches the first question.
 
-        The browser keeps the person's name in a cookie: that of the address (parameter ``as``),
-        else of an earlier cookie, else of the curation.
+        A cookie keeps the person's name for a browser. The name is that in the address (parameter
+        ``as``), else that of an earlier cookie, else that of the curation.
         """
         person = clean_name(request.query_params.get("as", "")) or self._person(request)
         values = {"title": self.title, "csrf": self.credentials.csrf, "who": person}
@@ -988,17 +1001,20 @@ class RankCurationApp:
 
     @property
     def _cookie_name(self) -> str:
-        """Name of the cookie with the person's name; with the port, as that of the token."""
+        """Name of the cookie with the person's name; like that of the token, it has the port."""
         return f"textrank_curator_{self.credentials.port}"
 
     def _person(self, request: Request) -> str:
-        """Return who sends a request; the person of the curation if no cookie says it."""
+        """Return the name of the person who sends a request.
+
+        It is that of the cookie, or ``curation.who`` if there is none.
+        """
         return clean_name(unquote(request.cookies.get(self._cookie_name, ""))) or self.curation.who
 
     def _state(self, request: Request) -> dict[str, Any]:
-        """Return the state for a request; its parameter ``limit`` is a number of candidates.
+        """Return the state for a request; its parameter ``limit`` is the number of candidates.
 
-        ``MAX_OPTIONS`` if it is missing or not a number of at most six digits.
+        ``MAX_OPTIONS`` is used if it is missing or not a number of at most six digits.
         """
         limit = request.query_params.get("limit", "")
         is_number = limit.isascii() and limit.isdigit() and len(limit) < 7
@@ -1009,13 +1025,13 @@ class RankCurationApp:
         return JSONResponse(self._state(request))
 
     async def answer(self, request: Request) -> Response:
-        """Take an answer and serve the new state; status 422 if it is not allowed.
+        """Log and learn an answer, and serve the new state; status 422 if it is not allowed.
 
         JSON body: ``question``, ``value`` and, unless it is "unsure", ``shown``.
         """
 
         def change(body: dict[str, Any]) -> dict[str, Any]:
-            """Check the fields of the body and take the answer."""
+            """Check the fields of the body, learn the answer and return the new state."""
             shown = body.get("shown", [])
             if not isinstance(shown, list) or any(type(i) is not int for i in shown):
                 raise ValueError("'shown' must be a list of whole numbers.")
@@ -1026,10 +1042,13 @@ class RankCurationApp:
         return await apply_change(request, change)
 
     async def undo(self, request: Request) -> Response:
-        """Undo the last answer of the person and serve the new state; status 422 without one."""
+        """Undo the last answer of the person and serve the new state.
+
+        Status 422 if there is none.
+        """
 
         def change(_: dict[str, Any]) -> dict[str, Any]:
-            """Undo the answer; the body is not used."""
+            """Undo the answer and return the new state; the body is not used."""
             self.curation.undo(self._person(request))
             return self._state(request)
 
@@ -1042,7 +1061,7 @@ class RankCurationApp:
         """
 
         def change(body: dict[str, Any]) -> dict[str, Any]:
-            """Choose the order that the body names."""
+            """Choose the order that the body names and return the new state."""
             self.curation.set_order(get_text(body, "order"), self._person(request))
             return self._state(request)
 
