@@ -6,8 +6,8 @@ answers. So it measures, for any pipeline and corpus, how many answers active le
 random order, how good the forecasts of ``textrank curate`` are, and when they say to stop.
 
 Yes-or-no questions and choices use the ``ActiveLearner`` of the page. Rankings are asked query by
-query: an answer tells the labels of its candidates, ``UpdatableRankRLS`` learns it exactly, and the
-query with the largest variance is asked next.
+query: an answer gives the labels of all its candidates, ``UpdatableRankRLS`` learns it exactly, and
+the query with the largest variance is asked next.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class ReplayPoint:
 
 @dataclass(frozen=True)
 class ForecastCheck:
-    """A forecast that was made after ``answers`` answers, and what was measured then."""
+    """Forecast that was made after ``answers`` answers, and the value that was measured later."""
 
     answers: int
     forecast: Forecast
@@ -113,8 +113,8 @@ class Replay:
     def compared_answers(self) -> int:
         """Number of random answers that chosen ones are compared with.
 
-        The last point at or before ``compared``, or the last of all if it is None; the first point
-        if all come later. ValueError without random orders.
+        It is the last point at or before ``compared``, or the last of all if that is None; if all
+        points come later, it is the first. Raises ValueError without random orders.
         """
         means = self.random_means
         return max((n for n in means if n <= (self.compared or max(means))), default=min(means))
@@ -137,9 +137,9 @@ class Replay:
     def check_forecasts(self, *, shown: bool = False) -> list[ForecastCheck]:
         """Return the forecasts that could have been made along the chosen order, with the outcome.
 
-        ``shown`` forecasts what the page would show instead of the value on held-out documents.
-        Each is for the distances of ``AHEAD`` from the points so far, of which there are at least
-        ``MIN_FORECAST_POINTS``; those for which nothing was measured later are left out.
+        With ``shown`` the value that the page would show is forecast, instead of the value on
+        held-out documents. A forecast is made at each point from the ``MIN_FORECAST_POINTS``-th on,
+        for each distance of ``AHEAD``; those for which nothing was measured later are left out.
         """
         points = [
             (point.answers, point.shown if shown else point.value) for point in self.curves[CHOSEN]
@@ -158,7 +158,7 @@ class Replay:
         """Return a summary of ``check_forecasts`` for each distance of ``AHEAD``.
 
         It has the mean absolute error, that of forecasting no change, and the share of intervals
-        that held. Distances without any forecast are left out; ``shown`` is as in
+        that contained the outcome. Distances without any forecast are left out; ``shown`` is as in
         ``check_forecasts``.
         """
         checks = self.check_forecasts(shown=shown)
@@ -176,9 +176,9 @@ class Replay:
     def stop(self) -> ReplayPoint | None:
         """Return the first point of the chosen order where the forecast says to stop.
 
-        That is where 50 more answers are expected to add less than ``MIN_GAIN`` even at the upper
-        end of the interval. Forecasts begin at ``MIN_FORECAST_POINTS`` points; None if none of
-        them says so.
+        There, 50 more answers are expected to add less than ``MIN_GAIN`` even at the upper end of
+        the interval. Forecasts begin at ``MIN_FORECAST_POINTS`` points. None if there is no such
+        point.
         """
         points = self.curves[CHOSEN]
         for size in range(MIN_FORECAST_POINTS, len(points) + 1):
@@ -191,12 +191,12 @@ class Replay:
         return None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, with what is derived from the curves.
+        """Return everything as plain values, including values derived from the curves.
 
         Keys are the fields, except ``compared``, and ``random_mean`` (``random_means`` with its
         keys as text), ``needed`` (``random_answers``, ``value``, ``first`` and ``stays``, see
         ``answers_needed``), ``forecast_checks``, ``forecast_errors``, ``shown_forecast_errors``,
-        and ``stop`` (a point or None). ValueError without random orders.
+        and ``stop`` (a point or None). Raises ValueError without random orders.
         """
         target, first, stays = self.answers_needed()
         stop = self.stop()
@@ -236,10 +236,12 @@ def replay_corpus(
 
     Parameters
     ----------
+    pipeline
+        Pipeline whose task has the questions; of several kernels to choose from the first is used.
     docs
         Annotated documents. Documents that share text are in the same fold.
     answers
-        Largest number of answers. A curve ends before, if a fold has fewer questions.
+        Largest number of answers. A curve ends earlier if a fold has fewer questions.
     folds
         Number of folds; each is held out once.
     orders
@@ -257,7 +259,7 @@ def replay_corpus(
     ------
     ValueError
         If the corpus has no labelled candidates, fewer documents than folds, candidates that are
-        only compared with one another, or ends before the first point.
+        only compared with one another, or fewer than ``step`` questions in a training part.
     """
     pipeline = with_single_kernel(pipeline)
     dataset = pipeline.prepare(docs)
@@ -321,10 +323,10 @@ class _Simulation(Protocol):
     question_count: int
 
     def next_question(self) -> int | None:
-        """Return the number of the question that is worth most; None if all are answered."""
+        """Return the number of the question with the largest value; None if all are answered."""
 
     def answer(self, number: int) -> None:
-        """Learn the gold answer to a question, by its number; each may be answered once."""
+        """Learn the gold answer to a question, by its number; each can be answered once."""
 
     def evaluate(self) -> _HeldOut:
         """Choose alpha and threshold on the answers, and score the held-out candidates.
@@ -338,7 +340,7 @@ def _run(
 ) -> dict[int, _HeldOut]:
     """Answer up to ``answers`` questions and evaluate after every ``step`` of them.
 
-    ``rng`` None asks the questions that the simulation chooses, else they come in random order.
+    If ``rng`` is None, the simulation chooses the questions; otherwise they come in random order.
     Returns the evaluations by number of answers; it ends early if there are no more questions.
     """
     order = None if rng is None else iter(rng.permutation(simulation.question_count).tolist())
@@ -358,7 +360,7 @@ def _pool(parts: Sequence[Mapping[int, _HeldOut]], is_ranking: bool) -> list[Rep
 
     ``parts`` are results of ``_run``, one per fold. F is that of the pooled decisions (0 if it is
     not defined); AUC and ``shown`` are means over folds, ``shown`` None if a fold has none. For a
-    ranking the value is the mean concordance of its queries, and there is no AUC.
+    ranking the value is the mean concordance of its queries, and AUC is None.
     """
     points = []
     for answers in sorted(set.intersection(*(set(part) for part in parts))):
@@ -428,14 +430,15 @@ class _AnswerSimulation:
         return None if question is None else self._numbers[question.key]
 
     def answer(self, number: int) -> None:
-        """Learn the gold answer; a choice without exactly one right candidate counts as unsure."""
+        """Learn the gold answer to a question (``_gold_answer``)."""
         question = self._questions[number]
         self._learner.learn(question, self._gold_answer(question))
 
     def _gold_answer(self, question: Question) -> str:
         """Return the answer that the gold labels give to a question.
 
-        A choice without exactly one right candidate is "unsure".
+        It is yes or no for one candidate, and the right candidate of a choice; "unsure" if not
+        exactly one candidate is right.
         """
         is_right = self._y[self._inside[list(question.rows)]] > 0
         if len(question.rows) == 1:
@@ -444,9 +447,9 @@ class _AnswerSimulation:
         return f"{CHOICE_PREFIX}{right[0]}" if len(right) == 1 else UNSURE
 
     def evaluate(self) -> _HeldOut:
-        """Score the held-out candidates with alpha and threshold as on the page.
+        """Score the held-out candidates, with alpha and threshold chosen as on the page.
 
-        Chooses alpha again, which changes the learner, and records its quality.
+        Changes the learner: chooses alpha again and records the quality.
         """
         learner = self._learner
         learner.tune()
@@ -463,11 +466,9 @@ class _AnswerSimulation:
 
 
 class _RankingSimulation:
-    """Queries whose candidates are ranked; an answer tells the labels of all of them.
+    """Queries whose candidates are ranked; an answer gives the labels of all of them.
 
-    ``data`` are the features or the Gram matrix of all candidates, ``inside`` the rows that are
-    asked about, ``outside`` the held-out ones. A learner other than RankRLS is replaced by
-    RankRLS().
+    A learner of the pipeline other than RankRLS is replaced by RankRLS().
     """
 
     def __init__(
@@ -478,11 +479,10 @@ class _RankingSimulation:
         inside: Indices,
         outside: Indices,
     ) -> None:
-        """Compute the kernel values of both parts and open all queries of the rows ``inside``.
+        """Compute the kernel values of both parts; no query of the rows ``inside`` is answered.
 
         ``data`` are the features or the Gram matrix of all candidates, ``outside`` the held-out
-        rows. The first alpha is the middle one of the learner's; a learner other than RankRLS
-        becomes RankRLS().
+        rows. The first alpha is the middle one of the learner's.
         """
         learner = pipeline.learner
         self._learner = learner if isinstance(learner, RankRLS) else RankRLS()
@@ -498,10 +498,10 @@ class _RankingSimulation:
         self._shown: float | None = None
 
     def next_question(self) -> int | None:
-        """Return the query with the largest mean variance among evenly spaced open ones.
+        """Return the open query with the largest mean variance of its candidates.
 
-        At most ``MAX_SHORTLIST_QUERIES`` are compared; the first of those that tie is returned,
-        None if all are answered.
+        At most ``MAX_SHORTLIST_QUERIES`` open ones, evenly spaced, are compared; the first of those
+        that tie is returned, None if all are answered.
         """
         if not self._open:
             return None
@@ -513,7 +513,7 @@ class _RankingSimulation:
     def _variance(self, number: int) -> float:
         """Return the mean variance of a query's candidates around their mean, given the answers.
 
-        That is ``(trace(C) - sum(C) / m) / m`` with C the (m, m) covariance of its scores in the
+        This is ``(trace(C) - sum(C) / m) / m`` with C the (m, m) covariance of their scores in the
         Gaussian process of the model; without answers C is the Gram matrix.
         """
         rows = self._queries[number]
@@ -546,7 +546,7 @@ class _RankingSimulation:
 
         Alpha stays as it is while the answers are of one document or all candidates of each query
         have the same label. ``shown`` is the mean held-out concordance of the answered queries when
-        alpha was last chosen, None before. Needs at least one answer.
+        alpha was last chosen, None before that. Needs at least one answer.
         """
         assert self._model is not None
         labelled = self._targets.take(self._rows)
