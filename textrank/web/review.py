@@ -1,7 +1,7 @@
 """Review of doubtful gold labels by people: the page of ``textrank audit --review``.
 
 ``LabelReview`` asks about the labels of an audit, the most doubtful first. Every person decides
-about every label by themselves, so that their agreement can be measured. Decisions are events of an
+about every label independently, so that their agreement can be measured. Decisions are events of an
 ``AnswerLog``, on disk before they take effect. ``resolve`` combines the decisions of all people,
 ``corrected_docs`` applies them to the corpus, and ``ReviewApp`` serves the page and the exports.
 """
@@ -57,7 +57,7 @@ MAX_FILTERS = 200  # values of each filter that the page lists
 
 @dataclass(frozen=True)
 class ReviewItem:
-    """One gold label, or the labels of all answers to one question, for people to decide about."""
+    """Gold label, or the labels of all answers to one question, for people to decide about."""
 
     key: str
     rows: tuple[int, ...]  # candidates it is about, in the order of the dataset
@@ -80,7 +80,7 @@ class ReviewItem:
 
 @dataclass(frozen=True)
 class Resolution:
-    """The decisions of all people about one item."""
+    """Decisions of all people about one item."""
 
     votes: Mapping[str, str]  # decision by person
     decision: str | None  # of the majority, unsure left out; None if nobody or as many disagree
@@ -92,7 +92,7 @@ class Resolution:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How two or more people agree on the items that at least two of them decided."""
+    """Agreement of two or more people on the items that at least two of them decided."""
 
     items: int
     share: float  # of pairs of decisions about one item that are equal
@@ -102,9 +102,9 @@ class Agreement:
 def build_items(task: Task, dataset: Dataset, audit: CorpusAudit) -> list[ReviewItem]:
     """Return the items of an audited dataset, the most doubtful first.
 
-    The candidates of one question of a task with several answers are one item, at the place of its
-    most doubtful candidate; otherwise every candidate is one. Candidates without a doubt in
-    ``audit.doubts`` have no item of their own.
+    If the task has several answers, the candidates of one question are one item, at the rank of its
+    most doubtful candidate; otherwise every candidate is one. Only items with a candidate in
+    ``audit.doubts`` are built.
     """
     candidates = dataset.candidates
     by_question: dict[tuple[str, str, str], list[int]] = {}
@@ -138,7 +138,7 @@ def build_items(task: Task, dataset: Dataset, audit: CorpusAudit) -> list[Review
 
 
 def fingerprint_labels(dataset: Dataset) -> str:
-    """Return a checksum (16 hex digits) of all labels, by which a log recognises its corpus.
+    """Return a checksum (16 hex digits) of all labels, which an ``AnswerLog`` stores.
 
     It depends on the order of the candidates.
     """
@@ -146,9 +146,9 @@ def fingerprint_labels(dataset: Dataset) -> str:
 
 
 def _rank_labels(dataset: Dataset) -> tuple[str, ...]:
-    """Return the different labels of a ranking, highest first, as texts.
+    """Return the different labels of a ranking as texts, highest first.
 
-    Empty if there are more than ``MAX_CHOICES``.
+    () if there are more than ``MAX_CHOICES``.
     """
     values = np.unique(dataset.targets.y)[::-1]
     return tuple(f"{value:g}" for value in values) if len(values) <= MAX_CHOICES else ()
@@ -159,10 +159,11 @@ def _choices(
 ) -> tuple[tuple[str, ...], str]:
     """Return the possible decisions about the candidates of an item, and the gold one.
 
-    Without answers of the task they are "yes" and "no"; of two answers about one candidate the
-    second is gold if the label is positive. ``labels`` are those of a ranking that can be chosen;
-    without any, a ranking's label is "right" or "wrong". The gold decision among several answers is
-    the first with a positive label, "" if there is none. A missing label counts as 0.
+    If the task has answers (``Task.choices``), these are the decisions; the gold one is the answer
+    of the first candidate with a positive label ("" if there is none), or, for two answers about
+    one candidate, the second if its label is positive, else the first. A ranking has the decisions
+    ``labels``, or "right" and "wrong" if that is empty. All others have "yes" and "no". A missing
+    label counts as 0.
     """
     answers = tuple(task.choices(candidates[0]))
     label = candidates[0].label or 0.0
@@ -200,10 +201,11 @@ class LabelReview:
         log: AnswerLog,
         who: str,
     ) -> None:
-        """Build the items of the audit and take over the decisions in ``log``.
+        """Build the items of the audit and replay the decisions in ``log``.
 
         ``who`` is the person if a request names none. Of documents that share an id the last is
-        kept, and ``has_unique_ids`` is then False. The random order is always the same.
+        kept, and ``has_unique_ids`` is then False. The random order is the same in every review of
+        as many items.
         """
         self.task, self.dataset, self.audit, self.log, self.who = task, dataset, audit, log, who
         self.docs = {document_id(doc, number): doc for number, doc in enumerate(docs)}
@@ -220,7 +222,7 @@ class LabelReview:
         self._replay()
 
     def _replay(self) -> None:
-        """Take over the decisions of the log; a later one of a person replaces an earlier one.
+        """Replay the decisions of the log; a later one of a person replaces an earlier one.
 
         Decisions about items that do not exist are ignored.
         """
@@ -271,7 +273,7 @@ class LabelReview:
     # Results
 
     def resolve(self, item: ReviewItem) -> Resolution:
-        """Combine the decisions about an item: the most frequent one counts, "unsure" does not.
+        """Combine the decisions about an item: the most frequent one wins, "unsure" does not count.
 
         The decision is None if nobody decided, or the two most frequent ones tie.
         """
@@ -281,7 +283,7 @@ class LabelReview:
         return Resolution(votes, counts[0][0] if counts and not is_tied else None)
 
     def agreement(self) -> Agreement | None:
-        """Return the agreement of people; None if no item was decided by two of them.
+        """Return the agreement of people; None if no item was decided by at least two of them.
 
         "unsure" is not a decision.
         """
@@ -296,7 +298,7 @@ class LabelReview:
         Only items at the beginning of the random order count, up to the first without a decision:
         they are a random sample of the corpus, whatever else was decided. The interval is that of
         Clopper and Pearson. Keys: ``items``, ``wrong``, ``share`` and ``interval`` (``low``,
-        ``high``, ``level``). None without such items.
+        ``high``, ``level``). None if there are no such items.
         """
         wrong, total = 0, 0
         for index in self.random_order:
@@ -364,8 +366,8 @@ class LabelReview:
 
         Documents without a correction are the given ones, others are what ``Task.correct_labels``
         returns. Raises ValueError if the task cannot write corrected labels, or there are
-        corrections and two documents share an id; without corrections the last of such documents is
-        returned once.
+        corrections and two documents share an id. Without corrections, of documents that share an
+        id only the last is returned.
         """
         corrections: dict[str, dict[int, str]] = {}
         for item in self.items:
@@ -445,11 +447,11 @@ class LabelReview:
         }
 
     def _parts(self, resolutions: Mapping[str, Resolution]) -> dict[str, list[dict[str, Any]]]:
-        """Return rows by annotator, document and kind, the most doubtful first.
+        """Return rows by annotator, document and kind, each list sorted by decreasing doubt.
 
         A row has ``value``, the counts ``labels``, ``decided`` and ``wrong`` of its items, and
-        ``doubtful``, the share of the audit or None. ``resolutions`` are by key of the item; items
-        with an empty value have no row. At most ``MAX_FILTERS`` rows each.
+        ``doubtful``, the share of the audit or None. ``resolutions`` are by key of the item. Items
+        with an empty value are left out, and each list has at most ``MAX_FILTERS`` rows.
         """
         parts = {}
         for name in ("annotator", "document", "kind"):
@@ -494,10 +496,11 @@ def _describe_share(share: Any) -> dict[str, Any]:
 
 
 def measure_agreement(rows: Sequence[Sequence[str]]) -> Agreement | None:
-    """Return the agreement of decisions; ``rows`` has those about one item, at least two each.
+    """Return the agreement of decisions; None without any.
 
-    The share is that of equal pairs of decisions, the mean over items. Fleiss' kappa compares it
-    with the share that the frequencies of the decisions would give by chance. None without rows.
+    ``rows`` has a list of at least two decisions for each item. The share is the mean, over items,
+    of the share of equal pairs of decisions. Fleiss' kappa compares it with the share that the
+    frequencies of the decisions would give by chance.
 
     >>> measure_agreement([["yes", "yes"], ["no", "no"], ["yes", "no"], ["no", "no"]]).share
     0.75
@@ -556,8 +559,8 @@ class ReviewApp:
     def index(self, request: Request) -> Response:
         """Serve the page; its script fetches the first item.
 
-        The browser keeps the person's name in a cookie: that of the address (parameter ``as``),
-        else of an earlier cookie, else of the review.
+        A cookie keeps the person's name for a browser. The name is that in the address (parameter
+        ``as``), else that of an earlier cookie, else that of the review.
         """
         person = clean_name(request.query_params.get("as", "")) or self._person(request)
         values = {
@@ -573,17 +576,21 @@ class ReviewApp:
 
     @property
     def _cookie_name(self) -> str:
-        """Name of the cookie with the person's name; with the port, as that of the token."""
+        """Name of the cookie with the person's name; like that of the token, it has the port."""
         return f"textrank_reviewer_{self.credentials.port}"
 
     def _person(self, request: Request) -> str:
-        """Return who sends a request; the person of the review if no cookie says it."""
+        """Return the name of the person who sends a request.
+
+        It is that of the cookie, or ``review.who`` if there is none.
+        """
         return clean_name(unquote(request.cookies.get(self._cookie_name, ""))) or self.review.who
 
     def _state(self, request: Request) -> dict[str, Any]:
         """Return the state for a request, by its parameters document, annotator, kind and order.
 
-        Missing filters match everything; an ``order`` other than "random" is by doubt.
+        A missing filter matches everything. ``order`` "random" is the random order, any other value
+        means by doubt.
         """
         filters = {
             name: request.query_params.get(name, "") for name in ("document", "annotator", "kind")
@@ -596,13 +603,13 @@ class ReviewApp:
         return JSONResponse(self._state(request))
 
     async def decide(self, request: Request) -> Response:
-        """Take a decision (JSON body: ``item``, ``value``) and serve the new state.
+        """Log a decision (JSON body: ``item``, ``value``) and serve the new state.
 
         Status 422 for an unknown item or value.
         """
 
         def change(body: dict[str, Any]) -> dict[str, Any]:
-            """Check the fields of the body, take the decision and return the new state."""
+            """Check the fields of the body, log the decision and return the new state."""
             key, value = get_text(body, "item"), get_text(body, "value")
             self.review.decide(key, value, self._person(request))
             return self._state(request)
@@ -610,7 +617,10 @@ class ReviewApp:
         return await apply_change(request, change)
 
     async def undo(self, request: Request) -> Response:
-        """Undo the last decision of the person and serve the new state; status 422 without one."""
+        """Undo the last decision of the person and serve the new state.
+
+        Status 422 if there is none.
+        """
 
         def change(_: dict[str, Any]) -> dict[str, Any]:
             """Undo the decision and return the new state; the body is not used."""
@@ -629,9 +639,9 @@ class ReviewApp:
         return _serve_lines(lines, "labels.jsonl")
 
     def corpus(self, request: Request) -> Response:
-        """Serve the corrected corpus (path parameter ``format``); 404 for an unknown format.
+        """Serve the corrected corpus (path parameter ``format``).
 
-        Status 422 if the labels cannot be written.
+        Status 404 for an unknown format, 422 if the labels cannot be written.
         """
         format = request.path_params["format"]
         if format not in WRITERS:
