@@ -62,6 +62,7 @@ def no_candidates_error(task: Task, documents: int) -> ValueError:
     the task's class.
     """
     summary, _, _ = (type(task).__doc__ or "").strip().partition("\n")
+    summary = summary.replace("``", "")  # markup of docstrings
     return ValueError(
         f"no candidates for task {task.name!r} in {documents} documents. The task is: {summary} "
         "Check that the documents have what it needs, such as annotated entities."
