@@ -603,9 +603,9 @@ def pivoted_cholesky(P: Matrix, tolerance: float) -> tuple[Matrix, Indices]:  # 
     """Return R (g, r) and the pivots (r,) with ``P = R R'``, every entry within ``tolerance``.
 
     P is a positive semidefinite matrix (g, g); columns are added until all of P is within the
-    tolerance, so r is at most g. The pivots are row numbers of P, in the order they were chosen;
-    column k of R belongs to pivot k. Unlike eigenvectors, R does not depend on the machine: a pivot
-    is the first of the largest residuals.
+    tolerance, which is absolute, so r is at most g. The pivots are row numbers of P, in the order
+    they were chosen; column k of R belongs to pivot k. Unlike eigenvectors, R does not depend on
+    the machine: a pivot is the first of the residuals of the diagonal that are the largest to 1e-9.
     """
     residual = np.diag(P).astype(np.float64).copy()
     R = np.zeros(P.shape)

@@ -125,9 +125,9 @@ class Linear:
 def as_vectors(X: Sequence[Any]) -> Any:
     """Return X as Features, a float CSR matrix or a 2-D float64 array, whichever it is or contains.
 
-    A list of ``Features`` rows is stacked by column name, a list of sparse rows by column index. An
-    empty list gives an array of shape (0, 0). Raises ValueError if X is not a table of rows or
-    holds other objects than numbers.
+    A list of ``Features`` rows is stacked by column name, a list of sparse rows by column index;
+    the first element decides which of these it is. An empty list gives an array of shape (0, 0).
+    Raises ValueError if X is not a table of rows or holds other objects than numbers.
     """
     if isinstance(X, Features):
         return X
@@ -710,9 +710,10 @@ def _check_degree(degree: int) -> None:
 
 
 def _kernel_names(kernels: Sequence[Kernel[Any]]) -> list[str]:
-    """Return a unique name per kernel, in order: its only view, or else its class.
+    """Return a name per kernel, in order: the only view it looks at, or else its class.
 
-    Equal names are numbered from 1, as in ``Linear_1`` and ``Linear_2``.
+    Equal names are numbered from 1, as in ``Linear_1`` and ``Linear_2``; a name of which there is
+    one only has no number.
     """
     names = [_single_view(kernel) or type(kernel).__name__ for kernel in kernels]
     return [
