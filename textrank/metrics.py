@@ -348,9 +348,9 @@ def recall_at_precision(
 ) -> float | None:
     """Return the highest recall of any threshold whose precision is at least ``precision``.
 
-    0 if no threshold reaches it, None without a gold positive. ``unreachable`` gold positives had
-    no candidate and count as missed. Raises ValueError unless labels and scores are finite and of
-    equal length.
+    0 if no threshold reaches it (to 1e-9 of ``precision``), None without a gold positive.
+    ``unreachable`` gold positives had no candidate and count as missed, also if there are no
+    candidates at all. Raises ValueError unless labels and scores are finite and of equal length.
 
     >>> recall_at_precision([1, -1, 1], [0.9, 0.5, 0.3], 0.9)
     0.5
@@ -817,8 +817,9 @@ def score_calibration(y: ArrayLike, scores: ArrayLike, bins: int = 10) -> list[C
     """Return how often candidates are positive, in bins of equally many candidates by score.
 
     Bins are in ascending order of score. Equal scores stay in one bin, so there may be fewer bins;
-    none without candidates. The edges are quantiles of the scores, and a score on an edge belongs
-    to the higher bin. The interval is Wilson's. Raises ValueError for ``bins`` below 1.
+    none without candidates. Ties are merged (``merge_ties``) before scores are averaged. The edges
+    are quantiles of the scores, and a score on an edge belongs to the higher bin, the highest score
+    to the last. The interval is Wilson's. Raises ValueError for ``bins`` below 1.
     """
     if bins < 1:
         raise ValueError(f"bins must be at least 1, got {bins}")
