@@ -887,8 +887,8 @@ def find_training_overlap(
 
     ``meta`` is the model's ``meta.json``. A model without hashes, such as one of an older version,
     is compared by the name of its corpus: the result then has ``documents=None`` if ``corpus``, the
-    name of the evaluated corpus, is among those it was trained on. ``corpus`` is otherwise not
-    used.
+    name of the evaluated corpus, is among those in ``meta["corpus"]``, which are separated by
+    commas and compared without case. ``corpus`` is otherwise not used.
     """
     hashes = _read_hashes(meta)
     if hashes is None:

@@ -403,9 +403,10 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
     ) -> RLSSolution:
         """Solve the joint kernel of inputs and classes; sets ``code_`` to one bit per class.
 
-        ``data`` is a Gram matrix (n, n) if ``dual``, else features; ``classes`` (n,) has the index
-        of each sample's class, ``rows`` the samples of each held-out group. Raises ValueError for
-        weights and an intercept, which the joint kernel does not have.
+        Classes are compared by the rows of the earlier ``code_``, or as all equally far apart if
+        the parameter ``code`` is None. ``data`` is a Gram matrix (n, n) if ``dual``, else features;
+        ``classes`` (n,) has the index of each sample's class, ``rows`` the samples of each held-out
+        group. Raises ValueError for weights and an intercept, which the joint kernel does not have.
         """
         if weights is not None or self.fit_intercept:
             raise ValueError(
@@ -789,9 +790,11 @@ class RankSVM(_Ranker):
     ) -> RankSVM:
         """Fit the model from labels, or from ``preferences`` between rows; returns self.
 
-        ``queries`` has the query of each row; None ranks all rows together, and folds are then of
-        single rows. ``groups`` has the group of each row, to be kept in one fold. Raises ValueError
-        if both labels and preferences, or neither, are given.
+        Alpha is chosen by held-out disagreement, of equals the largest. ``queries`` has the query
+        of each row; None ranks all rows together, and folds are then of single rows (of rows with
+        their copies for preferences). ``groups`` has the group of each row, to be kept in one fold.
+        Sets ``alpha_``, ``heldout_`` and the model. Raises ValueError if both labels and
+        preferences, or neither, are given.
         """
         self._check_targets(y, queries, preferences)
         alphas = self._check_alphas()

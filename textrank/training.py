@@ -52,8 +52,9 @@ INHERITED_SETTINGS = ("task.entities", "task.labels")  # hold for submodels too
 def forget_documents(model: Model, documents: Collection[str]) -> Model:
     """Return the model that was never trained on these documents.
 
-    Submodels forget them too; a submodel that is left with one document or one label is dropped, as
-    training would leave it out.
+    Submodels forget those of them that they have, and stay as they are without any; a submodel that
+    is left with one document or one label, or no candidate, is dropped, as training would leave it
+    out.
 
     Parameters
     ----------
@@ -102,8 +103,8 @@ def _is_trainable(training: TrainingData | None) -> bool:
 def add_documents(model: Model, docs: Sequence[Doc]) -> Model:
     """Return the model trained on its documents and on more annotated Docs, after those.
 
-    Submodels learn from the Docs that are annotated for them; a submodel that the model does not
-    have is not trained.
+    Submodels learn from the Docs whose candidates for them are all labelled (``labelled_docs``) and
+    stay as they are without any; a submodel that the model does not have is not trained.
 
     Raises
     ------
@@ -138,8 +139,9 @@ def _extend(pipeline: Pipeline, training: TrainingData, docs: Sequence[Doc]) -> 
 def refit(model: Model, training: TrainingData) -> Model:
     """Return the model of the same pipeline trained on other training data.
 
-    Submodels and entries of ``meta`` that do not depend on the fit are kept. Raises ValueError if
-    all labels are equal.
+    Submodels and entries of ``meta`` that do not depend on the fit (``FITTED_META``) are kept, the
+    hashes of training texts are those of ``training``, and the result stores it. The kernel is that
+    of the model, not learnt or chosen again. Raises ValueError if all labels are equal.
     """
     pipeline, inputs = model.pipeline, training.inputs
     is_explicit = isinstance(inputs, Features) and model.names is not None
