@@ -634,7 +634,8 @@ class HeldoutReference:
 
         Reads the keys ``reference/groups``, ``/queries``, ``/profiles`` and ``/words``; None
         without the first. ``size`` is the number of held-out scores. Raises ValueError if shapes do
-        not fit it or a group is negative, and KeyError if another key is missing.
+        not fit it (there are profiles of all groups or none) or a group is negative, and KeyError
+        if another key is missing.
         """
         if "reference/groups" not in arrays:
             return None

@@ -254,7 +254,7 @@ class RLSRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
-        """Store the parameters, described in the class; nothing is computed or checked."""
+        """Store the parameters in attributes of the same names; nothing is computed or checked."""
         self.alphas = alphas
         self.kernel = kernel
         self.gamma = gamma
@@ -337,7 +337,7 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
-        """Store the parameters, described in the class; nothing is computed or checked."""
+        """Store the parameters in attributes of the same names; nothing is computed or checked."""
         self.alphas = alphas
         self.kernel = kernel
         self.select = select
@@ -685,7 +685,7 @@ class RankRLS(_Ranker):
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
-        """Set the parameters, described in the class; nothing is computed or checked."""
+        """Store the parameters in attributes of the same names; nothing is computed or checked."""
         self.alphas = alphas
         self.kernel = kernel
         self.cost = cost
@@ -770,7 +770,7 @@ class RankSVM(_Ranker):
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
-        """Set the parameters, described in the class; nothing is computed or checked."""
+        """Store the parameters in attributes of the same names; nothing is computed or checked."""
         self.alphas = alphas
         self.kernel = kernel
         self.loss = loss
@@ -830,8 +830,9 @@ def _name_features(X: Any) -> Features:
 def _parse_preferences(preferences: Any, n: int) -> PreferenceGraph:
     """Return preferences (l, 2 or 3), rows (better, worse[, magnitude]), as a graph of n samples.
 
-    The magnitude is 1 if there is no third column. Raises ValueError for rows that are not of two
-    different samples, for magnitudes that are not positive, and without rows.
+    The magnitude is 1 if there is no third column; there are no queries. Raises ValueError for rows
+    that are not of two different samples 0 .. n - 1, for magnitudes that are not positive and
+    finite, and without rows.
     """
     rows = np.asarray(preferences, dtype=np.float64)
     if rows.ndim != 2 or rows.shape[1] not in (2, 3) or not len(rows):
@@ -883,7 +884,7 @@ class ReducedKernelMap(TransformerMixin, KernelMachine):
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
-        """Store the parameters, described in the class; nothing is computed or checked."""
+        """Store the parameters in attributes of the same names; nothing is computed or checked."""
         self.kernel = kernel
         self.size = size
         self.random_state = random_state
@@ -1014,7 +1015,7 @@ class G2P(TransformerMixin, KernelMachine):
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
-        """Set the parameters, described in the class; nothing is computed or checked."""
+        """Store the parameters in attributes of the same names; nothing is computed or checked."""
         self.kernel = kernel
         self.alpha = alpha
         self.neighbours = neighbours
@@ -1063,8 +1064,8 @@ class G2P(TransformerMixin, KernelMachine):
 def _class_matrix(y: NDArray[Any]) -> Matrix:
     """Return the class matrix that G2P learns from, for single or multiple classes.
 
-    ``y`` are classes (n,) in any type, or an indicator matrix (n, classes); see
-    ``multiclass.class_matrix``.
+    ``y`` are classes (n,) in any type (kind "single" of ``multiclass.class_matrix``), or an
+    indicator matrix (n, classes) (kind "multi"). Raises ValueError if ``y`` is continuous.
     """
     if type_of_target(y) == "multilabel-indicator":
         return multiclass.class_matrix(np.asarray(y, dtype=np.float64), "multi")

@@ -476,7 +476,8 @@ class Contexts(Sequence["Contexts"]):
     def concat(blocks: Sequence[Contexts]) -> Contexts:
         """Return the contexts of several batches, one batch after the other.
 
-        Vocabularies are merged in order of first occurrence. Without batches the result is empty.
+        Vocabularies are merged in order of first occurrence; a tuple that all batches share is
+        kept. Without batches the result is empty.
         """
         if blocks and all(b.vocabulary is blocks[0].vocabulary for b in blocks):
             vocabulary = blocks[0].vocabulary

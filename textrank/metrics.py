@@ -127,8 +127,10 @@ def rank_ties(scores: ArrayLike, axis: int = -1) -> NDArray[np.float64]:
 def argmax_first(scores: ArrayLike, axis: int = -1) -> NDArray[np.intp]:
     """Return the first index along ``axis`` whose score is tied with the largest one.
 
-    Like ``np.argmax``, but round-off among tied scores does not change the answer. The result has
-    the shape of ``scores`` without ``axis``. Scores must be finite and not empty along the axis.
+    Like ``np.argmax``, but round-off among tied scores does not change the answer: a score is tied
+    if it is at most ``TIE_TOLERANCE`` times the largest absolute score of its line below the
+    largest one. The result has the shape of ``scores`` without ``axis``. Scores must be finite and
+    not empty along the axis.
 
     >>> argmax_first([[0.3, 0.1 + 0.2], [0.1, 0.9]]).tolist()
     [0, 1]

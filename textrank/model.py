@@ -796,9 +796,9 @@ class Model:
         """Return the contents of ``arrays.npz``: array by key.
 
         Always ``coef``, ``alphas``, ``heldout`` and ``labels``. With feature weights, nonzero ones
-        only, ``names/...`` and the nonzero means in ``average`` with their indices in ``usual``;
-        else the packed support candidates. Then, if any: the second stage, ``head_heldout`` and
-        ``head_labels``, and the reference documents.
+        only, their ``names/...`` and, if there are means, the nonzero ones in ``average`` with
+        their indices among these weights in ``usual``; else the packed support candidates. Then, if
+        any: the second stage, ``head_heldout`` and ``head_labels``, and the reference documents.
         """
         arrays: dict[str, Any] = {
             "coef": self.fit.coef,

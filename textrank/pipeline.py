@@ -205,11 +205,12 @@ class Pipeline:
     def fit_dataset(self, dataset: Dataset) -> Model:
         """Train on a dataset of ``prepare``; chooses alpha, kernel and threshold by hold-out.
 
-        If the kernel leaves a setting open or learns from its inputs, the model's pipeline has the
-        chosen kernel. Labels and held-out scores of the model are combined over its heads, if any;
-        the learner's are calibrated to probabilities, those of heads are log-odds already. Of
-        support candidates, those with coefficient 0 are dropped. Raises ValueError if all labels
-        are equal.
+        The threshold is that of ``task.threshold``. The model has no submodels and keeps no
+        training data. If the kernel leaves a setting open or learns from its inputs, the model's
+        pipeline has the chosen or learnt kernel. Labels and held-out scores of the model are
+        combined over its heads, if any; the learner's are calibrated to probabilities, those of
+        heads are log-odds already. Of support candidates, those with coefficient 0 are dropped.
+        Raises ValueError if all labels are equal.
         """
         y = dataset.targets.y
         require_two_labels(y)

@@ -160,9 +160,10 @@ def largest_difference(one: Model, other: Model) -> float:
     """Return the largest difference of two models of the same training data.
 
     Compared are coefficients, alpha, threshold, held-out scores, labels, calibration and submodels,
-    each relative to its largest magnitude. Infinite if they have different shapes, features or
-    submodels. Features of weight zero, representations of training candidates and curves of heads
-    are not compared.
+    each relative to its largest magnitude in either model. Coefficients are matched by feature
+    name, or by position for a model with ``support``; a threshold that is None or infinite counts
+    as 0. Infinite if they have different shapes, features or submodels. Features of weight zero,
+    representations of training candidates and curves of heads are not compared.
     """
     one, other = _drop_zero_weights(one), _drop_zero_weights(other)
     pairs: list[tuple[Any, Any]] = [
@@ -331,8 +332,9 @@ def verify_receipt(receipt_file: str | Path, folder: str | Path) -> dict[str, An
     """Check a receipt against the model in a folder; return the result as plain values.
 
     The receipt must be unchanged and the files of the model must have its checksums. Documents that
-    were forgotten must not be in the training data, those added must be. The model is trained again
-    on its training data and must be the same to ``TOLERANCE``: nothing else is in it. Keys:
+    were forgotten must not be in the training data of the model or a submodel, those added must be
+    in that of the model. Model and submodels are trained again on their training data and must be
+    the same to ``TOLERANCE``: nothing else is in them. Keys:
     ``action``, ``documents``, ``copies``, ``difference`` (of the retrained model) and ``verified``
     (always True).
 
@@ -439,7 +441,10 @@ def train_submodels(
 
 
 def _annotated_docs(pipeline: Pipeline, docs: Sequence[Doc]) -> list[Doc]:
-    """Return the Docs that have candidates, all with labels; none if all labels are the same."""
+    """Return the Docs that have candidates, all with labels, in order.
+
+    None of them if all labels of all these Docs are the same.
+    """
     annotated = labelled_docs(pipeline, docs)
     labels = {c.label for doc in annotated for c in pipeline.task.candidates(doc)}
     return annotated if len(labels) > 1 else []

@@ -382,7 +382,9 @@ class StoredInfluence:
     ) -> StoredInfluence:
         """Round the changes (b, g, h) of the coefficients of a model; ``step`` None keeps float64.
 
-        Raises ValueError if a coordinate is more than 32767 steps.
+        What is stored are coordinates ``L' changes``, with ``L`` from ``basis_factor``, rounded to
+        16-bit numbers of steps; without rounding ``step`` is 1. Raises ValueError if a coordinate
+        is more than 32767 steps.
         """
         b, g, h = changes.shape
         flat = (basis_factor(model).T @ changes.reshape(b, g * h)).reshape(b, g, h)

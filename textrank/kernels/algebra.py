@@ -574,6 +574,7 @@ class Normalized:
         """Return ``score(X, question_ids)``: the kernel's scores over the features' length.
 
         Scoring a candidate without features gives 0, or raises ValueError if ``empty`` is "refuse".
+        Raises TypeError if the kernel has no explicit features.
         """
         inner_scorer = compile_scorer(self.kernel, weights)
 
@@ -667,10 +668,10 @@ class OnView:
 
 
 def _named_kernels(kernels: KernelCollection) -> dict[str, Kernel[Any]]:
-    """Return the kernels by name, in order; those of a list are named by their view or class.
+    """Return the kernels by name, in order, as a new dictionary.
 
-    Equal names of a list are numbered from 1. Raises ValueError if there are none or one is not a
-    kernel.
+    Those of a list are named by their view or class, equal names numbered from 1
+    (``_kernel_names``). Raises ValueError if there are none or one is not a kernel.
     """
     if not kernels:
         raise ValueError("kernels must name at least one kernel, got none")

@@ -736,8 +736,9 @@ class Positional:
         """Return a column per pair of word component and position component that occurs in X.
 
         One row per context; a context without words has an empty row. Names are the word (or its
-        component), then the position component. If ``words`` is None each word is its own
-        component.
+        component), then the position component. Columns are sorted by position component, then by
+        word component, in the order of the factors; if ``words`` is None each word of the
+        vocabulary is its own component.
         """
         batch = as_contexts(X)
         distinct, position_index = _unique_positions(batch.positions)

@@ -253,7 +253,10 @@ class DocumentBlocks:
         return blocks
 
     def block(self, document: int) -> tuple[Indices, Matrix]:
-        """Return the rows (h,) of a document and their block (h, h); empty if it has no row."""
+        """Return the ascending rows (h,) of a document and their block (h, h).
+
+        Both are empty if the document has no row.
+        """
         for size, numbers in self.numbers.items():
             for position in np.flatnonzero(numbers == document):
                 index, values = self.stacks[size]

@@ -619,8 +619,9 @@ class RankRLS:
         They are (a, n, p) with a Gram matrix or (a, d, p), and (a, n, p). ``y`` (n, p), or (n,) for
         one output, replaces the labels of ``targets``, whose groups and queries all outputs share.
         With the cost ``magnitude`` and ties, one decomposition serves all outputs; other costs
-        decompose once for each. With a preference graph there is one output, and ``y`` is not used.
-        Sample weights are ignored. Raises ValueError for a query that reaches into two groups.
+        decompose once for each. With a preference graph there is one output, ``y`` is not used, and
+        ValueErrors are those of ``weigh``. Sample weights are ignored. Raises ValueError for a
+        query that reaches into two groups, unless the scope is global.
         """
         matrix, dual = check_data(data)
         alphas = np.array(self.alphas)
