@@ -220,7 +220,8 @@ class _WordText:
         The bracket's words are ``start:end``, at least two. The long form is all of them up to a
         semicolon; it must match the short form from its first word on (``_find_long_form``) and
         have at most ``_max_long_form_words``. The short form is the run of words without gaps
-        before the bracket; it must have a capital. None if any of this does not hold.
+        before the bracket; it must pass ``_is_short_form`` and have a capital. None if any of this
+        does not hold.
         """
         short_start = start - 2
         while short_start > 0 and not self.has_gap_after[short_start - 1]:
@@ -395,8 +396,9 @@ def find_long_forms(text: str) -> dict[str, str]:
 def _find_preceding_long_form(short: str, before: str) -> str:
     """Return the long form of ``short`` that the text ``before`` ends with, or an empty string.
 
-    Only the last sentence of ``before`` is searched. The long form must have more characters than
-    ``short`` and must not contain it as a word.
+    Only the last ``_max_long_form_words`` words are searched, and only after the last full stop,
+    colon or semicolon that white space follows. Letters must match as in ``_match_letters``; the
+    long form must have more characters than ``short`` and must not contain it as a word.
     """
     sentence = re.split(r"[.;:]\s", before.rstrip())[-1]
     words = list(re.finditer(r"\S+", sentence))[-_max_long_form_words(short) :]

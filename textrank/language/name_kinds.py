@@ -100,7 +100,8 @@ class KindRecognizer(NameRecognizer):
         """Return the predicted names of each Doc with the emission scores of its words.
 
         Paragraphs are decoded separately. Names are token ranges in text order, without overlap;
-        those without letter or digit are dropped. The Docs are not changed.
+        those without letter or digit are dropped. Scores are not divided by the temperature; they
+        have shape (0, 1) for all Docs if none has a word. The Docs are not changed.
         """
         docs = list(docs)
         normalized = [normalize_words(doc, transliterate=True) for doc in docs]
@@ -132,9 +133,10 @@ class KindRecognizer(NameRecognizer):
         Predicted names are split at verbs, and symbols beside verbs are added
         (``_find_arguments``); the result is cleaned up by ``fix_spans`` and ``repair_boundaries``.
         Scores are averaged over mentions of the same name (``_pool_by_name``) and divided by
-        ``temperature``. The label of a name is its most probable kind; all probabilities are stored
-        in ``doc.user_data`` for the extension attributes. A Doc that already has the group is
-        skipped; a Doc without names gets an empty group.
+        ``temperature``. The label of a name is its most probable kind, even if ``NOT_A_NAME`` is
+        more probable; all probabilities are stored in ``doc.user_data`` for the extension
+        attributes. A Doc that already has the group is skipped; a Doc without names gets an empty
+        group.
         """
         transitions = self._transitions()
         for doc, prediction in zip(docs, predictions, strict=True):
@@ -436,8 +438,9 @@ def _find_owner(span: Span) -> Span | None:
     """Return the Span of the name that a domain belongs to, ``span._.textrank_part_of``.
 
     It is the next name of the group ``entities`` after the domain, joined by a phrase such as "of"
-    or "in human", else the name before it, joined by a blank, hyphen or "'s". Other domains are
-    skipped. None if neither fits or the span is not a DOMAIN.
+    or "in human", else the last name before it, joined by a blank, hyphen or "'s" (and words such
+    as "catalytic"). Only the nearest name on each side is tried; other domains are skipped. None if
+    neither fits or the span is not a DOMAIN.
     """
     if span.label_ != DOMAIN:
         return None

@@ -635,7 +635,10 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
     def __init__(
         self, vocab: Vocab, model: TagNetwork, name: str, *, scorer: Callable[..., Any] | None
     ) -> None:
-        """Take the network; labels are set by ``initialize`` or loaded."""
+        """Take the network; there are no labels until ``initialize`` or loading sets them.
+
+        ``scorer`` is what ``nlp.evaluate`` calls with the examples; None for none.
+        """
         super().__init__(vocab, model, name, labels=[])
         self.scorer = scorer
 

@@ -876,7 +876,9 @@ def store_retokenized(doc: Doc, retokenized: Doc) -> None:
 
     ``retokenized`` must be parsed; its words, tags, arcs, entities (``spans["entities"]``) and
     discontinuous entities (``pieces``) are stored as plain values, so that the Doc can be
-    serialised. A tokenization stored earlier is replaced.
+    serialised: ``words``, ``spaces``, ``tags``, ``heads`` (token indices) and ``deps`` with one
+    entry per token, ``names`` as [start, end, label, id], and ``pieces``. A tokenization stored
+    earlier is replaced.
     """
     spans = retokenized.spans.get("entities", ())
     doc.user_data[RETOKENIZED_KEY] = {

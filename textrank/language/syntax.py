@@ -930,7 +930,8 @@ class ParserStates:
 
         ``moves`` are the transitions, ``NO_MOVE`` for none, and ``chosen`` the classes, which are
         stored as labels of the arcs. A word that is reduced without having a head returns to the
-        buffer unless it is alone on its stack. All arguments have one entry per state.
+        buffer unless it is alone on its stack. A break moves nothing but makes the second word of
+        the buffer begin a sentence. All arguments have one entry per state.
         """
         stack_top, buffer_front = self.stack_top, self.buffer_front
         right_arcs, left_arcs = np.flatnonzero(moves == RIGHT), np.flatnonzero(moves == LEFT)
@@ -1079,7 +1080,8 @@ class _EnsembleStates(ParserStates):
         """Apply the best legal transitions until all members have parsed all sentences, in place.
 
         ``table`` has the word tables of all members, one below the other, or a single one if
-        ``shares_table``. Results are in ``head`` and ``label``; ``arcs`` returns them.
+        ``shares_table``; ``table_offset`` is set accordingly. A member that has finished a sentence
+        makes no more moves in it. Results are in ``head`` and ``label``; ``arcs`` returns them.
         """
         self.table_offset = (
             N_STATE_WORDS * (self.missing - self.block_size + 1)
