@@ -413,7 +413,8 @@ class JATS(FileReader):
 def _get_article_id(meta: Element) -> str:
     """Return the PMC id of an article, else its PMID, DOI or any other id; "" if it has none.
 
-    ``meta`` is its <article-meta>. A PMC id of digits only gets the prefix ``PMC``.
+    ``meta`` is its <article-meta>. An id of the type ``pmc`` that is digits only gets the prefix
+    ``PMC``; of several ids of one type the last counts.
     """
     ids = {c.get("pub-id-type", ""): text_within(c) for c in meta if tag_name(c) == "article-id"}
     id_types = ("pmcid", "pmc", "pmid", "doi", *ids)

@@ -757,7 +757,7 @@ class EventLink:
     event
         Id of the event.
     cause, theme
-        Ids of the two mentions; for a binding, two themes in text order.
+        Ids of the two mentions; for a binding, two themes in the order of its arguments.
     type
         Value of ``RELATION_TYPES``.
     direction
@@ -782,10 +782,11 @@ def _iter_links(
 ) -> Iterator[EventLink]:
     """Iterate over the pairs that event ``name`` joins.
 
-    These are two themes of a binding or dissociation, and a cause and a theme of any event. A theme
-    that is an event stands for the mentions below it, a cause also for its own causes and
-    instruments (``_find_participants``). ``mention_ids`` are the ids of all mentions. A mention is
-    never paired with itself.
+    These are first every two themes of a binding or dissociation, then each cause with each theme
+    of any event, in the order of the arguments. A theme that is an event stands for the mentions
+    below it, a cause also for its own causes and instruments (``_find_participants``).
+    ``mention_ids`` are the ids of all mentions. A mention is never paired with itself; a pair may
+    come several times. The event must exist and have a type of ``RELATION_TYPES``.
     """
     event = events[name]
     themes = [

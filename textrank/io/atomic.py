@@ -423,7 +423,7 @@ def _lock_draft(handle: int, path: Path) -> bool:
 def _remove_if_unlocked(path: Path) -> None:
     """Remove a draft (file or folder) unless a living process holds its lock; errors are ignored.
 
-    Without ``flock`` it is always removed.
+    A symbolic link is left alone. Without ``flock`` the draft is always removed.
     """
     handle = -1
     try:

@@ -191,10 +191,10 @@ class Morphology:
 
         Takes the string-store hashes of word, Penn tag and dependency label. The word is normalised
         (``normalize_token``, unless that leaves nothing) before its lemma is looked up, and the
-        lemma is added to the string store. The returned string is "" if the lemma
-        is the word itself. An unknown tag gives part of speech X, a missing tag none. The label
-        only tells the auxiliaries "have" and "do" (aux, auxpass) from verbs, and subordinating
-        conjunctions (mark) from prepositions; "be" is always an auxiliary.
+        lemma is added to the string store. The returned string is "" if the lemma is the word
+        itself. An unknown tag gives part of speech X, a missing tag none. The label only tells the
+        auxiliaries "have" and "do" (aux, auxpass) from verbs, and subordinating conjunctions (mark)
+        from prepositions; "be" is always an auxiliary.
         """
         strings = self.vocab.strings
         word, tag_name = normalize_token(strings[orth]) or strings[orth], strings[tag]

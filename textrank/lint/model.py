@@ -810,8 +810,11 @@ class ConfusionModel:
     ) -> list[tuple[int, Candidate]]:
         """Return the words around candidates that reach their threshold if these are corrected.
 
-        Entries are the start of the candidate and the word beside it. Candidates and proposals of
-        two words are left alone.
+        Entries are the start of the candidate and the word beside it, itself a candidate, in the
+        order of ``candidates``. The words around one are the single words of ``spots`` in its
+        sentence that the network sees from it (``NETWORK_OFFSETS``); each is scored as if only this
+        candidate were corrected. Candidates and proposals of two words are left alone. Proposals
+        are added to the lexicon.
         """
         reach, width = max(NETWORK_OFFSETS), 2 * (max(NETWORK_OFFSETS) + MAX_OFFSET) + 1
         ids: list[IntArray] = []
@@ -1100,6 +1103,8 @@ class ConfusionModel:
         """Return start, end and word id of all words of pairs, including two-word phrases.
 
         Single words in text order, then phrases in text order; a phrase and its words can overlap.
+        Left out are words that are in no pair, such as those that only begin a phrase or have only
+        a rule. Whether they are in prose is not checked.
         """
         start = np.flatnonzero(tokens.word_id >= 0)
         word_id = tokens.word_id[start]
