@@ -295,8 +295,9 @@ def _is_short_form(text: str) -> bool:
     """Return whether the length and characters of a text are those of a short form.
 
     It must have ``MIN_SHORT_CHARACTERS`` to ``MAX_SHORT_CHARACTERS`` characters, one or two words
-    and a letter, begin with a letter or digit, have none of ``=<>%:`` and not begin with a word
-    such as "see" or "Fig". Without capital and digit it may have at most ``_MAX_LOWER_CHARACTERS``.
+    and a letter, begin with a letter or digit, have none of ``=<>%:`` and not begin with the word
+    see, Fig, data, and, or, both, range or pH. Without capital and digit it may have at most
+    ``_MAX_LOWER_CHARACTERS``.
     """
     return (
         MIN_SHORT_CHARACTERS <= len(text) <= MAX_SHORT_CHARACTERS

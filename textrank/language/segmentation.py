@@ -218,8 +218,8 @@ class _WordSequence:
         """Return whether word ``n`` can be the first of a sentence.
 
         A plain lower-case word cannot, nor can closing punctuation. Not plain are words with
-        capitals, digits or non-ASCII letters, words before a hyphen, and enumerators such as "a" in
-        "(a)".
+        capitals, digits or non-ASCII letters, words before a hyphen, and enumerators, that is, one
+        or two characters before ")", as in "(a)".
         """
         word = self.words[n]
         if word in _CLOSERS or word[0] in ",;:/=<>%)]}":
@@ -635,8 +635,8 @@ class BioTokenizer:
 def _split_final_stop(tokens: list[str]) -> None:
     """Split the full stop off an abbreviation that ends the text (``of type B.``), in place.
 
-    ``tokens`` must contain a token that is not white space. Dots alone, abbreviations such as
-    "U.S." and tokens with a slash stay whole.
+    The last token that is not white space is split; there must be one. Dots alone, single
+    characters with a stop each ("U.S.") and tokens with a slash stay whole.
     """
     index = len(tokens) - (2 if tokens[-1].isspace() else 1)
     last = tokens[index]

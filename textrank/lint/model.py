@@ -637,7 +637,10 @@ class ConfusionModel:
         the share of flags that should be correct at an error rate of ERROR_RATE; ``style`` is
         whether pairs that are a matter of style are judged too. Wording that the text repeats
         (``Tokens.is_habitual``) is not flagged, except by RULES. Neither is "an" before what is
-        probably an abbreviation that is spelled out, as in "an FIR filter".
+        probably an abbreviation that is spelled out (``_ABBREVIATION``), as in "an FIR filter".
+        Rules whose precision is at least the wanted one are applied whatever ``style`` is. Of
+        overlapping flags the first is kept, of those with the same start the one with the highest
+        score.
         """
         thresholds = self.thresholds(precision)
         if not style:
