@@ -381,10 +381,11 @@ class JATS(FileReader):
     def _record(self, item: tuple[int, Element]) -> Record:
         """Make a Record of ``(number in the file, article)``, numbered from 1.
 
-        Each non-empty line of the text begins a sentence. ``data`` has the title, year and journal
+        The lines are the title, those of all abstracts and those of the body; empty ones are left
+        out, and each begins a sentence. ``data`` has the title ("" if missing), year and journal
         where given, and ``sections``, a list of ``[heading, first character]``. Citation numbers
-        are removed from the element in place. Raises ValueError if the article has no metadata or
-        no id.
+        are removed from the paragraphs of the element in place. Raises ValueError if the article
+        has no metadata or no id.
         """
         number, article = item
         location = f"{self.path}, article {number}"

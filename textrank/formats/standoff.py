@@ -296,8 +296,9 @@ def write_brat(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
     Only relations with a true label are written, since brat cannot express others; ``source`` is
     "gold", or the name of a task whose results the Docs have. Mention ids become T1, T2, … unless
     all have that form already; in that case events, equivalences and attributes, which refer to
-    ids, are written too. File names are percent-encoded ids. The folder is created if needed and
-    changes in one step at the end; other files in it stay.
+    ids, are written too. Concepts are always written, as normalisations. File names are
+    percent-encoded ids. The folder is created if needed and changes in one step at the end; other
+    files in it stay.
 
     Raises ValueError if a Doc has no id or two have the same.
     """

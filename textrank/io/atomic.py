@@ -495,7 +495,8 @@ def swap_paths(first: Path, second: Path) -> bool:
     """Swap the names of two existing paths in one step; return False where the system cannot.
 
     Nothing has changed if it returns False. Uses ``renameat2`` with RENAME_EXCHANGE on Linux and
-    ``renamex_np`` with RENAME_SWAP on macOS.
+    ``renamex_np`` with RENAME_SWAP on macOS. Raises the audit event ``textrank.exchange`` with both
+    paths before.
     """
     sys.audit("textrank.exchange", str(first), str(second))
     names = os.fsencode(first), os.fsencode(second)

@@ -870,8 +870,9 @@ class ConfusionModel:
     ) -> tuple[IntArray, IntArray, IntArray, npt.NDArray[np.float64]]:
         """Return span, pair, printed side and log-odds of the other word by the features alone.
 
-        There is an entry for each occurrence and pair of its word; spans are indices into
-        ``start``. ``is_judged``, (pairs, 2), restricts them; None means all.
+        There is an entry for each occurrence and pair of its word, in the order of occurrences and
+        then of pairs; spans are indices into ``start``. ``is_judged``, (pairs, 2), says which
+        printed words of which pairs are kept; None means all.
         """
         count = self._side_starts[word_id + 1] - self._side_starts[word_id]
         span = np.repeat(np.arange(len(start)), count)
@@ -1132,7 +1133,8 @@ class ConfusionModel:
     def word_ids(self) -> dict[str, int]:
         """Return the ids of all words of pairs and rules and of the first words of phrases.
 
-        Ids are the ranks in alphabetical order, from 0.
+        Words of pairs may be phrases. Rules add only their printed words. Ids are the ranks in
+        alphabetical order, from 0.
         """
         words = {word for pair in self.pairs for word in pair.words}
         words |= {rule.printed for rule in RULES}
@@ -1238,8 +1240,9 @@ class ConfusionModel:
     def to_disk(self, path: str | Path) -> None:
         """Write the model as a folder of JSON and arrays, atomically; replaces an existing one.
 
-        ``table.npz`` has the sorted keys as differences; "format" and "task" are added to the meta
-        data.
+        ``pairs.json`` has the fields of each pair, ``table.npz`` the sorted keys as differences,
+        weights, classes and network, and ``meta.json`` the meta data with "format", "task" and
+        checksums.
         """
         with atomic_model_folder(path) as folder:
             rows = [asdict(pair) for pair in self.pairs]
