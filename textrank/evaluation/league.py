@@ -240,7 +240,7 @@ class League:
         """Return everything as plain values under the names of the fields.
 
         ``scores`` is ``{unit: {system: Score.to_dict()}}``; ``tests`` is a list of dicts with
-        ``unit``, ``first``, ``second``, ``difference`` and ``p``.
+        ``unit``, ``first``, ``second``, ``difference``, ``p`` and ``holm``.
         """
         return {
             "gold": self.gold,
@@ -263,6 +263,9 @@ def score_league(
     name: str = "",
 ) -> League:
     """Score the answers of systems against gold documents.
+
+    Units (``UNITS``) of which the gold documents have nothing are left out. Counts are summed over
+    all gold documents; every two systems are tested in every unit.
 
     Parameters
     ----------
@@ -504,7 +507,8 @@ def audit_answers(
         The documents of some of these ids with correct annotation; other ids are ignored.
     ours
         The same documents as ``answers`` with answers of a model of ours; empty: none. If some are
-        missing, ours are not used for the estimate, only to rank the documents to check.
+        missing, ours are not used for the estimate, only to rank the documents to check. Others
+        are ignored.
     source
         Task whose answers are the relations of ``ours``; "gold" if they are stored as gold.
     labels

@@ -292,7 +292,8 @@ def bootstrap_intervals(
         Number of the test fold (of all splits) of each candidate, (n,): a metric is computed in
         each and averaged over those that define it, as in a Report. None: all are one part.
     unreachable
-        Gold answers without a candidate, by document; they count against recall.
+        Gold answers without a candidate, by document; they count against recall in each part that
+        has the document. Documents without any candidate are drawn too, but count in no part.
     level
         Share of the resamples that the interval holds.
     resamples, seed
@@ -754,8 +755,8 @@ def nested_scores(
     folds
         Fold of each candidate, (n,), from 0; at least two.
     alphas
-        Choices of alpha, positive, in any order; of equally good ones the largest is taken. An
-        undefined AUC counts as the worst.
+        Choices of alpha, positive, in any order; of equally good ones (AUC within
+        ``TIE_TOLERANCE``) the largest is taken. An undefined AUC counts as the worst.
 
     Returns
     -------
