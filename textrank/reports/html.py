@@ -116,7 +116,7 @@ def render_cross_corpus(cross: CrossCorpus) -> str:
     """Return cross-corpus results as an HTML page: AUC, and F under four thresholds.
 
     Only metrics of CROSS_CORPUS_CAPTIONS that the first report has are shown, a heat map each.
-    Needs at least one report.
+    Needs at least one report, and matplotlib for the heat maps.
     """
     first = next(iter(cross.reports.values()))
     names = [name for name in CROSS_CORPUS_CAPTIONS if name in first.measures]
@@ -368,9 +368,9 @@ def select_worst_errors(report: Report, limit: int = 50) -> list[Error]:
 def mark_sentence(decision: Decision, words: Sequence[CharacterRange] = ()) -> list[Piece]:
     """Split the sentence of a decision into pieces with CSS classes.
 
-    Classes: e1 and e2 for the judged mentions, path for words on the dependency path, word for the
-    given ``words``, which are character ranges. The pieces join to the whole text; the classes of a
-    piece are separated by blanks, "" for none.
+    Classes: e1, e2 and so on for the judged mentions, path for words on the dependency path, word
+    for the given ``words``, which are character ranges. The pieces join to the whole text; the
+    classes of a piece are separated by blanks, in this order, "" for none.
     """
     marks = [(start, end, f"e{i + 1}") for i, (start, end) in enumerate(decision.spans)]
     for arc in decision.path:

@@ -214,7 +214,7 @@ def _fetch_documents(results: Results, numbers: range) -> dict[tuple[int, str], 
 
     ``numbers`` is the range of input numbers in the manifest. Keys are ``(input number, document
     id)``; values are rows of the table ``documents`` with two more keys: "names" (unsorted rows)
-    and "statements" (rows sorted by their offsets).
+    and "statements" (rows sorted by their offsets), whose rows have the extra column ``input``.
     """
     bounds = [numbers.start, numbers.stop]
     cursor = results.connection.cursor()
