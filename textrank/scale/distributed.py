@@ -304,8 +304,8 @@ def _build_report(model: Model, scores: PartScores, parts: int) -> EvaluationRep
     """Build a Report with a single fold, decided by the model's own threshold.
 
     ``parts`` is the number of parts, which is only shown. If the model has no threshold, no
-    candidate is decided positive. There are no confidence intervals if some gold positives are not
-    among the candidates.
+    candidate is decided positive. The fold counts documents with a candidate, the report all. There
+    are no confidence intervals if some gold positives are not among the candidates.
     """
     threshold, task = model.threshold, model.pipeline.task
     effective_threshold = np.inf if threshold is None else threshold
