@@ -80,8 +80,10 @@ Part = tuple[Matrix, Vector, Indices]
 def run_reuters_auc(settings: RunSettings) -> Cells:
     """Compute the AUC of each topic, trained on 500 articles drawn several times.
 
-    One row per topic, one column per method. The rest of the articles is the test set. Draws with
-    fewer than two positive training articles of a topic are left out of its row.
+    One row per topic of the ``TOPIC_COUNT`` most frequent, one column per method; mean and standard
+    deviation over ``DRAW_COUNT`` draws (10 in the full version). The rest of the articles is the
+    test set; an undefined AUC counts as 0. Draws with fewer than two positive training articles of
+    a topic are left out of its row.
     """
     articles = read_modapte_articles(settings.file(REUTERS))
     topics = most_frequent_topics(articles, TOPIC_COUNT)
@@ -159,6 +161,7 @@ def run_jester(settings: RunSettings) -> Cells:
 def _iter_rankers(X: Any, y: Vector) -> Iterator[tuple[str, Vector]]:
     """Iterate over methods and their word weights, alpha chosen by AUC of held-out articles.
 
+    Methods are "RankRLS" and "RLS", with each article held out, and "RankSVM", by three folds.
     ``X`` is sparse with one row per article, ``y`` has labels 1 and -1; each weight vector has one
     entry per word.
     """
@@ -866,10 +869,11 @@ def _iter_embeddings(
 ) -> Iterator[tuple[str, list[list[Matrix]]]]:
     """Iterate over methods with alternatives: each the train, validation and test features.
 
-    ``X`` has the tf-idf vectors of the three parts, ``K`` their similarities to the training
-    articles, ``y`` the topic numbers of the training articles. Only G2P has several, of alpha and
-    number of neighbours, scaled to a mean squared length of one. The alternatives are for
-    ``_validated_macro_f`` to choose from.
+    Methods are "linear machine", "similarity features", "dissimilarity features" (distances of unit
+    vectors, from ``K``), "LSI" and "G2P". ``X`` has the tf-idf vectors of the three parts, ``K``
+    their similarities to the training articles, ``y`` the topic numbers of the training articles.
+    Only G2P has several, of alpha and number of neighbours, scaled to a mean squared length of one.
+    The alternatives are for ``_validated_macro_f`` to choose from.
     """
     yield "linear machine", [list(X)]
     yield "similarity features", [K]
