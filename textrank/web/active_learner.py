@@ -628,7 +628,9 @@ class ActiveLearner:
     def retrain(self, labels: Mapping[int, float], alpha: float) -> None:
         """Replace the model by one of exactly these labels (by row) and this ``alpha``.
 
-        ``answered`` and the history stay as they are. Does not take the lock.
+        ``online``, ``labelled`` (in the order of ``labels``) and ``labels`` are rebuilt, the
+        variance sample and the cache dropped. ``answered``, the history and the recent answers stay
+        as they are. Does not take the lock.
         """
         index = np.fromiter(labels, dtype=np.intp, count=len(labels))
         K = self.rows.gram(index) if len(index) else np.empty((0, 0))
@@ -685,7 +687,7 @@ class ActiveLearner:
         The Doc must be one of those that ``from_docs`` was given (the same object). Candidates are
         built again in new rows; the old rows stay in ``candidates``, without questions. Answers to
         questions that still exist (by key) are kept, those to other questions are forgotten and
-        their keys returned. Takes ``lock``.
+        their keys returned. The history stays as it is. Takes ``lock``.
         """
         with self.lock:
             old = [q for q in self.questions.values() if self.candidates[q.rows[0]].doc is doc]

@@ -1071,9 +1071,10 @@ def export_corpus(curation: Curation, format: str) -> tuple[bytes, str]:
 def docs_with_answers(curation: Curation) -> Iterator[list[Doc]]:
     """Yield the Docs that have an answer, with the answers as gold inside the block.
 
-    The Docs are changed in place (``user_data["gold"]`` and the names) and restored afterwards.
-    Pairs without an answer get the model's decision. The lock of the learner is held inside the
-    block.
+    Any answer counts, also one without a label such as "unsure". The Docs, in the order of
+    ``curation.docs``, are changed in place (``user_data["gold"]`` and the names) and restored
+    afterwards. Pairs without an answer get the model's decision. The lock of the learner is held
+    inside the block.
     """
     learner = curation.learner
     with learner.lock:
@@ -1159,9 +1160,10 @@ def _gold_pair(
 ) -> dict[str, Any]:
     """Return the gold row of a pair, by the curator's answer or else the model's decision.
 
-    Keys: ``entities`` (span ids), ``label`` (whether they interact) and ``by`` ("curator" or
-    "model"); after the answer "negated" ``status``, and after "yes" those of status, type and
-    direction that are in ``details``. ``decisions`` are those of the model, by row.
+    "unsure" and "wrong name" count as no answer. Keys: ``entities`` (span ids), ``label`` (whether
+    they interact) and ``by`` ("curator" or "model"); after the answer "negated" ``status``, and
+    after "yes" those of status, type and direction that are in ``details``. ``decisions`` are those
+    of the model, by row.
     """
     spans = learner.candidates[question.rows[0]].spans
     value = learner.answered.get(question.key, "")

@@ -390,8 +390,8 @@ def summarize_contributions(
     features. With fewer than two groups, the ``2 * top`` strongest features are listed instead;
     with more, ``top`` is not used. The result has ``parts`` (each with ``name``, ``adds`` and, for
     groups, their strongest features as ``parts``), ``others`` (``count`` and ``adds`` of features
-    that are not listed) and ``score``. The values ``adds`` of ``parts`` and of ``others`` sum to
-    ``score``.
+    that are not listed; of groups none, so both are 0) and ``score``. The values ``adds`` of
+    ``parts`` and of ``others`` sum to ``score``.
 
     >>> summary = summarize_contributions([(("triggers", "bind"), 0.5), (("path", "of"), -0.75)])
     >>> [(group["name"], group["adds"]) for group in summary["parts"]]
@@ -898,7 +898,8 @@ class Explorer:
     def name(self, request: Request) -> Response:
         """Serve an entity (parameter ``key``): spellings, partners, and the graph around it.
 
-        There are at most 200 partners. Status 404 if there is no such entity.
+        Partners are those with asserted evidence of any probability, at most 200. Status 404 if
+        there is no such entity.
         """
         entity = queries.select_entity(self.store, request.query_params.get("key", ""))
         if entity is None:

@@ -372,7 +372,9 @@ class RankLearner:
     def forget(self, question: RankQuestion) -> None:
         """Remove the answer to a question from the model exactly; alpha is not changed.
 
-        Raises KeyError if it has none.
+        After a choice, points of the history with more choices than are left are dropped; an unsure
+        answer is only removed from ``answered``. Raises KeyError if the question has no answer.
+        Takes ``lock``.
         """
         with self.lock:
             choice = self.answered.pop(question.key)
@@ -387,8 +389,9 @@ class RankLearner:
     def tune(self) -> None:
         """Choose alpha by the share of correctly ordered pairs in held-out documents, and retrain.
 
-        Of equally good alphas the largest is taken. Nothing changes if all choices are about one
-        document, or no query has different labels.
+        Of equally good alphas the largest is taken. ``alpha`` and ``model`` are replaced, the
+        history stays. Nothing changes without choices, if all are about one document, or if no
+        query has different labels. Takes ``lock``.
         """
         with self.lock:
             model = self.model
