@@ -248,9 +248,9 @@ def cross_corpora(pipeline: Pipeline, corpora: Mapping[str, Sequence[Doc]]) -> C
 
     ``corpora`` has annotated Docs by the name of the corpus; the reports are in its order, by
     training, then by test corpus. Alpha and threshold are chosen by leave-document-out in the
-    training corpus. Test documents that share an original id or a
-    sentence with the training corpus are left out. Raises ValueError for fewer than two corpora, or
-    if no candidate of a test corpus is left.
+    training corpus. Test documents that share an original id or a sentence with the training corpus
+    are left out. Raises ValueError for fewer than two corpora, or if no candidate of a test corpus
+    is left.
     """
     if len(corpora) < 2:
         raise ValueError(f"testing across corpora needs at least 2, got {len(corpora)}")
@@ -399,7 +399,8 @@ def evaluate_estimator(
     inner
         Document-level folds of the training part, whose scores determine the threshold.
     queries
-        The query of each candidate; the estimator is then evaluated as a ranker, without threshold.
+        The query of each candidate; the estimator is then evaluated as a ranker, without threshold
+        and intervals.
     task, corpus
         Names for the report.
 
@@ -1129,8 +1130,8 @@ def evaluate_identifiers(
     An identifier of a document is right if the corpus has it anywhere in that document. Metrics are
     over identifiers that the gene tables have; ``document_f_of_all`` is over all of the corpus.
     ``nlp`` is a spaCy pipeline with a named-entity recogniser; ``corpus`` is a name for the report,
-    which has one fold. Identifiers that the tables lack count as ``unreachable``. Raises ValueError
-    if the task does not assign identifiers.
+    which has one fold. Its positives are all identifiers of the documents; those that the tables
+    lack count as ``unreachable``. Raises ValueError if the task does not assign identifiers.
     """
     task = _check_document_task(model)
     raw = list(_analyse_raw(docs, nlp))

@@ -122,7 +122,7 @@ def _concept_pairs(doc: Doc, identifiers: Collection[str]) -> frozenset[frozense
 
 
 def _count_names(answer: Annotation, gold: Annotation, *, exact: bool) -> Hits:
-    """Count names that match one to one.
+    """Count answered names (``found``), gold names, and those that match one to one (``right``).
 
     They match by equal boundaries if ``exact``, else by a common character.
     """
@@ -590,7 +590,8 @@ def _estimate(
     ``found`` (documents,) the answers of every document and ``proxy`` (documents, 3) the counts by
     our own answers, None without them. ``is_checked`` (documents,) marks the documents of ``true``,
     in the same order. The interval, cut to 0 .. 1, is that of Student's t with the standard
-    deviation over resampled documents.
+    deviation over resampled documents, checked and other ones resampled apart. ``checked_only`` is
+    the ratio of the counts in ``true``, 0 for the precision of no answers.
     """
     helper = np.zeros((len(found), 3)) if proxy is None else proxy
     inside = helper[is_checked]

@@ -109,8 +109,8 @@ def permutation_test(
     Differences get random signs, as if the two runs were exchanged. All ``2**n`` exchanges of n
     pairs are tried where that is no more than ``resamples``, otherwise ``resamples`` random ones by
     ``seed``, to which the observed one is added, so p is never 0. Without pairs, statistic and p
-    are None. Raises ValueError if ``resamples`` is below 1, shapes differ
-    or a value is not finite; differences within round-off are 0.
+    are None. Raises ValueError if ``resamples`` is below 1, shapes differ or a value is not finite;
+    differences within round-off are 0.
     """
     d = _differences(first, second)
     if resamples < 1:
