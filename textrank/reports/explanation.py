@@ -492,8 +492,10 @@ class ExplainedDecision:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values: keys of decision and row, "summary", "reasons" and "parts".
 
-        "parts" are the contributions by feature, "reasons" their groups. ``DECISION_KEYS`` of the
-        row are left out; any other key of the row replaces that of the decision.
+        "parts" has ``feature`` (a list of words) and ``adds`` of each contribution, "reasons" of
+        each of ``groups`` ``reason``, ``adds`` and ``because``, a list of ``words`` and ``adds``.
+        ``DECISION_KEYS`` of the row are left out; any other key of the row replaces that of the
+        decision.
         """
         stated = {key: value for key, value in self.row.items() if key not in DECISION_KEYS}
         reasons = [

@@ -863,7 +863,8 @@ def _plot_forecasts(
 def plot_transfer(transfer: Transfer, metric: str) -> Figure | None:
     """Plot the change of a metric by each foreign corpus and by all chosen, with intervals.
 
-    ``metric`` is "auc" or "f". Changes that are undefined are left out; None if all are.
+    ``metric`` is "auc" or "f"; changes are in percentage points. Corpora are rows from top to
+    bottom, in order, then all chosen. Changes that are undefined are left out; None if all are.
     """
     effects = {name: corpus.alone for name, corpus in transfer.corpora.items()}
     effects["all chosen"] = transfer.combined
@@ -967,7 +968,7 @@ def _set_unit_axes(axes: Axes, x: str, y: str) -> None:
 def _style(name: str) -> dict[str, Any]:
     """Return matplotlib settings of all plots, with placeholder colours.
 
-    ``name`` makes the ids in the SVG reproducible.
+    ``name`` makes the ids in the SVG reproducible. Text stays text and is never read as a formula.
     """
     return {
         "svg.fonttype": "none",  # text stays text: searchable, and in the font of the page
