@@ -496,7 +496,11 @@ class _Verb(NamedTuple):
 
 
 def _verb_forms() -> list[_Verb]:
-    """Return the inflected forms of each verb in ``_VERBS``, in its order."""
+    """Return the inflected forms of each verb in ``_VERBS``, in its order, as patterns.
+
+    The last letter of a stem (without "e") may be doubled before "ed" and "ing"; "modify", "bind"
+    and "act on" are irregular. Verbs in ``_UNDIRECTED`` may have "with" or "to" after them.
+    """
     forms = []
     for stem, types in _VERBS.items():
         base, e = (stem[:-1], "e") if stem.endswith("e") else (stem, "")
