@@ -480,8 +480,9 @@ class PartitionedRLS:
 
         Coefficients are fitted to all candidates, shape (alphas, features). Held-out scores have
         shape (alphas, candidates), in the order of all candidates (``Partition.rows``); the fold of
-        a document is its number modulo the learner's ``folds``, or modulo the number of documents
-        if that is smaller. Raises ValueError if all candidates belong to one document.
+        a document is its number modulo the learner's ``folds``, or modulo the largest document
+        number plus one if that is smaller. Raises ValueError if all candidates belong to document
+        0, or the solver does not converge.
         """
         last = max(partitions.map(_last_document))
         if last == 0:

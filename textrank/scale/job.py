@@ -453,7 +453,10 @@ class Manifest:
     versions: Mapping[str, str] = field(default_factory=dict)
 
     def write(self, folder: Path) -> None:
-        """Write or replace ``manifest.json`` in ``folder``, which must exist, atomically."""
+        """Write or replace ``manifest.json`` in ``folder``, which must exist, atomically.
+
+        Besides the fields it has ``format`` (``MANIFEST_FORMAT``) and ``columns`` (``TABLES``).
+        """
         values = {
             "format": MANIFEST_FORMAT,
             "settings": dict(self.settings),

@@ -392,7 +392,8 @@ class Run:
     def _summary(self, seconds: float) -> Summary:
         """Count the rows of all tables in the folder; ``seconds`` is the time that the run took.
 
-        Raises ValueError for a damaged file.
+        Parts and words are those that this run counted, ``first_error`` the first row of ``errors``
+        or None. Raises ValueError for a damaged file.
         """
 
         def rows(table: str) -> int:
