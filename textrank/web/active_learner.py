@@ -881,8 +881,8 @@ class ActiveLearner:
         """Choose alpha again by held-out AUC, retrain, and return it; meant for another thread.
 
         The lock is held only at the beginning and the end. Answers that were added or removed in
-        between are then added to, or removed from, the new model. Without labels nothing is changed
-        and the current alpha is returned.
+        between are then added to, or removed from, the new model; the recent answers and the
+        history stay. Without labels nothing is changed and the current alpha is returned.
         """
         with self.lock:
             labels, rows = dict(self.labels), self.rows

@@ -549,7 +549,12 @@ class ReviewApp:
     credentials: Credentials
 
     def app(self) -> Starlette:
-        """Return the application, which checks no token; put ``GuardMiddleware`` in front."""
+        """Return the application, which checks no token; put ``GuardMiddleware`` in front.
+
+        GET the page ``/`` and ``/api/state``; POST ``/api/decide`` and ``/api/undo``; GET
+        ``decisions.jsonl``, ``labels.jsonl`` and ``corpus/{format}`` below ``/export``; and
+        ``common_routes``. Other addresses give a page of status 404.
+        """
         routes = [
             Route("/", self.index),
             Route("/api/state", self.state),
