@@ -184,8 +184,9 @@ def _iter_query_rankers(
 ) -> Iterator[tuple[str, tuple[float, ...], Matrix]]:
     """Iterate over methods, their alphas, and their weights at each, shape (alphas, features).
 
-    ``X`` has one row per document, ``y`` its relevance and ``query`` the number of its query. The
-    number of alphas differs between methods.
+    Methods are "RankRLS", "RankRLS, all pairs" (of different queries too), "RLS" (on centred
+    labels) and "RankSVM". ``X`` has one row per document, ``y`` its relevance and ``query`` the
+    number of its query. The number of alphas differs between methods.
     """
     targets, F = Targets(y, query, query), to_features(X)
     yield "RankRLS", RANKING_ALPHAS, RankRLS(alphas=RANKING_ALPHAS, ties=False).coefs(F, targets)
@@ -240,7 +241,7 @@ def _make_learners() -> Mapping[str, Any]:
 
 
 def _joke_grams(reference: Matrix) -> list[Matrix]:
-    """Return Gaussian Gram matrices of the jokes, one per width, shape (jokes, jokes).
+    """Return Gaussian Gram matrices of the jokes, (jokes, jokes), with gamma 2^-14 and 2^-12.
 
     A joke is represented by the ratings of the reference users, the rows of ``reference``; a
     missing rating (NaN) counts as the median of its user.

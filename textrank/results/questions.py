@@ -682,7 +682,7 @@ def answer_question(results: Results, text: str, where: Filter, limit: int | Non
         It is not applied to the statements of a document.
     limit
         Largest number of rows; None or 0 takes the number in the question, or ``DEFAULT_ROWS`` if
-        it has none. All statements of a document are returned regardless.
+        it has none. All statements of a document are returned regardless, and counts ignore it.
 
     Raises
     ------
@@ -781,8 +781,9 @@ def _add_to_filter(where: Filter, question: Question) -> Filter:
 def _answer_document(results: Results, question: Question) -> Answer:
     """Answer with all statements of a document, in text order.
 
-    The only name of the question is the document id. It is looked up as it is, then with "PMID" and
-    "PMC" before it. Raises UnknownQuestionError if the results have no such document.
+    The only name of the question is the document id. It is looked up as it is, then after "PMID",
+    "PMID:", "pmid:" and "PMC"; the first that exists is the answer. Raises UnknownQuestionError if
+    the results have no such document.
     """
     (number,) = question.names
     for key in (number, f"PMID{number}", f"PMID:{number}", f"pmid:{number}", f"PMC{number}"):

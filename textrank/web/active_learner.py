@@ -819,7 +819,8 @@ class ActiveLearner:
     def _uncertainty(self, scores: Vector) -> Vector:
         """Return ``4 p (1 - p)`` of each score: 1 at the threshold and near 0 far from it.
 
-        ``p`` is ``sigmoid_scores`` with half of the standard deviation of all scores as the spread.
+        ``p`` is ``sigmoid_scores`` with half of the standard deviation of all scores as the spread,
+        0.5 if all scores are equal.
         """
         spread = float(self.scores.std()) or 1.0
         p = sigmoid_scores(scores, self.threshold, spread / 2)
