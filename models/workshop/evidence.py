@@ -126,9 +126,7 @@ def rows_of(texts: Sequence[NamedText], table: WordTable, bits: int = TABLE_BITS
 
 def joins(words: Sequence[str], spaces: Sequence[bool]) -> Array:
     """Return ``join_codes`` for words and spaces."""
-    opens = np.array([word in ("(", "[") for word in words])
-    closes = np.array([word in (")", "]") for word in words])
-    return join_codes(np.array(spaces, dtype=bool), opens, closes)
+    return join_codes(words, np.array(spaces, dtype=bool))
 
 
 def allowed_of(text: NamedText, labels: Sequence[str]) -> Array:
