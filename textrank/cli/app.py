@@ -339,16 +339,20 @@ def read_corpus(source: Corpus, nlp: str | None, task: Task) -> list[Doc]:
 
 
 def read_texts(
-    texts: Sequence[str], nlp: Language, options: CommonOptions = DEFAULT_OPTIONS
+    texts: Sequence[str],
+    nlp: Language,
+    options: CommonOptions = DEFAULT_OPTIONS,
+    on_batch_end: Callable[[], None] | None = None,
 ) -> Iterator[Doc]:
     """Iterate over the documents of files and of standard input (``-``), analysed by ``nlp``.
 
     Documents come in the order of ``texts``; standard input is one document with the id "stdin". A
     folder that is not itself a corpus is replaced by its files (``_expand_folders``), as with
-    ``apply --out``. Raises ValueError, when it is reached, if an input cannot be read or is too
-    long.
+    ``apply --out``. ``on_batch_end`` is passed to the readers (``FileReader.read``). Raises
+    ValueError, when it is reached, if an input cannot be read or is too long.
     """
     from textrank.formats.base import build_docs
+    from textrank.formats.base import read_corpus as read_corpus_docs
     from textrank.io import MAX_ITEM_BYTES
     from textrank.io.reading import DEFAULT_ENCODING
 
@@ -358,10 +362,17 @@ def read_texts(
                 options.max_bytes or MAX_ITEM_BYTES, options.encoding or DEFAULT_ENCODING
             )
             yield from build_docs(
-                [content], _record_stdin, nlp, path=STDIN_NAME, cut=False, skip_bad=False
+                [content],
+                _record_stdin,
+                nlp,
+                path=STDIN_NAME,
+                cut=False,
+                skip_bad=False,
+                on_batch_end=on_batch_end,
             )
         else:
-            yield from options.load_corpus(text)(nlp)
+            corpus = options.load_corpus(text)
+            yield from read_corpus_docs(corpus.reader, nlp, on_batch_end=on_batch_end)
 
 
 def _expand_folders(texts: Sequence[str]) -> Iterator[str]:

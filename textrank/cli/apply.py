@@ -465,17 +465,20 @@ def iter_annotated(
 
     from textrank.candidates import document_id
     from textrank.component import annotate_stream
+    from textrank.language.segmentation import VocabZone
 
     def failed(doc: Doc, error: Exception) -> None:
         """Warn that a document is left out because of ``error``."""
         warnings.warn(f"{document_id(doc)}: left out because of an error: {error}", stacklevel=2)
 
     handler = failed if options.skip_bad else None
-    docs = read_texts(texts, nlp, options)
     if keep:
+        docs = read_texts(texts, nlp, options)
         yield from model.pipe(docs, failed=handler, observe=monitor)
-    else:
-        yield from annotate_stream(model, docs, nlp, failed=handler, observe=monitor)
+        return
+    zone = VocabZone(nlp)
+    docs = read_texts(texts, nlp, options, on_batch_end=zone.mark_due)
+    yield from annotate_stream(model, docs, zone, failed=handler, observe=monitor)
 
 
 def iter_diffs(

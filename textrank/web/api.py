@@ -36,6 +36,7 @@ from textrank.candidates import document_id, get_answers
 from textrank.component import annotate_stream, load_language
 from textrank.config import load_model, package_versions, with_task_settings
 from textrank.formats.base import Mention, Record, build_docs
+from textrank.language.segmentation import VocabZone
 from textrank.model import Model
 from textrank.web.app import TOKEN_PATH, serve_health
 
@@ -167,8 +168,17 @@ class AnnotationService:
             with self._lock:
                 if time.monotonic() > deadline:
                     raise TimeoutError
-                docs = build_docs(chunk, _to_record, nlp, path="request", cut=True, skip_bad=False)
-                results = [convert(doc) for doc in annotate_stream(model, docs, nlp)]
+                zone = VocabZone(nlp)
+                docs = build_docs(
+                    chunk,
+                    _to_record,
+                    nlp,
+                    path="request",
+                    cut=True,
+                    skip_bad=False,
+                    on_batch_end=zone.mark_due,
+                )
+                results = [convert(doc) for doc in annotate_stream(model, docs, zone)]
             yield from results
         if time.monotonic() > deadline:
             raise TimeoutError
