@@ -705,10 +705,10 @@ def profile_documents(
     n_groups = len(unseen)
     queries = number_keys([(c.document, c.query) for c in candidates])
     sizes = np.bincount(groups, minlength=n_groups)
-    known = np.isfinite(scores)
-    known_sizes = np.bincount(groups[known], minlength=n_groups)
-    totals = np.bincount(groups[known], scores[known], n_groups)
-    mean_scores = np.divide(totals, known_sizes, out=np.zeros(n_groups), where=known_sizes > 0)
+    is_scored = np.isfinite(scores)
+    scored_sizes = np.bincount(groups[is_scored], minlength=n_groups)
+    totals = np.bincount(groups[is_scored], scores[is_scored], n_groups)
+    mean_scores = np.divide(totals, scored_sizes, out=np.zeros(n_groups), where=scored_sizes > 0)
 
     def mean(values: Vector) -> Vector:
         """Return the mean of the values (n,) of each group, (g,)."""
@@ -874,11 +874,11 @@ def _text_hashes(doc: Doc) -> set[int]:
 
     Texts are in lower case, letters and digits only; one without these gives no hash.
     """
-    whole = whole_text_key(doc)
+    whole = full_text_key(doc)
     return {hash_key(key) for key in (*text_keys(doc), *([] if whole is None else [whole]))}
 
 
-def whole_text_key(doc: Doc) -> tuple[str, str] | None:
+def full_text_key(doc: Doc) -> tuple[str, str] | None:
     """Return ``("text", words)`` of the whole text (lower case, letters and digits).
 
     None for a text without words.

@@ -144,7 +144,7 @@ def write_json_figures(result: Any, file: Path | None) -> None:
         write_json(result.to_dict(), file)
 
 
-def given_options(context: typer.Context, *names: str) -> list[str]:
+def explicit_options(context: typer.Context, *names: str) -> list[str]:
     """Return those of the options ``names`` that were given on the command line.
 
     ``names`` are parameters of the command's function, such as ``part_size``. The result has the
@@ -165,7 +165,7 @@ def refuse_ignored(context: typer.Context, names: tuple[str, ...], when: str, fi
     ``names`` are parameters of the command's function, such as ``part_size``. The message is
     "--option has no effect WHEN. Leave it out, or FIX.", with the given ``when`` and ``fix``.
     """
-    if options := given_options(context, *names):
+    if options := explicit_options(context, *names):
         verb = "has" if len(options) == 1 else "have"
         this = "it" if len(options) == 1 else "them"
         raise ValueError(

@@ -114,10 +114,10 @@ def forget_command(
         refuse_ignored(context, refused, "with --verify", "leave out --verify")
         from textrank.training import verify_receipt
 
-        found = verify_receipt(verify, model)
+        verification = verify_receipt(verify, model)
         if json_ is not None:
-            write_json(found, json_)
-        typer.echo(_describe_verification(found, verify))
+            write_json(verification, json_)
+        typer.echo(_describe_verification(verification, verify))
         return
     if not documents:
         raise ValueError("no document to forget. Give the id of at least one, or --verify RECEIPT.")

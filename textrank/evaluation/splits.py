@@ -119,7 +119,7 @@ class DocumentFolds:
 
 
 @dataclass(frozen=True)
-class GivenFolds:
+class PredefinedSplit:
     """The folds of a table ``{document: fold}``.
 
     Fold numbers may be any; documents that only the table has are ignored.
@@ -372,7 +372,7 @@ def make_splitter(
                 f"given folds are one split of documents, so they cannot be used with protocol "
                 f"{name!r} and {splits} splits. Leave out the folds, or the other options."
             )
-        return GivenFolds(folds)
+        return PredefinedSplit(folds)
     if name not in SPLITTERS:
         raise ValueError(f"unknown protocol {name!r}; available: {', '.join(SPLITTERS)}.")
     return SPLITTERS[name](folds, seed, splits)

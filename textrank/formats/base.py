@@ -682,9 +682,9 @@ def get_mentions(doc: Doc) -> list[Mention]:
         pieces = (
             tuple((a, b) for a, b in ranges) if ranges else _token_ranges(doc, span_tokens(span))
         )
-        known = identifiers.get(name, []) if span.id_ else []
+        file_ids = identifiers.get(name, []) if span.id_ else []
         # A changed kb_id_ replaces the identifiers of the file.
-        ids = tuple(known) if span.kb_id_ in known else tuple(filter(None, [span.kb_id_]))
+        ids = tuple(file_ids) if span.kb_id_ in file_ids else tuple(filter(None, [span.kb_id_]))
         mentions.append(Mention(name, span.label_, pieces, ids))
     return mentions
 

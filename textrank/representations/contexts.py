@@ -435,7 +435,7 @@ class WordPositions:
         if len(tokens) == end - start:
             words, positions = words_of_docs.window(start, end, low, high, self.span)
         else:
-            words, positions = words_of_docs.window_around_parts(
+            words, positions = words_of_docs.discontinuous_window(
                 tokens.tolist(), low, high, self.span
             )
         if self.sides != "both":
@@ -545,7 +545,7 @@ class _Words:
         positions = np.concatenate([np.arange(first - left, 0), np.arange(1, last - right + 1)])
         return words, positions.astype(np.int32)
 
-    def window_around_parts(
+    def discontinuous_window(
         self, tokens: Sequence[int], low: int, high: int, span: int
     ) -> ContextWords:
         """Return word numbers and positions around a discontinuous target, in text order.

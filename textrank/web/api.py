@@ -246,8 +246,8 @@ def _link_in_text(name: str, species: int | None, text: str, limit: int) -> list
     keys = ("identifier", "symbol", "species", "hgnc", "uniprot", "probability")
     for row in get_answers(doc, "identifiers") or ():
         if row["name"].lower() == name.lower():
-            found = [row, *row["alternatives"]]
-            return [{key: r[key] for key in keys} for r in found if r["identifier"]][:limit]
+            readings = [row, *row["alternatives"]]
+            return [{key: r[key] for key in keys} for r in readings if r["identifier"]][:limit]
     return []
 
 
@@ -922,12 +922,12 @@ def _build_prediction(
     """
     extra: dict[str, Any] = {PREDICTED: True, f"{feature}_score": probability}
     extra[f"{feature}_score_explanation"] = explanation
-    known = {
+    given = {
         name: value
         for name, value in extra.items()
         if value is not None and annotation_type.get_feature(name) is not None
     }
-    return annotation_type(**fields, **known)
+    return annotation_type(**fields, **given)
 
 
 def _name_value(span: Any, feature: str) -> tuple[str, float | None]:
