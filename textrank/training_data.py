@@ -221,8 +221,8 @@ class TrainingData:
         present = {document.id for document in self.documents}
         if repeated := [document.id for document in other.documents if document.id in present]:
             raise ValueError(
-                f"document {repeated[0]!r} is in the model already. Forget it first, or give the new "
-                "one another id."
+                f"document {repeated[0]!r} is in the model already. Forget it first, or give the "
+                "new one another id."
             )
         if self.preferences is not None or other.preferences is not None:
             raise ValueError(

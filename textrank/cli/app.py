@@ -133,7 +133,7 @@ def make_console() -> Console:
     return terminal if terminal.is_terminal else Console(width=140)
 
 
-def write_json_figures(result: Any, file: Path | None) -> None:
+def write_json_result(result: Any, file: Path | None) -> None:
     """Write ``result.to_dict()`` as JSON to ``file``; does nothing if ``file`` is None.
 
     An existing file is replaced.
@@ -295,7 +295,7 @@ def parse_size(text: str | None) -> int | None:
     """Return a size such as "200M" in bytes; None stays None.
 
     Units are k, M and G (powers of 1024), in any case and with or without B. Raises ValueError,
-    which names ``--max-bytes``, if the text is not a positive whole number with such a unit.
+    which names ``--max-bytes``, if the text is not a positive whole number with one of these units.
 
     >>> parse_size("2k"), parse_size("200M")
     (2048, 209715200)
@@ -496,7 +496,7 @@ def run(arguments: Sequence[str]) -> int:
     the whole process, ``warnings.showwarning`` is replaced so that a warning is one line, and
     output to files and pipes is set to UTF-8.
     """
-    warnings.showwarning = _warn
+    warnings.showwarning = _print_warning
     _write_utf8()
     try:
         with progress.report_progress(_ProgressBars()):
@@ -511,7 +511,7 @@ def run(arguments: Sequence[str]) -> int:
             raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
     except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted; no partial output remains.", EXIT_INTERRUPTED)
+        return _print_error("interrupted; no partial output remains.", EXIT_INTERRUPTED)
     except typer.Exit as stop:
         return int(stop.exit_code)
     except SystemExit as stop:  # raised by typer when the reader of its output has gone
@@ -521,12 +521,12 @@ def run(arguments: Sequence[str]) -> int:
     except OSError as error:
         if error.filename is None and error.errno in WRITE_ERRNOS:
             sys.stdout = None  # or Python would fail again when it flushes at exit
-            return _fail(f"standard output cannot be written: {error.strerror}.")
-        return _fail(str(error))
+            return _print_error(f"standard output cannot be written: {error.strerror}.")
+        return _print_error(str(error))
     except (ValueError, ModuleNotFoundError) as error:
-        return _fail(str(error))
+        return _print_error(str(error))
     except MemoryError:
-        return _fail("not enough memory. Split the input, or use a smaller part of it.")
+        return _print_error("not enough memory. Split the input, or use a smaller part of it.")
     except Exception as error:
         show, code = getattr(error, "show", None), getattr(error, "exit_code", None)
         if show is None or code is None:  # not a usage error of typer: a bug
@@ -569,13 +569,13 @@ def _find_command(arguments: Sequence[str]) -> str | None:
 
 
 def _make_stub(name: str) -> Callable[[], None]:
-    """Return a function that stands for the command ``name``, which was not imported.
+    """Return a placeholder for the command ``name``, whose module was not imported.
 
-    It appears in the help and raises ValueError if it is called.
+    The function has the help text of the command and raises ValueError if it is called.
     """
 
     def stub() -> None:
-        """Raise ValueError, since only the requested command is imported."""
+        """Raise ValueError: only the module of the requested command is imported."""
         raise ValueError(f"the command {name!r} was not loaded.")
 
     return stub
@@ -598,7 +598,7 @@ class _ProgressBars:
         return iter(track(items, what, total=total, console=Console(stderr=True), transient=True))
 
 
-def _warn(message: Any, *_: Any, **__: Any) -> None:
+def _print_warning(message: Any, *_: Any, **__: Any) -> None:
     """Print the message of a warning on standard error, without its category and source line.
 
     Replaces ``warnings.showwarning``; its other arguments are ignored.
@@ -606,7 +606,7 @@ def _warn(message: Any, *_: Any, **__: Any) -> None:
     typer.echo(f"textrank: warning: {message}", err=True)
 
 
-def _fail(message: str, code: int = 2) -> int:
+def _print_error(message: str, code: int = 2) -> int:
     """Print an error on standard error and return the exit code, 2 by default."""
     typer.echo(f"textrank: error: {message}", err=True)
     return code
