@@ -225,9 +225,7 @@ def _sum_weights(templates: Array, pieces: Array, starts: Array, weights: Array)
 
 
 @njit(cache=True)
-def compute_marginals(
-    scores: Array, steps: Array, allowed: Array, tags: Array, pairs: Array
-) -> None:
+def add_marginals(scores: Array, steps: Array, allowed: Array, tags: Array, pairs: Array) -> None:
     """Write marginal probabilities of tags to ``tags`` and add those of pairs to ``pairs``.
 
     Forward-backward algorithm. Scores are (n, tags), n at least 1, ``steps`` (tags + 1, tags + 1)
@@ -303,8 +301,8 @@ def _run_epoch(
                     scores[i, t] += weights[row, t]
         expected, restricted = np.zeros((n, size)), np.zeros((n, size))
         pairs, restricted_pairs = np.zeros_like(steps), np.zeros_like(steps)
-        compute_marginals(scores, steps, allowed[:0], expected, pairs)
-        compute_marginals(scores, steps, allowed[first : first + n], restricted, restricted_pairs)
+        add_marginals(scores, steps, allowed[:0], expected, pairs)
+        add_marginals(scores, steps, allowed[first : first + n], restricted, restricted_pairs)
         expected -= restricted
         for i in range(n):
             if np.abs(expected[i]).max() <= 1e-3:

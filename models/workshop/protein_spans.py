@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
-from workshop.evidence import NamedText, allowed_tags, compute_marginals
+from workshop.evidence import NamedText, add_marginals, allowed_tags
 
 from textrank.language.ner import legal_transitions
 
@@ -169,10 +169,8 @@ def _marginal_differences(
             np.zeros((end - start, scores.shape[1])),
         )
         restricted_pairs = np.zeros_like(steps)
-        compute_marginals(scores[start:end], steps, allowed[:0], expected, pairs)
-        compute_marginals(
-            scores[start:end], steps, allowed[start:end], restricted, restricted_pairs
-        )
+        add_marginals(scores[start:end], steps, allowed[:0], expected, pairs)
+        add_marginals(scores[start:end], steps, allowed[start:end], restricted, restricted_pairs)
         differences[start:end] = expected - restricted
         pairs -= restricted_pairs
     return differences, pairs

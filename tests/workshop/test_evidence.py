@@ -11,16 +11,16 @@ from spacy.tokens import Doc
 from workshop.evidence import (
     EvidenceSettings,
     NamedText,
+    add_marginals,
     add_variants,
     allowed_tags,
-    compute_marginals,
     cut_excerpt,
     sum_weights,
     train_evidence,
 )
 
 from textrank.language._ner_network import WeightTable, build_word_network, empty_word_table
-from textrank.language.ner import legal_transitions, marginals
+from textrank.language.ner import compute_marginals, legal_transitions
 
 SENTENCE = ["The", "IL", "-", "2", "(", "gene", "binds", "p53", ")", "in", "T", "cells", "."]
 SPACES = [True, False, False, True, False, True, True, False, True, True, True, False, True]
@@ -65,8 +65,8 @@ def test_marginals_are_those_of_the_pipelines_field():
     steps = np.where(legal, rng.normal(size=legal.shape), -1e30)
     scores = rng.normal(size=(6, 5))
     found, pairs = np.zeros((6, 5)), np.zeros(legal.shape)
-    compute_marginals(scores, steps, np.zeros((0, 5), dtype=bool), found, pairs)
-    expected = marginals(scores, np.where(legal, steps, -np.inf), [6])
+    add_marginals(scores, steps, np.zeros((0, 5), dtype=bool), found, pairs)
+    expected = compute_marginals(scores, np.where(legal, steps, -np.inf), [6])
     np.testing.assert_allclose(found, expected.tag_marginals, atol=1e-9)
     np.testing.assert_allclose(np.where(legal, pairs, 0), expected.transition_counts, atol=1e-9)
 
