@@ -873,18 +873,18 @@ def _fill_short_middles(context: DescriptorContext, table: Matrix) -> None:
         for words in (OPENING_BRACKET_STEMS, CLOSING_BRACKET_STEMS, JOINING_SYMBOLS)
     )
     comma, and_ = lexicon(","), lexicon("and")
-    in_brackets = _isin_few(first, opening) & _isin_few(next_word, closing)
+    in_brackets = _isin_small_set(first, opening) & _isin_small_set(next_word, closing)
     by_and = (has_one & (first == and_)) | (has_two & (first == comma) & (second == and_))
     values = {
         "second in parentheses behind first": has_one & in_brackets,
-        "joined by hyphen or slash": has_one & _isin_few(first, joints),
+        "joined by hyphen or slash": has_one & _isin_small_set(first, joints),
         "joined by and": by_and,
     }
     for name, value in values.items():
         table[:, COLUMN[name]] = value
 
 
-def _isin_few(words: Indices, members: Indices) -> Mask:
+def _isin_small_set(words: Indices, members: Indices) -> Mask:
     """Return which of ``words`` are among ``members``, shape (words,).
 
     Both are word numbers of the same lexicon. Faster than ``np.isin`` if there are few members;
@@ -1091,7 +1091,7 @@ class PairDescriptors:
     """Numbers about a pair, each divided by a fixed scale, for a Gaussian kernel.
 
     The pair's entities are replaced by placeholders, so their names have no influence except on the
-    group ``name_equality``. Scales are constants, not estimated from the data at hand: nothing
+    group ``name_equality``. Scales are constants and not estimated from data, so nothing
     leaks from a test fold, and the closed-form hold-out stays exact. Values are not centred, since
     a Gaussian kernel does not depend on the centre.
 

@@ -623,9 +623,9 @@ class PairTrees:
         """Return event words of the sentence of each pair, the most likely trigger first.
 
         One list of tokens per pair, empty without event words; tokens of its entities are left out.
-        The order: the top, other words on the path, children and heads of words on the path, words
-        between the entities, the rest; within each group by distance to the path, then in text
-        order.
+        Five groups follow each other: the top; other words on the path; children and heads of words
+        on the path; words between the entities; all others. Within a group words are sorted by
+        distance to the path, then in text order.
         """
         arrays = self.arrays
         pair, position = self.nodes.by_pair(self.nodes.event_tokens)
@@ -752,7 +752,7 @@ class TreeFeatures(ABC):
     def represent(self, pairs: Sequence[EntityPair]) -> Features:
         """Return the features of pairs that are already analysed, one row each, in order.
 
-        Heads are those of spaCy's parse, whatever parse the pairs were analysed with; with "own",
+        Heads are always those of spaCy's parse, not of the parse setting of the pairs; with "own",
         lost subjects were repaired in them. Values are 0 or 1.
         """
         return extract_features(self, pairs)
