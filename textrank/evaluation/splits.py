@@ -1,8 +1,8 @@
 """Splitters: divide candidates into folds that keep together what must not be separated.
 
 By default folds consist of whole groups (``Candidate.group``: documents that share text are one
-group). Splitters that separate documents exist to measure what that leak is worth, and label
-their reports. ``make_splitter`` builds a splitter by its name on the command line.
+group). Splitters that separate documents measure by how much this leak inflates results, and
+label their reports. ``make_splitter`` builds a splitter by its name on the command line.
 """
 
 from __future__ import annotations
@@ -269,7 +269,7 @@ class LeaveQueryOut:
 
 @dataclass(frozen=True)
 class SentenceFolds:
-    """Folds of whole queries (sentences), documents separated: shows what that leak is worth.
+    """Folds of whole queries (sentences) that separate documents, to measure that leak.
 
     The figures are inflated; the report has a note that says so.
     """
