@@ -189,8 +189,9 @@ class TaskComponent:
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> TaskComponent:
         """Load what ``to_bytes`` returned, and return the component; ``exclude`` is ignored.
 
-        The files are written to a temporary folder, and nowhere else whatever their names are.
-        Raises ValueError if they are not a complete, undamaged model.
+        The files are written to a temporary folder, and nowhere else whatever their names are: of a
+        name only the last two parts count, and ".." does not. Raises ValueError if they are not a
+        complete, undamaged model.
         """
         with tempfile.TemporaryDirectory() as folder:
             for name, content in srsly.msgpack_loads(data).items():
@@ -448,10 +449,10 @@ def annotate_stream(
     ``docs`` must be a lazy stream of Docs made by ``zone.nlp`` from a reader that was given
     ``zone.mark_due`` as ``on_batch_end``. What the vocabulary learns from a batch is dropped again
     (the zone is entered here), so a Doc must not be used after the next one was requested. Without
-    ``mark_due`` everything is kept until the end of the stream. ``failed`` is
-    called with a Doc and an exception if a document cannot be annotated, and the Doc is left out;
-    None raises the exception. ``observe`` is called with every annotated Doc and its scored
-    candidates.
+    ``mark_due`` everything is kept until the end of the stream. ``BATCH_DOCS`` Docs are annotated
+    at a time, or fewer when the vocabulary is due to be reset. ``failed`` is called with a Doc and
+    an exception if a document cannot be annotated, and the Doc is left out; None raises the
+    exception. ``observe`` is called with every annotated Doc and its scored candidates.
     """
     with zone:
         pending: list[Doc] = []

@@ -76,7 +76,9 @@ def evaluate(
     """Test a model on annotated documents and return a report with one fold.
 
     Documents that the model was trained on are counted in ``Report.trained_on``, with a note that
-    figures on them are too high.
+    figures on them are too high. The report has all decisions; only a model with probabilities
+    gives a reliability curve and the task's further metrics (``operating_metrics``). Intervals are
+    left out if a gold answer has no candidate.
 
     Parameters
     ----------
@@ -214,9 +216,10 @@ class CrossCorpus:
     seconds: Mapping[str, float] = field(default_factory=dict)
 
     def mean(self, measure: str, train: str, test: str) -> float | None:
-        """Return a metric of one pair; None if both are the same or it is undefined.
+        """Return the mean of a metric over the folds of one pair of corpora; None without it.
 
-        It is undefined too if the report of the pair does not have the metric ``measure``.
+        None if both corpora are the same, one is unknown (no KeyError), or the report of the pair
+        does not have or define the metric ``measure``.
         """
         report = self.reports.get((train, test))
         metric = None if report is None else report.measures.get(measure)
@@ -245,10 +248,11 @@ class CrossCorpus:
 def cross_corpora(pipeline: Pipeline, corpora: Mapping[str, Sequence[Doc]]) -> CrossCorpus:
     """Train a model on each corpus and test it on all others; every corpus is prepared once.
 
-    ``corpora`` has annotated Docs by the name of the corpus. Alpha and threshold are chosen by
-    leave-document-out in the training corpus. Test documents that share an original id or a
-    sentence with the training corpus are left out. Raises ValueError for fewer than two corpora, or
-    if no candidate of a test corpus is left.
+    ``corpora`` has annotated Docs by the name of the corpus; the reports are in its order, by
+    training, then by test corpus. Alpha and threshold are chosen by leave-document-out in the
+    training corpus. Test documents that share an original id or a sentence with the training corpus
+    are left out. Raises ValueError for fewer than two corpora, or if no candidate of a test corpus
+    is left.
     """
     if len(corpora) < 2:
         raise ValueError(f"testing across corpora needs at least 2, got {len(corpora)}")
@@ -311,8 +315,10 @@ def _test_model(model: Model, dataset: Dataset, drop: set[int], documents: int) 
 def _score_dataset(model: Model, dataset: Dataset) -> Vector:
     """Return the scores of all candidates of a prepared dataset, (n,), in order.
 
-    Its candidates are not represented again. Kernel values of the dataset are used only if they
-    come from the model's kernel: not if training chose the kernel or learnt parts of it.
+    Its candidates are not represented again. For a model with feature names (``model.names``) the
+    features of the dataset are used, or computed from its representations if training chose the
+    kernel or learnt parts of it; for others kernel values with ``model.support`` are always
+    computed.
     """
     context = dataset.targets.context
     if model.names is not None:
@@ -395,7 +401,8 @@ def evaluate_estimator(
     inner
         Document-level folds of the training part, whose scores determine the threshold.
     queries
-        The query of each candidate; the estimator is then evaluated as a ranker, without threshold.
+        The query of each candidate; the estimator is then evaluated as a ranker, without threshold
+        and intervals.
     task, corpus
         Names for the report.
 
@@ -549,7 +556,7 @@ def _decide_folds(
 ) -> Iterator[np.ndarray[Any, Any]]:
     """Yield the decisions of each split, (n,), by the threshold of each (split, fold).
 
-    ``scores`` is (splits, n). Without a threshold the answer is no.
+    ``scores`` is (splits, n). Yes from the threshold on; no in a fold without a threshold.
     """
     for split, partition in enumerate(partitions):
         # A fold without a threshold answers no; its F is counted as undefined in the report.
@@ -952,7 +959,11 @@ class _TextComparison:
         )
 
     def name_hits(self, match: str) -> Hits:
-        """Count matched entities; ``match`` is ``"overlap"`` or ``"exact"`` (equal boundaries)."""
+        """Count matched entities, each at most once, as found, gold and right.
+
+        They match if they share a character with ``match`` ``"overlap"``, if their boundaries are
+        equal with ``"exact"``.
+        """
         links = self.name_links if match == "overlap" else exact_links(self.name_links)
         return Hits(len(self.names), len(self.mentions), len(match_links(links)))
 
@@ -982,8 +993,10 @@ class _TextComparison:
     def reasons(self) -> Counter[str]:
         """Why gold interactions have no candidate of their own, counted.
 
-        ``separated``: not in one sentence; ``missed``: an entity was not recognised; ``merged``:
-        both were, but their candidate is missing or matches another interaction.
+        The first that applies counts. ``separated``: not in one sentence of the analysed text;
+        ``missed``: no recognised name overlaps one of the entities, or it covers no token;
+        ``merged``: both were recognised, but their candidate is missing or matches another
+        interaction. Reasons without an interaction are missing, so they read as 0.
         """
         reached = set(match_links(self.pair_links).values())
         recognised = {mention for _, mention in self.name_links}
@@ -1090,8 +1103,9 @@ def _decide_by_doc(
 def _evaluate_gold_entities(model: Model, docs: Sequence[Doc], positives: Positives) -> PairHits:
     """Evaluate with the entities of the corpus, whose pairs are matched by their ids.
 
-    ``docs`` are analysed Docs to which gold entities and interactions were added. Interactions
-    without a candidate count as gold, but not as reachable. ``positives`` chooses the threshold.
+    ``docs`` are analysed Docs to which gold entities and interactions were added. Candidates are
+    generated and scored anew, and ``positives`` chooses a threshold on these scores, not that for
+    recognised names. Interactions without a candidate count as gold, but not as reachable.
     """
     task = cast(PairTask, model.pipeline.task)
     candidates = [task.candidates(doc) for doc in docs]
@@ -1135,8 +1149,8 @@ def evaluate_identifiers(
     An identifier of a document is right if the corpus has it anywhere in that document. Metrics are
     over identifiers that the gene tables have; ``document_f_of_all`` is over all of the corpus.
     ``nlp`` is a spaCy pipeline with a named-entity recogniser; ``corpus`` is a name for the report,
-    which has one fold. Identifiers that the tables lack count as ``unreachable``. Raises ValueError
-    if the task does not assign identifiers.
+    which has one fold. Its positives are all identifiers of the documents; those that the tables
+    lack count as ``unreachable``. Raises ValueError if the task does not assign identifiers.
     """
     task = _check_document_task(model)
     raw = list(_analyse_raw(docs, nlp))

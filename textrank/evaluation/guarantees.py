@@ -88,7 +88,10 @@ class Guarantee:
 
 
 def find_guarantee(model: Model, *, max_error: float = 0.1, confidence: float = 0.95) -> Guarantee:
-    """Return the lowest level of confidence at which the share of wrong answers is controlled.
+    """Return a Guarantee at the lowest level at which the share of wrong answers is controlled.
+
+    The level is that of ``control_error`` on the model's held-out answers; counts and shares of the
+    result are of these answers from the level on.
 
     Parameters
     ----------

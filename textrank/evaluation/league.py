@@ -122,7 +122,7 @@ def _concept_pairs(doc: Doc, identifiers: Collection[str]) -> frozenset[frozense
 
 
 def _count_names(answer: Annotation, gold: Annotation, *, exact: bool) -> Hits:
-    """Count names that match one to one.
+    """Count answered names (``found``), gold names, and those that match one to one (``right``).
 
     They match by equal boundaries if ``exact``, else by a common character.
     """
@@ -240,7 +240,7 @@ class League:
         """Return everything as plain values under the names of the fields.
 
         ``scores`` is ``{unit: {system: Score.to_dict()}}``; ``tests`` is a list of dicts with
-        ``unit``, ``first``, ``second``, ``difference`` and ``p``.
+        ``unit``, ``first``, ``second``, ``difference``, ``p`` and ``holm``.
         """
         return {
             "gold": self.gold,
@@ -263,6 +263,9 @@ def score_league(
     name: str = "",
 ) -> League:
     """Score the answers of systems against gold documents.
+
+    Units (``UNITS``) of which the gold documents have nothing are left out. Counts are summed over
+    all gold documents; every two systems are tested in every unit.
 
     Parameters
     ----------
@@ -504,7 +507,8 @@ def audit_answers(
         The documents of some of these ids with correct annotation; other ids are ignored.
     ours
         The same documents as ``answers`` with answers of a model of ours; empty: none. If some are
-        missing, ours are not used for the estimate, only to rank the documents to check.
+        missing, ours are not used for the estimate, only to rank the documents to check. Others
+        are ignored.
     source
         Task whose answers are the relations of ``ours``; "gold" if they are stored as gold.
     labels
@@ -586,7 +590,8 @@ def _estimate(
     ``found`` (documents,) the answers of every document and ``proxy`` (documents, 3) the counts by
     our own answers, None without them. ``is_checked`` (documents,) marks the documents of ``true``,
     in the same order. The interval, cut to 0 .. 1, is that of Student's t with the standard
-    deviation over resampled documents.
+    deviation over resampled documents, checked and other ones resampled apart. ``checked_only`` is
+    the ratio of the counts in ``true``, 0 for the precision of no answers.
     """
     helper = np.zeros((len(found), 3)) if proxy is None else proxy
     inside = helper[is_checked]

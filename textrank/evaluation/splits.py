@@ -381,7 +381,8 @@ def make_splitter(
 def _describe(folds: str, splits: int, unit: str) -> str:
     """Return the procedure of a split in one line.
 
-    ``folds`` describes the folds, ``unit`` what is held out inside training.
+    ``folds`` describes the folds, ``unit`` what is held out inside training. The number of
+    repetitions, ``splits``, is named only above 1.
     """
     repetitions = f", {splits} divisions" if splits > 1 else ""
     return f"{folds}{repetitions}; {INNER_SELECTION.format(unit=unit)}"

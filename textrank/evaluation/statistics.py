@@ -109,8 +109,8 @@ def permutation_test(
     Differences get random signs, as if the two runs were exchanged. All ``2**n`` exchanges of n
     pairs are tried where that is no more than ``resamples``, otherwise ``resamples`` random ones by
     ``seed``, to which the observed one is added, so p is never 0. Without pairs, statistic and p
-    are None. Raises ValueError if ``resamples`` is below 1, shapes differ
-    or a value is not finite; differences within round-off are 0.
+    are None. Raises ValueError if ``resamples`` is below 1, shapes differ or a value is not finite;
+    differences within round-off are 0.
     """
     d = _differences(first, second)
     if resamples < 1:
@@ -292,7 +292,8 @@ def bootstrap_intervals(
         Number of the test fold (of all splits) of each candidate, (n,): a metric is computed in
         each and averaged over those that define it, as in a Report. None: all are one part.
     unreachable
-        Gold answers without a candidate, by document; they count against recall.
+        Gold answers without a candidate, by document; they count against recall in each part that
+        has the document. Documents without any candidate are drawn too, but count in no part.
     level
         Share of the resamples that the interval holds.
     resamples, seed
@@ -758,8 +759,8 @@ def nested_scores(
     folds
         Fold of each candidate, (n,), from 0; at least two.
     alphas
-        Choices of alpha, positive, in any order; of equally good ones the largest is taken. An
-        undefined AUC counts as the worst.
+        Choices of alpha, positive, in any order; of equally good ones (AUC within
+        ``TIE_TOLERANCE``) the largest is taken. An undefined AUC counts as the worst.
 
     Returns
     -------

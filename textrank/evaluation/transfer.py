@@ -557,8 +557,9 @@ def _score_folds(
 ) -> _FoldScores:
     """Score each fold of target documents by models whose weights were chosen on the others.
 
-    Alpha is given, and the same in all folds. A corpus without a weight in a fold has the scores of
-    the target alone there. Raises ValueError if there are fewer documents than ``folds``.
+    Alpha is given, and the same in all folds; each fold has a threshold of its own for each key,
+    chosen on held-out scores of the other folds. A corpus without a weight in a fold has the scores
+    of the target alone there. Raises ValueError if there are fewer documents than ``folds``.
     """
     n = problem.size
     fold = make_folds([str(group) for group in problem.groups[:n]], folds, seed=seed)

@@ -466,8 +466,9 @@ def _add_sentences(store: Store, rows: Sequence[Mapping[str, Any]]) -> list[Row]
 def select_document(store: Store, document: str) -> Row | None:
     """Return the row of a document with its ``names`` in text order; None if the id is unknown.
 
-    At most 10000 names are returned. If documents of several files have the id, the row of one of
-    them is returned, with the names of all.
+    Columns are those of the table ``texts``; ``names`` are rows of ``mentions``. At most 10000
+    names are returned. If documents of several files have the id, the row of one of them is
+    returned, with the names of all.
     """
     rows = store.fetch("SELECT * FROM texts WHERE document = ? LIMIT 1", [document])
     if not rows:

@@ -628,7 +628,9 @@ class ActiveLearner:
     def retrain(self, labels: Mapping[int, float], alpha: float) -> None:
         """Replace the model by one of exactly these labels (by row) and this ``alpha``.
 
-        ``answered`` and the history stay as they are. Does not take the lock.
+        ``online``, ``labelled`` (in the order of ``labels``) and ``labels`` are rebuilt, the
+        variance sample and the cache dropped. ``answered``, the history and the recent answers stay
+        as they are. Does not take the lock.
         """
         index = np.fromiter(labels, dtype=np.intp, count=len(labels))
         K = self.rows.gram(index) if len(index) else np.empty((0, 0))
@@ -685,7 +687,7 @@ class ActiveLearner:
         The Doc must be one of those that ``from_docs`` was given (the same object). Candidates are
         built again in new rows; the old rows stay in ``candidates``, without questions. Answers to
         questions that still exist (by key) are kept, those to other questions are forgotten and
-        their keys returned. Takes ``lock``.
+        their keys returned. The history stays as it is. Takes ``lock``.
         """
         with self.lock:
             old = [q for q in self.questions.values() if self.candidates[q.rows[0]].doc is doc]
@@ -817,7 +819,8 @@ class ActiveLearner:
     def _uncertainty(self, scores: Vector) -> Vector:
         """Return ``4 p (1 - p)`` of each score: 1 at the threshold and near 0 far from it.
 
-        ``p`` is ``sigmoid_scores`` with half of the standard deviation of all scores as the spread.
+        ``p`` is ``sigmoid_scores`` with half of the standard deviation of all scores as the spread,
+        0.5 if all scores are equal.
         """
         spread = float(self.scores.std()) or 1.0
         p = sigmoid_scores(scores, self.threshold, spread / 2)
@@ -879,8 +882,8 @@ class ActiveLearner:
         """Choose alpha again by held-out AUC, retrain, and return it; meant for another thread.
 
         The lock is held only at the beginning and the end. Answers that were added or removed in
-        between are then added to, or removed from, the new model. Without labels nothing is changed
-        and the current alpha is returned.
+        between are then added to, or removed from, the new model; the recent answers and the
+        history stay. Without labels nothing is changed and the current alpha is returned.
         """
         with self.lock:
             labels, rows = dict(self.labels), self.rows

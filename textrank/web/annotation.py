@@ -127,8 +127,9 @@ class AnswerLog:
     ) -> None:
         """Open or create the file and lock it for this process.
 
-        ``about`` describes the curation (task, checksum of the texts) and is stored in a new file.
-        Raises ValueError if the file is not an SQLite file, has another description, or is in use
+        ``about`` describes the curation (task, checksum of the texts) and is stored in a new file,
+        with ``LOG_FORMAT``; a file of an earlier version gets the column ``details``. Raises
+        ValueError if the file is not an SQLite file, has another description, or is in use
         by another process; ``option`` is the option of the command that names another file, for
         these errors.
         """
@@ -1073,9 +1074,10 @@ def export_corpus(curation: Curation, format: str) -> tuple[bytes, str]:
 def docs_with_answers(curation: Curation) -> Iterator[list[Doc]]:
     """Yield the Docs that have an answer, with the answers as gold inside the block.
 
-    The Docs are changed in place (``user_data["gold"]`` and the names) and restored afterwards.
-    Pairs without an answer get the model's decision. The lock of the learner is held inside the
-    block.
+    Any answer counts, also one without a label such as "unsure". The Docs, in the order of
+    ``curation.docs``, are changed in place (``user_data["gold"]`` and the names) and restored
+    afterwards. Pairs without an answer get the model's decision. The lock of the learner is held
+    inside the block.
     """
     learner = curation.learner
     with learner.lock:
@@ -1118,8 +1120,10 @@ def _set_gold(
     """Set gold pairs, labels and identifiers of names of a Doc from answers and decisions.
 
     ``decisions`` (candidates,) are those of the model, by row; ``details`` the attributes of
-    answers by question. Changes the Doc. Names without an answer, or with the answer no, keep their
-    label; names without an identifier in an answer keep theirs.
+    answers by question. Changes the Doc: its gold rows are replaced by one per question about a
+    pair (``_gold_pair``), or kept if there is no such question. Names without an answer, or with
+    the answer no, keep their label; names without an identifier in an answer keep theirs. Of
+    several identifiers for a name the last counts.
     """
     questions = [q for q in learner.questions.values() if learner.candidates[q.rows[0]].doc is doc]
     pairs = [q for q in questions if len(learner.candidates[q.rows[0]].spans) == 2]
@@ -1161,9 +1165,10 @@ def _gold_pair(
 ) -> dict[str, Any]:
     """Return the gold row of a pair, by the curator's answer or else the model's decision.
 
-    Keys: ``entities`` (span ids), ``label`` (whether they interact) and ``by`` ("curator" or
-    "model"); after the answer "negated" ``status``, and after "yes" those of status, type and
-    direction that are in ``details``. ``decisions`` are those of the model, by row.
+    "unsure" and "wrong name" count as no answer. Keys: ``entities`` (span ids), ``label`` (whether
+    they interact) and ``by`` ("curator" or "model"); after the answer "negated" ``status``, and
+    after "yes" those of status, type and direction that are in ``details``. ``decisions`` are those
+    of the model, by row.
     """
     spans = learner.candidates[question.rows[0]].spans
     value = learner.answered.get(question.key, "")
@@ -1216,7 +1221,12 @@ class CurationApp:
     visitors: Iterator[int] = field(default_factory=lambda: itertools.count(1))  # new browsers
 
     def app(self) -> Starlette:
-        """Return the application; it checks no token, so put ``GuardMiddleware`` in front."""
+        """Return the application; it checks no token, so put ``GuardMiddleware`` in front.
+
+        GET the page ``/``, ``/api/state``, ``/api/reasons`` and ``/api/genes``; POST
+        ``/api/answer``, ``undo``, ``queue`` and ``name``; GET the files below ``/export``; and
+        ``common_routes``. Other addresses give a page of status 404.
+        """
         routes = [
             Route("/", self.index),
             Route("/api/state", self.state),

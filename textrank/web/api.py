@@ -385,7 +385,13 @@ class ServiceApp:
     _n_requests: int = field(default=0, init=False)
 
     def app(self) -> Starlette:
-        """Return the ASGI application, which checks no token; put ``GuardMiddleware`` in front."""
+        """Return the ASGI application, which checks no token; put ``GuardMiddleware`` in front.
+
+        GET ``/health``, ``/`` (index), ``/openapi.json`` and ``/v1/model``; POST ``/v1/annotate``,
+        ``/v1/annotate/stream`` and ``/v1/link``; the routes of ``InceptionRecommender`` below
+        ``/inception`` and ``TOKEN_PATH{token}/inception``. ApiError and TimeoutError become JSON
+        responses, the latter with status 504.
+        """
         inception = InceptionRecommender(self)
         routes = [
             Route("/health", serve_health),
@@ -527,7 +533,9 @@ def _respond_with_timeout(_: Request, __: Exception) -> Response:
 def openapi_document() -> dict[str, Any]:
     """Return the description of the interface in OpenAPI 3.1, without the routes for INCEpTION.
 
-    It covers ``/health``, which needs no token, and the routes below ``/v1``.
+    It covers ``/health``, which needs no token, and the routes below ``/v1``, which need a bearer
+    token. Keys are ``openapi``, ``info``, ``servers``, ``security``, ``paths`` and ``components``
+    (the schemas of requests, with the limits of this module, and of answers).
     """
     document = {
         "type": "object",

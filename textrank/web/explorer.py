@@ -390,8 +390,8 @@ def summarize_contributions(
     features. With fewer than two groups, the ``2 * top`` strongest features are listed instead;
     with more, ``top`` is not used. The result has ``parts`` (each with ``name``, ``adds`` and, for
     groups, their strongest features as ``parts``), ``others`` (``count`` and ``adds`` of features
-    that are not listed) and ``score``. The values ``adds`` of ``parts`` and of ``others`` sum to
-    ``score``.
+    that are not listed; of groups none, so both are 0) and ``score``. The values ``adds`` of
+    ``parts`` and of ``others`` sum to ``score``.
 
     >>> summary = summarize_contributions([(("triggers", "bind"), 0.5), (("path", "of"), -0.75)])
     >>> [(group["name"], group["adds"]) for group in summary["parts"]]
@@ -603,8 +603,8 @@ MAX_STATIC_STATEMENTS = 20_000  # more make a browser slow
 def render_static_page(store: Store) -> str:
     """Return one self-contained HTML page with the statements and facts of a store.
 
-    Statements that relate an entity to itself or have no sentence are left out. Raises ValueError
-    for more than ``MAX_STATIC_STATEMENTS`` statements.
+    Statements that relate an entity to itself or lack the offsets of a name are left out, but
+    counted: raises ValueError for more than ``MAX_STATIC_STATEMENTS`` statements.
     """
     total = store.fetch_value("SELECT count(*) FROM pairs")
     if total > MAX_STATIC_STATEMENTS:
@@ -660,8 +660,8 @@ def _static_page_data(store: Store) -> dict[str, Any]:
     """Return statements (``rows``), ``facts`` by decreasing probability, and ``entities`` by key.
 
     Statements that interact come first, then by decreasing probability. Statements that relate an
-    entity to itself or have no sentence are left out. Positions in the text are replaced by
-    ``marks``, counted from the start of the sentence; ``ends`` of a fact are the keys of its
+    entity to itself or lack the offsets of a name are left out. Positions in the text are replaced
+    by ``marks``, counted from the start of the sentence; ``ends`` of a fact are the keys of its
     entities in the order of the direction.
     """
     rows = store.fetch(_STATIC_ROWS)
@@ -764,7 +764,10 @@ class Explorer:
     cache: PageCache = field(default_factory=PageCache)
 
     def warm_up(self) -> None:
-        """Compute the first pages into the cache, which also loads gene tables and templates."""
+        """Compute the first pages into the cache, which also loads gene tables and templates.
+
+        These are the start page, a search and suggestions for "p53", and the list of errors.
+        """
         routes = {"/": self.index, "/errors": self.errors, "/api/suggest": self.suggest}
         for path, query in (("/", ""), ("/", "q=p53"), ("/api/suggest", "q=p53"), ("/errors", "")):
             scope: dict[str, Any] = {"type": "http", "method": "GET", "path": path, "headers": []}
@@ -867,8 +870,9 @@ class Explorer:
     def fact(self, request: Request) -> Response:
         """Serve a fact with the sentences about its two entities (parameters ``a``, ``b``: keys).
 
-        There are at most 200 sentences, the most probable ones. Status 404 if there is no statement
-        about both.
+        There are at most 200 sentences, the most probable ones, grouped by document; those of
+        unlikely statements are listed apart. Contradictions are remarked on
+        (``describe_conflicts``). Status 404 if there is no statement about both.
         """
         one, other = (request.query_params.get(side, "") for side in "ab")
         a, b = (queries.select_entity(self.store, key) for key in (one, other))
@@ -898,7 +902,8 @@ class Explorer:
     def name(self, request: Request) -> Response:
         """Serve an entity (parameter ``key``): spellings, partners, and the graph around it.
 
-        There are at most 200 partners. Status 404 if there is no such entity.
+        Partners are those with asserted evidence of any probability, at most 200. Status 404 if
+        there is no such entity.
         """
         entity = queries.select_entity(self.store, request.query_params.get("key", ""))
         if entity is None:
@@ -915,7 +920,9 @@ class Explorer:
     def document(self, request: Request) -> Response:
         """Serve a document (parameter ``id``) with its names and at most 2000 statements.
 
-        Status 404 if the results have neither the document nor a statement of it.
+        Unlikely statements are listed apart. Of a document of which the results have statements
+        only, the sentences of these are shown. Status 404 if the results have neither the document
+        nor a statement of it.
         """
         name = request.query_params.get("id", "")
         document = queries.select_document(self.store, name)

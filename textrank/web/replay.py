@@ -395,8 +395,9 @@ class _AnswerSimulation:
     ) -> None:
         """Build the questions of the rows ``inside`` and a learner without answers.
 
-        ``outside`` are the held-out rows of the dataset. The learner has no prior, and its first
-        alpha is the middle one of the pipeline's.
+        ``outside`` are the held-out rows of the dataset. Questions are numbered from 0 in the order
+        of their candidates. The learner has no prior, rows of the dataset's features (or of the
+        kernel if it has none), and as first alpha the middle one of the pipeline's.
         """
         self._y, self._data = dataset.targets.y, dataset.data
         self._inside, self._outside = inside, outside
@@ -529,7 +530,10 @@ class _RankingSimulation:
         return float(np.trace(covariance) - covariance.sum() / size) / size
 
     def answer(self, number: int) -> None:
-        """Learn the labels of the candidates of a query, which must be open."""
+        """Learn the labels of the candidates of a query, which must be open; it is then closed.
+
+        The model is extended exactly, at the current alpha.
+        """
         rows = self._queries[number]
         del self._open[number]
         y, queries = self._targets.y[rows], self._targets.queries[rows]
