@@ -203,27 +203,6 @@ def train_evidence(
     return weight_sum / n_averaged, np.where(legal, step_sum / n_averaged, 0.0)
 
 
-def sum_weights(texts: Sequence[NamedText], table: WordTable, weights: Array) -> Array:
-    """Return the summed weights of each word of the texts, (words, tags).
-
-    ``weights`` are those of ``train_evidence``; their number of rows must be a power of two.
-    """
-    rows = compute_rows(texts, table, len(weights).bit_length() - 1)
-    return _sum_weights(rows.templates, rows.pieces, rows.starts, weights.astype(np.float32))
-
-
-@njit(cache=True)
-def _sum_weights(templates: Array, pieces: Array, starts: Array, weights: Array) -> Array:
-    """Return the sum of the weights (rows, tags) over the rows of each word, (words, tags)."""
-    sums = np.zeros((templates.shape[0], weights.shape[1]), dtype=np.float32)
-    for i in range(len(templates)):
-        for row in templates[i]:
-            sums[i] += weights[row]
-        for row in pieces[starts[i] : starts[i + 1]]:
-            sums[i] += weights[row]
-    return sums
-
-
 @njit(cache=True)
 def add_marginals(scores: Array, steps: Array, allowed: Array, tags: Array, pairs: Array) -> None:
     """Write marginal probabilities of tags to ``tags`` and add those of pairs to ``pairs``.

@@ -14,17 +14,29 @@ from workshop.evidence import (
     add_marginals,
     add_variants,
     allowed_tags,
+    compute_rows,
     cut_excerpt,
-    sum_weights,
     train_evidence,
 )
 
-from textrank.language._ner_network import WeightTable, build_word_network, empty_word_table
+from textrank.language._ner_network import (
+    WeightTable,
+    WordTable,
+    build_word_network,
+    empty_word_table,
+)
 from textrank.language.ner import compute_marginals, legal_transitions
 
 SENTENCE = ["The", "IL", "-", "2", "(", "gene", "binds", "p53", ")", "in", "T", "cells", "."]
 SPACES = [True, False, False, True, False, True, True, False, True, True, True, False, True]
 NAMES = [(1, 4, "GENE"), (7, 8, "GENE")]
+
+
+def sum_weights(texts: list[NamedText], table: WordTable, weights: np.ndarray) -> np.ndarray:
+    """Return the summed weights of each word, (words, tags); rows are a power of two."""
+    rows = compute_rows(texts, table, len(weights).bit_length() - 1)
+    pieces = [weights[part].sum(axis=0) for part in np.split(rows.pieces, rows.starts[1:-1])]
+    return weights[rows.templates].sum(axis=1) + np.stack(pieces)
 
 
 @pytest.fixture(scope="module")
