@@ -58,8 +58,8 @@ class Doubt:
 
         The key ``decision`` is then the candidate's answer at its threshold, None without one.
         """
-        own = {key: value for key, value in asdict(self).items() if key != "decision"}
-        return {**own, **self.decision.to_dict()}
+        row = {key: value for key, value in asdict(self).items() if key != "decision"}
+        return {**row, **self.decision.to_dict()}
 
 
 @dataclass(frozen=True)

@@ -368,13 +368,13 @@ def _score(table: Matrix, seed: int) -> Score:
 
     The interval is None for a single document.
     """
-    found, gold, right = table.sum(axis=0).astype(int).tolist()
+    predicted, gold, right = table.sum(axis=0).astype(int).tolist()
     n = len(table)
     if n < 2:
-        return Score(Hits(found, gold, right), None)
+        return Score(Hits(predicted, gold, right), None)
     draws = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), RESAMPLES)
     low, high = np.quantile(_f_scores(draws @ table), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Score(Hits(found, gold, right), Interval(float(low), float(high), LEVEL))
+    return Score(Hits(predicted, gold, right), Interval(float(low), float(high), LEVEL))
 
 
 def _test_all(counts: Mapping[str, Mapping[str, Matrix]], seed: int) -> list[PairedTest]:
@@ -546,13 +546,13 @@ def audit_answers(
         true = np.array([_to_row(count(given[key], gold[key])) for key in keys])
         if not true[:, 1].any():
             continue
-        found = _count_found(count, given)
+        n_answers = _count_found(count, given)
         proxy = (
             np.array([_to_row(count(given[key], helper[key])) for key in answered])
             if len(helper) == len(answered)
             else None
         )
-        metrics[unit] = _estimate(true, found, proxy, is_checked, seed)
+        metrics[unit] = _estimate(true, n_answers, proxy, is_checked, seed)
     kinds = [_error_kinds(given[key], gold[key]) for key in keys]
     return AnswerAudit(
         name,
@@ -578,7 +578,7 @@ def _count_found(
     Documents are in the order of ``given``. ``count`` is a value of ``UNITS``; each annotation is
     compared with itself.
     """
-    return np.array([float(count(own, own).found) for own in given.values()])
+    return np.array([float(count(annotation, annotation).found) for annotation in given.values()])
 
 
 def _estimate(

@@ -574,8 +574,8 @@ def _score_folds(
         used = {"": {}, **{key: {key: w} for key, w in choice.alone.items() if w}}
         used[COMBINED] = dict(choice.combined)
         for key in keys:
-            threshold, found = _score_fold(problem, train, test, used.get(key, {}), alpha)
-            scores[key][test], decisions[key][test] = found, found >= threshold
+            threshold, test_scores = _score_fold(problem, train, test, used.get(key, {}), alpha)
+            scores[key][test], decisions[key][test] = test_scores, test_scores >= threshold
     return _FoldScores(problem.y[:n], problem.groups[:n], scores, decisions, seed)
 
 

@@ -65,7 +65,7 @@ CROSS_CORPUS_CAPTIONS = {
 
 
 def render_report(
-    report: Report, *, errors: int = 50, extra: Sequence[Figure] = (), why: str = ""
+    report: Report, *, errors: int = 50, extra: Sequence[Figure] = (), explanations_url: str = ""
 ) -> str:
     """Return a report as an HTML page: metrics, figures, errors, folds and settings.
 
@@ -80,7 +80,7 @@ def render_report(
         out, for a page that may be passed on although the corpus may not.
     extra
         Figures to show before those of the report.
-    why
+    explanations_url
         Relative address of a page that explains the errors; "" for no link.
     """
     figures = [*extra, *draw_figures(report)]
@@ -93,7 +93,7 @@ def render_report(
         errors=select_worst_errors(report, errors) if errors else [],
         fold_columns=list(dict.fromkeys(k for fold in report.folds for k in fold.to_dict())),
         settings=list(flatten_settings(report.settings)),
-        why=why,
+        why=explanations_url,
     )
 
 
@@ -103,13 +103,15 @@ def write_report_page(
     *,
     errors: int = 50,
     extra: Sequence[Figure] = (),
-    why: str = "",
+    explanations_url: str = "",
 ) -> None:
     """Write ``render_report``, with the same arguments, to a file atomically.
 
     An existing file is replaced; the folder must exist.
     """
-    write_text(render_report(report, errors=errors, extra=extra, why=why), path)
+    write_text(
+        render_report(report, errors=errors, extra=extra, explanations_url=explanations_url), path
+    )
 
 
 def render_cross_corpus(cross: CrossCorpus) -> str:

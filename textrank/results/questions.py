@@ -619,8 +619,8 @@ def _parse_pair(words: str) -> Question | None:
         r"(?:(?:is there )?(?:any |an? )?(?:evidence|relations?|relationship|interactions?|links?|"
         r"statements?|connection)(?: (?:for|between|of|about|linking))? )"
     )
-    known = r"what (?:is|do we know|is known)(?: known)?(?: about)? (?:the )?"
-    rest = re.sub(f"(?i)^(?:{known}|show (?:me )?(?:the )?|list |find )?{lead}", "", words)
+    prefix = r"what (?:is|do we know|is known)(?: known)?(?: about)? (?:the )?"
+    rest = re.sub(f"(?i)^(?:{prefix}|show (?:me )?(?:the )?|list |find )?{lead}", "", words)
     rest = re.sub(
         r"(?i)^how (?:is|are) (.+?) (?:connected|linked|related)(?: to (.+))?$",
         lambda m: f"{m[1]} and {m[2]}" if m[2] else m[1],

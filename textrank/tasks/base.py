@@ -213,7 +213,7 @@ class ChoiceTask(Task):
             row["answer_set"] = [choices[i] for i in order.tolist() if inside[i]]
             start += size
 
-    def judge_answers(
+    def assess_answers(
         self, y: Vector, scores: Vector, log_odds: Vector, queries: Indices
     ) -> tuple[Vector, NDArray[np.bool_], Indices]:
         """Return the confidence in the best answer to each question, and whether it is right.

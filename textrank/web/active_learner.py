@@ -272,7 +272,7 @@ MIN_ANSWERS_PER_CLASS = 5  # before metrics mean anything
 WINDOW_ANSWERS = 20  # over which metrics and decisions are compared
 MIN_STABLE_KAPPA = 0.99  # agreement of decisions before and after a window
 MIN_NEARLY_STABLE_KAPPA = 0.97  # that is enough if the forecast is flat too
-MIN_GAIN = 0.01  # of AUC or F, that is worth more answers
+MIN_GAIN = 0.01  # of AUC or F for which more answers are recommended
 POINT_ANSWERS = 10  # between two points of the curve that is forecast
 AHEAD_ANSWERS = (20, 50)  # further answers that are forecast
 

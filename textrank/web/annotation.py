@@ -506,15 +506,17 @@ class Curation:
             )
         last = self._last.get(person)
         if queue != "doubt" and last is not None:
-            same = self._open_beside(last, queue, taken)
+            same = self._find_related_question(last, queue, taken)
             if same is not None:
                 return same
         question = learner.next_question(taken)
         if queue == "doubt" or question is None:
             return question
-        return self._open_beside(question, queue, taken) or question
+        return self._find_related_question(question, queue, taken) or question
 
-    def _open_beside(self, question: Question, queue: str, taken: set[str]) -> Question | None:
+    def _find_related_question(
+        self, question: Question, queue: str, taken: set[str]
+    ) -> Question | None:
         """Return the first open question of the same document or pair, perhaps ``question`` itself.
 
         ``queue`` "paper" means the same document, "pair" the same two entities in any order, by
@@ -565,14 +567,14 @@ class Curation:
                 raise ValueError("this question was answered or does not exist. Reload the page.")
             is_first = key not in self.learner.answered
             question.labels(value)  # raises before anything is written
-            known = check_details(details or {})
+            checked_details = check_details(details or {})
             event = self.answers.append(
                 "answer",
                 person,
                 document=question.document,
                 question=key,
                 value=value,
-                details=json.dumps(known, ensure_ascii=False) if known else "",
+                details=json.dumps(checked_details, ensure_ascii=False) if checked_details else "",
             )
             self.active_events.append(event)
             self._last[person] = question
@@ -773,8 +775,8 @@ class Curation:
         choices = {"status": STATUS_CHOICES, "type": TYPES, "direction": DIRECTIONS}
         genes = []
         for identifier in identifiers:
-            known = describe_identifier(identifier)
-            genes.append({**known, "species": species_name(known["species"])})
+            gene = describe_identifier(identifier)
+            genes.append({**gene, "species": species_name(gene["species"])})
         names = [span.text for span in candidate.spans]
         return {"names": names, "choices": choices, "proposed": proposed, "genes": genes}
 
@@ -857,9 +859,9 @@ def list_genes(word: str) -> list[dict[str, str]]:
     identifiers = [word] if is_known else [i for part in find_identifiers(word) for i in part]
     genes = []
     for identifier in identifiers:
-        known = describe_identifier(identifier)
-        species = species_name(known["species"])
-        genes.append({"identifier": identifier, "symbol": known["symbol"], "species": species})
+        info = describe_identifier(identifier)
+        species = species_name(info["species"])
+        genes.append({"identifier": identifier, "symbol": info["symbol"], "species": species})
     return sorted(genes, key=lambda gene: gene["species"] != "human")[:MAX_LISTED_GENES]
 
 

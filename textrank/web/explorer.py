@@ -151,21 +151,21 @@ def describe_identifier(identifier: str | None) -> Row:
     page of the identifier, then those of UniProt and HGNC; [] if none is known.
     """
     prefix, _, local = (identifier or "").partition(":")
-    known: Row = {"symbol": "", "species": "", "links": []}
+    info: Row = {"symbol": "", "species": "", "links": []}
     identifiers = {prefix.lower(): local}
     try:
         gene = find_gene(identifier) if identifier else None
     except (OSError, ValueError):  # an installation without the tables
         gene = None
     if gene is not None:
-        known |= {"symbol": gene.symbol, "species": str(gene.taxon) if gene.taxon else ""}
+        info |= {"symbol": gene.symbol, "species": str(gene.taxon) if gene.taxon else ""}
         identifiers |= {"uniprot": gene.uniprot} if gene.uniprot else {}
         identifiers |= {"hgnc": str(gene.hgnc)} if gene.hgnc else {}
     for name, number in identifiers.items():
         if name in _LINK_OF_PREFIX and re.fullmatch(r"[\w.-]{1,40}", number, re.ASCII):
             title, address = _LINK_OF_PREFIX[name]
-            known["links"].append((f"{title} {number}", address.format(number)))
-    return known
+            info["links"].append((f"{title} {number}", address.format(number)))
+    return info
 
 
 def find_document_link(document: str) -> tuple[str, str] | None:
@@ -305,8 +305,8 @@ class StatementExplainer:
                 parts = model.explain_relative([candidate])[0]
                 score = np.array([sum(value for _, value in parts)])
                 (decision,) = make_decisions([candidate], score, model.threshold, paths=True)
-                known = {n: row[n] for n in STATED_COLUMNS if row[n] not in UNKNOWN_VALUES}
-                return ExplainedDecision(decision, parts, known)
+                stated = {n: row[n] for n in STATED_COLUMNS if row[n] not in UNKNOWN_VALUES}
+                return ExplainedDecision(decision, parts, stated)
         raise ValueError("the sentence alone does not have both names. Explain the whole text.")
 
     def _get_model(self) -> tuple[Model, Language]:

@@ -460,14 +460,14 @@ class RankLearner:
         lock.
         """
         residuals = labels - self.prior_scores[rows]
-        own = self.rows.gram(rows)
+        gram = self.rows.gram(rows)
         if self.model is None:
             self.model = UpdatableRankRLS.from_gram(
-                own, residuals, queries, alpha=self.alpha, normalised=self.normalised
+                gram, residuals, queries, alpha=self.alpha, normalised=self.normalised
             )
         else:
             cross = self.rows.cross_gram(rows, self.index)
-            self.model = self.model.add(cross, own, residuals, queries)
+            self.model = self.model.add(cross, gram, residuals, queries)
         self.index = np.concatenate([self.index, rows])
         self.labels = np.concatenate([self.labels, labels])
         self._scores = None
@@ -502,8 +502,8 @@ def rank_among(scores: Vector, choice: Choice) -> float:
     2.5
     """
     merged = merge_ties(scores)
-    own = merged[choice.shown.index(choice.chosen)]
-    return float(1 + (merged > own).sum() + ((merged == own).sum() - 1) / 2)
+    chosen_score = merged[choice.shown.index(choice.chosen)]
+    return float(1 + (merged > chosen_score).sum() + ((merged == chosen_score).sum() - 1) / 2)
 
 
 def _labelled_queries(by_doc: Sequence[Sequence[Candidate]]) -> list[tuple[int, list[Candidate]]]:
@@ -889,9 +889,9 @@ class RankCuration:
                 {
                     "position": position,
                     "score": float(learner.scores[question.rows[position]]),
-                    "lines": own,
+                    "lines": option_lines,
                 }
-                for position, own in zip(shown, lines, strict=True)
+                for position, option_lines in zip(shown, lines, strict=True)
             ],
         }
 

@@ -228,10 +228,10 @@ class LabelReview:
         A later decision of a person about an item replaces an earlier one. Decisions about items
         that do not exist are left out of both.
         """
-        known = [event for event in self.log.active_events() if event.question in self.by_key]
-        self._active = known
+        events = [event for event in self.log.active_events() if event.question in self.by_key]
+        self._active = events
         self._votes = {}
-        for event in known:
+        for event in events:
             self._votes.setdefault(event.question, {})[event.who] = event.value
 
     # Actions of people
@@ -477,9 +477,9 @@ class LabelReview:
             for value, row in rows.items():
                 share = shares.get(value)
                 row["doubtful"] = None if share is None else _describe_share(share)
-            known = [row for row in rows.values() if row["value"]]
-            known.sort(key=lambda row: -(row["doubtful"] or {"share": 0.0})["share"])
-            parts[name] = known[:MAX_FILTERS]
+            named = [row for row in rows.values() if row["value"]]
+            named.sort(key=lambda row: -(row["doubtful"] or {"share": 0.0})["share"])
+            parts[name] = named[:MAX_FILTERS]
         return parts
 
     def _describe_event(self, event: Event) -> dict[str, Any]:

@@ -479,7 +479,7 @@ def build_candidate_table(
         taxon_index,
         taxa,
         sentence_taxa,
-        _find_concepts_beside(text, mentions, queries, evidence, blocks, anchors),
+        _find_neighbour_concepts(text, mentions, queries, evidence, blocks, anchors),
         evidence,
         key_ids,
     )
@@ -994,7 +994,7 @@ def _find_anchors(block: NameBlock) -> frozenset[tuple[int, int]]:
     return frozenset(symbols) if len(symbols) <= 2 else frozenset()
 
 
-def _find_concepts_beside(
+def _find_neighbour_concepts(
     text: str,
     mentions: Sequence[Mention],
     queries: Sequence[tuple[int, int, int]],
