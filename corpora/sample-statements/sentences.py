@@ -1,4 +1,6 @@
-"""Sentences as they stand in abstracts, each written once: ``python sentences.py > sentences.jsonl``.
+"""Write sentences.jsonl, sentences as they stand in abstracts, each written once.
+
+Run ``python sentences.py > sentences.jsonl``.
 
 A line of ``sentences.tsv`` is a sentence with its names in double braces, a tab, and its statements
 separated by "; ": "1>2 activation asserted" for the first name acting on the second, "1-2 binding
