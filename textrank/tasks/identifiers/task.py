@@ -155,7 +155,7 @@ class Identifiers(Task):
         if not spans:
             return []
         table = self.build_table(doc, spans)
-        ranked = table.rank(score_first_stage(table, self.lookup))
+        ranked = table.rank(score_first_stage(table, self.lookup), self.lookup.trees)
         gold = self._gold_of_names(doc)
         has_identifier = self.lookup.has_identifier
         candidates: list[Candidate] = []
