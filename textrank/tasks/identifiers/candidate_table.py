@@ -237,9 +237,7 @@ class CandidateTable:
     evidence: Sequence[_Evidence]  # of each query
     key_ids: NDArray[np.intp]  # (n,) equal for names with the same key
 
-    def rank(
-        self, scores: NDArray[np.float64], trees: BoostedTrees = NO_TREES
-    ) -> RankedCandidates:
+    def rank(self, scores: NDArray[np.float64], trees: BoostedTrees = NO_TREES) -> RankedCandidates:
         """Return the best genes of each query with all their columns, in the order of COLUMNS.
 
         ``scores`` (n,) are those of the first stage. At most MAX_GENES_PER_NAME (6) rows of a name

@@ -78,9 +78,9 @@ _MODIFIERS = (
     "extracellular intracellular membrane-bound germline somatic fission "
     "budding rabbit canine ovine hamster maternal zygotic chromatin-bound exogenously acetylated "
     "ubiquitinated methylated immobilized anti-human anti-mouse monoclonal polyclonal "
-    "e._coli s._cerevisiae s._pombe c._elegans d._melanogaster a._thaliana x._laevis bacterial viral "
-    "avian rodent vertebrate eukaryotic prokaryotic liver hepatic cardiac neuronal erythrocyte "
-    "platelet placental intestinal renal retinal cytoskeletal chemokine cytokine"
+    "e._coli s._cerevisiae s._pombe c._elegans d._melanogaster a._thaliana x._laevis bacterial "
+    "viral avian rodent vertebrate eukaryotic prokaryotic liver hepatic cardiac neuronal "
+    "erythrocyte platelet placental intestinal renal retinal cytoskeletal chemokine cytokine"
 )
 FILLER_WORDS = frozenset(_FILLERS.split())  # do not distinguish genes, so keys omit them
 _MODIFIER_WORDS = frozenset(
