@@ -31,7 +31,7 @@ def fit(n_leaves: int) -> tuple[HistGradientBoostingClassifier, BoostedTrees, Ma
 @pytest.mark.parametrize("n_leaves", [2, 7, MAX_LEAVES])
 def test_scores_are_those_of_scikit_learn(n_leaves: int) -> None:
     model, trees, X = fit(n_leaves)
-    expected = model.decision_function(X) - float(model._baseline_prediction)
+    expected = model.decision_function(X) - model._baseline_prediction.item()
     np.testing.assert_allclose(trees.score(X, COLUMNS), expected, atol=1e-5)
 
 
