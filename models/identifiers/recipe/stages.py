@@ -27,9 +27,9 @@ from textrank.tasks.identifiers.gazetteer import Gazetteer, GeneLookup
 
 INNER_FOLDS = 4  # of the scores of the first stage that the second is trained on
 FIRST_C, SECOND_C = 1.0, 0.3  # inverse regularisation of the two stages
-# Exponents of the weight of a corpus, (mean number of right rows / its number): 1 makes the corpora
-# count equally, 0 the rows.
-LOGISTIC_BALANCE, TREES_BALANCE = 1.0, 0.75
+# Exponents of the weight of a corpus, (mean number of right rows / its number), in the first
+# stage and in both parts of the second: 1 makes the corpora count equally, 0 the rows.
+FIRST_BALANCE, LOGISTIC_BALANCE, TREES_BALANCE = 0.5, 1.0, 0.75
 TREES_SHARE = 0.5  # of the trees in the second stage
 TREES = {
     "max_iter": 100,
@@ -112,18 +112,22 @@ def train(
     candidates = list(corpora.tables_of(abstracts, GeneLookup([tables]), own))
     X, y, document = _first_rows(abstracts, candidates)
     inner = np.array([one.fold(997) % INNER_FOLDS for one in abstracts])[document]
+    corpus = np.array([one.corpus for one in abstracts])
+    balance = corpus_weights(corpus[document], y, FIRST_BALANCE)
     scores = np.zeros(len(y))
     for fold in range(INNER_FOLDS):
         rest = np.flatnonzero(inner != fold)
-        scores[inner == fold] = X[inner == fold] @ logistic(X[rest], y[rest], FIRST_C)
+        scores[inner == fold] = X[inner == fold] @ logistic(
+            X[rest], y[rest], FIRST_C, balance[rest]
+        )
     queries = second_rows(abstracts, candidates, scores, document)
-    corpus = np.array([one.corpus for one in abstracts])[queries.document]
-    balance = corpus_weights(corpus, queries.y, LOGISTIC_BALANCE)
+    first = logistic(X, y, FIRST_C, balance)
+    balance = corpus_weights(corpus[queries.document], queries.y, LOGISTIC_BALANCE)
     second = (1.0 - TREES_SHARE) * logistic(queries.X, queries.y, SECOND_C, balance)
     second[COLUMNS.index("trees")] = TREES_SHARE
-    balance = corpus_weights(corpus, queries.y, TREES_BALANCE)
+    balance = corpus_weights(corpus[queries.document], queries.y, TREES_BALANCE)
     trees = boosted_trees(queries.X, queries.y, balance)
-    stages = Stages(logistic(X, y, FIRST_C), second, trees)
+    stages = Stages(first, second, trees)
     weights = dict(zip(FIRST_STAGE_COLUMNS, stages.first.round(4).tolist(), strict=True))
     first_stage = {k: v for k, v in weights.items() if v}
     return stages, replace(tables, first_stage=first_stage, trees=trees)

@@ -26,7 +26,7 @@ def test_given_names_of_biored_get_the_right_identifier() -> None:
     # Families count as wrong here: BioRED gives them the identifier of a member.
     assert (fold.measures["first"] or 0) >= 0.79
     assert (fold.measures["reachable"] or 0) >= 0.88
-    assert (fold.measures["document_f_of_all"] or 0) >= 0.87
+    assert (fold.measures["document_f_of_all"] or 0) >= 0.86
 
 
 def test_documents_of_biored_get_the_right_identifiers_from_raw_text() -> None:
