@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from tests import test_console, test_tutorials
+from tests import test_console, test_figures, test_tutorials
 from tests.blocks import ROOT, Block, blocks, pages, programs
 from textrank.cli import COMMANDS
 from textrank.cli.app import build_app
@@ -29,7 +29,7 @@ def is_tested(block: Block) -> bool:
     if block.page in test_tutorials.PAGES:
         return block.title in test_tutorials.TITLES[block.page]
     if block.language == "text":
-        return block.page in (COMMANDS_PAGE, *test_console.SHOWN)
+        return block.page in (COMMANDS_PAGE, *test_figures.TABLE_PAGES)
     if block.language == "python" and any(word in block.body for word in CLUSTERS):
         return bool(ast.parse(block.body).body)
     if block.language in ("python", "ini", "json"):

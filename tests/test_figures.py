@@ -14,6 +14,7 @@ import pytest
 from textrank.cli.app import run
 
 ROOT = Path(__file__).parents[1]
+TABLE_PAGES = ("README.md", "docs/index.md", "docs/start.md")  # show output of `apply --table`
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +44,7 @@ def test_figure_is_read_from_its_place(figures: ModuleType) -> None:
         figures.value("docs/reproduce/leaks.json", "AImed, F/none")
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/start.md"])
+@pytest.mark.parametrize("page", TABLE_PAGES)
 def test_shown_tables_are_up_to_date(
     page: str, figures: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:

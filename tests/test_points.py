@@ -184,7 +184,7 @@ def test_a_setting_that_cannot_be_read_says_what_is_wrong_with_it(
     ("command", "words"),
     [
         ("run", "which word of the set belongs in the text"),
-        ("evaluate", "by the confusion table"),
+        ("evaluate", "found with the table of textrank spell."),
     ],
 )
 def test_where_nothing_is_to_be_judged_the_task_says_what_it_asks(

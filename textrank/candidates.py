@@ -634,7 +634,8 @@ class HeldoutReference:
 
         Reads the keys ``reference/groups``, ``/queries``, ``/profiles`` and ``/words``; None
         without the first. ``size`` is the number of held-out scores. Raises ValueError if shapes do
-        not fit it or a group is negative, and KeyError if another key is missing.
+        not fit it (there are profiles of all groups or none) or a group is negative, and KeyError
+        if another key is missing.
         """
         if "reference/groups" not in arrays:
             return None
@@ -887,8 +888,8 @@ def find_training_overlap(
 
     ``meta`` is the model's ``meta.json``. A model without hashes, such as one of an older version,
     is compared by the name of its corpus: the result then has ``documents=None`` if ``corpus``, the
-    name of the evaluated corpus, is among those it was trained on. ``corpus`` is otherwise not
-    used.
+    name of the evaluated corpus, is among those in ``meta["corpus"]``, which are separated by
+    commas and compared without case. ``corpus`` is otherwise not used.
     """
     hashes = _read_hashes(meta)
     if hashes is None:

@@ -189,8 +189,9 @@ class TaskComponent:
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> TaskComponent:
         """Load what ``to_bytes`` returned, and return the component; ``exclude`` is ignored.
 
-        The files are written to a temporary folder, and nowhere else whatever their names are.
-        Raises ValueError if they are not a complete, undamaged model.
+        The files are written to a temporary folder, and nowhere else whatever their names are: of a
+        name only the last two parts count, and ".." does not. Raises ValueError if they are not a
+        complete, undamaged model.
         """
         with tempfile.TemporaryDirectory() as folder:
             for name, content in srsly.msgpack_loads(data).items():
@@ -446,7 +447,8 @@ def annotate_stream(
     """Annotate a long stream of Docs in constant memory, and yield the same Docs in order.
 
     ``docs`` must be a lazy stream of Docs made by ``nlp``. What ``nlp.vocab`` learns from a batch
-    is dropped again, so a Doc must not be used after the next one was requested. ``failed`` is
+    is dropped again, so a Doc must not be used after the next one was requested. ``BATCH_DOCS``
+    Docs are annotated at a time, or fewer when the vocabulary is due to be reset. ``failed`` is
     called with a Doc and an exception if a document cannot be annotated, and the Doc is left out;
     None raises the exception. ``observe`` is called with every annotated Doc and its scored
     candidates.

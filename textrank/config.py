@@ -282,10 +282,11 @@ def _find_model_file(
 def write_model_config(pipeline: Pipeline, folder: Path) -> None:
     """Write ``config.cfg`` into a model's folder, with copies of the files that its settings name.
 
-    A copy is called ``file-<number>-<name>``, and the written settings name it with
+    Settings that name files are those in ``file_settings`` of their class. A copy is called
+    ``file-<number>-<name>``, numbered from 1, and the written settings name it with
     ``MODEL_FILE_PREFIX``; ``pipeline`` itself is not changed. Files that are shipped are not
     copied, nor folders and lists of files; these settings, and names of missing files, are written
-    as they are. The folder must exist.
+    as they are. The folder must exist. Raises ValueError if a class is not registered.
     """
     copies: list[str] = []
 
@@ -354,9 +355,11 @@ def resolve_section(
         The file, and the name of the section.
     overrides
         Values by dotted key, which begins with the section: ``{"pipeline.learner.alphas": [1.0]}``.
+        The blocks of a key must exist; the last part may be new to the file, but must be a setting
+        of the block's class.
     expand
-        Returns the whole config of a built object. With it, overrides of blocks that the file does
-        not have are applied to the expanded object: a file may name a function that builds the
+        Returns the whole config of a built object. With it, overrides whose second part the section
+        does not have are applied to the expanded object: a file may name a function that builds the
         whole pipeline.
 
     Raises

@@ -254,7 +254,7 @@ class RLSRegressor(MultiOutputMixin, RegressorMixin, KernelMachine):
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
-        """Store the parameters, described in the class; nothing is computed or checked."""
+        """Store the parameters in attributes of the same names; nothing is computed or checked."""
         self.alphas = alphas
         self.kernel = kernel
         self.gamma = gamma
@@ -337,7 +337,7 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
-        """Store the parameters, described in the class; nothing is computed or checked."""
+        """Store the parameters in attributes of the same names; nothing is computed or checked."""
         self.alphas = alphas
         self.kernel = kernel
         self.select = select
@@ -403,9 +403,10 @@ class RLSClassifier(ClassifierMixin, KernelMachine):
     ) -> RLSSolution:
         """Solve the joint kernel of inputs and classes; sets ``code_`` to one bit per class.
 
-        ``data`` is a Gram matrix (n, n) if ``dual``, else features; ``classes`` (n,) has the index
-        of each sample's class, ``rows`` the samples of each held-out group. Raises ValueError for
-        weights and an intercept, which the joint kernel does not have.
+        Classes are compared by the rows of the earlier ``code_``, or as all equally far apart if
+        the parameter ``code`` is None. ``data`` is a Gram matrix (n, n) if ``dual``, else features;
+        ``classes`` (n,) has the index of each sample's class, ``rows`` the samples of each held-out
+        group. Raises ValueError for weights and an intercept, which the joint kernel does not have.
         """
         if weights is not None or self.fit_intercept:
             raise ValueError(
@@ -684,7 +685,7 @@ class RankRLS(_Ranker):
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
-        """Set the parameters, described in the class; nothing is computed or checked."""
+        """Store the parameters in attributes of the same names; nothing is computed or checked."""
         self.alphas = alphas
         self.kernel = kernel
         self.cost = cost
@@ -769,7 +770,7 @@ class RankSVM(_Ranker):
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
-        """Set the parameters, described in the class; nothing is computed or checked."""
+        """Store the parameters in attributes of the same names; nothing is computed or checked."""
         self.alphas = alphas
         self.kernel = kernel
         self.loss = loss
@@ -789,9 +790,11 @@ class RankSVM(_Ranker):
     ) -> RankSVM:
         """Fit the model from labels, or from ``preferences`` between rows; returns self.
 
-        ``queries`` has the query of each row; None ranks all rows together, and folds are then of
-        single rows. ``groups`` has the group of each row, to be kept in one fold. Raises ValueError
-        if both labels and preferences, or neither, are given.
+        Alpha is chosen by held-out disagreement, of equals the largest. ``queries`` has the query
+        of each row; None ranks all rows together, and folds are then of single rows (of rows with
+        their copies for preferences). ``groups`` has the group of each row, to be kept in one fold.
+        Sets ``alpha_``, ``heldout_`` and the model. Raises ValueError if both labels and
+        preferences, or neither, are given.
         """
         self._check_targets(y, queries, preferences)
         alphas = self._check_alphas()
@@ -827,8 +830,9 @@ def _name_features(X: Any) -> Features:
 def _parse_preferences(preferences: Any, n: int) -> PreferenceGraph:
     """Return preferences (l, 2 or 3), rows (better, worse[, magnitude]), as a graph of n samples.
 
-    The magnitude is 1 if there is no third column. Raises ValueError for rows that are not of two
-    different samples, for magnitudes that are not positive, and without rows.
+    The magnitude is 1 if there is no third column; there are no queries. Raises ValueError for rows
+    that are not of two different samples 0 .. n - 1, for magnitudes that are not positive and
+    finite, and without rows.
     """
     rows = np.asarray(preferences, dtype=np.float64)
     if rows.ndim != 2 or rows.shape[1] not in (2, 3) or not len(rows):
@@ -880,7 +884,7 @@ class ReducedKernelMap(TransformerMixin, KernelMachine):
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
-        """Store the parameters, described in the class; nothing is computed or checked."""
+        """Store the parameters in attributes of the same names; nothing is computed or checked."""
         self.kernel = kernel
         self.size = size
         self.random_state = random_state
@@ -1011,7 +1015,7 @@ class G2P(TransformerMixin, KernelMachine):
         degree: float = 3,
         coef0: float = 1,
     ) -> None:
-        """Set the parameters, described in the class; nothing is computed or checked."""
+        """Store the parameters in attributes of the same names; nothing is computed or checked."""
         self.kernel = kernel
         self.alpha = alpha
         self.neighbours = neighbours
@@ -1060,8 +1064,8 @@ class G2P(TransformerMixin, KernelMachine):
 def _class_matrix(y: NDArray[Any]) -> Matrix:
     """Return the class matrix that G2P learns from, for single or multiple classes.
 
-    ``y`` are classes (n,) in any type, or an indicator matrix (n, classes); see
-    ``multiclass.class_matrix``.
+    ``y`` are classes (n,) in any type (kind "single" of ``multiclass.class_matrix``), or an
+    indicator matrix (n, classes) (kind "multi"). Raises ValueError if ``y`` is continuous.
     """
     if type_of_target(y) == "multilabel-indicator":
         return multiclass.class_matrix(np.asarray(y, dtype=np.float64), "multi")

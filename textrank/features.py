@@ -160,8 +160,9 @@ class Features(Sequence["Features"]):
     def vstack(blocks: Sequence[Features]) -> Features:
         """Return the rows of all blocks, one block below the other.
 
-        Columns of equal name are merged. Columns are in order of first occurrence over the blocks.
-        Without blocks the result has no rows and no columns.
+        Columns of equal name are merged. Columns are in order of first occurrence over the blocks;
+        blocks that all have the same ``names`` object keep it. Without blocks the result has no
+        rows and no columns.
         """
         if blocks and all(block.names is blocks[0].names for block in blocks):
             names = blocks[0].names

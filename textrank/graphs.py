@@ -476,7 +476,8 @@ class Contexts(Sequence["Contexts"]):
     def concat(blocks: Sequence[Contexts]) -> Contexts:
         """Return the contexts of several batches, one batch after the other.
 
-        Vocabularies are merged in order of first occurrence. Without batches the result is empty.
+        Vocabularies are merged in order of first occurrence; a tuple that all batches share is
+        kept. Without batches the result is empty.
         """
         if blocks and all(b.vocabulary is blocks[0].vocabulary for b in blocks):
             vocabulary = blocks[0].vocabulary
@@ -603,9 +604,9 @@ def pivoted_cholesky(P: Matrix, tolerance: float) -> tuple[Matrix, Indices]:  # 
     """Return R (g, r) and the pivots (r,) with ``P = R R'``, every entry within ``tolerance``.
 
     P is a positive semidefinite matrix (g, g); columns are added until all of P is within the
-    tolerance, so r is at most g. The pivots are row numbers of P, in the order they were chosen;
-    column k of R belongs to pivot k. Unlike eigenvectors, R does not depend on the machine: a pivot
-    is the first of the largest residuals.
+    tolerance, which is absolute, so r is at most g. The pivots are row numbers of P, in the order
+    they were chosen; column k of R belongs to pivot k. Unlike eigenvectors, R does not depend on
+    the machine: a pivot is the first of the residuals of the diagonal that are the largest to 1e-9.
     """
     residual = np.diag(P).astype(np.float64).copy()
     R = np.zeros(P.shape)

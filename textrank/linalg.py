@@ -54,8 +54,9 @@ def gram(
 
     Columns that many rows share go through a dense product, the others through a sparse one, and
     in ``F F'`` a column of a single row only touches the diagonal. Besides the result it uses a
-    bounded amount of memory. A dense ``F`` without ``G`` is multiplied as it is. The result is of
-    type ``dtype``. Raises ValueError if F and G have different numbers of columns.
+    bounded amount of memory. A dense ``F`` without ``G`` is multiplied as it is; with ``G`` it is
+    made sparse. The result is of type ``dtype``. Raises ValueError if F and G have different
+    numbers of columns.
 
     >>> gram(sp.csr_array([[1.0, 2.0], [0.0, 3.0]]))
     array([[5., 6.],
@@ -456,8 +457,8 @@ def to_dense(F: Matrix | SparseMatrix) -> Matrix:
 def _clip_eigenvalues(w: Vector, size: float) -> Vector:
     """Return ascending eigenvalues (at least one) with round-off below 0 set to 0.
 
-    Raises ValueError for an eigenvalue that is negative beyond round-off of ``size`` or of the
-    largest eigenvalue.
+    Raises ValueError for an eigenvalue below -1e-8 times ``size`` or the largest eigenvalue,
+    whichever is larger.
     """
     if w[0] < -1e-8 * max(w[-1], size):
         raise not_psd_error(f"its smallest eigenvalue is {w[0]:.3g}, its largest {w[-1]:.3g}")
@@ -497,10 +498,11 @@ def is_gram_accurate(F: Matrix | SparseMatrix, alpha: float) -> bool:
 def decompose_features(F: Matrix | SparseMatrix) -> tuple[Matrix, Vector, Matrix]:
     """Return ``U`` (n, r), ``s`` (r,) and ``V`` (d, r) with ``F = U diag(s) V'`` and ``s > 0``.
 
-    Singular values that are round-off are left out, the others descend. ``F`` is made dense; the
-    caller must check that it fits. Columns whose norms differ by more than the factor
-    ``MAX_COLUMN_RATIO`` are decomposed by Jacobi rotations, whose error is relative to each column
-    (Drmač and Veselić, 2008), and only zeros are left out; all others by divide and conquer.
+    Singular values that are round-off, up to ``max(n, d)`` times machine precision times the
+    largest, are left out, the others descend. ``F`` is made dense; the caller must check that it
+    fits. If the norms of its nonzero columns differ by more than the factor ``MAX_COLUMN_RATIO``,
+    ``F`` is decomposed by Jacobi rotations, whose error is relative to each column (Drmač and
+    Veselić, 2008), and only zeros are left out; otherwise by divide and conquer.
 
     >>> U, s, V = decompose_features(np.diag([1e-8, 1e8]))
     >>> bool(np.allclose((U * s) @ V.T, np.diag([1e-8, 1e8]), rtol=1e-12, atol=0))
@@ -626,8 +628,8 @@ def _check_largest_eigenvalue(G: Matrix, alpha: float, steps: int = 6) -> None:
 
     ``G`` (n, n) is ``(K + alpha I)^-1`` or, with weights, ``alpha`` is the smallest value added to
     the diagonal of K. Only the upper triangle of ``G`` is read. ``steps`` of power iteration give a
-    lower bound of the largest eigenvalue: there is no false alarm, but a small excess may be
-    missed.
+    lower bound of the largest eigenvalue, which may exceed ``1 / alpha`` by 1e-6 of it: there is no
+    false alarm, but a small excess may be missed.
     """
     v = np.random.default_rng(0).standard_normal(len(G))
     size = 0.0

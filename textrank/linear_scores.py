@@ -549,8 +549,8 @@ def subtract_mean(contributions: Features, mean: Vector) -> list[Explanation]:
 
     Each lists ``(name, value - mean)``, largest magnitude first, and last the sum of ``mean`` under
     the name ``AVERAGE_NAME``, so that it still sums to the row's sum. ``mean`` has one entry per
-    column, shape ``(d,)``. The last entry is left out if every mean is 0; zero differences are left
-    out too.
+    column, shape ``(d,)``; a column that the row does not store has value 0. The last entry is left
+    out if every mean is 0; zero differences are left out too.
     """
     cells, names = contributions.cells, contributions.names
     mean_columns = np.flatnonzero(mean).tolist()

@@ -127,8 +127,10 @@ def rank_ties(scores: ArrayLike, axis: int = -1) -> NDArray[np.float64]:
 def argmax_first(scores: ArrayLike, axis: int = -1) -> NDArray[np.intp]:
     """Return the first index along ``axis`` whose score is tied with the largest one.
 
-    Like ``np.argmax``, but round-off among tied scores does not change the answer. The result has
-    the shape of ``scores`` without ``axis``. Scores must be finite and not empty along the axis.
+    Like ``np.argmax``, but round-off among tied scores does not change the answer: a score is tied
+    if it is at most ``TIE_TOLERANCE`` times the largest absolute score of its line below the
+    largest one. The result has the shape of ``scores`` without ``axis``. Scores must be finite and
+    not empty along the axis.
 
     >>> argmax_first([[0.3, 0.1 + 0.2], [0.1, 0.9]]).tolist()
     [0, 1]
@@ -348,9 +350,9 @@ def recall_at_precision(
 ) -> float | None:
     """Return the highest recall of any threshold whose precision is at least ``precision``.
 
-    0 if no threshold reaches it, None without a gold positive. ``unreachable`` gold positives had
-    no candidate and count as missed. Raises ValueError unless labels and scores are finite and of
-    equal length.
+    0 if no threshold reaches it (to 1e-9 of ``precision``), None without a gold positive.
+    ``unreachable`` gold positives had no candidate and count as missed, also if there are no
+    candidates at all. Raises ValueError unless labels and scores are finite and of equal length.
 
     >>> recall_at_precision([1, -1, 1], [0.9, 0.5, 0.3], 0.9)
     0.5
@@ -817,8 +819,9 @@ def score_calibration(y: ArrayLike, scores: ArrayLike, bins: int = 10) -> list[C
     """Return how often candidates are positive, in bins of equally many candidates by score.
 
     Bins are in ascending order of score. Equal scores stay in one bin, so there may be fewer bins;
-    none without candidates. The edges are quantiles of the scores, and a score on an edge belongs
-    to the higher bin. The interval is Wilson's. Raises ValueError for ``bins`` below 1.
+    none without candidates. Ties are merged (``merge_ties``) before scores are averaged. The edges
+    are quantiles of the scores, and a score on an edge belongs to the higher bin, the highest score
+    to the last. The interval is Wilson's. Raises ValueError for ``bins`` below 1.
     """
     if bins < 1:
         raise ValueError(f"bins must be at least 1, got {bins}")

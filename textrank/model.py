@@ -427,7 +427,9 @@ class Model:
     def _combine_scores(self, chunks: Sequence[Matrix]) -> tuple[Vector, dict[str, Vector]]:
         """Return scores (n,) and probabilities (n,) by head from the raw scores of chunks.
 
-        Without heads the raw scores are the scores, and the second is empty.
+        Scores are the log-odds that one of the chosen heads is positive, corrections included;
+        there are probabilities of all heads. Without heads the raw scores are the scores, and the
+        second is empty. There must be at least one chunk.
         """
         raw = np.concatenate(chunks)
         if self.heads is None:
@@ -558,7 +560,8 @@ class Model:
     def _mean_contributions(self) -> Features:
         """Mean contributions of training candidates, one row; only with ``support``.
 
-        The mean is over up to MAX_MEAN_CANDIDATES candidates at equal distances in ``support``.
+        The mean is over up to MAX_MEAN_CANDIDATES candidates at equal distances in ``support``;
+        parts that few of them have are dropped (``mean_row``).
         """
         kernel = cast(AdditiveKernel[Any], self.pipeline.kernel)
         support = cast(Any, self.support)
@@ -571,8 +574,9 @@ class Model:
         """Explain a score after the second stage.
 
         What the first-stage score adds is divided among the features of the first stage in
-        proportion; other entries are named ``("document", ...)`` and left out if 0. Sorted by
-        magnitude, largest first; the values sum to the final score.
+        proportion to what they add to that score; other entries are named
+        ``("document", name)`` after ``CONTEXT_FEATURE_NAMES`` or "constant" and left out if 0.
+        Sorted by magnitude, largest first; the values sum to the final score.
         """
         first_stage = replace(self, fit=replace(self.fit, second_stage=None))
         document = DocumentCandidates.from_candidates(self.pipeline.task, [candidate])
@@ -607,8 +611,9 @@ class Model:
             the training data that an updatable model keeps. Other Docs give the influence on a
             model of the same pipeline and alpha trained on them.
         stored
-            Rounded changes from a file (``StoredInfluence.from_disk``), for a model that keeps no
-            training data; then ``docs`` must be None. The result has the error of the rounding.
+            Rounded changes from a file (``StoredInfluence.from_disk``), for a model that has
+            ``support`` but keeps no training data; then ``docs`` must be None. The result has the
+            error of the rounding.
 
         Raises
         ------
@@ -700,9 +705,10 @@ class Model:
     def prune(self, count: int) -> Model:
         """Return the model with only the ``count`` weights of largest magnitude.
 
-        The order of features is kept; of equal magnitudes the first are kept. Scores change a
-        little, while threshold and calibration stay: evaluate before use. The result holds no
-        training data. Raises ValueError if the model has no feature weights.
+        The order of features is kept; of magnitudes that are equal up to round-off the first are
+        kept, and all if there are no more than ``count``. Scores change a little, while threshold,
+        held-out scores and calibration stay: evaluate before use. The result holds no training
+        data. Raises ValueError if the model has no feature weights.
         """
         if self.names is None:
             raise ValueError(
@@ -790,9 +796,9 @@ class Model:
         """Return the contents of ``arrays.npz``: array by key.
 
         Always ``coef``, ``alphas``, ``heldout`` and ``labels``. With feature weights, nonzero ones
-        only, ``names/...`` and the nonzero means in ``average`` with their indices in ``usual``;
-        else the packed support candidates. Then, if any: the second stage, ``head_heldout`` and
-        ``head_labels``, and the reference documents.
+        only, their ``names/...`` and, if there are means, the nonzero ones in ``average`` with
+        their indices among these weights in ``usual``; else the packed support candidates. Then, if
+        any: the second stage, ``head_heldout`` and ``head_labels``, and the reference documents.
         """
         arrays: dict[str, Any] = {
             "coef": self.fit.coef,
@@ -921,8 +927,9 @@ def _read_heads(
 ) -> Heads | None:
     """Return the stored heads; None for a model with one column of coefficients and none stored.
 
-    Raises ValueError if there are not as many columns as heads (or one more, of corrections), or
-    the arrays ``head_heldout`` and ``head_labels`` do not have one column per head.
+    Names and curves are those of ``meta["heads"]``, in its order, scores and labels those of the
+    arrays ``head_heldout`` and ``head_labels``. Raises ValueError if there are not as many columns
+    as heads (or one more, of corrections), or these arrays do not have one column per head.
     """
     stored: Mapping[str, Any] = meta.get("heads") or {}
     columns = coef.shape[1] if coef.ndim == 2 else 1

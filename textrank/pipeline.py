@@ -162,8 +162,9 @@ class Pipeline:
     def compute_kernel(self, X: Sequence[Any]) -> KernelData:
         """Return features if the kernel has them, else its Gram matrix on ``X``.
 
-        For a kernel that leaves a setting open: those of all alternatives. Raises ValueError if the
-        kernel has parts to be learnt first (``learn_kernel``).
+        For a kernel that leaves a setting open: ``GramAlternatives`` with those of all alternatives
+        in order, whose settings are the kernel's own or, for named choices, ``{"kernel": number}``.
+        Raises ValueError if the kernel has parts to be learnt first (``learn_kernel``).
         """
         if isinstance(self.kernel, ChoiceKernel) and self._alternatives:
             return self.kernel.gram_alternatives(X)
@@ -204,11 +205,12 @@ class Pipeline:
     def fit_dataset(self, dataset: Dataset) -> Model:
         """Train on a dataset of ``prepare``; chooses alpha, kernel and threshold by hold-out.
 
-        If the kernel leaves a setting open or learns from its inputs, the model's pipeline has the
-        chosen kernel. Labels and held-out scores of the model are combined over its heads, if any;
-        the learner's are calibrated to probabilities, those of heads are log-odds already. Of
-        support candidates, those with coefficient 0 are dropped. Raises ValueError if all labels
-        are equal.
+        The threshold is that of ``task.threshold``. The model has no submodels and keeps no
+        training data. If the kernel leaves a setting open or learns from its inputs, the model's
+        pipeline has the chosen or learnt kernel. Labels and held-out scores of the model are
+        combined over its heads, if any; the learner's are calibrated to probabilities, those of
+        heads are log-odds already. Of support candidates, those with coefficient 0 are dropped.
+        Raises ValueError if all labels are equal.
         """
         y = dataset.targets.y
         require_two_labels(y)
@@ -256,8 +258,9 @@ class Pipeline:
     def _find_candidates(self, docs: Sequence[Doc]) -> tuple[list[Candidate], dict[str, int]]:
         """Return all candidates with document id and group, and unreachable gold answers by group.
 
-        Candidates are in the order of ``docs``; every group has a count, which may be 0. Raises
-        ValueError if there are no candidates.
+        Candidates are in the order of ``docs``; every group has a count, which may be 0. A Doc
+        without id is named by its number; groups are those of ``dedup_groups``. Raises ValueError
+        if there are no candidates.
         """
         candidates: list[Candidate] = []
         unreachable: dict[str, int] = {}

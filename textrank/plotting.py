@@ -125,6 +125,7 @@ class SentenceGraphDrawing:
     ) -> None:
         """Draw one dependency as an arc above the words, from index ``governor`` to ``dependent``.
 
+        The arrowhead is at the dependent; the arc is the higher the farther apart the words are.
         The text is the label and the weight. A label that begins with "path:" (on a shortest path)
         makes the arc red and thick; the prefix is not shown.
         """

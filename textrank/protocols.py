@@ -253,8 +253,8 @@ def learn_kernel(kernel: Kernel[Any], X: Sequence[Any]) -> Kernel[Any]:
 def expand_choices(kernel: Kernel[Any]) -> dict[str, Kernel[Any]]:
     """Return every kernel that fixing the named choices in a kernel can give, by name, in order.
 
-    A name joins the names of the choices, outermost first, with " + ". Without a choice the result
-    is the kernel alone, under the name "".
+    A name joins the names of the choices, outermost first, with " + "; of kernels with equal names
+    the last counts. Without a choice the result is the kernel alone, under the name "".
     """
     if isinstance(kernel, NamedChoice):
         return {

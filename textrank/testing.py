@@ -18,7 +18,8 @@ def check_kernel(kernel: Kernel[Any], X: Sequence[Any], *, tolerance: float = 1e
     diagonal; ``k(X, Y) = k(Y, X)'``; the matrix of some inputs is the block of the matrix of all;
     permuting the inputs permutes the matrix; explicit features give the same matrix, also after
     aligning them to other names; no inputs give an empty matrix. Values are compared with
-    ``tolerance`` relative to the largest kernel value. Raises ValueError for fewer than 2 inputs.
+    ``tolerance`` relative to the largest absolute kernel value, eigenvalues with n times that for n
+    inputs. Raises ValueError for fewer than 2 inputs.
 
     >>> from textrank.kernels.algebra import Linear
     >>> check_kernel(Linear(), np.array([[1.0, 2.0], [0.0, 1.0], [3.0, 1.0]]))

@@ -52,8 +52,9 @@ INHERITED_SETTINGS = ("task.entities", "task.labels")  # hold for submodels too
 def forget_documents(model: Model, documents: Collection[str]) -> Model:
     """Return the model that was never trained on these documents.
 
-    Submodels forget them too; a submodel that is left with one document or one label is dropped, as
-    training would leave it out.
+    Submodels forget those of them that they have, and stay as they are without any; a submodel that
+    is left with one document or one label, or no candidate, is dropped, as training would leave it
+    out.
 
     Parameters
     ----------
@@ -102,8 +103,8 @@ def _is_trainable(training: TrainingData | None) -> bool:
 def add_documents(model: Model, docs: Sequence[Doc]) -> Model:
     """Return the model trained on its documents and on more annotated Docs, after those.
 
-    Submodels learn from the Docs that are annotated for them; a submodel that the model does not
-    have is not trained.
+    Submodels learn from the Docs whose candidates for them are all labelled (``labelled_docs``) and
+    stay as they are without any; a submodel that the model does not have is not trained.
 
     Raises
     ------
@@ -138,8 +139,9 @@ def _extend(pipeline: Pipeline, training: TrainingData, docs: Sequence[Doc]) -> 
 def refit(model: Model, training: TrainingData) -> Model:
     """Return the model of the same pipeline trained on other training data.
 
-    Submodels and entries of ``meta`` that do not depend on the fit are kept. Raises ValueError if
-    all labels are equal.
+    Submodels and entries of ``meta`` that do not depend on the fit (``FITTED_META``) are kept, the
+    hashes of training texts are those of ``training``, and the result stores it. The kernel is that
+    of the model, not learnt or chosen again. Raises ValueError if all labels are equal.
     """
     pipeline, inputs = model.pipeline, training.inputs
     is_explicit = isinstance(inputs, Features) and model.names is not None
@@ -158,9 +160,10 @@ def largest_difference(one: Model, other: Model) -> float:
     """Return the largest difference of two models of the same training data.
 
     Compared are coefficients, alpha, threshold, held-out scores, labels, calibration and submodels,
-    each relative to its largest magnitude. Infinite if they have different shapes, features or
-    submodels. Features of weight zero, representations of training candidates and curves of heads
-    are not compared.
+    each relative to its largest magnitude in either model. Coefficients are matched by feature
+    name, or by position for a model with ``support``; a threshold that is None or infinite counts
+    as 0. Infinite if they have different shapes, features or submodels. Features of weight zero,
+    representations of training candidates and curves of heads are not compared.
     """
     one, other = _drop_zero_weights(one), _drop_zero_weights(other)
     pairs: list[tuple[Any, Any]] = [
@@ -329,8 +332,9 @@ def verify_receipt(receipt_file: str | Path, folder: str | Path) -> dict[str, An
     """Check a receipt against the model in a folder; return the result as plain values.
 
     The receipt must be unchanged and the files of the model must have its checksums. Documents that
-    were forgotten must not be in the training data, those added must be. The model is trained again
-    on its training data and must be the same to ``TOLERANCE``: nothing else is in it. Keys:
+    were forgotten must not be in the training data of the model or a submodel, those added must be
+    in that of the model. Model and submodels are trained again on their training data and must be
+    the same to ``TOLERANCE``: nothing else is in them. Keys:
     ``action``, ``documents``, ``copies``, ``difference`` (of the retrained model) and ``verified``
     (always True).
 
@@ -437,7 +441,10 @@ def train_submodels(
 
 
 def _annotated_docs(pipeline: Pipeline, docs: Sequence[Doc]) -> list[Doc]:
-    """Return the Docs that have candidates, all with labels; none if all labels are the same."""
+    """Return the Docs that have candidates, all with labels, in order.
+
+    None of them if all labels of all these Docs are the same.
+    """
     annotated = labelled_docs(pipeline, docs)
     labels = {c.label for doc in annotated for c in pipeline.task.candidates(doc)}
     return annotated if len(labels) > 1 else []

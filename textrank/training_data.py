@@ -319,7 +319,7 @@ class TrainingData:
     def _check(self) -> None:
         """Raise ValueError unless all parts have one row per candidate and name a document.
 
-        Labels must be finite. Preferences are not checked.
+        ``y`` must be finite. Labels of heads may have any value, and preferences are not checked.
         """
         heads = self.y if self.head_labels is None else self.head_labels
         sizes = {len(part) for part in (self.document_of, self.inputs, self.y, self.queries, heads)}
@@ -347,7 +347,8 @@ def model_checksum(model: Model) -> str:
 def basis_factor(model: Model) -> Matrix:  # (b, b)
     """Return the lower Cholesky factor ``L`` of the Gram matrix of the basis of a model.
 
-    A small multiple of the identity is added, so that equal candidates do no harm.
+    The basis is ``model.support``, whose order the rows have. ``INFLUENCE_JITTER`` times the mean
+    of the diagonal is added to it, so that equal candidates do no harm.
     """
     support: Any = model.support
     K = np.asarray(model.pipeline.kernel(support, support), dtype=np.float64)
@@ -381,7 +382,9 @@ class StoredInfluence:
     ) -> StoredInfluence:
         """Round the changes (b, g, h) of the coefficients of a model; ``step`` None keeps float64.
 
-        Raises ValueError if a coordinate is more than 32767 steps.
+        What is stored are coordinates ``L' changes``, with ``L`` from ``basis_factor``, rounded to
+        16-bit numbers of steps; without rounding ``step`` is 1. Raises ValueError if a coordinate
+        is more than 32767 steps.
         """
         b, g, h = changes.shape
         flat = (basis_factor(model).T @ changes.reshape(b, g * h)).reshape(b, g, h)
@@ -393,9 +396,11 @@ class StoredInfluence:
         return cls(model_checksum(model), tuple(documents), rounded.astype(np.int16), step)
 
     def of_scores(self, kernel_values: Matrix, model: Model) -> Matrix:  # (m, g, h)
-        """Return the change of each raw score without each document.
+        """Return the change (m, g, h) of each raw score, of h heads, without each document.
 
-        ``kernel_values`` (m, b) are those of the candidates with the basis of the model.
+        ``kernel_values`` (m, b) are those of the candidates with the basis of ``model``, which must
+        be the model of these changes; this is not checked. Products of rounded changes are computed
+        in single precision.
         """
         b, g, h = self.values.shape
         Z = sla.solve_triangular(basis_factor(model), kernel_values.T, lower=True).T

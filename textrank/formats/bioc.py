@@ -407,7 +407,10 @@ class _DocumentBuilder:
 def _build_record(tree: Node, path: str) -> Record:
     """Make a Record of a BioC document; raise ValueError if it is malformed or has no id.
 
-    ``path`` is used in messages. Mentions are [] rather than None if there are no annotations.
+    ``path`` is used in messages. All text is read first, then the annotations of each passage and
+    its sentences, then those of the document, then all relations. A sentence begins at each passage
+    or sentence that has text. Mentions are [] rather than None if there are no annotations;
+    ``data`` has ``concepts`` and ``events`` unless they are empty.
     """
     name = str(tree.get("id") or "")
     if not name:
@@ -593,7 +596,8 @@ def _relation_to_node(name: str, row: dict[str, Any]) -> Node:
 def _node_to_xml(tag: str, tree: Node) -> str:
     """Convert a BioC node to an XML element ``tag``, with children in the order of BioC's DTD.
 
-    The result is one string without line breaks of its own; texts are escaped.
+    The result is one string without line breaks of its own; texts are escaped. Only the keys that
+    BioC defines for ``tag`` are written; missing lists of children count as empty.
     """
     attribute_names = {"annotation": ("id",), "relation": ("id",), "node": ("refid", "role")}
     attribute_names |= {"location": ("offset", "length")}

@@ -651,9 +651,10 @@ class DocBinFile(FileReader):
             yield doc if doc.has_annotation("SENT_START") else sentencizer(doc)
 
     def _docs(self, nlp: Language) -> Iterator[Doc]:
-        """Iterate over the Docs as they are stored.
+        """Iterate over the Docs as they are stored, with the vocabulary of ``nlp``.
 
-        Raises ValueError if the file is damaged or too large.
+        The whole file is in memory. Raises ValueError if it cannot be read, is damaged or too
+        large. Garbage collection is on afterwards if it was before.
         """
         data = read_bytes(self.path, self.limit)
         _check_size(data, self.path, self.limit)
@@ -964,8 +965,8 @@ def _parse_tree(block: _Block, path: str, name: str) -> _Tree:
     """Parse and check a block; ``name`` is the sentence id if no comment gives one.
 
     The line of a multiword token only decides whether a space follows its last word; empty nodes
-    are skipped. Raises ValueError with file and line if a line is malformed or the words do not
-    form a tree.
+    are skipped. A linkage (see ``ConllU``) also gets its links. Raises ValueError with file and
+    line if a line or the comment ``score`` is malformed or the words do not form a tree.
     """
     comments = block.comments
     tree = _Tree(

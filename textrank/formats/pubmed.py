@@ -381,10 +381,11 @@ class JATS(FileReader):
     def _record(self, item: tuple[int, Element]) -> Record:
         """Make a Record of ``(number in the file, article)``, numbered from 1.
 
-        Each non-empty line of the text begins a sentence. ``data`` has the title, year and journal
+        The lines are the title, those of all abstracts and those of the body; empty ones are left
+        out, and each begins a sentence. ``data`` has the title ("" if missing), year and journal
         where given, and ``sections``, a list of ``[heading, first character]``. Citation numbers
-        are removed from the element in place. Raises ValueError if the article has no metadata or
-        no id.
+        are removed from the paragraphs of the element in place. Raises ValueError if the article
+        has no metadata or no id.
         """
         number, article = item
         location = f"{self.path}, article {number}"
@@ -413,7 +414,8 @@ class JATS(FileReader):
 def _get_article_id(meta: Element) -> str:
     """Return the PMC id of an article, else its PMID, DOI or any other id; "" if it has none.
 
-    ``meta`` is its <article-meta>. A PMC id of digits only gets the prefix ``PMC``.
+    ``meta`` is its <article-meta>. An id of the type ``pmc`` that is digits only gets the prefix
+    ``PMC``; of several ids of one type the last counts.
     """
     ids = {c.get("pub-id-type", ""): text_within(c) for c in meta if tag_name(c) == "article-id"}
     id_types = ("pmcid", "pmc", "pmid", "doi", *ids)

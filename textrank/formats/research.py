@@ -215,9 +215,11 @@ class _DocumentBuilder:
         return doc
 
     def _read_sentence(self, sentence: Element, has_tokens: bool) -> None:
-        """Append a sentence: text, entities, and with ``has_tokens`` its tokens.
+        """Append a sentence: text, bound, entities, and with ``has_tokens`` its tokens.
 
-        Raises ValueError if its text is blank or a pair refers to an entity of another sentence.
+        A space separates it from the sentence before; ranges of its entities become those of the
+        document. Pairs are only checked. Raises ValueError if its text is blank or a pair refers to
+        an entity of another sentence.
         """
         text = self._attribute(sentence, "text")
         if not text.strip():
@@ -241,9 +243,10 @@ class _DocumentBuilder:
             self._read_analysis(sentence, text)
 
     def _has_analysis(self, sentences: Sequence[Element]) -> bool:
-        """Return whether any sentence has an analysis.
+        """Return whether any sentence has an element <sentenceanalyses>.
 
-        Raises ValueError if one has but some sentence lacks the tokenization ``self.analysis``.
+        Raises ValueError if one has but some sentence lacks the tokenization ``self.analysis``; the
+        message lists those that it has.
         """
         if not any(s.find("sentenceanalyses") is not None for s in sentences):
             return False
@@ -492,7 +495,9 @@ class _DocumentWriter:
     def _mentions_by_sentence(self) -> dict[int, list[Mention]]:
         """Return the mentions by sentence index; a sentence without mentions has [].
 
-        Raises ValueError if a mention or a pair crosses sentences.
+        The first piece of a mention must begin and its last one end in the same sentence; mentions
+        of a sentence are in the order of ``get_mentions``. Raises ValueError if a mention or a pair
+        crosses sentences.
         """
         sentences = list(self.doc.sents)
         mentions: dict[int, list[Mention]] = {i: [] for i in range(len(sentences))}
@@ -572,7 +577,10 @@ class _DocumentWriter:
     def _analyses(self, sentence: Span) -> Iterator[str]:
         """Iterate over the lines of <sentenceanalyses>: dependencies and tokens.
 
-        Tokens of white space, and dependencies to or from them, are left out.
+        There is one parse, ``<analysis>_parse``, and one tokenization, ``<analysis>``. Token ids
+        are st_1, st_2, … and dependency ids split_1, split_2, …; offsets count characters of the
+        sentence and include the last one. Tokens of white space, and dependencies to or from them,
+        are left out.
         """
         tokens = [token for token in sentence if not token.is_space]
         ids = {token.i: f"st_{number}" for number, token in enumerate(tokens, 1)}
@@ -858,9 +866,11 @@ class PreferenceTable(FileReader):
     def _collect(self) -> dict[str, _Item]:
         """Return all items by id in order of appearance, with their comparisons.
 
-        If items are listed, preferences may only name these. The query of an item is its own, else
-        that of its first preference with one. Raises ValueError for a malformed preference or item,
-        an item that is not listed, is listed twice or is compared with itself, or if there is none.
+        If items are listed, preferences may only name these, and only their listed form counts. The
+        query of an item is its own, else that of its first preference with one. The key of a
+        comparison is ``<path>#<number>``, counted from 0, the same for both its items. Raises
+        ValueError for a malformed preference or item, an item that is not listed, is listed twice
+        or is compared with itself, or if there is none.
         """
         items: dict[str, _Item] = {}
         is_closed = False  # whether preferences may only name listed items
@@ -1329,8 +1339,9 @@ def _build_doc(element: Element, word: str, nlp: Language, location: str) -> Doc
 def _read_context(context: Element) -> tuple[list[str], set[int], tuple[int, int]]:
     """Return the words, the indices of sentence starts, and the token range of the target.
 
-    The range ends exclusively; it is ``(0, 0)`` if the target has no words. Several target elements
-    give one range, from the last word of the first element to the end of the last.
+    Words are those of <wf> and <head> elements, split at white space. The range ends exclusively;
+    it is ``(0, 0)`` if the target has no words. It begins with the last word of the first target
+    element, even if that has several words, and extends to the end of the last one.
     """
     words: list[str] = []
     starts, target = {0}, (0, 0)

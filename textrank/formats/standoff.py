@@ -296,8 +296,9 @@ def write_brat(docs: Iterable[Doc], path: str, *, source: str = "gold") -> None:
     Only relations with a true label are written, since brat cannot express others; ``source`` is
     "gold", or the name of a task whose results the Docs have. Mention ids become T1, T2, … unless
     all have that form already; in that case events, equivalences and attributes, which refer to
-    ids, are written too. File names are percent-encoded ids. The folder is created if needed and
-    changes in one step at the end; other files in it stay.
+    ids, are written too. Concepts are always written, as normalisations. File names are
+    percent-encoded ids. The folder is created if needed and changes in one step at the end; other
+    files in it stay.
 
     Raises ValueError if a Doc has no id or two have the same.
     """
@@ -757,7 +758,7 @@ class EventLink:
     event
         Id of the event.
     cause, theme
-        Ids of the two mentions; for a binding, two themes in text order.
+        Ids of the two mentions; for a binding, two themes in the order of its arguments.
     type
         Value of ``RELATION_TYPES``.
     direction
@@ -782,10 +783,11 @@ def _iter_links(
 ) -> Iterator[EventLink]:
     """Iterate over the pairs that event ``name`` joins.
 
-    These are two themes of a binding or dissociation, and a cause and a theme of any event. A theme
-    that is an event stands for the mentions below it, a cause also for its own causes and
-    instruments (``_find_participants``). ``mention_ids`` are the ids of all mentions. A mention is
-    never paired with itself.
+    These are first every two themes of a binding or dissociation, then each cause with each theme
+    of any event, in the order of the arguments. A theme that is an event stands for the mentions
+    below it, a cause also for its own causes and instruments (``_find_participants``).
+    ``mention_ids`` are the ids of all mentions. A mention is never paired with itself; a pair may
+    come several times. The event must exist and have a type of ``RELATION_TYPES``.
     """
     event = events[name]
     themes = [

@@ -296,7 +296,10 @@ def unpack_arrays(arrays: Mapping[str, Any], name: str = "x") -> Any:
 
 
 def _check_json_list(value: Any) -> list[Any]:
-    """Return ``value`` if it is a list equal to its JSON round trip, else raise ValueError."""
+    """Return ``value`` if it is a list equal to its JSON round trip, else raise ValueError.
+
+    So it must not contain tuples, NaN, or dictionaries with keys that are not strings.
+    """
     try:
         if isinstance(value, list) and json.loads(json.dumps(value)) == value:
             return value

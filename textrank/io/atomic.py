@@ -423,7 +423,7 @@ def _lock_draft(handle: int, path: Path) -> bool:
 def _remove_if_unlocked(path: Path) -> None:
     """Remove a draft (file or folder) unless a living process holds its lock; errors are ignored.
 
-    Without ``flock`` it is always removed.
+    A symbolic link is left alone. Without ``flock`` the draft is always removed.
     """
     handle = -1
     try:
@@ -495,7 +495,8 @@ def swap_paths(first: Path, second: Path) -> bool:
     """Swap the names of two existing paths in one step; return False where the system cannot.
 
     Nothing has changed if it returns False. Uses ``renameat2`` with RENAME_EXCHANGE on Linux and
-    ``renamex_np`` with RENAME_SWAP on macOS.
+    ``renamex_np`` with RENAME_SWAP on macOS. Raises the audit event ``textrank.exchange`` with both
+    paths before.
     """
     sys.audit("textrank.exchange", str(first), str(second))
     names = os.fsencode(first), os.fsencode(second)

@@ -97,7 +97,11 @@ class BoundedStream(io.RawIOBase):
         return self._count(self._stream.readline(max_bytes if not size or size < 0 else size))
 
     def _count(self, data: bytes) -> bytes:
-        """Add ``data`` to both counts and return it; raise ValueError above a limit."""
+        """Add the length of ``data`` to both counts and return ``data``.
+
+        Raises ValueError if more than ``total`` bytes were read in all, or more than ``limit``
+        since the last ``start_item``.
+        """
         self._total_bytes += len(data)
         self._item_bytes += len(data)
         if self._total_bytes > self._total:

@@ -244,7 +244,7 @@ class EUtilities:
         ``name`` is its file name, such as ``esearch.fcgi``, and ``values`` its parameters, sent by
         POST. Raises ValueError if the server refuses, cannot be reached or sends too much. The
         pause is 0.34 s between requests, 0.11 s with an API key. The name of the program, and email
-        and key if given, are added to ``values``.
+        and key if given, are sent too; ``values`` is not changed.
         """
         now = self.clock()
         if now < self._next_request:

@@ -69,12 +69,13 @@ def all_walks(shape: GraphFamily, weights: Matrix, places: Indices, threshold: f
         Vertices between which walks are wanted; a vertex may occur several times.
     threshold
         Weights up to this are set to 0; pairs without a larger one in any graph are dropped.
+        Entries of the inverse up to ``ROUND_OFF`` never count as walks.
 
     Returns
     -------
     Walks
-        Connected pairs of places, sorted by source and target. A place is paired with itself only
-        if its vertex lies on a cycle.
+        Connected pairs of places, sorted by source and target; ``source`` and ``target`` are
+        indices into ``places``. Two places of one vertex are paired only if it lies on a cycle.
     """
     reduction = _find_pass_through(shape.edges, shape.labels.shape[1])
     I = np.eye(reduction.size)  # noqa: E741
@@ -288,9 +289,10 @@ class _PassThrough:
 
 
 def _drop_small(threshold: float, source: Indices, target: Indices, values: Matrix) -> Walks:
-    """Return the walks whose weight exceeds the threshold in at least one graph.
+    """Return the walks whose weight exceeds the threshold in at least one graph, in order.
 
-    ``values`` up to the threshold are set to 0 in place.
+    ``source`` and ``target`` are (m,), ``values`` (g, m); ``values`` up to the threshold are set to
+    0 in place.
     """
     values[values <= threshold] = 0.0
     nonzero = np.flatnonzero(np.any(values, axis=0))
@@ -1254,7 +1256,9 @@ def _build_matrix(
 ) -> RawCSR | sp.csr_array:
     """Return the values of all blocks as a sparse matrix with one row per graph.
 
-    ``columns`` has the column of each value of each block. There must be at least one block.
+    ``columns`` has the column of each value of each block. There must be at least one block. A
+    graph may be in several blocks; its columns are then not sorted, and the result is a SciPy array
+    instead of a ``RawCSR``, as it is for more than 2^31 values.
     """
     members = np.concatenate([block.members for block in blocks])
     order = members.argsort(kind="stable")

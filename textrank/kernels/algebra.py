@@ -125,9 +125,9 @@ class Linear:
 def as_vectors(X: Sequence[Any]) -> Any:
     """Return X as Features, a float CSR matrix or a 2-D float64 array, whichever it is or contains.
 
-    A list of ``Features`` rows is stacked by column name, a list of sparse rows by column index. An
-    empty list gives an array of shape (0, 0). Raises ValueError if X is not a table of rows or
-    holds other objects than numbers.
+    A list of ``Features`` rows is stacked by column name, a list of sparse rows by column index;
+    the first element decides which of these it is. An empty list gives an array of shape (0, 0).
+    Raises ValueError if X is not a table of rows or holds other objects than numbers.
     """
     if isinstance(X, Features):
         return X
@@ -574,6 +574,7 @@ class Normalized:
         """Return ``score(X, question_ids)``: the kernel's scores over the features' length.
 
         Scoring a candidate without features gives 0, or raises ValueError if ``empty`` is "refuse".
+        Raises TypeError if the kernel has no explicit features.
         """
         inner_scorer = compile_scorer(self.kernel, weights)
 
@@ -667,10 +668,10 @@ class OnView:
 
 
 def _named_kernels(kernels: KernelCollection) -> dict[str, Kernel[Any]]:
-    """Return the kernels by name, in order; those of a list are named by their view or class.
+    """Return the kernels by name, in order, as a new dictionary.
 
-    Equal names of a list are numbered from 1. Raises ValueError if there are none or one is not a
-    kernel.
+    Those of a list are named by their view or class, equal names numbered from 1
+    (``_kernel_names``). Raises ValueError if there are none or one is not a kernel.
     """
     if not kernels:
         raise ValueError("kernels must name at least one kernel, got none")
@@ -710,9 +711,10 @@ def _check_degree(degree: int) -> None:
 
 
 def _kernel_names(kernels: Sequence[Kernel[Any]]) -> list[str]:
-    """Return a unique name per kernel, in order: its only view, or else its class.
+    """Return a name per kernel, in order: the only view it looks at, or else its class.
 
-    Equal names are numbered from 1, as in ``Linear_1`` and ``Linear_2``.
+    Equal names are numbered from 1, as in ``Linear_1`` and ``Linear_2``; a name of which there is
+    one only has no number.
     """
     names = [_single_view(kernel) or type(kernel).__name__ for kernel in kernels]
     return [

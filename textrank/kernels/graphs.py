@@ -146,6 +146,10 @@ class AllPathsGraph(ExplicitKernel[LabelledGraph]):
     ) -> Iterator[ManyWalks]:
         """Yield the walks of families, by unrolling where cycles are small, else by an inverse.
 
+        With ``max_length`` all are found by powers. Items are of a group of families and a slice of
+        their graphs (``group_families``), first those that are unrolled (``_can_unroll``). The
+        threshold need not have been applied.
+
         Parameters
         ----------
         families

@@ -92,7 +92,8 @@ class LocalSum(ExplicitKernel[Sequences]):
         """Return a column for each symbol, neighbour and component of the positional matrix.
 
         One row per sequence. Only combinations that occur have a column, named by the component
-        (``"near +1"``), the symbol and its neighbour.
+        (``"near +1"``, for the pivot offset of ``pivoted_cholesky``), the symbol and its neighbour.
+        The symbol itself is its own neighbour at offset 0.
         """
         P = positional_matrix(self.positional, self.window, self.theta)
         R, pivots = pivoted_cholesky(P, 1e-14)
@@ -735,8 +736,9 @@ class Positional:
         """Return a column per pair of word component and position component that occurs in X.
 
         One row per context; a context without words has an empty row. Names are the word (or its
-        component), then the position component. If ``words`` is None each word is its own
-        component.
+        component), then the position component. Columns are sorted by position component, then by
+        word component, in the order of the factors; if ``words`` is None each word of the
+        vocabulary is its own component.
         """
         batch = as_contexts(X)
         distinct, position_index = _unique_positions(batch.positions)
@@ -1037,7 +1039,8 @@ class ContextScorer:
         """Return the ``LinearScores`` of contexts, each by the weights of its question.
 
         ``question_ids`` has one number per candidate, that is per context or row of ``SharedRows``;
-        -1 is an unknown question, which scores 0. Unknown words score 0, but count in ``squares``.
+        -1 is an unknown question, which scores 0. Unknown words, and components that the model
+        lacks, score 0 but count in ``squares``.
         """
         distinct, row_index = split_shared(X)
         batch = distinct if isinstance(distinct, Contexts) else Contexts.concat(list(distinct))

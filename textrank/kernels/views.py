@@ -393,9 +393,9 @@ class IndexedViews:
     def _exponentiate(self, K: Matrix, exponents: Sequence[Exponents], roots: Vector) -> None:
         """Turn the products of the linear views in K, (x, n), into kernel values, in place.
 
-        Adds all Gaussians, divides by the norms of both candidates and takes ``exp(gamma (k -
-        1))``. ``exponents`` has one item per Gaussian view, in order; ``roots`` are the norms of
-        the new candidates, (x,).
+        Adds all Gaussians with weight 1, divides by the norms of both candidates and takes
+        ``exp(gamma (k - 1))``. ``exponents`` has one item per Gaussian view, in order; ``roots``
+        are the norms of the new candidates, (x,). ``EXP_CHUNK_ROWS`` rows are processed at a time.
         """
         gamma = self.kernel.gamma
         left, right = gamma / roots[:, None], 1.0 / self.roots
@@ -925,9 +925,9 @@ class PerQuestionKernel:
     def _shared(self, X: Sequence[Any]) -> tuple[Sequence[Any], Indices | None]:
         """Return the distinct representations and the index of each candidate's, or ``(X, None)``.
 
-        They are found only if all views that the kernel looks at are ``SharedRows`` of the same
-        index, as for several questions about the same words. The first result then has these views
-        only.
+        They are found only if X is a ``MultiView`` and all views that the kernel looks at (see
+        ``_views_of``; at least one) are ``SharedRows`` of equal index, as for several questions
+        about the same words. The first result is then a ``MultiView`` of these views only.
         """
         view_names = _views_of(self.kernel)
         if not isinstance(X, MultiView) or not view_names:

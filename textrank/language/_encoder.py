@@ -114,7 +114,8 @@ class Encoder:
     def from_model(cls, model: Model[Any, Any]) -> Encoder | None:
         """Return the encoder of a Thinc network, or None if the network has another architecture.
 
-        Required are residual layers of window (one word to either side), maxout and layer norm.
+        Required is one residual layer or more, each of a window (one word to either side), a maxout
+        and a layer norm, and nothing else; dropout is ignored.
         """
         leaf_names = [
             node.name for node in model.walk() if not node.layers and node.name != "dropout"
@@ -281,7 +282,10 @@ def fingerprint_params(models: Sequence[Model[Any, Any]]) -> list[float]:
 
 
 def _iter_fingerprints(models: Sequence[Model[Any, Any]]) -> Iterator[float]:
-    """Yield one number per parameter array that is set: the sum of every 997th value."""
+    """Yield one number per parameter array that is set: the sum of every 997th value.
+
+    Arrays come network by network, node by node (``walk``) and in the order of ``param_names``.
+    """
     for model in models:
         for node in model.walk():
             for name in node.param_names:
@@ -356,7 +360,11 @@ class CachedTok2Vec:
     """
 
     def __init__(self, model: Model[Any, Any]) -> None:
-        """Store the layers of a network that ``from_model`` accepts; the cache starts empty."""
+        """Store the layers of a network that ``from_model`` accepts; the cache starts empty.
+
+        Nothing is copied: changed parameters are noticed at the next call, which also builds the
+        encoder.
+        """
         embed, self._encode = model.layers
         self._columns: list[str] = embed.layers[0].attrs["columns"]
         self._embeddings, self._mix = embed.layers[2].layers[0], embed.layers[3].layers[0]
@@ -370,8 +378,8 @@ class CachedTok2Vec:
     def from_model(cls, model: Model[Any, Any]) -> CachedTok2Vec | None:
         """Return the forward pass of a Thinc network, or None if its architecture is another.
 
-        Required are hash embeddings of the attributes in ``_SUPPORTED_COLUMNS`` and an encoder that
-        ``Encoder.from_model`` accepts.
+        Required are hash embeddings of attributes that are all in ``_SUPPORTED_COLUMNS``, and an
+        encoder with padding (attribute ``pad``) that ``Encoder.from_model`` accepts.
         """
         if len(model.layers) != 2 or Encoder.from_model(model.layers[1]) is None:
             return None
@@ -419,8 +427,8 @@ class CachedTok2Vec:
     def _find_rows(self, word_hashes: WordHashes, vocab: Vocab) -> NDArray[np.intp]:
         """Return the cache row of each word.
 
-        Words that are not cached are embedded and added first. Rows index ``_vectors_of_words``;
-        row 0 is padding.
+        A word is identified by both its hashes, ORTH and NORM, together. Words that are not cached
+        are embedded and appended first. Rows index ``_vectors_of_words``; row 0 is padding.
         """
         keys = word_hashes[:, 0] ^ (word_hashes[:, 1] * _HASH_MULTIPLIER)
         distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)

@@ -88,8 +88,8 @@ def word_class(word: str) -> str:
     In this order: "greek" (the name of a letter), "roman", "number" and its digits (at most 3),
     "capital" or "letter" for a single one, "MIXED" or "mixed" with a digit, with or without a
     capital; "other" if it does not begin with a letter (with the sign itself for brackets, commas
-    and the like), "capitals" and its length (at most 6), "inner" with a later capital, "initial" or
-    "lower".
+    and the like), "capitals" and its length (at most 6), "inner" with a later capital, "initial"
+    with a capital in front only, or "lower". The first that applies is returned.
 
     >>> words = ("beta", "IV", "53", "p53", "MAPK", "cdc", "Ras", "GalT", ".")
     >>> [word_class(word) for word in words]
@@ -200,7 +200,10 @@ class WordTable:
         return _find_last(self._keys, hash_text(fold_digits(word)))
 
     def vectors(self, rows: NDArray[np.intp]) -> NDArray[np.float32]:
-        """Return the (rows, width) float32 vectors of these rows; zeros for -1."""
+        """Return the vectors of words, given their rows (``find_row``), (n, width) as float32.
+
+        Row -1 gives zeros; in a table without words every row does.
+        """
         table: NDArray[np.int8] = self.arrays["vectors"]
         if not len(table):
             return np.zeros((len(rows), table.shape[1]), dtype=np.float32)
@@ -232,8 +235,9 @@ class WordTable:
         """Return the lists that contain a word, as a string code, and its name level.
 
         The code is a number of three bits, one per list, with the prefix ``i`` if only the word in
-        other case is listed. Both are 0 for an unknown word. ``lower`` is the word in lower case;
-        ``caseless`` words are looked up by it only.
+        other case is listed. The level is always that of the word as written, 0 if only another
+        case is known; both are 0 for an unknown word. ``lower`` is the word in lower case;
+        ``caseless`` words are looked up by it only, for lists and level.
         """
         folded_code = self._lookup_code("lower", lower)
         if caseless:
@@ -302,7 +306,9 @@ def _unigram_templates() -> list[Template]:
 def _conjunction_templates() -> list[Template]:
     """Return the templates of several words, or of several views of one.
 
-    In ``lines`` a template is written as views with signed offsets ("kind-1 kind+0"). Trained
+    For the word with the one before it, then with the one after it, these are each of
+    ``_PAIRED_VIEWS`` of both words and four pairs of different views; after them come those of
+    ``lines``, where a template is written as views with signed offsets ("kind-1 kind+0"). Trained
     weights depend on the order: a template's number follows from its index.
     """
     templates: list[Template] = []
@@ -408,8 +414,9 @@ def conjunction_rows(columns: Sequence[Hashes], codes: Hashes) -> Iterator[NDArr
 
     Positions are all words but the first and last ``MAX_OFFSET``. ``columns`` has the views of
     ``CONJUNCTION_VIEWS``, one array each along all words; ``codes`` (words,) say whether a space is
-    before and after a word and whether it is in brackets (``join_codes``). The templates that
-    combine a view with the code come last.
+    before and after a word and whether it is in brackets (``join_codes``). After
+    ``CONJUNCTION_TEMPLATES`` come those with the code: each of ``_BRACKET_VIEWS`` of the word, then
+    the kinds of the words before and after it together.
     """
     stop = len(codes) - MAX_OFFSET
     views = {
@@ -462,7 +469,11 @@ class WeightTable:
         return cls(np.rint(weights / scales).astype(np.int8), scales.astype(np.float32))
 
     def pack(self) -> dict[str, Any]:
-        """Return the table as stored in a model; contiguous columns compress better."""
+        """Return the table as stored in a model: ``table`` and ``scales``.
+
+        ``table`` is the zlib-compressed bytes of the weights column by column, which compress
+        better than rows.
+        """
         return {"table": zlib.compress(self.weights.T.tobytes(), 9), "scales": self.scales}
 
     @classmethod
@@ -699,7 +710,8 @@ class _WordBatch:
         The code is 1, plus 1 without space before, plus 2 without space after, plus 4 inside
         brackets of its sentence. ``traits`` (words,) are bit sets of ``_compute_traits``,
         ``starts`` the first words of sentences. The first word of each Doc counts as having space
-        before it.
+        before it. A closing bracket without an opening one in its sentence makes the next opening
+        one of the sentence count for nothing (unlike in the function ``join_codes``).
         """
         has_space_before = np.append(True, self.spaces[:-1])
         nonempty = self.lengths[self.lengths > 0]
@@ -756,7 +768,8 @@ class _WordCache:
         """Allocate the arrays, each with the padding row 0 and room for MAX_CACHED_WORDS.
 
         ``width`` is that of the embeddings; words are looked up in ``table`` and scored by
-        ``evidence``.
+        ``evidence``. Padding is all zeros (vector row -1), except for its unigram scores, which are
+        those of an empty word whose views are all 0.
         """
         self.table, self.evidence = table, evidence
         self.rows: dict[int, int] = {}
@@ -807,7 +820,7 @@ class _ForwardPass:
     """Forward function of the network, with its word cache."""
 
     def __init__(self) -> None:
-        """Start with an empty cache."""
+        """Start with an empty cache; tables and encoder are built at the first call."""
         self._cache: _WordCache | None = None
         self._fingerprint: tuple[Any, ...] = ()
         self._trait_cache: dict[int, int] = {}
@@ -905,7 +918,9 @@ class _ForwardPass:
     ) -> tuple[_WordCache, Ints]:
         """Return the cache and the row of each word in it, after adding words that are not cached.
 
-        The cache is cleared first if it would grow beyond ``MAX_CACHED_WORDS``.
+        A word has separate rows with and without case (``is_caseless``, one flag per word). The
+        cache is cleared first if it would grow beyond ``MAX_CACHED_WORDS``. ``strings`` must know
+        the words.
         """
         keys = np.where(is_caseless, batch.keys ^ _CASELESS_KEY, batch.keys)
         distinct, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
@@ -975,7 +990,8 @@ def _train_context(
 
     ``positions`` are those of the words in the padded sequence ``order`` of cache rows; the vectors
     (words, width) are of these words. Each distinct word is embedded once, by the network as it is
-    now; the callback takes the gradients of each Doc and adds to those of all layers.
+    now; the callback takes the gradients of each Doc and adds to those of all layers. The vectors
+    of the word table and the linear tag scores are not trained.
     """
     tables, mix, encode = model.layers
     distinct, inverse = np.unique(order[positions], return_inverse=True)

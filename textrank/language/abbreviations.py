@@ -220,7 +220,8 @@ class _WordText:
         The bracket's words are ``start:end``, at least two. The long form is all of them up to a
         semicolon; it must match the short form from its first word on (``_find_long_form``) and
         have at most ``_max_long_form_words``. The short form is the run of words without gaps
-        before the bracket; it must have a capital. None if any of this does not hold.
+        before the bracket; it must pass ``_is_short_form`` and have a capital. None if any of this
+        does not hold.
         """
         short_start = start - 2
         while short_start > 0 and not self.has_gap_after[short_start - 1]:
@@ -294,8 +295,9 @@ def _is_short_form(text: str) -> bool:
     """Return whether the length and characters of a text are those of a short form.
 
     It must have ``MIN_SHORT_CHARACTERS`` to ``MAX_SHORT_CHARACTERS`` characters, one or two words
-    and a letter, begin with a letter or digit, have none of ``=<>%:`` and not begin with a word
-    such as "see" or "Fig". Without capital and digit it may have at most ``_MAX_LOWER_CHARACTERS``.
+    and a letter, begin with a letter or digit, have none of ``=<>%:`` and not begin with the word
+    see, Fig, data, and, or, both, range or pH. Without capital and digit it may have at most
+    ``_MAX_LOWER_CHARACTERS``.
     """
     return (
         MIN_SHORT_CHARACTERS <= len(text) <= MAX_SHORT_CHARACTERS
@@ -395,8 +397,9 @@ def find_long_forms(text: str) -> dict[str, str]:
 def _find_preceding_long_form(short: str, before: str) -> str:
     """Return the long form of ``short`` that the text ``before`` ends with, or an empty string.
 
-    Only the last sentence of ``before`` is searched. The long form must have more characters than
-    ``short`` and must not contain it as a word.
+    Only the last ``_max_long_form_words`` words are searched, and only after the last full stop,
+    colon or semicolon that white space follows. Letters must match as in ``_match_letters``; the
+    long form must have more characters than ``short`` and must not contain it as a word.
     """
     sentence = re.split(r"[.;:]\s", before.rstrip())[-1]
     words = list(re.finditer(r"\S+", sentence))[-_max_long_form_words(short) :]

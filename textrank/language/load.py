@@ -154,8 +154,10 @@ def model_path(name: str = SHIPPED_PIPELINE) -> Path:
 def _load_pipeline(name: str | Path) -> Language:
     """Register our components, then load a pipeline by name or path.
 
-    Raises ValueError, with the fix, if the name is neither a folder with a ``config.cfg`` nor an
-    installed spaCy model package, or if the pipeline cannot be read.
+    The name of the shipped pipeline stands for its folder, whether or not a package of this name is
+    installed; no component is added to it. Raises ValueError, with the fix, if the name is neither
+    a folder with a ``config.cfg`` nor an installed spaCy model package, or if the pipeline cannot
+    be read.
     """
     register_components()
     if name == SHIPPED_PIPELINE:

@@ -190,10 +190,11 @@ class Morphology:
         """Return the (POS, MORPH, LEMMA) values of a word, and its lemma as a string.
 
         Takes the string-store hashes of word, Penn tag and dependency label. The word is normalised
-        (``normalize_token``) before its lemma is looked up. The returned string is "" if the lemma
-        is the word itself. An unknown tag gives part of speech X, a missing tag none. The label
-        only tells the auxiliaries "have" and "do" (aux, auxpass) from verbs, and subordinating
-        conjunctions (mark) from prepositions; "be" is always an auxiliary.
+        (``normalize_token``, unless that leaves nothing) before its lemma is looked up, and the
+        lemma is added to the string store. The returned string is "" if the lemma is the word
+        itself. An unknown tag gives part of speech X, a missing tag none. The label only tells the
+        auxiliaries "have" and "do" (aux, auxpass) from verbs, and subordinating conjunctions (mark)
+        from prepositions; "be" is always an auxiliary.
         """
         strings = self.vocab.strings
         word, tag_name = normalize_token(strings[orth]) or strings[orth], strings[tag]
@@ -211,9 +212,10 @@ class Morphology:
 
         Singular proper nouns (NNP), white space (_SP) and words without a tag are returned
         unchanged. All other lemmas are in lower case. The first of these that applies is returned:
-        the base of "be", "have" and "do", a learned exception or clitic ("n't": "not"), the word
-        itself if its tag is that of a base form or not of a noun, verb, adjective or adverb, the
-        table of irregular forms, and the word without its regular ending.
+        with the tag of a verb, the base of "be", "have" and "do"; with MD, RB or POS, that of a
+        clitic ("n't": "not"); a learned exception of this word and tag; the word itself if its tag
+        is that of a base form or not of a noun, verb, adjective or adverb; the entry in the table
+        of irregular forms; and the word without its regular ending (``_find_base_form``).
 
         >>> import spacy
         >>> Morphology(spacy.blank("en").vocab).lemmatize("proteases", "NNS")
@@ -316,7 +318,8 @@ def _generate_base_forms(word: str, word_class: str) -> Iterable[str]:
     Endings of nouns are ``_NOUN_ENDINGS`` and -men, of verbs -ing, -ed, -es and -s, of adjectives
     and adverbs -er and -est. For each ending other than a noun's, the stem is yielded with y for a
     final i (not after -ing), without a doubled consonant other than l, s, f and z, as it is, and
-    with e; after -s only as it is. Yields nothing if the word has no regular ending.
+    with e; after -s only as it is. At least two letters must be left before an ending, except
+    -men. Yields nothing if the word has no regular ending.
     """
     if word_class == "noun":
         for ending, base in _NOUN_ENDINGS:

@@ -100,7 +100,8 @@ class KindRecognizer(NameRecognizer):
         """Return the predicted names of each Doc with the emission scores of its words.
 
         Paragraphs are decoded separately. Names are token ranges in text order, without overlap;
-        those without letter or digit are dropped. The Docs are not changed.
+        those without letter or digit are dropped. Scores are not divided by the temperature; they
+        have shape (0, 1) for all Docs if none has a word. The Docs are not changed.
         """
         docs = list(docs)
         normalized = [normalize_words(doc, transliterate=True) for doc in docs]
@@ -132,9 +133,10 @@ class KindRecognizer(NameRecognizer):
         Predicted names are split at verbs, and symbols beside verbs are added
         (``_find_arguments``); the result is cleaned up by ``fix_spans`` and ``repair_boundaries``.
         Scores are averaged over mentions of the same name (``_pool_by_name``) and divided by
-        ``temperature``. The label of a name is its most probable kind; all probabilities are stored
-        in ``doc.user_data`` for the extension attributes. A Doc that already has the group is
-        skipped; a Doc without names gets an empty group.
+        ``temperature``. The label of a name is its most probable kind, even if ``NOT_A_NAME`` is
+        more probable; all probabilities are stored in ``doc.user_data`` for the extension
+        attributes. A Doc that already has the group is skipped; a Doc without names gets an empty
+        group.
         """
         transitions = self._transitions()
         for doc, prediction in zip(docs, predictions, strict=True):
@@ -177,8 +179,10 @@ class KindRecognizer(NameRecognizer):
 
         In "Caspase-8 cleaves BID" only the verb tells the symbol from an ordinary abbreviation.
         Symbols are single words of three to eight capitals and digits, a capital first, directly
-        before the verb or after it ("with" or "to" may be between). The result, token ranges in
-        text order, does not overlap the names of ``prediction``. The temperature is not applied.
+        before one of ``_INTERACTION_VERBS`` or after it ("with" or "to" may be between). The
+        probability is that of any kind, from the emission scores of ``prediction`` and
+        ``transitions``. The result, token ranges in text order, does not overlap the names of
+        ``prediction``. The temperature is not applied.
         """
         verbs = [n for n, word in enumerate(words.words) if word in _INTERACTION_VERBS]
         if not verbs:
@@ -226,11 +230,13 @@ _GENERIC_WORDS = frozenset(_GENERIC_NAMES.split())
 def repair_boundaries(doc: Doc, words: WordSpans, spans: Sequence[TokenRange]) -> list[TokenRange]:
     """Join names that were cut and drop names of generic words only; return sorted ranges.
 
-    ``spans`` are sorted and disjoint, and so is the result. A name is extended by a one-word name
-    in brackets that follows without a gap, as in "p27(Kip1)", and by a numbered part between
-    commas, as in "interleukin-1 receptor, type I,". Names such as "receptor protein" are dropped.
-    Modifiers before a name and the "protein" that such a name ends with are cut off: "mutant
-    huntingtin protein" names huntingtin. Each range must begin and end with a word.
+    ``spans`` are sorted and disjoint, and so is the result. Modifiers before a name and the
+    "protein" that such a name ends with are cut off (``_trim_modifiers``): "mutant huntingtin
+    protein" names huntingtin. Names of ``_GENERIC_WORDS`` only, such as "receptor protein", are
+    dropped. A name is extended by another one-word name of ``spans`` in round brackets that follows
+    without gaps, as in "p27(Kip1)", and else by a numbered part after a comma, as in "interleukin-1
+    receptor, type I," (``_is_numbered_part``). Names that an extension reaches are left out. Each
+    range must begin and end with a word.
     """
     starts = {words.word_of_token[start] for start, _ in spans}
     repaired: list[TokenRange] = []
@@ -292,8 +298,9 @@ def _split_at_verbs(
 ) -> list[TokenRange]:
     """Return the parts of a name between verbs such as "binds"; the name itself if it has none.
 
-    Takes and returns token ranges, in order; empty parts are left out. A part that ends with its
-    abbreviation in brackets is cut after the long form.
+    Verbs are ``_FINITE_VERBS``, in lower case only. Takes and returns token ranges, in order; empty
+    parts are left out. A part that ends with the bracket after a short form of ``abbreviations`` is
+    cut after the long form.
     """
     verbs = [
         i
@@ -315,8 +322,9 @@ def _split_at_verbs(
 def _is_numbered_part(following: Sequence[str]) -> bool:
     """Return whether the words after a name are such as ", type I" and end the noun phrase.
 
-    ``following`` are the next four words, fewer at the end of the text. The phrase goes on if the
-    fourth begins with a letter or digit, as in "laminin 1, type IV collagen".
+    ``following`` are the next four words, fewer at the end of the text: a comma, one of
+    ``_NUMBERED_PARTS``, a ``_NUMERAL``, and a word that does not begin with a letter or digit, or
+    the end of the text. Otherwise the phrase goes on, as in "laminin 1, type IV collagen".
     """
     if len(following) < 3 or following[0] != "," or following[1] not in _NUMBERED_PARTS:
         return False
@@ -436,8 +444,9 @@ def _find_owner(span: Span) -> Span | None:
     """Return the Span of the name that a domain belongs to, ``span._.textrank_part_of``.
 
     It is the next name of the group ``entities`` after the domain, joined by a phrase such as "of"
-    or "in human", else the name before it, joined by a blank, hyphen or "'s". Other domains are
-    skipped. None if neither fits or the span is not a DOMAIN.
+    or "in human", else the last name before it, joined by a blank, hyphen or "'s" (and words such
+    as "catalytic"). Only the nearest name on each side is tried; other domains are skipped. None if
+    neither fits or the span is not a DOMAIN.
     """
     if span.label_ != DOMAIN:
         return None

@@ -383,8 +383,9 @@ def fix_spans(
     ``spans`` and the result are token ranges (start, exclusive end); the result does not overlap.
     Spans lose punctuation at their edges and unbalanced brackets, and are dropped if no letter or
     digit is left or if they overlap an earlier one. An abbreviation follows its long form: it is
-    added if that is a name, and removed everywhere if that clearly is not. A name that is predicted
-    at least as often as it is missed is added wherever it occurs. ``abbreviations`` are those of
+    added if that is a name, and removed everywhere if that clearly is not
+    (``_apply_abbreviations``). A name that is predicted at least as often as it is missed is then
+    added wherever it occurs (``WordSpans.find_missed``). ``abbreviations`` are those of
     ``find_abbreviations`` and ``words`` those of the Doc; both are computed if they are None. The
     Doc is not changed. Time grows with the length of the text, and with the number of spans times
     that of abbreviations.
@@ -512,7 +513,9 @@ _NAME_LIKE = re.compile(r".*[A-Z0-9]")
 def trim_span(doc: Doc, start: int, end: int) -> TokenRange:
     """Trim words such as "human" and "gene" from the edges of a name; return its new token range.
 
-    A word is kept if the word next to it is an ordinary one (without capital or digit), as in
+    ``start`` and ``end`` are token indices. The last word is removed while it is one of
+    ``_TRIMMED_LAST``, then the first while it is one of ``_TRIMMED_FIRST``, both in any case. A
+    word is kept if the word next to it is an ordinary one (without capital or digit), as in
     "retinol binding protein". At least one token is left; an empty range is returned as it is.
 
     >>> import spacy
@@ -635,7 +638,10 @@ class NameRecognizer(TrainablePipe):  # type: ignore[misc]  # compiled, without 
     def __init__(
         self, vocab: Vocab, model: TagNetwork, name: str, *, scorer: Callable[..., Any] | None
     ) -> None:
-        """Take the network; labels are set by ``initialize`` or loaded."""
+        """Take the network; there are no labels until ``initialize`` or loading sets them.
+
+        ``scorer`` is what ``nlp.evaluate`` calls with the examples; None for none.
+        """
         super().__init__(vocab, model, name, labels=[])
         self.scorer = scorer
 

@@ -126,11 +126,12 @@ class NormalizedText(NamedTuple):
 def normalize_text(text: str) -> NormalizedText | None:
     """Return the normalised text with its alignment; None if nothing needs normalising.
 
-    Markup is removed (a block tag becomes a space), entities are decoded, invisible characters and
-    superscript citations are removed, control characters become spaces, and superscript or
-    subscript characters plain ones. Of a hyphen at a line end, hyphen and line break are removed if
-    the joined word occurs elsewhere in the text, otherwise only the line break. Other white space
-    is kept as it is, since it never belongs to a token. Linear in the length of the text.
+    Markup is removed (a block tag becomes a space), entities are decoded, invisible characters (and
+    ®, ™ and ©) and superscript citations are removed (``_normalize_match``), control characters
+    become spaces, and superscript or subscript characters plain ones. Of a hyphen at a line end,
+    hyphen and line break are removed if the joined word occurs elsewhere in the text, otherwise
+    only the line break. Other white space is kept as it is, since it never belongs to a token.
+    Linear in the length of the text.
 
     >>> normalize_text("<b>p<sub>53</sub></b> &amp; TNF-&alpha;").text
     'p53 & TNF-α'
@@ -276,9 +277,10 @@ def find_tags(text: str) -> Iterator[re.Match[str]]:
 def normalize_token(word: str) -> str:
     """Return the normalised form of a token; empty for white space, markup and control characters.
 
-    Tags, white space, invisible characters and hyphens at line ends are removed, entities are
-    decoded, and compatibility characters such as ligatures are replaced by plain ones (NFKC). The
-    result for a superscript citation is empty too.
+    Tags, white space, control and invisible characters (with ®, ™ and ©) and hyphens at line ends
+    are removed, entities are decoded, and compatibility characters such as ligatures are replaced
+    by plain ones (NFKC). The result for a token that is exactly a superscript citation is empty
+    too.
 
     >>> normalize_token("p</i>53"), normalize_token("&alpha;"), normalize_token("<b>")
     ('p53', 'α', '')
@@ -876,7 +878,9 @@ def store_retokenized(doc: Doc, retokenized: Doc) -> None:
 
     ``retokenized`` must be parsed; its words, tags, arcs, entities (``spans["entities"]``) and
     discontinuous entities (``pieces``) are stored as plain values, so that the Doc can be
-    serialised. A tokenization stored earlier is replaced.
+    serialised: ``words``, ``spaces``, ``tags``, ``heads`` (token indices) and ``deps`` with one
+    entry per token, ``names`` as [start, end, label, id], and ``pieces``. A tokenization stored
+    earlier is replaced.
     """
     spans = retokenized.spans.get("entities", ())
     doc.user_data[RETOKENIZED_KEY] = {

@@ -152,8 +152,9 @@ class _WordSequence:
     def candidate_boundaries(self) -> Iterator[int]:
         """Yield, in order, the index of each word at which a sentence may begin.
 
-        The first word of the Doc is left out. These follow a full stop or a layout break, or are
-        sure first words (``_begins_without_stop``).
+        The first word of the Doc is left out. These follow a layout break, a word that ends with a
+        full stop or is one of ``_STOPS`` (closing brackets and quotes may be between), or are sure
+        first words (``_begins_without_stop``).
         """
         after_stop = False  # the word before is a full stop, or closes a bracket or quote after one
         for n, word in enumerate(self.words):
@@ -181,7 +182,8 @@ class _WordSequence:
         """Return whether word ``n`` begins a sentence although no full stop precedes it.
 
         ``n`` is at least 1. It does if it is a sure first word such as "This", a lower-case word
-        follows, and the word before it is an ordinary word that needs no complement.
+        follows, and the word before it is two or more letters and nothing else, no sentence opener,
+        and none that needs a complement (``_UNFINISHED_LINE``). False for the last word.
         """
         if self.words[n] not in _OPENERS_WITHOUT_STOP or n + 1 == len(self.words):
             return False
@@ -216,8 +218,8 @@ class _WordSequence:
         """Return whether word ``n`` can be the first of a sentence.
 
         A plain lower-case word cannot, nor can closing punctuation. Not plain are words with
-        capitals, digits or non-ASCII letters, words before a hyphen, and enumerators such as "a" in
-        "(a)".
+        capitals, digits or non-ASCII letters, words before a hyphen, and enumerators, that is, one
+        or two characters before ")", as in "(a)".
         """
         word = self.words[n]
         if word in _CLOSERS or word[0] in ",;:/=<>%)]}":
@@ -262,7 +264,7 @@ def _find_layout_breaks(
 
     ``token_indices`` are the tokens of the words, ``token_offsets`` the character offsets of all
     tokens. A blank line, a form feed or a paragraph tag always ends a sentence; a single line end
-    does if the line below begins a new sentence (``_starts_sentence``).
+    does if the line of the word below begins a new sentence by its layout (``_LineStarts``).
     """
     text = doc.text
     gaps = np.flatnonzero(np.diff(token_indices) > 1) + 1
@@ -350,10 +352,11 @@ def _find_new_lines_in_block(lines: Sequence[str]) -> Iterator[int]:
 
 
 def _is_table(lines: Sequence[str]) -> bool:
-    """Return whether more than half of the lines have the same number of cell separators.
+    """Return whether more than half of the lines have the same number of cell separators, not 0.
 
-    Separators are tabs, three or more spaces, or vertical bars. ``lines`` must not be empty; a
-    single line is never a table.
+    Separators are runs of tabs, runs of three or more spaces, or vertical bars; each kind is
+    counted alone, and those at the ends of a line do not count, except for bars. ``lines`` must not
+    be empty; a single line is never a table.
     """
     for separator, pattern in (("\t", r"\t+"), ("   ", r" {3,}"), ("|", r"\|")):
         counts = [len(re.findall(pattern, x.strip())) if separator in x else 0 for x in lines]
@@ -632,8 +635,8 @@ class BioTokenizer:
 def _split_final_stop(tokens: list[str]) -> None:
     """Split the full stop off an abbreviation that ends the text (``of type B.``), in place.
 
-    ``tokens`` must contain a token that is not white space. Dots alone, abbreviations such as
-    "U.S." and tokens with a slash stay whole.
+    The last token that is not white space is split; there must be one. Dots alone, single
+    characters with a stop each ("U.S.") and tokens with a slash stay whole.
     """
     index = len(tokens) - (2 if tokens[-1].isspace() else 1)
     last = tokens[index]

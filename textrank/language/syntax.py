@@ -904,9 +904,9 @@ class ParserStates:
         Bits: shift 1, reduce 2, left and right arcs 4, break 8. A word is shifted onto an empty
         stack; onto another one if it is not the last, begins no sentence and was not put back by a
         reduction. Reducing needs a word on the stack, arcs a word on stack and buffer of which the
-        latter begins no sentence. The last word of a stack is not reduced if the next word
-        certainly continues its sentence. A break is legal before the next word of the text if its
-        boundary is undecided.
+        latter begins no sentence. The last word of a stack is not reduced if the front of the
+        buffer is known to continue its sentence (``sent_start`` is -1). A break is legal if the
+        second word of the buffer follows the front in the text and its boundary is undecided (0).
         """
         stack_top, buffer_front, missing = self.stack_top, self.buffer_front, self.missing
         front_start, next_start = self.sent_start[buffer_front], self.sent_start[second_in_buffer]
@@ -929,8 +929,11 @@ class ParserStates:
         """Apply one transition to each state, in place.
 
         ``moves`` are the transitions, ``NO_MOVE`` for none, and ``chosen`` the classes, which are
-        stored as labels of the arcs. A word that is reduced without having a head returns to the
-        buffer unless it is alone on its stack. All arguments have one entry per state.
+        stored as labels of the arcs. A shift pushes the front of the buffer; a right arc makes it
+        the child of the top of the stack first. A left arc makes the top the child of the front and
+        pops it; a reduction only pops it. A word that is reduced without having a head returns to
+        the buffer unless it is alone on its stack. A break moves nothing but makes the second word
+        of the buffer begin a sentence. All arguments have one entry per state.
         """
         stack_top, buffer_front = self.stack_top, self.buffer_front
         right_arcs, left_arcs = np.flatnonzero(moves == RIGHT), np.flatnonzero(moves == LEFT)
@@ -1079,7 +1082,8 @@ class _EnsembleStates(ParserStates):
         """Apply the best legal transitions until all members have parsed all sentences, in place.
 
         ``table`` has the word tables of all members, one below the other, or a single one if
-        ``shares_table``. Results are in ``head`` and ``label``; ``arcs`` returns them.
+        ``shares_table``; ``table_offset`` is set accordingly. A member that has finished a sentence
+        makes no more moves in it. Results are in ``head`` and ``label``; ``arcs`` returns them.
         """
         self.table_offset = (
             N_STATE_WORDS * (self.missing - self.block_size + 1)

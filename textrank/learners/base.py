@@ -495,8 +495,8 @@ def check_folds(folds: Any, groups: Indices) -> Indices:
 def _check_symmetric(K: Matrix, block: int = 128) -> None:
     """Raise ValueError if ``K`` is not symmetric or has a negative diagonal or 2 x 2 minor.
 
-    Differences up to 1e-8 of the largest diagonal entry are tolerated. ``block`` is the number of
-    rows that are checked at once.
+    Differences up to 1e-8 of the largest diagonal entry are tolerated (up to 1e-8 if all are 0),
+    but no negative diagonal entry. ``block`` is the number of rows that are checked at once.
     """
     diagonal = K.diagonal()
     if diagonal.min() < 0:

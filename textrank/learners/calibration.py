@@ -168,9 +168,9 @@ class Heads:
         return np.stack(columns, axis=1)
 
     def _corrections(self, scores: Matrix) -> Vector:
-        """Return the column of corrections (m,), zeros if there is none.
+        """Return the corrections (m,): the column of ``scores`` after those of the heads.
 
-        It is the column of ``scores`` after those of the heads.
+        Zeros if there is none.
         """
         return np.asarray(scores[:, len(self.names) :].sum(axis=1))
 
@@ -243,9 +243,11 @@ def fit_logistic(Z: Matrix, targets: Vector, ridge: Vector, start: Vector | None
 
     Minimises the log loss of ``targets`` (n,), which are probabilities, plus
     ``(ridge * w**2).sum() / 2``. ``Z`` (n, d) has a column of ones if a constant is wanted. Starts
-    at ``start``, by default at zero. A step that does not lower the penalised loss is halved, so
-    the fit also converges for candidates that are almost separable. Ends after
-    ``MAX_NEWTON_STEPS`` at the latest, without a warning. ``start`` is not changed.
+    at ``start``, by default at zero. A step that raises the penalised loss is halved until it does
+    not or is below ``MIN_STEP``, so the fit also converges for candidates that are almost
+    separable. Ends when no weight moves by ``MIN_STEP``, or after ``MAX_NEWTON_STEPS``, without a
+    warning. ``MIN_RIDGE`` only keeps each step solvable: a ridge of 0 penalises nothing. ``start``
+    is not changed.
     """
 
     def loss(w: Vector) -> float:
@@ -280,8 +282,8 @@ def fit_temperature(
     smoothed as Platt (1999) does: of ``k`` classes, a sample of one with ``N`` samples counts as
     that class with probability ``(N + 1) / (N + k)`` and as each other with ``1 / (N + k)``. So
     classes that are separated perfectly do not get probabilities of 0 and 1. The result is limited
-    to between ``exp(-8)`` and ``exp(5)`` times the largest absolute logit; the upper end stands
-    for logits that are no better than chance.
+    to between ``exp(-8)`` and ``exp(5)`` times the largest absolute logit (times 1 if all are 0);
+    the upper end stands for logits that are no better than chance.
 
     >>> logits = np.array([[9.0, 0.0], [0.0, 9.0], [9.0, 0.0]])
     >>> fit_temperature(logits, np.array([0, 1, 1])) > 1  # overconfident: one of three is wrong
@@ -370,7 +372,7 @@ class ConformalPredictor:
 
         As a negative: the share of held-out negatives with a score at least as high; as a positive:
         of positives with a score at most as high; the candidate itself is counted in both. Scores
-        that are equal up to the tolerance of ties count as no better.
+        that are tied count as no better; the tolerance is ``tie_tolerance`` of all held-out scores.
         """
         s = np.asarray(scores, dtype=np.float64)
         tie = tie_tolerance(np.concatenate([self.negative, self.positive]))
@@ -395,9 +397,12 @@ def exact_p_values(
 ) -> Matrix:  # (m, 2)
     """Return p-values (m, 2), as negative and as positive, by full conformal prediction with RLS.
 
-    RLS is trained with each new candidate and each label. With the new candidate in, every
-    candidate is scored by leave-one-out, all in closed form: ``v = G k``,
-    ``s = k(x, x) + alpha - k'v``, ``G_jj + v_j^2 / s`` and ``a_j - v_j (y - f) / s``. Valid for any
+    RLS is trained with each new candidate ``x`` and each label ``y`` of it, and then every
+    candidate is scored by leave-one-out. A p-value is the share of the candidates of the label, the
+    new one included, whose held-out score agrees with that label no better than that of ``x``.
+    All in closed form: with ``G = (K + alpha I)^-1``, ``a = G y``, the kernel values ``k`` of
+    ``x``, ``v = G k``, ``f = k'a`` and ``s = k(x, x) + alpha - k'v``, the inverse has the new
+    diagonal ``G_jj + v_j^2 / s`` and the coefficients are ``a_j - v_j (y - f) / s``. Valid for any
     number of candidates, if they are exchangeable; O(n) per label after one product.
 
     ``K`` (n, n) and ``y`` (n,) are the training data (a label above 0 is positive), ``cross`` (m,

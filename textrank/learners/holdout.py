@@ -150,11 +150,14 @@ def heldout_ill_conditioned(
 ) -> Iterator[tuple[Indices, Matrix]]:
     """Yield rows (b, h) of groups and held-out scores (b, a, h, p), where alpha is round-off.
 
-    For eigenvalues so large; otherwise like ``heldout_all_alphas``. ``Y`` (n, p) are labels,
-    ``alphas`` (a,) regularisation values. ``G`` is the sum of ``(I - QQ') / alpha`` and ``Q (w +
-    alpha)^-1 Q'``. If only one group has some feature, the first part is zero in some direction but
-    for round-off, which would hide the second. So the parts are computed apart, and that round-off
-    is set to zero. An infinite eigenvalue means a direction that is not penalised.
+    That is, for eigenvalues ``w`` so large that alpha is round-off of them; the order of groups is
+    that of ``heldout_all_alphas``. ``spectrum`` has ``w`` and the eigenvectors ``Q``, ``Y`` (n, p)
+    are labels, ``alphas`` (a,) regularisation values. ``G = (K + alpha I)^-1`` is the sum of
+    ``(I - QQ') / alpha`` and ``Q (w + alpha)^-1 Q'``. If only one group has some feature, the first
+    part is zero in some direction but for round-off, which would hide the second. So the parts are
+    computed apart, and eigenvalues of ``I - QQ'`` on a group up to ``MIN_FREE_SHARE`` are set to
+    zero. An infinite eigenvalue means a direction that is not penalised. Raises ValueError if a
+    block is singular all the same.
     """
     Z = spectrum.Q.T @ Y
     rest = Y - spectrum.Q @ Z
@@ -480,7 +483,8 @@ def nested_by_inverse_multi(
     ``K`` (n, n) is a Gram matrix, ``documents`` (n,) what is held out together, ``partitions`` fold
     numbers (n,), ``weights`` (n,) sample weights (None: all 1), and scores are ``readout`` times
     the coefficients (None: ``K`` times them). Returns one list per column, with one result per
-    partition. Raises ValueError if a document is in two folds.
+    partition. Raises ValueError if a document is in two folds, a partition has only one fold, or
+    ``K`` is not positive semidefinite.
     """
     checked = [check_folds(folds, documents) for folds in partitions]
     results = [[empty_nested_scores(alphas, folds) for folds in checked] for _ in Y.T]
@@ -647,8 +651,10 @@ def find_changes(
 
     Parameters
     ----------
-    data
-        Gram matrix or features that the model was trained on.
+    learner
+        Any learner; only an ``InfluenceLearner`` offers changes.
+    data, targets
+        Gram matrix or features that the model was trained on, and its targets.
     alpha
         Regularisation of the model.
     names
@@ -658,8 +664,9 @@ def find_changes(
     Returns
     -------
     changes : GroupChanges or None
-        None if the learner offers none, if there is a choice of kernels, or if the changes of
-        candidates would take more than ``MAX_INFLUENCE_VALUES`` numbers.
+        Columns in the order of the sorted group numbers. None if the learner offers none, if there
+        is a choice of kernels, or if groups times candidates times heads are more than
+        ``MAX_INFLUENCE_VALUES`` numbers.
 
     Raises
     ------

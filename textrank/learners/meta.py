@@ -132,11 +132,12 @@ class PerQuestionLearner(MetaLearner):
     def path(self, data: Matrix | Features, targets: Targets) -> RegularizationPath:
         """Return feature weights (alphas, d) and held-out log-odds (alphas, n) at every alpha.
 
-        Each question is trained by itself and its scores are turned into log-odds by a slope and an
-        offset, which is added to the weight of its constant feature. Weights are rounded to
-        ``bits``. A question with one label or one group only scores a constant. Raises ValueError
-        for a Gram matrix, if all candidates are in one group, and if a question has no constant
-        feature.
+        Each question is trained by itself, and its scores are turned into log-odds by
+        ``fit_log_odds_scale``; the offset, divided by the value of the question's constant feature,
+        is added to the weight of this feature. Features that fewer than ``minimum`` candidates of a
+        question have weigh 0. Weights are rounded to ``bits``, held-out scores are not. A question
+        with one label or one group only scores a constant. Raises ValueError for a Gram matrix, if
+        all candidates are in one group, and if a question has no constant feature.
         """
         if not isinstance(data, Features):
             raise ValueError(
@@ -455,7 +456,8 @@ class DocumentContextLearner(MetaLearner):
         """Fit the second stage to first-stage scores (n,) at one alpha, each question by itself.
 
         Returns the weights learned from all documents, and second-stage scores (n,) of each
-        candidate by weights learned without its fold. Groups are dealt to ``folds`` folds in turn.
+        candidate by weights learned without its fold. The sorted groups are dealt to ``folds``
+        folds in turn. Questions are in order of first occurrence.
         """
         Z = document_context_features(context, scores)
         candidate_questions = np.array(context.questions)
@@ -578,8 +580,11 @@ def _text_features(position: Vector, word: Indices, s: Vector) -> Matrix:  # (n,
     """Return the context features (n, 12) of all candidates of one text and question.
 
     ``position`` (n,) are token positions, ``word`` (n,) equal numbers for equal spellings, ``s``
-    (n,) scores. Columns are those of ``CONTEXT_FEATURE_NAMES``, the score itself first; means,
-    maxima and neighbours are 0 where there is no other candidate.
+    (n,) scores. Columns are those of ``CONTEXT_FEATURE_NAMES``, the score itself first. Scores
+    "before" and "after" are those of the neighbours in the text times their nearness
+    ``1 / (1 + distance)``, which also weighs the mean of "near ones more"; "names" is ``log(n)``
+    and "equal names" ``log(1 + number of others)``. Means, maxima and neighbours are 0 where there
+    is no other candidate.
     """
     n = len(s)
     other = ~np.eye(n, dtype=bool)

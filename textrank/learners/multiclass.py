@@ -91,7 +91,8 @@ def binary_code(classes: int) -> Matrix:
 def exhaustive_code(classes: int) -> Matrix:
     """Return the code of all ways to split the classes in two: 2^(classes - 1) - 1 bits.
 
-    Raises ValueError for more than 10 classes.
+    In bit ``b``, class ``c`` has -1 where the binary digit ``c`` of ``b + 1`` is 1, else +1; so the
+    last class always has +1. Raises ValueError for more than 10 classes.
 
     >>> exhaustive_code(3).tolist()
     [[-1.0, 1.0, -1.0], [1.0, -1.0, -1.0], [1.0, 1.0, 1.0]]
@@ -109,8 +110,9 @@ def random_code(
     """Return the best of ``tries`` random codes: the one whose closest rows are farthest apart.
 
     The distance of two rows is the number of bits in which they differ, one half where either is 0.
-    ``zeros`` is the expected share of classes left out of each bit; ``seed`` makes the result
-    reproducible. Raises ValueError if no code has both sides in every bit.
+    Codes with a bit that lacks -1 or +1 are not considered; of equally good ones the first is
+    taken. ``zeros`` is the expected share of classes left out of each bit; ``seed`` makes the
+    result reproducible. Raises ValueError if no code has both sides in every bit.
 
     >>> random_code(4, 6).shape
     (4, 6)
@@ -136,8 +138,9 @@ def decode(scores: Matrix, code: Matrix, decoding: Decoding = "loss") -> Indices
     """Return the class (..) whose row of the code is nearest to the scores (.., bits).
 
     ``hamming`` counts bits on the wrong side, one half where either is 0; ``loss`` adds the squared
-    losses ``(1 - m f)^2`` of the bits that the class takes part in. Of equally near classes the
-    first is returned. Raises ValueError for another ``decoding``.
+    losses ``(1 - m f)^2`` of the bits that the class takes part in, with ``m`` its entry and ``f``
+    the score. Of classes that are equally near up to round-off the first is returned. Raises
+    ValueError for another ``decoding``.
 
     >>> decode(np.array([[0.9, -0.8, -1.1], [-1.0, -0.7, 0.4]]), one_vs_all_code(3))
     array([0, 2])
@@ -249,8 +252,9 @@ def joint_kernel_path(
     both results are (a, n, c). The Gram matrix of all pairs is the Kronecker product of ``K`` (n,
     n) and ``m``, so along each eigenvector of ``m`` with eigenvalue ``mu`` it is plain RLS with
     ``alpha / mu``: no array of ``n c`` rows is made. Scores of new pairs are ``K_new A``, ``m``
-    included in ``A``. Held-out scores of rows of no group are NaN. Raises ValueError unless ``K``
-    and ``similarity`` are Gram matrices.
+    included in ``A``. Eigenvalues of ``m`` up to 1e-12 of the largest count as 0, and add nothing.
+    Held-out scores of rows of no group are NaN. Raises ValueError unless ``K`` and ``similarity``
+    are Gram matrices.
     """
     K, M = check_gram(K), check_gram(similarity)
     Y = check_targets(Y, len(K))
@@ -297,8 +301,10 @@ def _partial_holdout(
     """Return scores (n,) of all rows, each without its group, by a model of the rows ``part``.
 
     ``part`` (m,) are ascending row numbers, ``columns`` (n, m) kernel values of all rows with
-    these, ``G`` (m, m) the inverse, ``a`` (m,) the coefficients of labels ``y`` (m,), and
-    ``row @ y`` is the intercept. Every row of ``part`` must be in one of the ``groups``.
+    these, ``G`` (m, m) the inverse ``(K + alpha I)^-1`` of the rows ``part`` (see
+    ``remove_intercept``), ``a`` (m,) the coefficients of labels ``y`` (m,), and ``row @ y`` is the
+    intercept. Every row of ``part`` must be in one of the ``groups``. A group without rows of
+    ``part`` is scored by the whole model.
     """
     position = np.full(len(columns), -1)
     position[part] = np.arange(len(part))

@@ -104,8 +104,9 @@ class OnlineRLS:
         """Return the model with one more candidate, as the last one; this model is not changed.
 
         ``k`` (n + m,) are its kernel values with the present candidates, ``own`` with itself, ``y``
-        its label, ``document`` the number of its document, old or new. Raises ValueError if ``k``
-        has another length.
+        its label, ``document`` the number of its document, old or new. It joins the border. That
+        the Gram matrix stays positive semi-definite is not checked. Raises ValueError if ``k`` has
+        another length.
         """
         n = len(self.G)
         if k.shape != (len(self),):
@@ -252,7 +253,10 @@ class DocumentBlocks:
         return blocks
 
     def block(self, document: int) -> tuple[Indices, Matrix]:
-        """Return the rows (h,) of a document and their block (h, h); empty if it has no row."""
+        """Return the ascending rows (h,) of a document and their block (h, h).
+
+        Both are empty if the document has no row.
+        """
         for size, numbers in self.numbers.items():
             for position in np.flatnonzero(numbers == document):
                 index, values = self.stacks[size]
@@ -568,8 +572,9 @@ def _complement_inverse(own: Matrix, explained: Matrix, alpha: float) -> Matrix:
     """Return ``(own - explained + alpha I)^-1``, whose eigenvalues are at most ``1 / alpha``.
 
     All matrices are (m, m). What the old candidates do not explain of the new ones is positive
-    semi-definite; the difference of two nearly equal matrices is so but for round-off, which is
-    clipped. Raises ValueError for an eigenvalue that is negative beyond round-off.
+    semi-definite; the difference of two nearly equal matrices is so but for round-off: negative
+    eigenvalues become 0. Raises ValueError for one below -1e-8 times the trace of ``own``, or times
+    alpha if that is larger.
     """
     w, V = np.linalg.eigh(own - (explained + explained.T) / 2)
     limit = 1e-8 * max(float(np.trace(own)), alpha)

@@ -171,10 +171,11 @@ class QueryCentring:
         return dense
 
     def reduce(self, X: Matrix) -> Matrix:
-        """Return ``D B X`` (n - q, m) for ``X`` (n, m).
+        """Return ``D B X`` (n - q, m) for ``X`` (n, m), with ``R = B' D B`` as in ``Preferences``.
 
-        ``B`` reflects the mean of each query to its first candidate. That first one is dropped; the
-        others become ``x_i + (x_0 - sum x / √h) / (√h - 1)``.
+        ``B`` reflects the mean of each query of h candidates to its first one, ``x_0``, which is
+        dropped; the others become ``x_i + (x_0 - sum x / √h) / (√h - 1)``, in the order of rows.
+        ``D`` multiplies by the root of the query's scale.
         """
         rest = self._rest
         reduced: Matrix = (self._mirror @ X).take(self.query[rest], axis=0)
@@ -266,7 +267,7 @@ class PreferenceLaplacian:
     queries: Sequence[Indices]  # the rows of each
     values: Sequence[Vector]  # (h,) eigenvalues, zeros for the null space
     vectors: Sequence[Matrix]  # (h, h)
-    pulls: Sequence[Matrix]  # (h, p): M N, the pull of the preferences on each candidate
+    pulls: Sequence[Matrix]  # (h, p): the pull of the preferences on each candidate, see ``_block``
 
     @classmethod
     def from_labels(
@@ -321,9 +322,10 @@ class PreferenceLaplacian:
         return zip(self.queries, self.values, self.vectors, strict=True)
 
     def target(self, Y: Matrix) -> Matrix:
-        """Return ``R^+ M N``, which is ``R s``; of ``Y`` (n, p) only the shape is used.
+        """Return ``R^+ p`` (n, p), which is ``R s``, for the stored pulls ``p``.
 
-        The labels were used to compute the pulls.
+        ``R^+`` is the pseudo-inverse. Of ``Y`` (n, p) only the shape is used: the pulls were
+        computed from the labels.
         """
         result = np.empty(Y.shape)
         for rows, w, V, pull in zip(
@@ -423,7 +425,8 @@ def _level_operator(
 def _zero_round_off(w: Vector) -> Vector:
     """Return ascending eigenvalues with those that are only round-off of the largest set to zero.
 
-    Negative ones are zero too; all are if none is positive. ``w`` (h,) must not be empty.
+    These are all up to 1e-12 h times the largest, negative ones included; all if none is positive.
+    ``w`` (h,) must not be empty.
     """
     top = max(float(w[-1]), 0.0)
     return np.where(w > 1e-12 * top * len(w), w, 0.0) if top else np.zeros(len(w))
@@ -616,8 +619,9 @@ class RankRLS:
         They are (a, n, p) with a Gram matrix or (a, d, p), and (a, n, p). ``y`` (n, p), or (n,) for
         one output, replaces the labels of ``targets``, whose groups and queries all outputs share.
         With the cost ``magnitude`` and ties, one decomposition serves all outputs; other costs
-        decompose once for each. With a preference graph there is one output, and ``y`` is not used.
-        Sample weights are ignored. Raises ValueError for a query that reaches into two groups.
+        decompose once for each. With a preference graph there is one output, ``y`` is not used, and
+        ValueErrors are those of ``weigh``. Sample weights are ignored. Raises ValueError for a
+        query that reaches into two groups, unless the scope is global.
         """
         matrix, dual = check_data(data)
         alphas = np.array(self.alphas)
@@ -647,8 +651,10 @@ class RankRLS:
         """Return test scores and inner held-out scores of every partition into folds, in order.
 
         A partition is the fold number of each candidate (n,); ValueError if a group is in two
-        folds, and for sample weights. Within queries one inverse per alpha serves all, as for RLS.
-        A global ranking, a preference graph, or few features, train once per fold.
+        folds, if a query reaches into two groups, and for sample weights. Within queries one
+        inverse per alpha serves all, as for RLS. A global ranking, a preference graph, features
+        fewer than a third of the candidates, or whose Gram matrix would lose digits, train once per
+        fold.
         """
         check_unweighted(targets, "rankrls.v1")
         matrix, dual = check_data(data)
@@ -862,9 +868,10 @@ def _rooted(
 ) -> tuple[Spectrum, Callable[[SparseMatrix], Matrix]]:
     """Return the spectrum of ``R K R``, and a function ``N -> N K R Q`` of a sparse ``N`` (c, n).
 
-    ``data`` is a Gram matrix ``K`` (``dual``) or features. A query of ``h`` candidates has
-    ``h - 1`` differences, so what is decomposed is smaller than K. ``alpha`` is the smallest one in
-    use.
+    ``data`` is a Gram matrix ``K`` (``dual``) or features (n, d). A query of ``h`` candidates has
+    ``h - 1`` differences, so what is decomposed is smaller than K. Features are decomposed by the
+    Gram matrix of ``R F`` if ``2 d > n`` and it is accurate at ``alpha``, the smallest one in use;
+    else themselves, and only then the spectrum has ``V``.
     """
     if dual:
         half = np.ascontiguousarray(preferences.reduce(np.asarray(data)).T)
@@ -938,7 +945,7 @@ class WeightedGraph:
 
     @cached_property
     def targets(self) -> Vector:
-        """Targets ``c`` (e,) of the weighted differences: pulls over roots of weights."""
+        """Targets ``t`` (e,) of the weighted differences: pulls over roots of weights."""
         return self.pulls / np.sqrt(self.weights)
 
     @cached_property
@@ -951,17 +958,18 @@ class WeightedGraph:
 
     @cached_property
     def pull(self) -> Vector:
-        """``p = B c`` (n,): the sum of pulls on each candidate, positive for the preferred one."""
+        """``p = B t`` (n,): the sum of pulls on each candidate, positive for the preferred one."""
         signed = np.column_stack([self.pulls, -self.pulls]).ravel()
         return np.asarray(
             np.bincount(self.pairs.ravel(), signed, minlength=self.n), dtype=np.float64
         )
 
     def differences(self, X: Matrix | SparseMatrix, edges: Indices | None = None) -> Matrix:
-        """Return ``B'X`` (e, m): differences of rows of ``X`` (n, m), better less worse, dense.
+        """Return ``B'X`` (e, m): differences of rows of ``X`` (n, m), dense, one per edge.
 
-        Each is multiplied by the root of its edge's weight. ``edges`` selects some of the edges, by
-        number; None takes all.
+        The row with the smaller number comes first, whichever is preferred: the sign of ``targets``
+        says that. Each difference is multiplied by the root of its edge's weight. ``edges`` selects
+        some of the edges, by number and in this order; None takes all.
         """
         pairs, weights = self.pairs, self.weights
         if edges is not None:
@@ -1116,7 +1124,9 @@ class PreferenceProblem:
         """Return coefficients (a, n) of the candidates, ``(L K + alpha I)^-1 p``, at every alpha.
 
         With scores ``f = C t`` they are ``C'^-1 t`` for a triangular ``C``, else
-        ``(p - L f) / alpha``, a difference divided by alpha. Both are refined where necessary.
+        ``(p - L f) / alpha``, a difference divided by alpha. Both are refined, in at most
+        ``REFINEMENT_STEPS`` steps, at alphas whose largest residual is above ``SMALL_RESIDUAL``
+        times the largest pull.
         """
         L, p = self.graph.laplacian, self.graph.pull[:, None]
         t = self.E @ (self.Z[:, None] / (self.d[:, None] + alphas))
@@ -1266,8 +1276,9 @@ def _transform_triangular(C: Matrix, L: SparseMatrix) -> Matrix:
 def _factor(K: Matrix) -> Matrix:
     """Return ``C`` (n, r) with ``K = C C'`` by Cholesky, with pivots if ``K`` is singular.
 
-    A square ``C`` is lower triangular; of a singular ``K`` it has at most n - 1 columns. Raises
-    ValueError if ``K`` is not positive semi-definite.
+    A square ``C`` is lower triangular; of a singular ``K`` it has at most n - 1 columns and is not.
+    Raises ValueError if ``K`` is not positive semi-definite: if the diagonal of ``C C'`` misses
+    that of ``K`` by more than 1e-8 of its largest entry.
     """
     # The transpose of a C-ordered symmetric array is Fortran-ordered, and so is that of the result.
     factor, failed = sla.lapack.dpotrf(K.T, lower=0, clean=1)

@@ -464,9 +464,11 @@ def minimise_squared(
 ) -> Vector:
     """Return the feature weights (d,) of squared hinge loss at one alpha, by L-BFGS.
 
-    ``start`` (d,) are the first weights, ``tolerance`` is that of the gradient (relative to the
-    penalty), ``iterations`` the largest number of steps: a fit that has not converged by then is
-    returned without a warning. There must be at least one pair.
+    ``start`` (d,) are the first weights. The fit ends when no entry of the gradient of loss plus
+    penalty, per pair, exceeds ``tolerance`` times ``alpha`` per pair (at least 1e-3, at most 1),
+    or the objective falls no more.
+    ``iterations`` is the largest number of steps: a fit that has not converged by then is returned
+    without a warning. There must be at least one pair.
     """
     # The scale makes tolerances mean the same at any number of pairs.
     scale = 1.0 / problem.pairs.number
@@ -506,6 +508,9 @@ def minimise_bundle(
     problem: _Problem, start: Vector, alpha: float, tolerance: float, iterations: int
 ) -> Vector:
     """Return feature weights (d,) of hinge loss at one alpha, to a relative gap of ``tolerance``.
+
+    The gap is that between the objective of the best weights and its lower bound, relative to the
+    objective.
 
     The loss is bounded below by planes, each its linearisation at a point. The minimum of penalty
     plus largest plane is a lower bound of the objective; a line search from the best point so far

@@ -412,8 +412,10 @@ def sample_by_leverage(K: Matrix, size: int, alpha: float, rng: np.random.Genera
     """Draw ``size`` different row numbers with probabilities in proportion to their ridge leverage.
 
     ``K`` (n, n) is the Gram matrix. The leverages ``diag(K (K + alpha I)^-1)`` are estimated on a
-    first uniform sample of ``2 size`` rows, so nothing of size n x n is decomposed. ``size`` must
-    be at most n. Raises LinAlgError if ``K`` is clearly not positive semidefinite.
+    first uniform sample of ``2 size`` rows, so nothing of size n x n is decomposed. Every row has a
+    chance: leverages below 1e-12 of the largest (or of 1) are raised to that. ``size`` must be at
+    most n. The result is in the order drawn. Raises LinAlgError if ``K`` is clearly not positive
+    semidefinite.
     """
     n = len(K)
     first = rng.choice(n, min(n, 2 * size), replace=False)
@@ -463,7 +465,9 @@ class ReducedCoordinates:
 
         The Gram matrix of the basis is ``basis_gram`` (b, b), by default ``columns[basis]``. It
         is given apart if basis candidates are stored rounded, so that ``columns[basis]`` compares
-        rounded with unrounded ones. Raises ValueError if it is not symmetric or is zero.
+        rounded with unrounded ones. Eigenvalues up to ``b`` times machine precision times the
+        largest count as zero: their eigenvectors become ``null``. Raises ValueError if the matrix
+        is not symmetric or is zero.
         """
         inside = check_gram(columns[basis] if basis_gram is None else basis_gram)
         w, U = sla.eigh(inside, driver="evd", check_finite=False)
@@ -518,8 +522,9 @@ class ReducedCoordinates:
         Functions of the remaining basis have their norm as Euclidean length again. The removed
         basis vectors bind the coordinates by ``e`` linear conditions, and Householder reflections
         turn these onto the first ``e`` axes, which are dropped: O(n r e), the cost of Theorem 1 of
-        Airola, Pahikkala and Salakoski (2011), whose map differs by a rotation. A basis of all
-        candidates is returned unchanged, as a learner finds the same solution with it.
+        Airola, Pahikkala and Salakoski (2011), whose map differs by a rotation. ``H`` itself is
+        returned if none of ``rows`` is in the basis, and for a basis of all candidates, as a
+        learner finds the same solution with it. Raises ValueError if ``H`` is not finite.
         """
         if len(self.basis) == len(self.H):
             return self.H
@@ -630,9 +635,9 @@ def _score_groups(
 ) -> Matrix:
     """Return held-out scores (b, a, h, p) of ``b`` groups of ``h`` rows with ``e`` conditions.
 
-    ``index`` (b, h) are the rows of each group, ``E`` (b, e, r) its conditions (``E w = 0``, one
-    for each basis vector of the group that is removed), ``g`` (r, a) the diagonals of the inverse
-    and ``Z`` (r, p) is ``T'y``.
+    ``index`` (b, h) are the rows of each group, ``E`` (b, e, r) its conditions (``E t = 0``, see
+    ``_removal_conditions``), ``g`` (r, a) is ``1 / (d + alpha)`` and ``Z`` (r, p) is ``T'y`` of all
+    training rows ``T``. See ``heldout_without_basis`` for the formulas.
     """
     T, F, y = problem.trained[index], problem.F[index], problem.target[index]
     h, e, p = T.shape[1], E.shape[1], y.shape[2]
@@ -657,9 +662,11 @@ def _score_groups(
 def _removal_conditions(P: Matrix, null: Matrix, positions: Indices) -> Matrix:  # (e, r)
     """Return rows (e, r) to which the functions without these basis vectors are orthogonal.
 
-    ``P`` (b, r) has the values that are zero without each basis vector, ``null`` (b, b - r) the
-    null space of the Gram matrix of the basis, ``positions`` are those of the removed vectors.
-    ``e`` is their number, or less if other basis vectors span the same functions.
+    ``P`` (b, r) has a row per basis vector: a function that needs no such vector has coordinates
+    ``t`` with ``P_i t = 0``. ``null`` (b, b - r) is the null space of the Gram matrix of the basis,
+    ``positions`` are those of the removed vectors. ``e`` is their number, or less if other basis
+    vectors span the same functions, that is by the number of singular values of ``null`` on these
+    positions that exceed 1e-8.
     """
     E = P[positions]
     if not len(positions) or not null.shape[1]:

@@ -133,7 +133,8 @@ class RLS:
 
         A partition is the fold number of each candidate (n,); ValueError if a group is in two
         folds. One inverse per alpha serves all folds, all groups inside them and all partitions;
-        features fewer than a third of the candidates are trained fold by fold instead.
+        features fewer than a third of the candidates, or whose Gram matrix would lose digits, are
+        trained fold by fold instead.
         """
         matrix, dual = check_data(data)
         y = check_targets(targets.y, matrix.shape[0])[:, 0]

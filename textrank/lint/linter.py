@@ -481,8 +481,10 @@ class Settings:
     def _from_file(cls, file: Path) -> Settings:
         """Read the section of a pyproject.toml and its dictionaries.
 
-        Defaults if the file has no such section. Dictionaries are relative to the file's folder.
-        Raises ValueError on invalid TOML, unknown settings, wrong values and missing dictionaries.
+        Defaults if the file has no such section. Dictionaries are relative to the file's folder;
+        their words follow those of the setting ``words``. Raises ValueError on invalid TOML,
+        unknown settings, values of the wrong type, a precision that is not above 0 and at most 1,
+        and missing dictionaries.
         """
         try:
             document = tomllib.loads(file.read_text(encoding="utf-8"))

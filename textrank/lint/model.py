@@ -637,7 +637,10 @@ class ConfusionModel:
         the share of flags that should be correct at an error rate of ERROR_RATE; ``style`` is
         whether pairs that are a matter of style are judged too. Wording that the text repeats
         (``Tokens.is_habitual``) is not flagged, except by RULES. Neither is "an" before what is
-        probably an abbreviation that is spelled out, as in "an FIR filter".
+        probably an abbreviation that is spelled out (``_ABBREVIATION``), as in "an FIR filter".
+        Rules whose precision is at least the wanted one are applied whatever ``style`` is. Of
+        overlapping flags the first is kept, of those with the same start the one with the highest
+        score.
         """
         thresholds = self.thresholds(precision)
         if not style:
@@ -810,8 +813,11 @@ class ConfusionModel:
     ) -> list[tuple[int, Candidate]]:
         """Return the words around candidates that reach their threshold if these are corrected.
 
-        Entries are the start of the candidate and the word beside it. Candidates and proposals of
-        two words are left alone.
+        Entries are the start of the candidate and the word beside it, itself a candidate, in the
+        order of ``candidates``. The words around one are the single words of ``spots`` in its
+        sentence that the network sees from it (``NETWORK_OFFSETS``); each is scored as if only this
+        candidate were corrected. Candidates and proposals of two words are left alone. Proposals
+        are added to the lexicon.
         """
         reach, width = max(NETWORK_OFFSETS), 2 * (max(NETWORK_OFFSETS) + MAX_OFFSET) + 1
         ids: list[IntArray] = []
@@ -864,8 +870,9 @@ class ConfusionModel:
     ) -> tuple[IntArray, IntArray, IntArray, npt.NDArray[np.float64]]:
         """Return span, pair, printed side and log-odds of the other word by the features alone.
 
-        There is an entry for each occurrence and pair of its word; spans are indices into
-        ``start``. ``is_judged``, (pairs, 2), restricts them; None means all.
+        There is an entry for each occurrence and pair of its word, in the order of occurrences and
+        then of pairs; spans are indices into ``start``. ``is_judged``, (pairs, 2), says which
+        printed words of which pairs are kept; None means all.
         """
         count = self._side_starts[word_id + 1] - self._side_starts[word_id]
         span = np.repeat(np.arange(len(start)), count)
@@ -1100,6 +1107,8 @@ class ConfusionModel:
         """Return start, end and word id of all words of pairs, including two-word phrases.
 
         Single words in text order, then phrases in text order; a phrase and its words can overlap.
+        Left out are words that are in no pair, such as those that only begin a phrase or have only
+        a rule. Whether they are in prose is not checked.
         """
         start = np.flatnonzero(tokens.word_id >= 0)
         word_id = tokens.word_id[start]
@@ -1124,7 +1133,8 @@ class ConfusionModel:
     def word_ids(self) -> dict[str, int]:
         """Return the ids of all words of pairs and rules and of the first words of phrases.
 
-        Ids are the ranks in alphabetical order, from 0.
+        Words of pairs may be phrases. Rules add only their printed words. Ids are the ranks in
+        alphabetical order, from 0.
         """
         words = {word for pair in self.pairs for word in pair.words}
         words |= {rule.printed for rule in RULES}
@@ -1230,8 +1240,9 @@ class ConfusionModel:
     def to_disk(self, path: str | Path) -> None:
         """Write the model as a folder of JSON and arrays, atomically; replaces an existing one.
 
-        ``table.npz`` has the sorted keys as differences; "format" and "task" are added to the meta
-        data.
+        ``pairs.json`` has the fields of each pair, ``table.npz`` the sorted keys as differences,
+        weights, classes and network, and ``meta.json`` the meta data with "format", "task" and
+        checksums.
         """
         with atomic_model_folder(path) as folder:
             rows = [asdict(pair) for pair in self.pairs]

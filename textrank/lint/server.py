@@ -88,9 +88,10 @@ class SpellServer(LanguageServer):
         timer.start()
 
     def check(self, snapshot: Snapshot) -> None:
-        """Publish the diagnostics of a text, if it is still the current version.
+        """Publish the diagnostics of a text and keep its fixes for ``quick_fixes``.
 
-        The model is loaded at the first call. Runs in a timer thread.
+        Both are dropped if the document was changed or closed meanwhile. The model is loaded at the
+        first call. Runs in a timer thread.
         """
         with self._linter_lock:
             linter = self._make_linter(snapshot)
@@ -249,7 +250,8 @@ def _diagnostic(proposal: Proposal, range_: lsp.Range) -> lsp.Diagnostic:
 def make_server() -> SpellServer:
     """Return the server with its handlers, ready to be started over standard input and output.
 
-    A document is checked at once when it is opened and ``DEBOUNCE_SECONDS`` after its last change.
+    A document is checked at once when it is opened and ``DEBOUNCE_SECONDS`` after its last change,
+    and forgotten when it is closed. Requests for code actions get ``SpellServer.quick_fixes``.
     """
     server = SpellServer()
 

@@ -374,8 +374,8 @@ class Collocations:
     def _present(self, neighbours: TargetNeighbours) -> NDArray[np.bool_] | None:
         """Return which candidates have which features, (n, templates); None if all have all.
 
-        Only features of glued neighbours can be missing: the neighbour is then separated by white
-        space.
+        Only features of glued neighbours can be missing: the neighbour is then outside, or
+        separated by white space.
         """
         if not self.glued:
             return None

@@ -397,8 +397,8 @@ class WordPositions:
         """Return word numbers, positions and offsets of the contexts of all n targets.
 
         Context number i has the words and positions ``offsets[i] ... offsets[i + 1] - 1``; offsets
-        have shape (n + 1,). The usual settings are computed for all targets at once, others target
-        by target.
+        have shape (n + 1,). With both sides and the target excluded, all contexts are computed at
+        once unless a Doc has discontinuous entities (``pieces``); otherwise target by target.
         """
         low, high = run.bounds(self.bounds)
         has_parts = any("pieces" in doc.user_data for doc in run.docs)

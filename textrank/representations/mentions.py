@@ -360,7 +360,10 @@ class SyntacticContext:
             yield dict.fromkeys(text.features(span.start, span.end))
 
     def _text(self, doc: Doc) -> _Text:
-        """Return the words of a Doc with sentence bounds and names; cached on the Doc."""
+        """Return the words of a Doc with sentence bounds and names.
+
+        Cached for the Doc while a ``doc_cache`` is active.
+        """
         return compute_once(
             doc, ("beside", self.entities), lambda: _Text.from_doc(doc, self.entities)
         )
@@ -408,7 +411,10 @@ class _Text:
     def features(self, start: int, end: int) -> list[Name]:
         """Return the features of the name at tokens ``start ... end - 1``; they may repeat.
 
-        The sentences of its first and last token bound what is read. The range must not be empty.
+        The sentences of its first and last token bound what is read. After, before, hangs on and is
+        skip brackets and listed names next to the name; "does after" goes on from there to the end
+        of the clause, "does before" has the MAX_CLAUSE_WORDS words just before the name. The range
+        must not be empty.
         """
         low, high = self.low[start], self.high[end - 1]
         right = self._skip_right(end, high)

@@ -584,7 +584,7 @@ class SharedTag:
     def __post_init__(self) -> None:
         """Raise ValueError unless ``unknown`` is "none" or "ending" and the lexicon can be read.
 
-        A lexicon given as a path is loaded here.
+        A lexicon given as a string, name or path, is loaded here.
         """
         if self.unknown not in ("none", "ending"):
             raise ValueError(f"unknown must be 'none' or 'ending', got {self.unknown!r}")

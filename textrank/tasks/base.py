@@ -62,6 +62,7 @@ def no_candidates_error(task: Task, documents: int) -> ValueError:
     the task's class.
     """
     summary, _, _ = (type(task).__doc__ or "").strip().partition("\n")
+    summary = summary.replace("``", "")  # markup of docstrings
     return ValueError(
         f"no candidates for task {task.name!r} in {documents} documents. The task is: {summary} "
         "Check that the documents have what it needs, such as annotated entities."
@@ -251,7 +252,9 @@ class ChoiceTask(Task):
 
         ``corrections`` maps indices into ``candidates(doc)`` to labels; if several are for one
         span, the last one counts. The spans must be in the span group named by the task's attribute
-        ``entities`` ("entities" if it has none). Raises ValueError if one of them is not.
+        ``entities`` ("entities" if it has none); they are identified by their characters, and of
+        several with the same characters only the first is changed. Raises ValueError if a span is
+        not in the group. Other labels, ids and ``kb_id`` are kept.
         """
         group: str = getattr(self, "entities", "entities")
         candidates, changed = self.candidates(doc), doc.copy()

@@ -181,10 +181,12 @@ class ParseRanking(Task):
     ) -> list[Candidate]:
         """Return the candidates of a Doc; takes one item of ``vote_shares`` per sentence.
 
-        An item is taken for sentences without parses, too. The Doc of a candidate has in
-        ``user_data`` the id of the document ("document") and, with a gold tree, "attached": the
-        number of words with the gold head and label (head only unless ``labelled``; links in either
-        direction if links are compared). If a sentence has several gold trees, the first counts.
+        An item is taken for sentences without parses, too. A candidate has no spans; its query is
+        the name of the sentence (``_sentence_name``), its label the F1 or None without a gold tree.
+        The Doc of a candidate has in ``user_data`` the id of the document ("document") and, with a
+        gold tree, "attached": the number of words with the gold head and label (head only unless
+        ``labelled``; links in either direction if links are compared). If a sentence has several
+        gold trees, the first counts.
         """
         document, gold = document_id(doc), _rows_by_sentence(doc, "gold")
         candidates = []
@@ -366,7 +368,7 @@ class ParseRanking(Task):
     def _collect_parses(self, docs: Sequence[Doc]) -> list[SentenceParses]:
         """Return the sentences of each Doc with their parses, as (sentence, parses) pairs.
 
-        One list per Doc. Parses are those in ``doc.user_data["parses"]`` if
+        One list per Doc, in order. Parses are those in ``doc.user_data["parses"]`` if
         ``_uses_document_parses``, else generated, for all Docs together. Sentences of white space
         only are left out; sentences without parses are not. Raises ValueError for a Doc without
         sentence boundaries.

@@ -384,7 +384,9 @@ class Spelling(Task):
         printed, where a proposal is a false alarm, and as if the other word had been printed, where
         a proposal of the right word is a find. The precision of a threshold is e * finds / (e *
         finds + (1 - e) * alarms) with e = ``error_rate``. Log-odds within rounding of 0 favour
-        neither word. Returns UNREACHABLE_LOG_ODDS if no threshold reaches the precision.
+        neither word, and the result is lowered by this rounding tolerance (``tie_tolerance``), so
+        that equal scores are proposed. Returns UNREACHABLE_LOG_ODDS if no threshold reaches the
+        precision.
         """
         tie = tie_tolerance(heldout)
         size = merge_ties(np.abs(heldout))
@@ -530,7 +532,7 @@ class Spelling(Task):
 
     @cached_property
     def _sets_of(self) -> dict[str, list[tuple[str, tuple[str, ...]]]]:
-        """Return, for each word, (title, words) of the sets that contain it."""
+        """Return, for each word of a set, (title, words) of the sets that contain it, in order."""
         sets_of: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
         for title, words in self._words_by_title.items():
             for word in words:
