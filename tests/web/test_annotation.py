@@ -280,7 +280,7 @@ def test_an_overlap_must_be_a_share(tmp_path: Path) -> None:
         curate_command(None, "ppi", "x", overlap=0.7)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="--overlap has no effect with parse_ranking"):
         _make_curation(
-            *("parse_ranking", "x", tmp_path / "a", "ada", None, False, 0.1, None, DEFAULT_OPTIONS)
+            *("parse_ranking", "x", tmp_path / "a", "ada", None, False, None, DEFAULT_OPTIONS, 0.1)
         )
     default = inspect.signature(curate_command).parameters["overlap"].default
     assert default == DEFAULT_OVERLAP

@@ -78,7 +78,7 @@ def curate_command(
         raise ValueError(f"--overlap must be from 0 to {MAX_OVERLAP}, got {overlap}.")
     given = overlap if given_options(context, "overlap") else None
     curation = _make_curation(
-        model, input, answers, as_ or user_name(), train, fresh, given, nlp, options
+        model, input, answers, as_ or user_name(), train, fresh, nlp, options, given
     )
     title = Path(input).name
 
@@ -99,9 +99,9 @@ def _make_curation(
     who: str,
     train: str | None,
     fresh: bool,
-    overlap: float | None,
     nlp: str | None,
     options: CommonOptions,
+    overlap: float | None = None,
 ) -> Curation | RankCuration:
     """Read the texts, prepare the model that learns, and open the file of answers.
 
