@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -67,8 +67,7 @@ class BoostedTrees:
         scores = np.zeros(len(X))
         if not len(self.features):
             return scores
-        positions = np.array([columns.index(name) for name in self.columns], dtype=np.intp)
-        used = X[:, positions]
+        used = X[:, _find_positions(tuple(self.columns), tuple(columns))]
         for start in range(0, len(X), _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
             scores[rows] = self._score_rows(used[rows])
@@ -108,6 +107,12 @@ NO_TREES = BoostedTrees(
 _LOWEST_BIT = np.zeros(1 << MAX_LEAVES, dtype=np.intp)
 for _bit in reversed(range(MAX_LEAVES)):
     _LOWEST_BIT[1 << _bit :: 2 << _bit] = _bit
+
+
+@lru_cache(maxsize=8)
+def _find_positions(names: tuple[str, ...], columns: tuple[str, ...]) -> NDArray[np.intp]:
+    """Return the index of each name among the columns; ValueError if one is missing. Cached."""
+    return np.array([columns.index(name) for name in names], dtype=np.intp)
 
 
 def _convert_tree(nodes: NDArray[Any]) -> tuple[list[tuple[int, float, int]], list[float]]:
