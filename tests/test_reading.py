@@ -1,4 +1,4 @@
-"""Docs in batches, and read once while they are judged."""
+"""Batches of Docs, and the sentences of a Doc."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 import spacy
 
 from textrank import candidates
-from textrank.candidates import batch_docs, compute_once, doc_cache, sentence_starts, token_table
+from textrank.candidates import batch_docs, sentence_starts
 
 NLP = spacy.blank("en")
 
@@ -26,22 +26,12 @@ def test_batches_have_a_size_or_about_as_many_tokens(monkeypatch):
     assert list(batch_docs([])) == []
 
 
-def test_a_doc_is_read_once_also_in_blocks_inside_others():
-    doc, read = NLP("a b"), []
-    with doc_cache():
-        for _ in range(2):
-            with doc_cache():
-                compute_once(doc, "key", lambda: read.append(1))
-    assert len(read) == 1
-    compute_once(doc, "key", lambda: read.append(1))
-    assert len(read) == 2
-
-
-def test_a_doc_that_is_gone_is_not_taken_for_another():
-    """A new Doc may get the memory, and so the id, of one that nobody holds."""
-    with doc_cache():
-        for number in range(50):
-            assert len(token_table(NLP("a " * number))["ORTH"]) == number
+def test_a_changed_doc_is_read_again():
+    """Nothing about a Doc is kept between two readings, so a change of it counts at once."""
+    doc = NLP("One. Two three.")
+    assert sentence_starts(doc).tolist() == [0, len(doc)]
+    doc[2].is_sent_start = True
+    assert sentence_starts(doc).tolist() == [0, 2, len(doc)]
 
 
 @pytest.mark.parametrize("text", ["", "a", "One. Two three.\n\nFour."])

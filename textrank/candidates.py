@@ -1,8 +1,8 @@
 """Candidates, their targets, and typed access to what a Doc carries.
 
 Sections: :class:`Candidate`, :class:`DocumentContext` and :class:`Targets`; batches and chunks;
-what a Doc carries (``doc.user_data``, ``doc.spans``, tokens); a cache per Doc; documents that
-share text (for hold-out, and for the warning that a model was trained on evaluated documents).
+what a Doc carries (``doc.user_data``, ``doc.spans``, tokens); documents that share text (for
+hold-out, and for the warning that a model was trained on evaluated documents).
 """
 
 from __future__ import annotations
@@ -11,12 +11,10 @@ import base64
 import binascii
 import hashlib
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
     from spacy.tokens import Span
 
     from textrank.protocols import Task
-
-T = TypeVar("T")
 
 MAX_BATCH_TOKENS = 1 << 16  # tokens of the Docs of one batch
 MAX_BATCH_DOCS = 512
@@ -530,16 +526,11 @@ def token_table(doc: Doc) -> Mapping[str, NDArray[np.uint64]]:
     """Return the attributes ``TOKEN_ATTRIBUTES`` of all tokens, each an array ``(len(doc),)``.
 
     The keys are ``ORTH``, ``LOWER``, ``SPACY`` and ``SENT_START``. The first two are hashes of the
-    string store; in the others 1 means yes (compare with 1: "no" may be a large number). Inside
-    ``doc_cache`` the table is read once and shared, so do not change it.
+    string store; in the others 1 means yes (compare with 1: "no" may be a large number). The table
+    is read anew at each call, so keep it where more than one column is needed.
     """
-
-    def read() -> Mapping[str, NDArray[np.uint64]]:
-        """Read the attributes from the Doc."""
-        columns = doc.to_array(list(TOKEN_ATTRIBUTES)).T
-        return dict(zip(TOKEN_ATTRIBUTES, columns, strict=True))
-
-    return compute_once(doc, TOKEN_ATTRIBUTES, read)
+    columns = doc.to_array(list(TOKEN_ATTRIBUTES)).T
+    return dict(zip(TOKEN_ATTRIBUTES, columns, strict=True))
 
 
 def sentence_starts(doc: Doc) -> Indices:
@@ -715,10 +706,10 @@ def profile_documents(
     n_groups = len(unseen)
     queries = number_keys([(c.document, c.query) for c in candidates])
     sizes = np.bincount(groups, minlength=n_groups)
-    known = np.isfinite(scores)
-    known_sizes = np.bincount(groups[known], minlength=n_groups)
-    totals = np.bincount(groups[known], scores[known], n_groups)
-    mean_scores = np.divide(totals, known_sizes, out=np.zeros(n_groups), where=known_sizes > 0)
+    is_scored = np.isfinite(scores)
+    scored_sizes = np.bincount(groups[is_scored], minlength=n_groups)
+    totals = np.bincount(groups[is_scored], scores[is_scored], n_groups)
+    mean_scores = np.divide(totals, scored_sizes, out=np.zeros(n_groups), where=scored_sizes > 0)
 
     def mean(values: Vector) -> Vector:
         """Return the mean of the values (n,) of each group, (g,)."""
@@ -735,42 +726,6 @@ def profile_documents(
             unseen,
         ]
     )
-
-
-# A cache per Doc ----------------------------------------------------------------------------------
-
-_CACHE: ContextVar[dict[Hashable, tuple[Doc, Any]] | None] = ContextVar("doc_cache", default=None)
-
-
-@contextmanager
-def doc_cache() -> Iterator[None]:
-    """Keep the results of ``compute_once`` until the end of the outermost such block.
-
-    Inner blocks share the cache of the outermost. Docs must not change inside the block.
-    """
-    cache = _CACHE.get()
-    token = _CACHE.set({} if cache is None else cache)
-    try:
-        yield
-    finally:
-        _CACHE.reset(token)
-
-
-def compute_once(doc: Doc, key: Hashable, compute: Callable[[], T]) -> T:
-    """Return ``compute()``, or its result of an earlier call for this Doc and key.
-
-    ``key`` names the computation among those of the Doc. Results are only kept inside
-    ``doc_cache``; outside, every call computes. Docs are told apart by identity, not by text.
-    """
-    cache = _CACHE.get()
-    if cache is None:
-        return compute()
-    entry = id(doc), key
-    if entry not in cache:
-        # The Doc is kept too: another one could get the id of a Doc that was freed.
-        cache[entry] = doc, compute()
-    value: T = cache[entry][1]
-    return value
 
 
 # Documents that share text ------------------------------------------------------------------------
@@ -920,11 +875,11 @@ def _text_hashes(doc: Doc) -> set[int]:
 
     Texts are in lower case, letters and digits only; one without these gives no hash.
     """
-    whole = whole_text_key(doc)
+    whole = full_text_key(doc)
     return {hash_key(key) for key in (*text_keys(doc), *([] if whole is None else [whole]))}
 
 
-def whole_text_key(doc: Doc) -> tuple[str, str] | None:
+def full_text_key(doc: Doc) -> tuple[str, str] | None:
     """Return ``("text", words)`` of the whole text (lower case, letters and digits).
 
     None for a text without words.

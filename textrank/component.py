@@ -22,7 +22,7 @@ from spacy.util import raise_error, registry
 from textrank.config import load_model, load_pipeline, model_names, with_task_settings
 from textrank.formats.base import Record, build_docs
 from textrank.language import load_nlp
-from textrank.language.segmentation import vocab_zone
+from textrank.language.segmentation import VocabZone
 from textrank.model import ErrorHandler, Model, Observer
 from textrank.protocols import Explanation, Task
 
@@ -439,21 +439,22 @@ def load_language(name: str | None, task: Task | None = None, *, raw: bool = Fal
 def annotate_stream(
     model: Model,
     docs: Iterable[Doc],
-    nlp: Language,
+    zone: VocabZone,
     *,
     failed: ErrorHandler | None = None,
     observe: Observer | None = None,
 ) -> Iterator[Doc]:
     """Annotate a long stream of Docs in constant memory, and yield the same Docs in order.
 
-    ``docs`` must be a lazy stream of Docs made by ``nlp``. What ``nlp.vocab`` learns from a batch
-    is dropped again, so a Doc must not be used after the next one was requested. ``BATCH_DOCS``
-    Docs are annotated at a time, or fewer when the vocabulary is due to be reset. ``failed`` is
-    called with a Doc and an exception if a document cannot be annotated, and the Doc is left out;
-    None raises the exception. ``observe`` is called with every annotated Doc and its scored
-    candidates.
+    ``docs`` must be a lazy stream of Docs made by ``zone.nlp`` from a reader that was given
+    ``zone.mark_due`` as ``on_batch_end``. What the vocabulary learns from a batch is dropped again
+    (the zone is entered here), so a Doc must not be used after the next one was requested. Without
+    ``mark_due`` everything is kept until the end of the stream. ``BATCH_DOCS`` Docs are annotated
+    at a time, or fewer when the vocabulary is due to be reset. ``failed`` is called with a Doc and
+    an exception if a document cannot be annotated, and the Doc is left out; None raises the
+    exception. ``observe`` is called with every annotated Doc and its scored candidates.
     """
-    with vocab_zone(nlp) as zone:
+    with zone:
         pending: list[Doc] = []
         for doc in docs:
             pending.append(doc)

@@ -990,8 +990,8 @@ class ReducedKernelMap(TransformerMixin, KernelMachine):
 class G2P(TransformerMixin, KernelMachine):
     """Supervised embedding of the samples' similarities (G2P, Mu et al. 2012).
 
-    Samples come to lie near if they are of one class and were among the ``neighbours`` nearest
-    before, either way or, if ``mutual``, both ways; with ``neighbours`` None only classes count.
+    Two samples get similar coordinates if they have the same class and one is among the
+    ``neighbours`` nearest of the other (each, if ``mutual``); None counts classes only.
     ``alpha`` is the regularisation. ``size`` is the number of dimensions; None takes the smallest
     with a ``share`` of the squared eigenvalues. ``fit`` sets ``projection_`` (n, dimensions) and
     ``X_fit_``, the training samples. See ``textrank.learners.multiclass.G2P`` for the objective.

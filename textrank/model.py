@@ -33,7 +33,6 @@ from textrank.candidates import (
     HeldoutReference,
     batch_docs,
     chunk_candidates,
-    doc_cache,
     document_id,
 )
 from textrank.config import package_versions, resolve_block, write_model_config
@@ -139,7 +138,6 @@ class Model:
 
     # Scoring
 
-    @doc_cache()
     def score(self, candidates: Sequence[Candidate]) -> Vector:
         """Return one score per candidate, shape ``(len(candidates),)``; higher means yes.
 
@@ -186,7 +184,6 @@ class Model:
         """Names of the heads that count for the answer, as the task chooses."""
         return self.pipeline.task.choose_heads(() if self.heads is None else self.heads.names)
 
-    @doc_cache()
     def head_scores(self, candidates: Sequence[Candidate]) -> Matrix:
         """Return the raw scores (n, h) of the heads, in the order of ``heads.names``.
 
@@ -350,9 +347,8 @@ class Model:
             yield task.add_explanations(annotated, group, explain) if has_reasons else annotated
 
     @gc_disabled()
-    @doc_cache()
     def _annotate_batch(self, docs: Sequence[Doc], observe: Observer | None = None) -> list[Doc]:
-        """Return ``annotate(docs)`` as a list, without garbage collection and with cached Docs.
+        """Return ``annotate(docs)`` as a list, without garbage collection.
 
         ``observe`` is called only if all Docs could be annotated.
         """
@@ -496,7 +492,6 @@ class Model:
         linear = slope * coef[:, column] + coef[:, len(heads.names) :].sum(axis=1)
         return replace(self, fit=replace(self.fit, coef=linear), heads=None)
 
-    @doc_cache()
     def explain_batch(self, candidates: Sequence[Candidate]) -> list[Explanation]:
         """Return ``explain`` of each candidate, in order; faster than one call each.
 
@@ -588,7 +583,6 @@ class Model:
         explanation += [entry for entry in zip(names, added[1:].tolist(), strict=True) if entry[1]]
         return sorted(explanation, key=lambda entry: -abs(entry[1]))
 
-    @doc_cache()
     def influence(
         self,
         candidates: Sequence[Candidate],
@@ -619,12 +613,19 @@ class Model:
         ------
         ValueError
             If the learner has no closed form, the model has a second stage or was not trained with
-            ``updatable`` (if ``docs`` is None), or there are too many candidates and documents.
+            ``updatable`` (if ``docs`` is None), or there are too many candidates and documents; if
+            ``stored`` is given with ``docs`` or for a model without ``support``.
         """
         pipeline = self.pipeline
         if stored is not None:
             if docs is not None:
                 raise ValueError("the influence comes from docs or from a file, not from both.")
+            if self.support is None:
+                raise ValueError(
+                    "stored influence needs the training candidates of the model, but this one "
+                    "has weights of named features instead. Give docs, or train the model with "
+                    "updatable=True."
+                )
             represented = pipeline.representation(candidates)
             support = cast(Any, self.support)
             rounded = stored.of_scores(np.asarray(pipeline.kernel(represented, support)), self)

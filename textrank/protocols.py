@@ -558,7 +558,7 @@ class Task(Protocol):
         """Build the predictor of attributes from submodels; None if the task has none."""
         return None
 
-    def judge_answers(
+    def assess_answers(
         self, y: Vector, scores: Vector, log_odds: Vector, queries: Indices
     ) -> tuple[Vector, NDArray[np.bool_], Indices]:
         """Return how confident each answer is, whether it is right, and its first candidate.

@@ -117,6 +117,8 @@ def _check_features(kernel: Any, X: Sequence[Any], K: Matrix, close: _Close) -> 
     values = F.values.toarray()
     close(values @ values.T, K, "features(X) features(X)' is not k(X)")
     half = count_rows(X) // 2
-    some, every = kernel.features(take_rows(X, np.arange(half))), kernel.features(X)
-    aligned = every.align_to(some.names).toarray()
-    close(aligned @ some.values.toarray().T, K[:, :half], "features onto known names lose value")
+    first_half, all_features = kernel.features(take_rows(X, np.arange(half))), kernel.features(X)
+    aligned = all_features.align_to(first_half.names).toarray()
+    close(
+        aligned @ first_half.values.toarray().T, K[:, :half], "features onto known names lose value"
+    )

@@ -456,7 +456,11 @@ def labelled_docs(pipeline: Pipeline, docs: Sequence[Doc]) -> list[Doc]:
     Raises what ``task.candidates`` raises for a Doc, such as ValueError if it has no entities.
     """
     labels = [{candidate.label for candidate in pipeline.task.candidates(doc)} for doc in docs]
-    return [doc for doc, found in zip(docs, labels, strict=True) if found and None not in found]
+    return [
+        doc
+        for doc, doc_labels in zip(docs, labels, strict=True)
+        if doc_labels and None not in doc_labels
+    ]
 
 
 def train_model(

@@ -34,11 +34,11 @@ from textrank.candidates import (
     Targets,
     document_id,
     encode_hashes,
+    full_text_key,
     gold_labels,
     hash_key,
     number_keys,
     text_keys,
-    whole_text_key,
 )
 from textrank.features import Arrays, Features, Indices, Matrix, Vector, take_rows
 from textrank.io import pack_arrays, read_arrays, unpack_arrays, write_arrays
@@ -69,7 +69,7 @@ class TrainingDocument:
 
         The text is None for a Doc without words.
         """
-        whole = whole_text_key(doc)
+        whole = full_text_key(doc)
         return cls(
             document_id(doc, number),
             frozenset(map(hash_key, text_keys(doc))),
@@ -109,8 +109,8 @@ class TrainingData:
         documents: dict[str, TrainingDocument] = {}
         for number, doc in enumerate(docs):
             new = TrainingDocument.from_doc(doc, number)
-            known = documents.get(new.id, new)
-            documents[new.id] = replace(new, sentences=new.sentences | known.sentences)
+            earlier = documents.get(new.id, new)
+            documents[new.id] = replace(new, sentences=new.sentences | earlier.sentences)
         number_of = {name: number for number, name in enumerate(documents)}
         labels = [candidate.head_labels for candidate in candidates]
         has_heads = len({len(row) for row in labels}) == 1 and bool(labels[0])
@@ -189,10 +189,10 @@ class TrainingData:
         gone = set(documents)
         ids = [document.id for document in self.documents]
         if unknown := sorted(gone - set(ids)):
-            some = ", ".join(ids[:MAX_NAMED_DOCUMENTS])
+            examples = ", ".join(ids[:MAX_NAMED_DOCUMENTS])
             raise ValueError(
                 f"{unknown[0]!r} is not a training document of this model. It has {len(ids)}, "
-                f"such as {some}. Check the id."
+                f"such as {examples}. Check the id."
             )
         keep = np.array([number for number, name in enumerate(ids) if name not in gone], np.intp)
         rows = np.flatnonzero(np.isin(self.document_of, keep))
@@ -219,10 +219,10 @@ class TrainingData:
         document id that is in both, and if either has preferences.
         """
         present = {document.id for document in self.documents}
-        if known := [document.id for document in other.documents if document.id in present]:
+        if repeated := [document.id for document in other.documents if document.id in present]:
             raise ValueError(
-                f"document {known[0]!r} is in the model already. Forget it first, or give the new "
-                "one another id."
+                f"document {repeated[0]!r} is in the model already. Forget it first, or give the "
+                "new one another id."
             )
         if self.preferences is not None or other.preferences is not None:
             raise ValueError(
@@ -310,7 +310,7 @@ class TrainingData:
             unpack_arrays(arrays),
             np.asarray(arrays["y"], dtype=np.float64),
             arrays["queries"].astype(np.intp),
-            arrays.get("head_labels"),
+            np.asarray(arrays["head_labels"], np.float64) if "head_labels" in arrays else None,
             graph,
         )
         data._check()
@@ -319,13 +319,17 @@ class TrainingData:
     def _check(self) -> None:
         """Raise ValueError unless all parts have one row per candidate and name a document.
 
-        ``y`` must be finite. Labels of heads may have any value, and preferences are not checked.
+        Labels, also those of heads, must be finite, and preferences be of rows that exist.
         """
         heads = self.y if self.head_labels is None else self.head_labels
         sizes = {len(part) for part in (self.document_of, self.inputs, self.y, self.queries, heads)}
         is_known = (self.document_of >= 0) & (self.document_of < len(self.documents))
-        if len(sizes) != 1 or not is_known.all() or not np.isfinite(self.y).all():
+        is_finite = np.isfinite(self.y).all() and np.isfinite(heads).all()
+        if len(sizes) != 1 or not is_known.all() or not is_finite:
             raise ValueError("the candidates of the training data do not fit together")
+        pairs = np.empty(0) if self.preferences is None else self.preferences.pairs
+        if pairs.min(initial=0) < 0 or pairs.max(initial=-1) >= len(self):
+            raise ValueError("the preferences of the training data are of candidates it lacks")
 
 
 def _drop_unused_columns(features: Features) -> Features:

@@ -1,8 +1,8 @@
 """Train a parser that reads backwards: ``python -m workshop.backward_parser DATA OUT``.
 
-Reading from the right it errs elsewhere than the parser of the shipped pipeline, so that where the
-two agree they are mostly right, and where not, one of them often is. It learns from the same
-sentences, each on its own, and is of use for ranking parses only.
+It makes other errors than the parser of the shipped pipeline. Where the two agree they are mostly
+right; where they differ, one of them often is. It is trained on the same sentences, one by one, and
+is only used to rank parses.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ TREEBANKS = ("CRAFT, train part", "GENIA treebank")
 SETTINGS = Settings(epochs=4, rows=3000, seed=1)
 
 
-def mirrored(sentence: Sentence) -> Sentence:
-    """Return the sentence from its last word to its first."""
+def reverse_sentence(sentence: Sentence) -> Sentence:
+    """Return the sentence with its words, and their annotation, from last to first."""
     last = len(sentence.words) - 1
     return replace(
         sentence,
@@ -44,18 +44,23 @@ def mirrored(sentence: Sentence) -> Sentence:
     )
 
 
-def train_mirror(
+def train_backward_parser(
     sentences: Sequence[Sentence], settings: Settings, watch: Callable[[str], None]
 ) -> Language:
-    """Train a parser on sentences read backwards, each alone.
+    """Train a parser on reversed sentences, one Doc each.
 
-    The tags help the network to learn what words are like; the tagger is not kept.
+    The auxiliary tagger shares the network during training and is not in the result.
     """
-    return _fresh(train_syntax([[mirrored(s)] for s in sentences], settings, watch), settings)
+    return _assemble(
+        train_syntax([[reverse_sentence(s)] for s in sentences], settings, watch), settings
+    )
 
 
-def _fresh(state: dict[str, bytes], settings: Settings) -> Language:
-    """Return the parser with a vocabulary that has not seen any words."""
+def _assemble(state: dict[str, bytes], settings: Settings) -> Language:
+    """Return the trained parser with a vocabulary that holds no word of the training text.
+
+    ``state`` has the weights by component.
+    """
     nlp = blank_nlp()
     add_syntax(nlp, settings)
     nlp.remove_pipe("tagger")
@@ -83,9 +88,10 @@ def main(
     out: Annotated[Path, typer.Argument(help="folder the parser is written to")],
     epochs: Annotated[int, typer.Option(help="runs through the treebanks")] = SETTINGS.epochs,
 ) -> None:
-    """Trains the parser that reads backwards, and writes it."""
+    """Train the parser that reads backwards and write it to a folder."""
 
     def say(message: str) -> None:
+        """Print a line with the time."""
         typer.echo(f"{datetime.now(UTC):%H:%M:%S} {message}")
 
     try:
@@ -96,7 +102,7 @@ def main(
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(2) from error
     say(f"{len(sentences)} sentences")
-    train_mirror(sentences, settings, say).to_disk(out)
+    train_backward_parser(sentences, settings, say).to_disk(out)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Train the two halves of the shipped pipeline: tagger with parser, and entity recognisers."""
+"""Train tagger, parser and entity recognisers of the shipped language pipeline."""
 
 from __future__ import annotations
 
@@ -14,51 +14,65 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Adam, Optimizer, fix_random_seed
-from workshop.evidence import EvidenceSettings, NamedText, train_evidence, with_variants
+from workshop.evidence import EvidenceSettings, NamedText, add_variants, train_evidence
 from workshop.name_kinds import KindDoc, train_kinds
 from workshop.networks import (
     Settings,
-    add_for_training,
+    add_auxiliary_tagger,
     add_names,
     add_syntax,
     blank_nlp,
-    state_of,
+    get_state,
 )
-from workshop.prepare import RUN, NameDocs, Treebank, doc_of, runs
-from workshop.protein_spans import train_narrow
-from workshop.self_training import labelled
+from workshop.prepare import (
+    MAX_RUN_SENTENCES,
+    NameDocs,
+    Treebank,
+    sentences_to_doc,
+    split_into_runs,
+)
+from workshop.protein_spans import train_proteins
+from workshop.self_training import predict_names
 from workshop.treebanks import Sentence
 
 from textrank.language._encoder import use_numpy_products
 from textrank.language._ner_network import TABLE_BITS, WeightTable, WordTable
 from textrank.language.morphology import build_tables
 
-RECOGNIZERS = ("genes", "ner")  # those with evidence of their own
+RECOGNIZERS = ("genes", "ner")  # recognisers with an evidence table
 EVIDENCE = EvidenceSettings()
-MISSED = 0.1
-TAKEN = {"tags": 0.25, "proteins": 0.5}  # of what only teaches the network about words, an epoch
-TAUGHT = ("genes",)  # those whose evidence learns from unlabelled sentences too
-SHARES = {"genes": 0.5, "ner": 0.3}  # of evidence in the scores of a recognizer; else a half
-Watch = Callable[[str], None]
-_Step = Callable[[list[Example], Optimizer, dict[str, float]], None]
+NO_NAME_PENALTY = 0.1  # subtracted from the score of being in no name
+EPOCH_SHARES = {"tags": 0.25, "proteins": 0.5}  # share of the examples in an epoch; else all
+SELF_TRAINED = ("genes",)  # recognisers whose evidence is also trained on self-labelled sentences
+EVIDENCE_SHARES = {
+    "genes": 0.5,
+    "ner": 0.3,
+}  # of evidence in the scores of a recognizer; else a half
+ProgressCallback = Callable[[str], None]
+_TrainingStep = Callable[[list[Example], Optimizer, dict[str, float]], None]
 
 
 def train_syntax(
-    train: Sequence[Sequence[Sentence]], settings: Settings, watch: Watch
+    train: Sequence[Sequence[Sentence]], settings: Settings, watch: ProgressCallback
 ) -> dict[str, bytes]:
-    """Train tagger and parser on one network from runs of sentences, and return their weights."""
+    """Train tagger and parser on one shared network and return their weights by component.
+
+    ``train`` are runs of consecutive sentences, one Doc each. ``watch`` is called with a line of
+    progress after each epoch. Random numbers are seeded with ``settings.seed``.
+    """
     fix_random_seed(settings.seed)
     draw = random.Random(settings.seed)
     nlp = blank_nlp()
     add_syntax(nlp, settings)
     use_numpy_products(nlp)
-    examples = examples_of([doc_of(nlp.vocab, run, breaks=draw) for run in train])
+    examples = make_examples([sentences_to_doc(nlp.vocab, run, breaks=draw) for run in train])
     nlp.initialize(lambda: examples)
 
     def step(batch: list[Example], optimizer: Optimizer, losses: dict[str, float]) -> None:
+        """Update tagger, parser and network on a batch; add to ``losses``, in place."""
         nlp.update(batch, sgd=optimizer, drop=settings.dropout, losses=losses)
 
-    return _train(nlp, [(step, examples, 1.0)], settings, draw, watch)
+    return _train_epochs(nlp, [(step, examples, 1.0)], settings, draw, watch)
 
 
 def train_names(
@@ -67,64 +81,93 @@ def train_names(
     words: Mapping[str, Any],
     unlabelled: Sequence[NamedText],
     settings: Settings,
-    watch: Watch,
+    watch: ProgressCallback,
     *,
     kinds: Sequence[KindDoc] = (),
     evidence: EvidenceSettings = EVIDENCE,
 ) -> dict[str, bytes]:
-    """What the recognizers of names learn by turns on one network, each from its own corpus.
+    """Train the network of names and all entity recognisers; return their weights by component.
 
-    ``words`` has the arrays of the table of words. The network also learns the parts of speech of
-    the sentences ``tagged``, for what they teach about words. Evidence is learned apart from it,
-    joined to it, and learned anew with what both find in the sentences ``unlabelled``; the proteins
-    learn once more, from both. Last, the recogniser of kinds learns from the abstracts ``kinds``.
+    There are four steps. First the recognisers of ``corpora`` ("genes", "ner", "proteins") and a
+    tagger train one shared network, in batches of one corpus each; the tagger is dropped
+    afterwards. Then an evidence table is trained for each of RECOGNIZERS and mixed into its scores.
+    Then the evidence of SELF_TRAINED is trained again, with texts that the recogniser has labelled,
+    and the recogniser "proteins" is trained on the finished network. Last, the recogniser "kinds"
+    is trained.
+
+    Parameters
+    ----------
+    corpora
+        Docs with names in ``doc.ents``, by name of the recogniser.
+    tagged
+        Sentences with part-of-speech tags, for the auxiliary tagger.
+    words
+        Arrays of the ``WordTable``.
+    unlabelled
+        Sentences without names, for self-training.
+    settings
+        Shape and training of the network.
+    watch
+        Called with a line of progress.
+    kinds
+        Abstracts with names of three kinds; without any, "kinds" is not trained.
+    evidence
+        Training of the evidence tables.
     """
     fix_random_seed(settings.seed)
     nlp = blank_nlp()
     add_names(nlp, settings)
-    add_for_training(nlp, settings)
+    add_auxiliary_tagger(nlp, settings)
     use_numpy_products(nlp)
     network: Any = nlp.get_pipe("names_tok2vec")
     network.model.attrs["words"] = dict(words)
-    texts = {name: [named_text(doc) for doc in own.train] for name, own in corpora.items()}
+    texts = {name: [to_named_text(doc) for doc in corpus.train] for name, corpus in corpora.items()}
     vocab = next(iter(corpora.values())).train[0].vocab
     docs = {
-        name: [named_doc(vocab, text) for text in with_variants(own, evidence)]
-        for name, own in texts.items()
+        name: [to_doc(vocab, text) for text in add_variants(items, evidence)]
+        for name, items in texts.items()
     }
-    docs["tags"] = [doc_of(vocab, run, breaks=None) for run in runs(tagged, RUN)]
-    examples = {name: examples_of(own) for name, own in docs.items()}
-    network.initialize(lambda: [own[0] for own in examples.values()], nlp=nlp)
-    for name, own in examples.items():
-        component: Any = nlp.get_pipe(name)
-        component.initialize(lambda own=own: own, nlp=nlp)
-    steps = [
-        (_step_alone(network, nlp.get_pipe(name), name, settings), own, TAKEN.get(name, 1.0))
-        for name, own in examples.items()
+    docs["tags"] = [
+        sentences_to_doc(vocab, run, breaks=None)
+        for run in split_into_runs(tagged, MAX_RUN_SENTENCES)
     ]
-    _train(nlp, steps, settings, random.Random(settings.seed), watch)
+    examples = {name: make_examples(items) for name, items in docs.items()}
+    network.initialize(lambda: [items[0] for items in examples.values()], nlp=nlp)
+    for name, items in examples.items():
+        component: Any = nlp.get_pipe(name)
+        component.initialize(lambda items=items: items, nlp=nlp)
+    steps = [
+        (
+            _make_step(network, nlp.get_pipe(name), name, settings),
+            items,
+            EPOCH_SHARES.get(name, 1.0),
+        )
+        for name, items in examples.items()
+    ]
+    _train_epochs(nlp, steps, settings, random.Random(settings.seed), watch)
     learned = {}
     for name in RECOGNIZERS:
-        learned[name] = _evidence(nlp, name, texts[name], evidence)
+        learned[name] = _train_recognizer_evidence(nlp, name, texts[name], evidence)
         watch(f"evidence of {name}")
-    join_evidence(nlp, learned)
-    teach(nlp, texts, unlabelled, evidence, watch)
-    _learn_kinds(nlp, kinds, watch)
-    return {name: own for name, own in state_of(nlp).items() if name != "tags"}
+    mix_in_evidence(nlp, learned)
+    self_train_evidence(nlp, texts, unlabelled, evidence, watch)
+    _train_kinds_if_any(nlp, kinds, watch)
+    return {name: items for name, items in get_state(nlp).items() if name != "tags"}
 
 
-def extend_names(
+def retrain_evidence(
     state: Mapping[str, bytes],
     corpora: Mapping[str, NameDocs],
     unlabelled: Sequence[NamedText],
     settings: Settings,
-    watch: Watch,
+    watch: ProgressCallback,
     *,
     kinds: Sequence[KindDoc] = (),
 ) -> dict[str, bytes]:
-    """What ``train_names`` gives, with network, genes and types as they are in ``state``.
+    """Train what does not change the network: evidence, "proteins" and "kinds"; return all weights.
 
-    Only what stands beside the network learns: evidence, and the scores of proteins and kinds.
+    ``state`` are the weights of the network and of the recognisers "genes" and "ner", which are
+    kept. Other arguments are those of ``train_names``.
     """
     nlp = blank_nlp()
     add_names(nlp, settings)
@@ -132,108 +175,130 @@ def extend_names(
         component: Any = nlp.get_pipe(name)
         component.from_bytes(learned, exclude=["vocab"])
     use_numpy_products(nlp)
-    texts = {name: [named_text(doc) for doc in own.train] for name, own in corpora.items()}
-    teach(nlp, texts, unlabelled, EVIDENCE, watch)
-    _learn_kinds(nlp, kinds, watch)
-    return state_of(nlp)
+    texts = {name: [to_named_text(doc) for doc in docs.train] for name, docs in corpora.items()}
+    self_train_evidence(nlp, texts, unlabelled, EVIDENCE, watch)
+    _train_kinds_if_any(nlp, kinds, watch)
+    return get_state(nlp)
 
 
-def _learn_kinds(nlp: Language, kinds: Sequence[KindDoc], watch: Watch) -> None:
-    """Train the recogniser of kinds if there are abstracts to learn from."""
+def _train_kinds_if_any(nlp: Language, kinds: Sequence[KindDoc], watch: ProgressCallback) -> None:
+    """Train the recogniser "kinds" in place; nothing happens without abstracts."""
     if kinds:
         train_kinds(nlp, kinds)
         watch("kinds")
 
 
-def teach(
+def self_train_evidence(
     nlp: Language,
     texts: Mapping[str, Sequence[NamedText]],
     unlabelled: Sequence[NamedText],
     evidence: EvidenceSettings,
-    watch: Watch,
+    watch: ProgressCallback,
 ) -> None:
-    """Lets evidence learn anew, also from what it finds together with the network; then proteins.
+    """Train evidence again with self-labelled texts, then the recogniser "proteins", in place.
 
-    Weights of the two in the scores, and transitions, stay as they are.
+    For each of SELF_TRAINED the recogniser labels the sentences ``unlabelled``, and its evidence
+    table is trained on these and on its ``texts``. Transitions, and the shares of network and
+    evidence in the scores, stay as they are.
     """
     network: Any = nlp.get_pipe("names_tok2vec")
     tables = list(network.model.attrs["evidence"])
-    for name in TAUGHT:
-        found = labelled(nlp, name, unlabelled)
-        weights, _ = _evidence(nlp, name, [*texts[name], *found], evidence)
+    for name in SELF_TRAINED:
+        self_labelled = predict_names(nlp, name, unlabelled)
+        weights, _ = _train_recognizer_evidence(nlp, name, [*texts[name], *self_labelled], evidence)
         tables[RECOGNIZERS.index(name)] = WeightTable.from_weights(weights).pack()
         watch(f"evidence of {name}, taught")
     network.model.attrs["evidence"] = tables
-    train_narrow(nlp, texts["proteins"])
+    train_proteins(nlp, texts["proteins"])
 
 
-def _evidence(
+def _train_recognizer_evidence(
     nlp: Language, name: str, texts: Sequence[NamedText], settings: EvidenceSettings
 ) -> tuple[Any, Any]:
-    """Weights and transitions that the evidence of a recognizer learns."""
+    """Train the evidence of a recogniser; return weights (rows, tags) and transitions.
+
+    Transitions have shape (tags + 1, tags + 1). With several labels the table has half the rows and
+    is trained for two epochs less, because it has more columns.
+    """
     network: Any = nlp.get_pipe("names_tok2vec")
     recognizer: Any = nlp.get_pipe(name)
-    several = len(recognizer.labels) > 1  # a table with many columns has half the rows
-    own = replace(settings, bits=TABLE_BITS - several, epochs=settings.epochs - 2 * several)
-    return train_evidence(texts, recognizer.labels, WordTable(network.model.attrs["words"]), own)
+    has_several_labels = len(recognizer.labels) > 1  # a table with many columns has half the rows
+    reduced = replace(
+        settings,
+        bits=TABLE_BITS - has_several_labels,
+        epochs=settings.epochs - 2 * has_several_labels,
+    )
+    return train_evidence(
+        texts, recognizer.labels, WordTable(network.model.attrs["words"]), reduced
+    )
 
 
-def named_text(doc: Doc) -> NamedText:
-    """Words and names of a Doc, without white space."""
-    kept = [token for token in doc if not token.is_space]
-    number = {token.i: n for n, token in enumerate(kept)}
-    spans = [[number[t.i] for t in ent if t.i in number] for ent in doc.ents]
-    names = [(own[0], own[-1] + 1, ent.label_)
-             for own, ent in zip(spans, doc.ents, strict=True) if own]  # fmt: skip
-    return NamedText([t.text for t in kept], [bool(t.whitespace_) for t in kept], names)
+def to_named_text(doc: Doc) -> NamedText:
+    """Return the words and entities of a Doc without its white-space tokens.
+
+    Entities that consist of white space are left out.
+    """
+    tokens = [token for token in doc if not token.is_space]
+    index_of_token = {token.i: n for n, token in enumerate(tokens)}
+    spans = [[index_of_token[t.i] for t in ent if t.i in index_of_token] for ent in doc.ents]
+    names = [(indices[0], indices[-1] + 1, ent.label_)
+             for indices, ent in zip(spans, doc.ents, strict=True) if indices]  # fmt: skip
+    return NamedText([t.text for t in tokens], [bool(t.whitespace_) for t in tokens], names)
 
 
-def named_doc(vocab: Vocab, text: NamedText) -> Doc:
+def to_doc(vocab: Vocab, text: NamedText) -> Doc:
     """Return a Doc with the words of a text and its names in ``doc.ents``."""
     doc = Doc(vocab, words=list(text.words), spaces=list(text.spaces))
     doc.set_ents([Span(doc, *name) for name in text.names])
     return doc
 
 
-def join_evidence(
-    nlp: Language, learned: Mapping[str, tuple[Any, Any]], *, missed: float = MISSED
+def mix_in_evidence(
+    nlp: Language,
+    learned: Mapping[str, tuple[Any, Any]],
+    *,
+    no_name_penalty: float = NO_NAME_PENALTY,
 ) -> None:
-    """Lets each recognizer mix the scores of the network and of its evidence.
+    """Mix the scores of the network with those of evidence in each recogniser, in place.
 
-    ``missed`` is taken from the score of being in no name: network and evidence are too cautious,
-    evidence alone by .2 on a sixth of BC2GM train.
+    ``learned`` has weights and transitions of the evidence by recogniser. Its share of the scores
+    is ``EVIDENCE_SHARES[name]``, 0.5 by default. ``no_name_penalty`` is subtracted from the score
+    of being in no name: without it recall is too low (the best value for evidence alone is 0.2 on a
+    held-out sixth of BC2GM train).
     """
     network: Any = nlp.get_pipe("names_tok2vec")
     network.model.attrs["evidence"] = [
-        WeightTable.from_weights(own).pack() for own, _ in learned.values()
+        WeightTable.from_weights(weights).pack() for weights, _ in learned.values()
     ]
-    rest = network.model.get_dim("nO") - network.model.attrs["shape"]["width"]
-    rest -= sum(weights.shape[1] for weights, _ in learned.values())
-    if rest:  # columns of recognisers that learn later
-        empty = WeightTable.from_weights(np.zeros((1, rest))).pack()
+    n_unused = network.model.get_dim("nO") - network.model.attrs["shape"]["width"]
+    n_unused -= sum(weights.shape[1] for weights, _ in learned.values())
+    if n_unused:  # columns of recognisers that learn later
+        empty = WeightTable.from_weights(np.zeros((1, n_unused))).pack()
         network.model.attrs["evidence"].append(empty)
-    first = network.model.attrs["shape"]["width"]
+    first_column = network.model.attrs["shape"]["width"]
     for name, (weights, steps) in learned.items():
         recognizer: Any = nlp.get_pipe(name)
         scores = recognizer.model.layers[0].layers[-1].layers[0]
-        share = SHARES.get(name, 0.5)
-        own = scores.get_param("W") * (1 - share)
-        own[:, network.model.attrs["shape"]["width"] :] = 0
+        share = EVIDENCE_SHARES.get(name, 0.5)
+        W = scores.get_param("W") * (1 - share)
+        W[:, network.model.attrs["shape"]["width"] :] = 0
         tags = np.arange(weights.shape[1])
-        own[tags, first + tags] = share
+        W[tags, first_column + tags] = share
         bias = scores.get_param("b") * (1 - share)
-        bias[0] -= missed
-        scores.set_param("W", own)
+        bias[0] -= no_name_penalty
+        scores.set_param("W", W)
         scores.set_param("b", bias)
-        both = (1 - share) * recognizer.model.get_param("T") + share * steps
-        recognizer.model.set_param("T", both.astype(np.float32))
-        first += weights.shape[1]
+        transitions = (1 - share) * recognizer.model.get_param("T") + share * steps
+        recognizer.model.set_param("T", transitions.astype(np.float32))
+        first_column += weights.shape[1]
 
 
-def _step_alone(network: Any, recognizer: Any, name: str, settings: Settings) -> _Step:
+def _make_step(network: Any, recognizer: Any, name: str, settings: Settings) -> _TrainingStep:
+    """Return a function that updates the network and one recogniser on a batch of its corpus."""
     listeners = dict(network.listener_map)
 
     def step(batch: list[Example], optimizer: Optimizer, losses: dict[str, float]) -> None:
+        """Update network and recogniser on a batch; add to ``losses``, in place."""
         # The network learns when its last listener has answered, so it hears only the one whose
         # corpus the batch is from.
         network.listener_map = {name: listeners[name]}
@@ -246,49 +311,63 @@ def _step_alone(network: Any, recognizer: Any, name: str, settings: Settings) ->
     return step
 
 
-def _train(
+def _train_epochs(
     nlp: Language,
-    corpora: Sequence[tuple[_Step, list[Example], float]],
+    corpora: Sequence[tuple[_TrainingStep, list[Example], float]],
     settings: Settings,
     draw: random.Random,
-    watch: Watch,
+    watch: ProgressCallback,
 ) -> dict[str, bytes]:
-    """Runs through all batches in random order, epoch by epoch; the weights are averages.
+    """Train for ``settings.epochs`` in random order; set and return the averaged weights.
 
-    Beside the examples of a corpus stands which share of them an epoch has, drawn anew each time.
+    ``corpora`` are (step, examples, share): ``step`` updates the components on a batch, and
+    ``share`` is the fraction of the examples that each epoch draws anew. Batches of all corpora are
+    shuffled together.
     """
 
-    def order() -> list[tuple[_Step, list[Example]]]:
-        taken = [(step, draw.sample(own, int(share * len(own))) if share < 1 else own)
-                 for step, own, share in corpora]  # fmt: skip
-        steps = [(step, b) for step, own in taken for b in batches(own, settings.words, draw)]
+    def draw_batches() -> list[tuple[_TrainingStep, list[Example]]]:
+        """Return the batches of one epoch, each with its step, in random order."""
+        drawn = [
+            (step, draw.sample(items, int(share * len(items))) if share < 1 else items)
+            for step, items, share in corpora
+        ]
+        steps = [
+            (step, batch)
+            for step, examples in drawn
+            for batch in make_batches(examples, settings.words, draw)
+        ]
         draw.shuffle(steps)
         return steps
 
-    optimizer = falling(settings.rate, settings.epochs * len(order()))
+    optimizer = make_optimizer(settings.rate, settings.epochs * len(draw_batches()))
     for epoch in range(1, settings.epochs + 1):
         losses: dict[str, float] = {}
-        for step, batch in order():
+        for step, batch in draw_batches():
             step(batch, optimizer, losses)
             optimizer.step_schedules()  # type: ignore[no-untyped-call]
-        shown = ", ".join(f"{name} {loss:.0f}" for name, loss in losses.items())
-        watch(f"epoch {epoch} of {settings.epochs}: loss {shown}")
+        loss_text = ", ".join(f"{name} {loss:.0f}" for name, loss in losses.items())
+        watch(f"epoch {epoch} of {settings.epochs}: loss {loss_text}")
     with nlp.use_params(optimizer.averages):
-        state = state_of(nlp)
+        state = get_state(nlp)
     for name, learned in state.items():
         component: Any = nlp.get_pipe(name)
         component.from_bytes(learned, exclude=["vocab"])  # the averages stay
     return state
 
 
-def falling(rate: float, steps: int) -> Optimizer:
-    """Adam whose learning rate falls linearly from ``rate`` to a hundredth of it."""
+def make_optimizer(rate: float, steps: int) -> Optimizer:
+    """Return an Adam optimiser whose rate falls linearly, from ``rate`` to a hundredth of it.
+
+    ``steps`` is the number of steps in which it falls.
+    """
     rates: Any = (rate * max(0.01, 1 - step / steps) for step in range(10**9))
     return Adam(rates, L2=0.01, L2_is_weight_decay=True, grad_clip=1.0, use_averages=True)
 
 
-def batches(examples: Sequence[Example], words: int, draw: random.Random) -> list[list[Example]]:
-    """Yield shuffled examples in batches of about so many words."""
+def make_batches(
+    examples: Sequence[Example], words: int, draw: random.Random
+) -> list[list[Example]]:
+    """Split shuffled examples into batches of at least ``words`` tokens, except the last."""
     order = list(examples)
     draw.shuffle(order)
     groups: list[list[Example]] = [[]]
@@ -302,21 +381,21 @@ def batches(examples: Sequence[Example], words: int, draw: random.Random) -> lis
     return groups
 
 
-def examples_of(docs: Sequence[Doc]) -> list[Example]:
-    """Docs with their answers beside Docs of the same words without them."""
-    return [Example(bare(doc), doc) for doc in docs]
+def make_examples(docs: Sequence[Doc]) -> list[Example]:
+    """Return training examples: each annotated Doc with a copy that has no annotation."""
+    return [Example(copy_words(doc), doc) for doc in docs]
 
 
-def bare(doc: Doc) -> Doc:
+def copy_words(doc: Doc) -> Doc:
     """Return a Doc of the same words without annotation."""
     return Doc(doc.vocab, words=[t.text for t in doc], spaces=[bool(t.whitespace_) for t in doc])
 
 
-def lemma_tables(treebank: Treebank) -> dict[str, Any]:
-    """Tables of base forms: a general dictionary's, and what the treebanks add."""
+def build_lemma_tables(treebank: Treebank) -> dict[str, Any]:
+    """Build the tables of lemmas from spaCy's general dictionary and the treebanks."""
     kinds = ("noun", "verb", "adj", "adv")
     general = load_lookups("en", ["lemma_exc", "lemma_index"])  # from spacy-lookups-data
-    irregular, known = (
+    irregular, regular = (
         {kind: general.get_table(table)[kind] for kind in kinds}
         for table in ("lemma_exc", "lemma_index")
     )
@@ -325,4 +404,4 @@ def lemma_tables(treebank: Treebank) -> dict[str, Any]:
     lemmas = (
         triple for s in treebank.lemmas for triple in zip(s.words, s.tags, s.lemmas, strict=True)
     )
-    return build_tables(irregular, known, words, lemmas)
+    return build_tables(irregular, regular, words, lemmas)

@@ -1,8 +1,9 @@
-"""Phrase-structure trees -> dependencies, by three linear models learned from sentences with both.
+"""Convert phrase-structure trees to dependencies by three linear models.
 
-Bottom-up, each constituent gets a head child; each other child a governor among its sisters
-(nearly always the head child, but flat coordinations chain) and a label. All constituents of one
-height are decided in one product, since a call per sentence costs more than the decisions.
+The models are trained on sentences with both analyses. Bottom-up, each constituent gets a head
+child; each other child gets a governor among its sisters (nearly always the head child, but flat
+coordinations are chains) and a label. All constituents of one height are decided in one matrix
+product, since a call per sentence costs more than the decisions.
 """
 
 from __future__ import annotations
@@ -18,13 +19,27 @@ from sklearn.linear_model import SGDClassifier
 from workshop.treebanks import Sentence, Tree, TreeSentence
 
 _HASHER = FeatureHasher(n_features=2**18, input_type="string")
-_CLOSED = {"IN", "TO", "DT", "CC", "WDT", "WP", "WP$", "WRB", "MD", "PRP", "PRP$", "RP", "EX"}
-_BE = {"be", "is", "are", "was", "were", "been", "being", "'s", "am"}
+_CLOSED_CLASS_TAGS = {
+    "IN",
+    "TO",
+    "DT",
+    "CC",
+    "WDT",
+    "WP",
+    "WP$",
+    "WRB",
+    "MD",
+    "PRP",
+    "PRP$",
+    "RP",
+    "EX",
+}
+_FORMS_OF_BE = {"be", "is", "are", "was", "were", "been", "being", "'s", "am"}
 
 
 @dataclass(frozen=True)
 class _Node:
-    """A constituent with several children, in its sentence."""
+    """Constituent with several children; ``sentence`` is the index of its sentence."""
 
     sentence: int
     tree: Tree
@@ -33,7 +48,7 @@ class _Node:
 
 @dataclass(frozen=True)
 class Converter:
-    """Trees of one treebank -> its dependencies. ``Converter.fit`` learns it."""
+    """Converter of the trees of a treebank to its dependencies; made by ``Converter.fit``."""
 
     head_model: Any
     governor_model: Any
@@ -41,13 +56,17 @@ class Converter:
 
     @classmethod
     def fit(cls, trees: Sequence[TreeSentence], sentences: Sequence[Sentence]) -> Converter:
-        """Train on the same sentences in both forms, matched by name; skip others."""
+        """Train on sentences in both forms, matched by name.
+
+        Every tree needs a sentence of its name; pairs that differ in their number of words are
+        skipped.
+        """
         gold = {s.name: s for s in sentences}
         pairs = [(t, gold[t.name]) for t in trees if len(gold[t.name].words) == len(t.words)]
-        heads, governors, labels = _Samples(), _Samples(), _Samples()
+        heads, governors, labels = _Examples(), _Examples(), _Examples()
         for tree, sentence in pairs:
-            for node in _nodes([tree]):
-                _learn_node(node, tree, sentence, heads, governors, labels)
+            for node in _iter_nodes([tree]):
+                _add_node_examples(node, tree, sentence, heads, governors, labels)
         return cls(heads.fit(), governors.fit(), labels.fit())
 
     def __call__(self, trees: Sequence[TreeSentence]) -> list[Sentence]:
@@ -55,7 +74,7 @@ class Converter:
         head_of: list[dict[int, int]] = [{} for _ in trees]  # id of a constituent -> its head token
         arcs: list[dict[int, tuple[int, str]]] = [{} for _ in trees]
         by_height: dict[int, list[_Node]] = defaultdict(list)
-        for node in _nodes(trees):
+        for node in _iter_nodes(trees):
             by_height[_height(node.tree)].append(node)
         for height in sorted(by_height):
             self._decide(by_height[height], trees, head_of, arcs)
@@ -69,34 +88,41 @@ class Converter:
         arcs: list[dict[int, tuple[int, str]]],
     ) -> None:
         """Choose head children, governors and labels of constituents of one height, in place."""
-        tokens = [[_head(c, head_of[n.sentence]) for c in n.tree.children] for n in nodes]
-        of = [(node, trees[node.sentence], toks) for node, toks in zip(nodes, tokens, strict=True)]
-        chosen = _best(self.head_model, [list(_head_features(*each)) for each in of])
+        tokens = [[_head_token(c, head_of[n.sentence]) for c in n.tree.children] for n in nodes]
+        contexts = [
+            (node, trees[node.sentence], toks) for node, toks in zip(nodes, tokens, strict=True)
+        ]
+        head_children = _best_of_groups(
+            self.head_model, [list(_head_features(*context)) for context in contexts]
+        )
         links = []  # (which node, child)
         options = []
-        for i, (each, head) in enumerate(zip(of, chosen, strict=True)):
-            head_of[each[0].sentence][id(each[0].tree)] = tokens[i][head]
+        for i, (context, head) in enumerate(zip(contexts, head_children, strict=True)):
+            head_of[context[0].sentence][id(context[0].tree)] = tokens[i][head]
             for child in range(len(tokens[i])):
                 if child != head:
                     links.append((i, child))
-                    options.append(list(_governor_features(*each, head, child)))
-        places = _best(self.governor_model, options)
+                    options.append(list(_governor_features(*context, head, child)))
+        choices = _best_of_groups(self.governor_model, options)
         governors: list[dict[int, int]] = [{} for _ in nodes]
-        for (i, child), place in zip(links, places, strict=True):
+        for (i, child), choice in zip(links, choices, strict=True):
             others = [k for k in range(len(tokens[i])) if k != child]
-            governors[i][child] = others[place]
-        for i, head in enumerate(chosen):
+            governors[i][child] = others[choice]
+        for i, head in enumerate(head_children):
             _break_cycles(governors[i], head)
-        features = [_label_features(*of[i], chosen[i], governors[i][c], c) for i, c in links]
+        features = [
+            _label_features(*contexts[i], head_children[i], governors[i][c], c) for i, c in links
+        ]
         for (i, child), label in zip(links, _predict(self.label_model, features), strict=True):
             node = nodes[i]
             arcs[node.sentence][tokens[i][child]] = (tokens[i][governors[i][child]], label)
 
 
-class _Samples:
-    """Hashed features with their answers, on the way to a linear model."""
+class _Examples:
+    """Hashed features of training examples with their labels."""
 
     def __init__(self) -> None:
+        """Begin without examples."""
         self.features: list[list[str]] = []
         self.answers: list[str] = []
 
@@ -114,21 +140,21 @@ class _Samples:
         return model.fit(_HASHER.transform(self.features), self.answers)
 
 
-def _learn_node(
+def _add_node_examples(
     node: _Node,
     tree: TreeSentence,
     gold: Sentence,
-    heads: _Samples,
-    governors: _Samples,
-    labels: _Samples,
+    heads: _Examples,
+    governors: _Examples,
+    labels: _Examples,
 ) -> None:
     """Add the examples of one constituent to the three classifiers."""
     tokens = [_gold_head(child, gold) for child in node.tree.children]
-    own = _gold_head(node.tree, gold)
-    if own is None or None in tokens:
+    head_token = _gold_head(node.tree, gold)
+    if head_token is None or None in tokens:
         return  # not one subtree in the dependencies: nothing to learn
     at = [token for token in tokens if token is not None]
-    head = at.index(own)
+    head = at.index(head_token)
     for child, features in enumerate(_head_features(node, tree, at)):
         heads.add(features, int(child == head))
     for child in range(len(at)):
@@ -144,7 +170,7 @@ def _learn_node(
             )
 
 
-def _nodes(trees: Iterable[TreeSentence]) -> Iterator[_Node]:
+def _iter_nodes(trees: Iterable[TreeSentence]) -> Iterator[_Node]:
     """Yield all constituents with several children."""
     for sentence, tree in enumerate(trees):
         stack = [(tree.tree, "")]
@@ -160,11 +186,14 @@ def _height(tree: Tree) -> int:
     return 1 + max((_height(child) for child in tree.children), default=0)
 
 
-def _head(tree: Tree, known: dict[int, int]) -> int:
-    """Return the head token of a tree, whose inner heads are in ``known``."""
+def _head_token(tree: Tree, head_tokens: dict[int, int]) -> int:
+    """Return the head token of a tree.
+
+    ``head_tokens`` has the head token of each constituent with several children, by id.
+    """
     while len(tree.children) == 1:
         tree = tree.children[0]
-    return known[id(tree)] if tree.children else tree.start
+    return head_tokens[id(tree)] if tree.children else tree.start
 
 
 def _gold_head(tree: Tree, gold: Sentence) -> int | None:
@@ -175,16 +204,19 @@ def _gold_head(tree: Tree, gold: Sentence) -> int | None:
 
 
 def _break_cycles(governor: dict[int, int], head: int) -> None:
-    """Attach children in cycles of governors to the head child, in place."""
+    """Attach children in cycles of governors to the head child, in place.
+
+    ``governor`` maps each child but ``head`` to another child.
+    """
     for child in list(governor):
-        seen = {child}
-        at = child
-        while at != head:
-            at = governor[at]
-            if at in seen:
+        visited = {child}
+        ancestor = child
+        while ancestor != head:
+            ancestor = governor[ancestor]
+            if ancestor in visited:
                 governor[child] = head
                 break
-            seen.add(at)
+            visited.add(ancestor)
 
 
 def _with_arcs(tree: TreeSentence, arcs: dict[int, tuple[int, str]]) -> Sentence:
@@ -201,7 +233,7 @@ def _with_arcs(tree: TreeSentence, arcs: dict[int, tuple[int, str]]) -> Sentence
     )
 
 
-def _best(model: Any, groups: list[list[list[str]]]) -> list[int]:
+def _best_of_groups(model: Any, groups: list[list[list[str]]]) -> list[int]:
     """Return the index of the highest score in each group."""
     if not groups:
         return []
@@ -216,11 +248,11 @@ def _predict(model: Any, features: list[list[str]]) -> list[str]:
 
 
 def _word(tree: TreeSentence, token: int) -> str:
-    """Return the tag, with the word itself for closed classes and forms of "be"."""
+    """Return the tag of a token, with the word itself for closed classes and forms of "be"."""
     word = tree.words[token].lower()
     return (
         f"{tree.tags[token]}:{word}"
-        if tree.tags[token] in _CLOSED or word in _BE
+        if tree.tags[token] in _CLOSED_CLASS_TAGS or word in _FORMS_OF_BE
         else (tree.tags[token])
     )
 
@@ -231,7 +263,10 @@ def _category(children: Sequence[Tree], index: int) -> str:
 
 
 def _head_features(node: _Node, tree: TreeSentence, at: Sequence[int]) -> Iterator[list[str]]:
-    """Yield features of each child as the head child."""
+    """Yield the features of each child as the head child.
+
+    ``at`` are the head tokens of the children.
+    """
     children = node.tree.children
     parent = node.tree.category
     for i, child in enumerate(children):
@@ -257,7 +292,10 @@ def _head_features(node: _Node, tree: TreeSentence, at: Sequence[int]) -> Iterat
 def _governor_features(
     node: _Node, tree: TreeSentence, at: Sequence[int], head: int, child: int
 ) -> Iterator[list[str]]:
-    """Yield features of each sister as the governor of a child."""
+    """Yield the features of each sister as the governor of a child, in order.
+
+    ``at`` are the head tokens of the children, ``head`` the index of the head child.
+    """
     children = node.tree.children
     parent, here, word = node.tree.category, children[child].category, _word(tree, at[child])
     for other in range(len(children)):
@@ -283,7 +321,11 @@ def _governor_features(
 def _label_features(
     node: _Node, tree: TreeSentence, at: Sequence[int], head: int, governor: int, child: int
 ) -> list[str]:
-    """Return features of the label of a child."""
+    """Return the features for the label of a child.
+
+    ``at`` are the head tokens of the children; ``head``, ``governor`` and ``child`` are indices of
+    children.
+    """
     children = node.tree.children
     parent, here, there = node.tree.category, children[child].category, children[governor].category
     word, tag = _word(tree, at[child]), _word(tree, at[governor])

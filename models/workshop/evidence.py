@@ -1,9 +1,9 @@
 """Train the evidence table of a recogniser: a linear CRF on hashed feature templates.
 
-Each text is a step of stochastic gradient descent with AdaGrad's rates. Half of the templates of a
-word are left out at each step, so that many weak signs are learned beside the few strong ones, and
-the weights are averages over the second half of all epochs. Compiled: an epoch of 400 000 words
-takes four seconds.
+Each text is a step of stochastic gradient descent with the rates of AdaGrad. A share ``dropout`` of
+the templates of each word is left out at each step, so that frequent weak features are learned
+besides the few strong ones. Weights are averages over the second half of all epochs. Compiled with
+numba: an epoch of 400 000 words takes four seconds.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class NamedText:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """Rows of the table that each word asks for."""
+class TableRows:
+    """Rows of the evidence table of all words of some texts, one text after the other."""
 
     templates: Array  # (words, templates)
     pieces: Array  # of all words, one after the other
@@ -55,7 +55,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class EvidenceSettings:
-    """How long and how cautiously the table is learned."""
+    """Training of the evidence table: length, regularisation and variants of the texts."""
 
     epochs: int = 7
     bits: int = TABLE_BITS  # of the table's rows
@@ -67,71 +67,85 @@ class EvidenceSettings:
     seed: int = 0
 
 
-def lower_cased(text: NamedText) -> NamedText:
-    """Return the text in lower case."""
+def to_lower_case(text: NamedText) -> NamedText:
+    """Return the text with all words in lower case."""
     return replace(text, words=[word.lower() for word in text.words])
 
 
-def cut_short(text: NamedText, draw: random.Random) -> NamedText:
-    """Three to nine words of a text as one of its own, mostly with a full stop; no name is cut."""
+def cut_excerpt(text: NamedText, rng: random.Random) -> NamedText:
+    """Return an excerpt of about three to nine words; no name is cut.
+
+    It is extended to hold names whole, and with probability 0.7 gets a full stop if it has none.
+    Texts of fewer than ten words are returned unchanged.
+    """
     if len(text.words) < 10:
         return text
-    length = draw.randint(3, 9)
-    start = draw.randint(0, len(text.words) - length)
+    length = rng.randint(3, 9)
+    start = rng.randint(0, len(text.words) - length)
     end = start + length
     for a, b, _ in text.names:
         start = a if a < start < b else start
         end = b if a < end < b else end
     words, spaces = list(text.words[start:end]), list(text.spaces[start:end])
     names = [(a - start, b - start, label) for a, b, label in text.names if start <= a and b <= end]
-    if words[-1] not in ".?!" and draw.random() < 0.7:
+    if words[-1] not in ".?!" and rng.random() < 0.7:
         words.append(".")
         spaces[-1:] = [False, True]
     return NamedText(words, spaces, names)
 
 
-def with_variants(texts: Sequence[NamedText], settings: EvidenceSettings) -> list[NamedText]:
-    """Return the texts, and some of them again in lower case or cut short."""
-    draw = random.Random(settings.seed)
-    lower = draw.sample(texts, int(settings.lower * len(texts)))
-    short = draw.sample(texts, int(settings.short * len(texts)))
-    return [*texts, *map(lower_cased, lower), *(cut_short(text, draw) for text in short)]
+def add_variants(texts: Sequence[NamedText], settings: EvidenceSettings) -> list[NamedText]:
+    """Return the texts, then some in lower case, then excerpts of some.
+
+    ``settings`` has the share of texts for each kind of variant, and the seed.
+    """
+    rng = random.Random(settings.seed)
+    lower = rng.sample(texts, int(settings.lower * len(texts)))
+    short = rng.sample(texts, int(settings.short * len(texts)))
+    return [*texts, *map(to_lower_case, lower), *(cut_excerpt(text, rng) for text in short)]
 
 
-def rows_of(texts: Sequence[NamedText], table: WordTable, bits: int = TABLE_BITS) -> Rows:
-    """Return the rows of the table for the words of the texts."""
-    known: dict[tuple[str, bool], int] = {}
-    which: list[int] = [-1] * MAX_OFFSET
+def compute_rows(texts: Sequence[NamedText], table: WordTable, bits: int = TABLE_BITS) -> TableRows:
+    """Return the rows of the evidence table for the words of the texts.
+
+    ``table`` has the properties of words. ``bits`` is the binary logarithm of the number of rows,
+    at most TABLE_BITS.
+    """
+    number_of: dict[tuple[str, bool], int] = {}
+    word_numbers: list[int] = [-1] * MAX_OFFSET
     glue: list[Array] = [np.zeros(MAX_OFFSET, dtype=np.uint64)]
     for text in texts:
         flags = caseless_mask(text.words).tolist()
         keys = zip(text.words, flags, strict=True)
-        which += [known.setdefault(key, len(known)) for key in keys] + [-1] * MAX_OFFSET
-        glue += [joins(text.words, text.spaces), np.zeros(MAX_OFFSET, dtype=np.uint64)]
-    views = np.array([table.view_hashes(*key) for key in known], dtype=np.uint64)
+        word_numbers += [number_of.setdefault(key, len(number_of)) for key in keys] + [
+            -1
+        ] * MAX_OFFSET
+        glue += [compute_joins(text.words, text.spaces), np.zeros(MAX_OFFSET, dtype=np.uint64)]
+    views = np.array([table.view_hashes(*key) for key in number_of], dtype=np.uint64)
     views = np.vstack([views, np.zeros((1, len(VIEW_INDEX)), dtype=np.uint64)])  # the last: no word
-    order = np.array(which)
-    places = np.flatnonzero(order >= 0)
-    alone = [rows[order[places + at]] for at, rows in unigram_rows(views)]
-    columns = [views[order, VIEW_INDEX[view]] for view in CONJUNCTION_VIEWS]
-    together = [r[places - MAX_OFFSET] for r in conjunction_rows(columns, np.concatenate(glue))]
-    own = [ngram_rows(word) for word, _ in known]
-    return Rows(
-        np.stack([*alone, *together], axis=1).astype(np.int32) >> (TABLE_BITS - bits),
-        np.concatenate([own[i] for i in order[places]]).astype(np.int32) >> (TABLE_BITS - bits),
-        np.append(0, np.cumsum([len(own[i]) for i in order[places]])),
+    view_rows = np.array(word_numbers)
+    word_positions = np.flatnonzero(view_rows >= 0)
+    unigrams = [rows[view_rows[word_positions + offset]] for offset, rows in unigram_rows(views)]
+    columns = [views[view_rows, VIEW_INDEX[view]] for view in CONJUNCTION_VIEWS]
+    conjunctions = [
+        r[word_positions - MAX_OFFSET] for r in conjunction_rows(columns, np.concatenate(glue))
+    ]
+    ngrams = [ngram_rows(word) for word, _ in number_of]
+    return TableRows(
+        np.stack([*unigrams, *conjunctions], axis=1).astype(np.int32) >> (TABLE_BITS - bits),
+        np.concatenate([ngrams[i] for i in view_rows[word_positions]]).astype(np.int32)
+        >> (TABLE_BITS - bits),
+        np.append(0, np.cumsum([len(ngrams[i]) for i in view_rows[word_positions]])),
         np.append(0, np.cumsum([len(text.words) for text in texts])),
     )
 
 
-def joins(words: Sequence[str], spaces: Sequence[bool]) -> Array:
-    """Return ``join_codes`` for words and spaces."""
-    opens = np.array([word in ("(", "[") for word in words])
-    closes = np.array([word in (")", "]") for word in words])
-    return join_codes(np.array(spaces, dtype=bool), opens, closes)
+def compute_joins(words: Sequence[str], spaces: Sequence[bool]) -> Array:
+    """Return the code of each word about adjacent spaces and brackets, see ``join_codes``."""
+    return join_codes(words, np.array(spaces, dtype=bool))
 
 
-def allowed_of(text: NamedText, labels: Sequence[str]) -> Array:
+def allowed_tags(text: NamedText, labels: Sequence[str]) -> Array:
     """Return the (words, tags) mask of the BILUO tags that the names of a text allow.
 
     A label such as ``GENE|FAMILY`` allows the tags of each of its parts; outside of names only tag
@@ -157,52 +171,43 @@ def train_evidence(
     table: WordTable,
     settings: EvidenceSettings,
 ) -> tuple[Array, Array]:
-    """Weights (rows, tags) and transitions (tags + 1, tags + 1) for names of these labels."""
-    everything = with_variants(texts, settings)
-    rows = rows_of(everything, table, settings.bits)
-    allowed = np.concatenate([allowed_of(text, labels) for text in everything])
+    """Train weights (rows, tags) and transitions (tags + 1, tags + 1) for names of these labels.
+
+    Tags are those of ``allowed_tags``. Variants of the texts are added (``add_variants``). The last
+    index of transitions is the boundary of a text; illegal transitions are 0.
+    """
+    all_texts = add_variants(texts, settings)
+    rows = compute_rows(all_texts, table, settings.bits)
+    allowed = np.concatenate([allowed_tags(text, labels) for text in all_texts])
     legal = legal_transitions(len(labels))
     size = legal.shape[0] - 1
     weights = np.zeros((1 << settings.bits, size), dtype=np.float32)
     squares = np.full_like(weights, 1e-2)
     steps, step_squares = np.where(legal, 0.0, -1e30), np.ones(legal.shape)
-    draw = np.random.default_rng(settings.seed)
-    total, total_steps, kept = np.zeros_like(weights), np.zeros_like(steps), 0
+    rng = np.random.default_rng(settings.seed)
+    weight_sum, step_sum, n_averaged = np.zeros_like(weights), np.zeros_like(steps), 0
     for epoch in range(settings.epochs):
         rate = settings.rate * (1 - epoch / settings.epochs)
-        order = draw.permutation(len(everything))
-        _epoch(rows.templates, rows.pieces, rows.starts, rows.bounds, order, allowed, weights,
+        order = rng.permutation(len(all_texts))
+        _run_epoch(rows.templates, rows.pieces, rows.starts, rows.bounds, order, allowed, weights,
                squares, steps, step_squares, legal, rate, settings.decay, settings.dropout,
                settings.seed + epoch)  # fmt: skip
         if epoch >= settings.epochs // 2:
-            total, total_steps, kept = total + weights, total_steps + steps, kept + 1
-    return total / kept, np.where(legal, total_steps / kept, 0.0)
-
-
-def emissions(texts: Sequence[NamedText], table: WordTable, weights: Array) -> Array:
-    """Sums of the weights of all words of the texts, (words, tags)."""
-    rows = rows_of(texts, table, len(weights).bit_length() - 1)
-    return _emissions(rows.templates, rows.pieces, rows.starts, weights.astype(np.float32))
-
-
-@njit(cache=True)
-def _emissions(templates: Array, pieces: Array, starts: Array, weights: Array) -> Array:
-    """Return sums of weights (words, tags) of the rows of each word."""
-    found = np.zeros((templates.shape[0], weights.shape[1]), dtype=np.float32)
-    for i in range(len(templates)):
-        for row in templates[i]:
-            found[i] += weights[row]
-        for row in pieces[starts[i] : starts[i + 1]]:
-            found[i] += weights[row]
-    return found
+            weight_sum, step_sum, n_averaged = (
+                weight_sum + weights,
+                step_sum + steps,
+                n_averaged + 1,
+            )
+    return weight_sum / n_averaged, np.where(legal, step_sum / n_averaged, 0.0)
 
 
 @njit(cache=True)
-def marginals(scores: Array, steps: Array, allowed: Array, found: Array, pairs: Array) -> None:
-    """Write marginal probabilities of tags to ``found`` and add those of tag pairs to ``pairs``.
+def add_marginals(scores: Array, steps: Array, allowed: Array, tags: Array, pairs: Array) -> None:
+    """Write marginal probabilities of tags to ``tags`` and add those of pairs to ``pairs``.
 
-    Scores are (n, tags), ``steps`` (tags + 1, tags + 1) transitions. ``allowed`` (n, tags) is the
-    mask of tags that are allowed; without rows it allows all.
+    Forward-backward algorithm. Scores are (n, tags), n at least 1, ``steps`` (tags + 1, tags + 1)
+    transitions, whose last index is the boundary of the text; ``pairs`` has the shape of ``steps``.
+    ``allowed`` (n, tags) is the mask of allowed tags; with zero rows all tags are allowed.
     """
     n, size = scores.shape
     step = np.exp(steps)
@@ -212,86 +217,96 @@ def marginals(scores: Array, steps: Array, allowed: Array, found: Array, pairs: 
         for t in range(size):
             factor = 1.0 if len(allowed) == 0 or allowed[i, t] else 1e-60
             weights[i, t] = np.exp(scores[i, t] - top) * factor + 1e-100
-    ahead, behind, scale = np.empty((n, size)), np.empty((n, size)), np.empty(n)
+    forward, backward, scale = np.empty((n, size)), np.empty((n, size)), np.empty(n)
     for i in range(n):
         for t in range(size):
             before = step[size, t]
             if i:
                 before = 0.0
                 for u in range(size):
-                    before += ahead[i - 1, u] * step[u, t]
-            ahead[i, t] = before * weights[i, t]
-        scale[i] = ahead[i].sum()
-        ahead[i] /= scale[i]
+                    before += forward[i - 1, u] * step[u, t]
+            forward[i, t] = before * weights[i, t]
+        scale[i] = forward[i].sum()
+        forward[i] /= scale[i]
     ends = 0.0
     for t in range(size):
-        ends += ahead[n - 1, t] * step[t, size]
+        ends += forward[n - 1, t] * step[t, size]
     for t in range(size):
-        behind[n - 1, t] = step[t, size] / ends
-        pairs[t, size] += ahead[n - 1, t] * behind[n - 1, t]
+        backward[n - 1, t] = step[t, size] / ends
+        pairs[t, size] += forward[n - 1, t] * backward[n - 1, t]
     for i in range(n - 2, -1, -1):
         for t in range(size):
-            behind[i, t] = 0.0
+            backward[i, t] = 0.0
             for u in range(size):
-                way = step[t, u] * weights[i + 1, u] * behind[i + 1, u] / scale[i + 1]
-                behind[i, t] += way
-                pairs[t, u] += ahead[i, t] * way
+                path_weight = step[t, u] * weights[i + 1, u] * backward[i + 1, u] / scale[i + 1]
+                backward[i, t] += path_weight
+                pairs[t, u] += forward[i, t] * path_weight
     for i in range(n):
         for t in range(size):
-            found[i, t] = ahead[i, t] * behind[i, t]
+            tags[i, t] = forward[i, t] * backward[i, t]
     for t in range(size):
-        pairs[size, t] += found[0, t]
+        pairs[size, t] += tags[0, t]
 
 
 @njit(cache=True, fastmath=True)
-def _epoch(
+def _run_epoch(
     templates: Array, pieces: Array, starts: Array, bounds: Array, order: Array, allowed: Array,
     weights: Array, squares: Array, steps: Array, step_squares: Array, legal: Array,
     rate: float, decay: float, dropout: float, seed: int,
 ) -> None:  # fmt: skip
-    """Run one epoch of AdaGrad over the texts in ``order``; weights and steps change in place."""
+    """Run one epoch over the texts in ``order``; ``weights`` and ``steps`` change in place.
+
+    ``squares`` and ``step_squares`` are the sums of squared gradients of AdaGrad, also updated in
+    place. The gradient is the difference of the marginals without and with the mask ``allowed``.
+    Words whose tags are all nearly right (to 0.001) are skipped.
+    """
     np.random.seed(seed)  # noqa: NPY002 - compiled code has no other generator
-    size, many = weights.shape[1], templates.shape[1]
+    size, n_templates = weights.shape[1], templates.shape[1]
     for text in order:
         first, n = bounds[text], bounds[text + 1] - bounds[text]
         if n == 0:
             continue
         scores = np.zeros((n, size))
-        kept = np.random.random((n, many)) >= dropout  # noqa: NPY002
+        is_used = np.random.random((n, n_templates)) >= dropout  # noqa: NPY002
         for i in range(n):
-            for f in range(many):
-                if kept[i, f]:
+            for f in range(n_templates):
+                if is_used[i, f]:
                     for t in range(size):
                         scores[i, t] += weights[templates[first + i, f], t] / (1 - dropout)
             for row in pieces[starts[first + i] : starts[first + i + 1]]:
                 for t in range(size):
                     scores[i, t] += weights[row, t]
-        free, given = np.zeros((n, size)), np.zeros((n, size))
-        pairs, given_pairs = np.zeros_like(steps), np.zeros_like(steps)
-        marginals(scores, steps, allowed[:0], free, pairs)
-        marginals(scores, steps, allowed[first : first + n], given, given_pairs)
-        free -= given
+        expected, restricted = np.zeros((n, size)), np.zeros((n, size))
+        pairs, restricted_pairs = np.zeros_like(steps), np.zeros_like(steps)
+        add_marginals(scores, steps, allowed[:0], expected, pairs)
+        add_marginals(scores, steps, allowed[first : first + n], restricted, restricted_pairs)
+        expected -= restricted
         for i in range(n):
-            if np.abs(free[i]).max() <= 1e-3:
+            if np.abs(expected[i]).max() <= 1e-3:
                 continue
-            for f in range(many):
-                if kept[i, f]:
-                    _learn(weights, squares, templates[first + i, f], free[i], rate, decay)
+            for f in range(n_templates):
+                if is_used[i, f]:
+                    _adagrad_step(
+                        weights, squares, templates[first + i, f], expected[i], rate, decay
+                    )
             for row in pieces[starts[first + i] : starts[first + i + 1]]:
-                _learn(weights, squares, row, free[i], rate, decay)
+                _adagrad_step(weights, squares, row, expected[i], rate, decay)
         for t in range(size + 1):
             for u in range(size + 1):
                 if legal[t, u]:
-                    slope = pairs[t, u] - given_pairs[t, u]
+                    slope = pairs[t, u] - restricted_pairs[t, u]
                     step_squares[t, u] += slope * slope
                     steps[t, u] -= rate * slope / np.sqrt(step_squares[t, u])
 
 
 @njit(cache=True, fastmath=True)
-def _learn(
+def _adagrad_step(
     weights: Array, squares: Array, row: int, slopes: Array, rate: float, decay: float
 ) -> None:
-    """Apply one AdaGrad step to a row of the table, in place."""
+    """Apply one AdaGrad step to a row of the table, in place.
+
+    ``slopes`` (tags,) is the gradient without that of the penalty ``decay``.
+    """
     for t in range(weights.shape[1]):
         slope = slopes[t] + decay * weights[row, t]
         squares[row, t] += slope * slope

@@ -18,42 +18,41 @@ import typer
 from spacy.language import Language
 from workshop.component_training import (
     RECOGNIZERS,
-    extend_names,
-    lemma_tables,
+    build_lemma_tables,
+    retrain_evidence,
     train_names,
     train_syntax,
 )
 from workshop.evaluate import evaluate
-from workshop.name_kinds import FILES as KIND_FILES
-from workshop.name_kinds import read_kinds
-from workshop.networks import Settings, add_names, add_syntax, assemble, blank_nlp, state_of
+from workshop.name_kinds import KIND_FILES, read_kinds
+from workshop.networks import Settings, add_names, add_syntax, assemble, blank_nlp, get_state
 from workshop.prepare import (
-    EVENTS,
+    EVENT_CORPORA,
     PPI_CORPORA,
     NameDocs,
     Treebank,
-    craft_train,
     read_bc2gm,
+    read_craft_train,
     read_events,
     read_jnlpba,
     read_treebank,
 )
-from workshop.self_training import pubmed_sentences
-from workshop.word_table import SPECIES, build_table
+from workshop.self_training import sample_pubmed_sentences
+from workshop.word_table import SPECIES, build_word_table
 
 from textrank.language.load import SHIPPED_PIPELINE
 
-SYNTAX = Settings(epochs=6)
-NAMES = Settings(epochs=7, words=800, dropout=0.3, rows=4000, vectors=64, evidence=39)
-UNLABELLED = 24_000  # sentences of PubMed that evidence learns from
-FILES = (
+SYNTAX_SETTINGS = Settings(epochs=6)
+NAME_SETTINGS = Settings(epochs=7, words=800, dropout=0.3, rows=4000, vectors=64, evidence=39)
+N_UNLABELLED = 24_000  # sentences of PubMed for self-training
+INPUT_FILES = (
     *(f"treebanks/craft-{part}.conllu.gz" for part in ("train", "dev")),
     *(f"treebanks/genia-constituency-{part}.jsonl.gz" for part in ("train", "dev", "future_use")),
     *(f"treebanks/genia-{kind}-{part}.conllu.gz" for kind in ("sd", "ud1")
       for part in ("dev", "future_use")),
     *(f"ner/bc2gm-{part}.tsv.gz" for part in ("train", "devel")),
     *(f"ner/bc2gm-{part}-alternatives.tar.gz" for part in ("train", "devel")),
-    *(f"events/{name}.tar.gz" for name in EVENTS),
+    *(f"events/{name}.tar.gz" for name in EVENT_CORPORA),
     *KIND_FILES.values(),
     *(f"ids/ncbi-{species}.tsv.gz" for species in SPECIES),
     "ids/famplex-grounding_map.csv.gz",
@@ -80,47 +79,63 @@ SOURCES = [
 def build(
     data: Path,
     *,
-    syntax: Settings = SYNTAX,
-    names: Settings = NAMES,
+    syntax: Settings = SYNTAX_SETTINGS,
+    names: Settings = NAME_SETTINGS,
     keep: Path | None = None,
     keep_names: Path | None = None,
 ) -> Language:
-    """The pipeline, trained and scored on the corpora in ``data``; its halves side by side.
+    """Train and score the pipeline on the corpora in ``data``; return it with scores in its meta.
 
-    With ``keep``, the folder of an earlier one, tagger and parser are taken from there; with
-    ``keep_names`` all recognizers of names but that of proteins.
+    Tagger and parser are trained in one process, the entity recognisers in another.
+
+    Parameters
+    ----------
+    data
+        Folder that has INPUT_FILES; FileNotFoundError is raised if some are missing.
+    syntax, names
+        Settings of the two networks.
+    keep
+        Folder of an earlier pipeline, whose tagger and parser are taken instead of training.
+    keep_names
+        Folder of an earlier pipeline, whose network of names and recognisers "genes" and "ner" are
+        taken; evidence, "proteins" and "kinds" are trained.
     """
-    missing = [name for name in FILES if not (data / name).is_file()]
+    missing = [name for name in INPUT_FILES if not (data / name).is_file()]
     if missing:
         raise FileNotFoundError(
             f"{data} lacks {', '.join(missing)}; models/README.md names the data"
         )
-    kept = None if keep is None else read_syntax(keep, syntax)
+    kept_syntax = None if keep is None else read_syntax(keep, syntax)
     with ProcessPoolExecutor(2) as pool:
-        first: Future[Any] = pool.submit(_syntax, data, None if kept else syntax)
-        second = pool.submit(_names, data, names, keep_names)
-        (learned, treebank), learned_names = first.result(), second.result()
-    half = kept or learned
-    state = {**half.state, **learned_names}
-    # Another copy is scored, or the pipeline would be stored with all words it has read then.
-    scored = assemble(state, half.tables, syntax, names)
-    nlp = assemble(state, half.tables, syntax, names)
+        syntax_result: Future[Any] = pool.submit(
+            _train_syntax_part, data, None if kept_syntax else syntax
+        )
+        names_result = pool.submit(_train_names_part, data, names, keep_names)
+        (trained_syntax, treebank), trained_names = syntax_result.result(), names_result.result()
+    syntax_half = kept_syntax or trained_syntax
+    state = {**syntax_half.state, **trained_names}
+    # A copy is scored: the vocabulary of the pipeline must not collect words of the test data.
+    scored = assemble(state, syntax_half.tables, syntax, names)
+    nlp = assemble(state, syntax_half.tables, syntax, names)
     scores = evaluate(scored, treebank, read_names(data), data)
-    describe(nlp, scores, {**half.training, "names": asdict(names)})
+    set_meta(nlp, scores, {**syntax_half.training, "names": asdict(names)})
     return nlp
 
 
 @dataclass(frozen=True)
-class Syntax:
-    """What tagger and parser have learned, the tables of lemmas, and how they came about."""
+class TrainedSyntax:
+    """Weights of tagger and parser, the tables of lemmas, and the settings of training."""
 
     state: Mapping[str, bytes]
     tables: Mapping[str, Any]
     training: Mapping[str, Any]
 
 
-def read_syntax(folder: Path, settings: Settings) -> Syntax:
-    """Tagger and parser of a pipeline that was written to ``folder``."""
+def read_syntax(folder: Path, settings: Settings) -> TrainedSyntax:
+    """Read tagger, parser and lemmas of the pipeline in ``folder``.
+
+    Raises ValueError if it is not a pipeline of this command.
+    """
     nlp = blank_nlp()
     add_syntax(nlp, settings)
     try:
@@ -130,33 +145,36 @@ def read_syntax(folder: Path, settings: Settings) -> Syntax:
             if key != "names"
         }
         tables = srsly.msgpack_loads((folder / "morphology" / "tables.msgpack").read_bytes())
-        learned = _learned(nlp, folder, nlp.pipe_names)
+        learned = _read_components(nlp, folder, nlp.pipe_names)
     except (OSError, KeyError, ValueError) as error:
         raise ValueError(
             f"{folder} holds no pipeline of this command, whose tagger and parser could be kept: "
             f"{error}"
         ) from error
-    return Syntax(learned, tables, training)
+    return TrainedSyntax(learned, tables, training)
 
 
 def read_recognizers(folder: Path, settings: Settings) -> dict[str, bytes]:
-    """Network of names, genes and types of a pipeline that was written to ``folder``."""
+    """Read the network of names and RECOGNIZERS of the pipeline in ``folder``.
+
+    Raises ValueError if it is not a pipeline of this command.
+    """
     nlp = blank_nlp()
     add_names(nlp, settings)
     try:
-        return _learned(nlp, folder, ["names_tok2vec", *RECOGNIZERS])
+        return _read_components(nlp, folder, ["names_tok2vec", *RECOGNIZERS])
     except (OSError, KeyError, ValueError) as error:
         raise ValueError(
             f"{folder} holds no pipeline of this command, whose names could be kept: {error}"
         ) from error
 
 
-def _learned(nlp: Language, folder: Path, names: Sequence[str]) -> dict[str, bytes]:
-    """What the components of these names have learned, read from a pipeline's folder."""
+def _read_components(nlp: Language, folder: Path, names: Sequence[str]) -> dict[str, bytes]:
+    """Return the weights of these components of the pipeline in ``folder``."""
     for name in names:
         component: Any = nlp.get_pipe(name)
         component.from_disk(folder / name, exclude=["vocab"])
-    return state_of(nlp, names)
+    return get_state(nlp, names)
 
 
 def read_names(data: Path) -> dict[str, NameDocs]:
@@ -169,38 +187,53 @@ def read_names(data: Path) -> dict[str, NameDocs]:
     }
 
 
-def _syntax(data: Path, settings: Settings | None) -> tuple[Syntax | None, Treebank]:
+def _train_syntax_part(
+    data: Path, settings: Settings | None
+) -> tuple[TrainedSyntax | None, Treebank]:
+    """Read the treebanks, and train tagger and parser unless ``settings`` is None."""
     treebank = read_treebank(data)
     if settings is None:
         return None, treebank
-    learned = train_syntax(treebank.train, settings, _say("tagger and parser"))
-    return Syntax(learned, lemma_tables(treebank), {"syntax": asdict(settings)}), treebank
+    learned = train_syntax(treebank.train, settings, _make_reporter("tagger and parser"))
+    return TrainedSyntax(
+        learned, build_lemma_tables(treebank), {"syntax": asdict(settings)}
+    ), treebank
 
 
-def _names(data: Path, settings: Settings, keep: Path | None) -> dict[str, bytes]:
+def _train_names_part(data: Path, settings: Settings, keep: Path | None) -> dict[str, bytes]:
+    """Train the entity recognisers and return their weights.
+
+    With ``keep``, network, "genes" and "ner" are taken from that pipeline.
+    """
     corpora = read_names(data)
-    unlabelled = pubmed_sentences(data, UNLABELLED, settings.seed)
+    unlabelled = sample_pubmed_sentences(data, N_UNLABELLED, settings.seed)
     kinds = read_kinds(data, blank_nlp().vocab)
     if keep is not None:
-        kept = read_recognizers(keep, settings)
-        return extend_names(kept, corpora, unlabelled, settings, _say("names"), kinds=kinds)
+        kept_weights = read_recognizers(keep, settings)
+        return retrain_evidence(
+            kept_weights, corpora, unlabelled, settings, _make_reporter("names"), kinds=kinds
+        )
     texts = [
-        [t.text for t in doc if not t.is_space] for own in corpora.values() for doc in own.train
+        [t.text for t in doc if not t.is_space]
+        for corpus in corpora.values()
+        for doc in corpus.train
     ]
-    table = build_table(data, texts, settings.vectors, settings.seed)
-    tagged = craft_train(data)
-    return train_names(corpora, tagged, table, unlabelled, settings, _say("names"), kinds=kinds)
+    table = build_word_table(data, texts, settings.vectors, settings.seed)
+    tagged = read_craft_train(data)
+    return train_names(
+        corpora, tagged, table, unlabelled, settings, _make_reporter("names"), kinds=kinds
+    )
 
 
-def _say(what: str) -> Callable[[str], None]:
+def _make_reporter(what: str) -> Callable[[str], None]:
     """Return a function that prints a message with the time and ``what``."""
     return lambda message: typer.echo(f"{datetime.now(UTC):%H:%M:%S} {what}: {message}")
 
 
-def describe(
+def set_meta(
     nlp: Language, scores: dict[str, dict[str, float]], training: Mapping[str, Any]
 ) -> None:
-    """Writes into the pipeline's ``meta`` what it is, from what, and how good."""
+    """Write name, licence, sources, settings and scores to the meta of a pipeline, in place."""
     nlp.meta.update(
         name=SHIPPED_PIPELINE.removeprefix("en_"),
         version="0.1.0",
@@ -219,8 +252,12 @@ def describe(
 def main(
     data: Annotated[Path, typer.Argument(help="folder with treebanks/, jnlpba/, ner/ and ppi/")],
     out: Annotated[Path, typer.Argument(help="folder the pipeline is written to")],
-    syntax_epochs: Annotated[int, typer.Option(help="runs through the treebanks")] = SYNTAX.epochs,
-    names_epochs: Annotated[int, typer.Option(help="runs through the names")] = NAMES.epochs,
+    syntax_epochs: Annotated[
+        int, typer.Option(help="runs through the treebanks")
+    ] = SYNTAX_SETTINGS.epochs,
+    names_epochs: Annotated[
+        int, typer.Option(help="runs through the names")
+    ] = NAME_SETTINGS.epochs,
     keep: Annotated[
         Path | None, typer.Option(help="earlier pipeline whose tagger and parser are kept")
     ] = None,
@@ -228,9 +265,9 @@ def main(
         Path | None, typer.Option(help="earlier pipeline whose names are kept, proteins aside")
     ] = None,
 ) -> None:
-    """Trains the biomedical pipeline, scores it on what was left out, and writes it."""
-    syntax = replace(SYNTAX, epochs=syntax_epochs)
-    names = replace(NAMES, epochs=names_epochs)
+    """Train the biomedical pipeline, score it on held-out data, and write it."""
+    syntax = replace(SYNTAX_SETTINGS, epochs=syntax_epochs)
+    names = replace(NAME_SETTINGS, epochs=names_epochs)
     try:
         out.mkdir(parents=True, exist_ok=True)  # before hours of work, not after
         nlp = build(data, syntax=syntax, names=names, keep=keep, keep_names=keep_names)

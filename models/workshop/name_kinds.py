@@ -1,11 +1,12 @@
 """Train the recogniser of gene names and their kinds on a network that is already trained.
 
-Its scores are linear in what the network says of a word: the weighted mean of scores learned here
-from NLM-Gene, GNormPlus and BioRED, of evidence learned from the same, and of the scores of the
-genes of BC2GM. BioRED does not say which kind a gene name has, so it allows each.
+Its scores are linear in the output of the network. They are the weighted sum of scores trained here
+on NLM-Gene, GNormPlus and BioRED, of evidence trained on the same corpora, and of the scores of the
+recogniser of genes (BC2GM). BioRED does not say which kind a gene name has, so it allows each.
 
-``python -m workshop.name_kinds DATA`` prints figures of ten folds by document. The network and the
-genes have learned from none of the three corpora, so a fold trains only what is learned here.
+``python -m workshop.name_kinds DATA PIPELINE`` prints metrics of ten folds by document. The network
+and the recogniser of genes were trained on none of the three corpora, so a fold trains only the
+scores and evidence of this module.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
-from workshop.evidence import EvidenceSettings, NamedText, allowed_of, train_evidence
-from workshop.prepare import kept_for_scoring
-from workshop.protein_spans import HeadSettings, learn
+from workshop.evidence import EvidenceSettings, NamedText, allowed_tags, train_evidence
+from workshop.prepare import read_scored_sentences
+from workshop.protein_spans import HeadSettings, fit_crf
 
 from textrank.language._ner_network import WeightTable, WordTable
 from textrank.language.name_kinds import KINDS
@@ -35,7 +36,7 @@ from textrank.language.segmentation import BioTokenizer
 Array = NDArray[Any]
 KINDS_NAME = "kinds"  # of the component
 N_EVIDENCE = 4 * len(KINDS) + 1  # columns of evidence of this recogniser, the last ones
-FILES = {
+KIND_FILES = {
     "nlmgene": "ids/nlmgene-train.pubtator.gz",
     "gnormplus": "ids/gnormplus-train.pubtator.gz",
     "biored": "biored/train.pubtator.gz",
@@ -48,20 +49,20 @@ LABELS = {
 }
 
 
-LEARN_HEAD = HeadSettings(epochs=6)
-LEARN_EVIDENCE = EvidenceSettings(epochs=7, bits=17)
+KIND_HEAD_SETTINGS = HeadSettings(epochs=6)
+KIND_EVIDENCE_SETTINGS = EvidenceSettings(epochs=7, bits=17)
 
 
 @dataclass(frozen=True)
 class KindSettings:
-    """Shares of the three scores, and how two of them are learned."""
+    """Weights of the three scores, and training of two of them."""
 
     head: float = 0.3
     evidence: float = 0.5
     genes: float = 0.2
     missed: float = 0.8  # taken from the score of being in no name
-    learn_head: HeadSettings = LEARN_HEAD
-    learn_evidence: EvidenceSettings = LEARN_EVIDENCE
+    learn_head: HeadSettings = KIND_HEAD_SETTINGS
+    learn_evidence: EvidenceSettings = KIND_EVIDENCE_SETTINGS
 
 
 KIND_SETTINGS = KindSettings()
@@ -88,18 +89,25 @@ class KindDoc:
 
 
 def read_kinds(data: Path, vocab: Vocab) -> list[KindDoc]:
-    """Abstracts of the three corpora, without those that hold a sentence kept for scoring."""
-    seen, tokenize = kept_for_scoring(data), BioTokenizer(vocab)
+    """Read the abstracts of the three corpora.
+
+    Abstracts that contain a sentence reserved for scoring (``read_scored_sentences``) are left out.
+    """
+    scored, tokenize = read_scored_sentences(data), BioTokenizer(vocab)
     return [
         KindDoc(corpus, document, tokenize(text), names)
-        for corpus, file in FILES.items()
+        for corpus, file in KIND_FILES.items()
         for document, text, names in read_pubtator(data / file)
-        if not seen.within(text)
+        if not scored.within(text)
     ]
 
 
 def read_pubtator(path: Path) -> Iterator[tuple[str, str, list[tuple[int, int, str]]]]:
-    """Yield id, text and gene names of each abstract; names with wrong offsets are left out."""
+    """Yield (id, text, names) of each abstract of a packed PubTator file.
+
+    Names are (start, end, label), with characters and a value of LABELS. Names of other types, and
+    those whose offsets do not give their text, are left out.
+    """
     current = title = text = ""
     names: list[tuple[int, int, str]] = []
     with gzip.open(path, "rt", encoding="utf-8") as lines:
@@ -120,8 +128,11 @@ def read_pubtator(path: Path) -> Iterator[tuple[str, str, list[tuple[int, int, s
                 text = ""
 
 
-def sentences_of(text: NamedText) -> Iterator[NamedText]:
-    """Cut a text after full stops that precede capitals, never inside a name."""
+def split_sentences(text: NamedText) -> Iterator[NamedText]:
+    """Yield the sentences of a text, with their names.
+
+    A sentence ends at a stop that is followed by a space and a capital, never inside a name.
+    """
     inside = {i for start, end, _ in text.names for i in range(start, end)}
     start = 0
     for i, word in enumerate(text.words):
@@ -139,9 +150,10 @@ def sentences_of(text: NamedText) -> Iterator[NamedText]:
 def train_kinds(
     nlp: Language, docs: Sequence[KindDoc], settings: KindSettings = KIND_SETTINGS
 ) -> None:
-    """Let the component ``kinds`` learn, on a network and ``genes`` that have learned.
+    """Train the component ``kinds`` in place, on the trained network and ``genes``.
 
-    The evidence of kinds is the last table of the network; it is replaced.
+    The evidence of kinds is the third table of the network; it is replaced. At least one abstract
+    is needed.
     """
     network: Any = nlp.get_pipe("names_tok2vec")
     genes: Any = nlp.get_pipe("genes")
@@ -150,12 +162,12 @@ def train_kinds(
     copies = [Doc(nlp.vocab, words=list(t.words), spaces=list(t.spaces)) for t in texts]
     vectors = [x for i in range(0, len(copies), 32) for x in network.predict(copies[i : i + 32])]
     width = vectors[0].shape[1] - N_EVIDENCE
-    weights, steps = learn(
+    weights, steps = fit_crf(
         [x[:, :width] for x in vectors],
-        [allowed_of(text, KINDS) for text in texts],
+        [allowed_tags(text, KINDS) for text in texts],
         settings.learn_head,
     )
-    sentences = [sentence for text in texts for sentence in sentences_of(text)]
+    sentences = [sentence for text in texts for sentence in split_sentences(text)]
     table = WordTable(network.model.attrs["words"])
     evidence, evidence_steps = train_evidence(sentences, KINDS, table, settings.learn_evidence)
     packed = WeightTable.from_weights(evidence).pack()
@@ -163,19 +175,19 @@ def train_kinds(
     if not kinds.labels:
         example = Example(copies[0], copies[0])
         kinds.initialize(lambda: [example], nlp=nlp, labels=list(KINDS))
-    wide = genes.model.layers[0].layers[-1].layers[0]
-    wide_tags = [0, *[1, 2, 3, 4] * len(KINDS)]  # each kind has the scores of a gene
+    gene_layer = genes.model.layers[0].layers[-1].layers[0]
+    gene_tags = [0, *[1, 2, 3, 4] * len(KINDS)]  # each kind has the scores of a gene
     W = np.zeros((N_EVIDENCE, width + N_EVIDENCE), dtype=np.float32)
     W[:, :width] = settings.head * weights[:-1].T
-    W[:, :width] += settings.genes * wide.get_param("W")[wide_tags, :width]
+    W[:, :width] += settings.genes * gene_layer.get_param("W")[gene_tags, :width]
     W[:, width:] = settings.evidence * np.eye(N_EVIDENCE)
-    bias = settings.head * weights[-1] + settings.genes * wide.get_param("b")[wide_tags]
+    bias = settings.head * weights[-1] + settings.genes * gene_layer.get_param("b")[gene_tags]
     bias[0] -= settings.missed
-    ends = [*wide_tags, 5]
+    gene_indices = [*gene_tags, 5]
     transitions = (
         settings.head * steps
         + settings.evidence * evidence_steps
-        + settings.genes * genes.model.get_param("T")[np.ix_(ends, ends)]
+        + settings.genes * genes.model.get_param("T")[np.ix_(gene_indices, gene_indices)]
     )
     scores = kinds.model.layers[0].layers[-1].layers[0]
     scores.set_param("W", W)
@@ -185,7 +197,7 @@ def train_kinds(
 
 @dataclass
 class Counts:
-    """Counts of names over documents, for ``figures``."""
+    """Counts of gold and predicted names over documents, from which ``figures`` are computed."""
 
     predicted: int = 0
     gold: int = 0
@@ -198,12 +210,15 @@ class Counts:
     def add(
         self, gold: Sequence[tuple[int, int, str]], predicted: Sequence[tuple[int, int, str]]
     ) -> None:
-        """Add a document. The kind of a gold name is that of the longest overlap."""
+        """Add the names of a document, as (start, end, label).
+
+        The kind of a gold name is predicted by the name with the longest overlap.
+        """
         places, predicted_places = {name[:2] for name in gold}, {name[:2] for name in predicted}
         self.predicted += len(predicted_places)
         self.gold += len(places)
-        self.predicted_touching += _count_touching(predicted_places, places)
-        self.gold_touching += _count_touching(places, predicted_places)
+        self.predicted_touching += _count_overlapping(predicted_places, places)
+        self.gold_touching += _count_overlapping(places, predicted_places)
         self.exact += len(places & predicted_places)
         for start, end, label in gold:
             overlaps = [(min(b, end) - max(a, start), kind) for a, b, kind in predicted
@@ -213,7 +228,7 @@ class Counts:
                 self.right_kinds += max(overlaps)[1] == label
 
     def merge(self, other: Counts) -> None:
-        """Add the counts of another."""
+        """Add the counts of ``other``, in place."""
         for name, count in vars(other).items():
             setattr(self, name, getattr(self, name) + count)
 
@@ -230,13 +245,16 @@ class Counts:
         }
 
 
-def _count_touching(names: set[tuple[int, int]], others: set[tuple[int, int]]) -> int:
-    """Return how many names share a character with one of the others."""
+def _count_overlapping(names: set[tuple[int, int]], others: set[tuple[int, int]]) -> int:
+    """Return how many names share a character with one of ``others``.
+
+    Names are (start, end), the end exclusive.
+    """
     return sum(any(a < d and c < b for c, d in others) for a, b in names)
 
 
 def score_kinds(nlp: Language, docs: Iterable[KindDoc]) -> dict[str, Counts]:
-    """Count the names that the component ``kinds`` finds in the texts, by corpus."""
+    """Count the names that the component ``kinds`` predicts for the texts, by corpus."""
     counts: dict[str, Counts] = {}
     docs = list(docs)
     with nlp.select_pipes(enable=["names_tok2vec", KINDS_NAME]):
@@ -250,19 +268,19 @@ def score_kinds(nlp: Language, docs: Iterable[KindDoc]) -> dict[str, Counts]:
 def cross_validate(
     nlp: Language, docs: Sequence[KindDoc], settings: KindSettings, folds: Sequence[int]
 ) -> Mapping[str, Counts]:
-    """Count names over some of ten folds, each by a recogniser that learned from the others.
+    """Return the counts of the given folds by corpus; each is predicted from the nine others.
 
-    The fold of an abstract is the last digit of its PubMed id, so that an abstract of two corpora
-    is in one fold.
+    There are ten folds: the fold of an abstract is the last digit of its PubMed id, so that an
+    abstract of two corpora is in one fold. Trains the component ``kinds`` of ``nlp``, in place.
     """
-    total: dict[str, Counts] = {}
+    totals: dict[str, Counts] = {}
     for fold in folds:
         train_kinds(nlp, [d for d in docs if int(d.id) % 10 != fold], settings)
-        tested = score_kinds(nlp, [d for d in docs if int(d.id) % 10 == fold])
-        for corpus, counts in tested.items():
-            total.setdefault(corpus, Counts()).merge(counts)
+        fold_counts = score_kinds(nlp, [d for d in docs if int(d.id) % 10 == fold])
+        for corpus, counts in fold_counts.items():
+            totals.setdefault(corpus, Counts()).merge(counts)
             typer.echo(f"fold {fold} {corpus}: {counts.figures()}")
-    return total
+    return totals
 
 
 def main(
@@ -271,7 +289,7 @@ def main(
     folds: Annotated[str, typer.Option(help="digits of the folds to score")] = "0123456789",
     missed: Annotated[float, typer.Option(help="taken from no name")] = KIND_SETTINGS.missed,
 ) -> None:
-    """Print figures of names and kinds by document folds."""
+    """Print the metrics of names and kinds by document folds."""
     from textrank.language.load import load_nlp
 
     nlp = load_nlp(pipeline, only=["genes", KINDS_NAME])

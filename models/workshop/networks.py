@@ -15,8 +15,8 @@ from textrank.language.load import register_components
 from textrank.language.morphology import add_morphology
 from textrank.language.ner import PROTEINS_KEY
 
-TEMPERATURE = 1.2  # of the probabilities of kinds, from a fifth of their abstracts, left out
-OPTIONAL = ("genes", PROTEINS_KEY)  # components for those who ask for them
+TEMPERATURE = 1.2  # of the probabilities of kinds, chosen on a held-out fifth of the abstracts
+OPTIONAL = ("genes", PROTEINS_KEY)  # components that are disabled by default
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        """Raise ValueError if a size is below 1 or a rate is out of range."""
         for name in ("epochs", "words", "width", "depth", "rows"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
@@ -71,17 +72,17 @@ def add_syntax(nlp: Language, settings: Settings) -> None:
         "subword_features": True,
     }
     nlp.add_pipe("textrank_tok2vec", name="tok2vec", config={"model": embed})
-    nlp.add_pipe("textrank_tagger", "tagger", config={"model": _tagger(settings, "tok2vec")})
-    nlp.add_pipe("textrank_parser", "parser", config={"model": _transitions(settings, "tok2vec")})
+    nlp.add_pipe("textrank_tagger", "tagger", config={"model": _tagger_config(settings, "tok2vec")})
+    nlp.add_pipe("textrank_parser", "parser", config={"model": _parser_config(settings, "tok2vec")})
 
 
 def add_names(nlp: Language, settings: Settings) -> None:
-    """Add the untrained entity recognisers on one network.
+    """Add the untrained entity recognisers on one network, "names_tok2vec".
 
-    Their corpora disagree on what a name is, so each has its own, and they share what they know
-    of words: the one for genes learns from BC2GM, the one for five types from JNLPBA, the one for
-    proteins under their narrowest names from the event corpora, the one for kinds of gene names
-    from NLM-Gene, GNormPlus and BioRED.
+    Corpora disagree on what a name is, so each recogniser has its own scores; they share the
+    network. "genes" is trained on BC2GM, "ner" (five types) on JNLPBA, PROTEINS_KEY (proteins, as
+    short as possible) on the event corpora, and "kinds" (kinds of gene names) on NLM-Gene,
+    GNormPlus and BioRED.
     """
     network = {
         "@architectures": "textrank.NameNetwork.v1",
@@ -95,7 +96,7 @@ def add_names(nlp: Language, settings: Settings) -> None:
     nlp.add_pipe("textrank_tok2vec", name="names_tok2vec", config=words)
     tags = {
         "@architectures": "textrank.NameTags.v1",
-        "tok2vec": _listener(settings, "names_tok2vec"),
+        "tok2vec": _listener_config(settings, "names_tok2vec"),
     }
     kinds = {"model": tags, "temperature": TEMPERATURE}
     nlp.add_pipe("textrank_kinds", name="kinds", config=kinds)
@@ -105,17 +106,17 @@ def add_names(nlp: Language, settings: Settings) -> None:
     nlp.add_pipe("textrank_genes", name=PROTEINS_KEY, config=narrow)
 
 
-def add_for_training(nlp: Language, settings: Settings) -> None:
-    """Add a tagger on the network of names, for training only."""
-    nlp.add_pipe("tagger", name="tags", config={"model": _tagger(settings, "names_tok2vec")})
+def add_auxiliary_tagger(nlp: Language, settings: Settings) -> None:
+    """Add a tagger "tags" on the network of names, which is only used during training."""
+    nlp.add_pipe("tagger", name="tags", config={"model": _tagger_config(settings, "names_tok2vec")})
 
 
-def _tagger(settings: Settings, upstream: str) -> dict[str, object]:
+def _tagger_config(settings: Settings, upstream: str) -> dict[str, object]:
     """Return the config of a tagger on the network ``upstream``."""
-    return {"@architectures": "spacy.Tagger.v2", "tok2vec": _listener(settings, upstream)}
+    return {"@architectures": "spacy.Tagger.v2", "tok2vec": _listener_config(settings, upstream)}
 
 
-def _transitions(settings: Settings, upstream: str) -> dict[str, object]:
+def _parser_config(settings: Settings, upstream: str) -> dict[str, object]:
     """Return the config of a parser on the network ``upstream``."""
     return {
         "@architectures": "spacy.TransitionBasedParser.v2",
@@ -124,11 +125,11 @@ def _transitions(settings: Settings, upstream: str) -> dict[str, object]:
         "hidden_width": 64,
         "maxout_pieces": 2,
         "use_upper": True,
-        "tok2vec": _listener(settings, upstream),
+        "tok2vec": _listener_config(settings, upstream),
     }
 
 
-def _listener(settings: Settings, upstream: str) -> dict[str, object]:
+def _listener_config(settings: Settings, upstream: str) -> dict[str, object]:
     """Return the config of a listener to the network ``upstream``."""
     return {
         "@architectures": "spacy.Tok2VecListener.v1",
@@ -137,8 +138,11 @@ def _listener(settings: Settings, upstream: str) -> dict[str, object]:
     }
 
 
-def state_of(nlp: Language, names: Sequence[str] | None = None) -> dict[str, bytes]:
-    """What the components, or those of some names, have learned, without the words they saw."""
+def get_state(nlp: Language, names: Sequence[str] | None = None) -> dict[str, bytes]:
+    """Return the weights of the components as bytes, by name, without their vocabulary.
+
+    ``names`` selects components; None returns all.
+    """
     components: list[tuple[str, Any]] = nlp.pipeline
     return {
         name: component.to_bytes(exclude=["vocab"])
@@ -150,10 +154,11 @@ def state_of(nlp: Language, names: Sequence[str] | None = None) -> dict[str, byt
 def assemble(
     state: Mapping[str, bytes], tables: Mapping[str, Any], syntax: Settings, names: Settings
 ) -> Language:
-    """The whole pipeline, from what its halves have learned and the tables of lemmas.
+    """Build the language pipeline from trained weights and the tables of lemmas.
 
-    By bytes, since spaCy's own way of taking a component over takes every training word along.
-    Parameters are rounded to 12 bits of their mantissa.
+    ``state`` has the weights of each component as bytes. They are loaded into a new vocabulary,
+    because spaCy's own way to take a component over would also copy every word of the training
+    text. Parameters are rounded to 12 bits of their mantissa. Optional components are disabled.
     """
     nlp = blank_nlp()
     nlp.add_pipe("textrank_sentences", name="sentences", config={"final": True})

@@ -2,9 +2,9 @@
 
 Exactly one of three ways to build the model:
 
-- ``script``: a Python file beside it that is run with the folders DATA and OUT;
+- ``script``: a Python file in the same folder that is run with the folders DATA and OUT;
 - ``module``: a module that is run with DATA and OUT, such as ``workshop.language_pipeline``;
-- ``pipeline``: a shipped pipeline, or a cfg beside the recipe, that is trained on ``[sources]``.
+- ``pipeline``: a shipped pipeline, or a cfg in the same folder, that is trained on ``[sources]``.
 
 Every source has a ``reader`` (a registered name) and its file or files: ``data`` below the folder
 DATA, ``project`` below the repository, or ``prepared`` below the folder that the script
@@ -106,5 +106,5 @@ def read_sources(recipe: Recipe, data: Path, prepared: Path | None = None) -> Re
     readers = {name: read_source(recipe, name, data, prepared) for name in recipe.sources}
     if len(readers) == 1:
         return next(iter(readers.values()))
-    together: Reader = registry.get("readers", "together.v1")(corpora=readers)
-    return together
+    reader: Reader = registry.get("readers", "together.v1")(corpora=readers)
+    return reader

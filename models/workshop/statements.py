@@ -26,7 +26,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc
-from workshop.recipes import Recipe, load_recipe, read_source
+from workshop.abstract_statements import read_abstract_statements
+from workshop.recipes import PROJECT, Recipe, load_recipe, read_source
 
 from textrank.candidates import Candidate, dedup_groups, label_key, text_keys
 from textrank.config import load_pipeline
@@ -60,6 +61,7 @@ def read_signed_regulation(path: Path, nlp: Language) -> Iterator[Doc]:
             rows_by_sentence.setdefault((abstract, row["text"]), []).append(row)
 
     def make_record(item: tuple[int, tuple[tuple[str, str], list[dict[str, Any]]]]) -> Record:
+        """Return the record of a numbered sentence with its rows."""
         number, ((abstract, text), rows) = item
         ids: dict[tuple[int, int], str] = {}
         gold = []
@@ -94,21 +96,21 @@ class StatementPairs:
 
     @cached_property
     def weights(self) -> Matrix:
-        """(n, answers) weight of each pair in the model of each answer."""
+        """Weight of each pair in the model of each answer, (n, answers)."""
         table = np.zeros((len(self.source), len(self.task.answers)))
         for name, source in self.settings.items():
-            told = np.isin(self.task.answers, source.get("answers", self.task.answers))
-            table[self.source == name] = source.get("weight", 1.0) * told
+            is_annotated = np.isin(self.task.answers, source.get("answers", self.task.answers))
+            table[self.source == name] = source.get("weight", 1.0) * is_annotated
         return table
 
     @cached_property
     def labels(self) -> Matrix:
-        """(n, answers) 1 for the gold answer, else -1."""
+        """1 for the gold answer, -1 for all others, (n, answers)."""
         return np.where(self.answer[:, None] == np.array(self.task.answers), 1.0, -1.0)
 
     @cached_property
     def calibrates(self) -> NDArray[np.bool_]:
-        """(n,) whether the pair is of a source that calibrates."""
+        """Whether each pair is from a source that calibrates, (n,)."""
         names = [name for name, source in self.settings.items() if source.get("calibrate")]
         return np.isin(self.source, names)
 
@@ -124,7 +126,7 @@ class StatementPairs:
 
 
 def read_pairs(recipe: Recipe, data: Path, sources: Sequence[str] = ()) -> StatementPairs:
-    """Read the pairs of these sources of the recipe (all if there are none) with their features."""
+    """Read the pairs of the given sources of a recipe with their features; () reads all sources."""
     pipeline = load_pipeline(recipe.pipeline_path)
     task, representation = pipeline.task, pipeline.representation
     assert isinstance(task, PPIStatement)
@@ -136,6 +138,9 @@ def read_pairs(recipe: Recipe, data: Path, sources: Sequence[str] = ()) -> State
         source = recipe.sources[name]
         if source["reader"] == "signed_regulation":
             docs = list(read_signed_regulation(data / source["data"], nlp))
+        elif source["reader"] == "abstract_statements":
+            labels, texts = PROJECT / source["project"], data / source["texts"]
+            docs = list(read_abstract_statements(labels, texts, nlp))
         else:
             docs = list(read_source(recipe, name, data)(nlp))
         pairs: list[Candidate] = []

@@ -47,12 +47,16 @@ def to_clear(sentence: Sentence) -> Sentence:
     for copula in [i for i, label in enumerate(labels) if label == "cop"]:
         _raise_copula(copula, tags, heads, labels)
     _chain_conjuncts(heads, labels)
-    _lift_crossing(heads)
+    _lift_crossing_arcs(heads)
     return replace(sentence, tags=tags, heads=heads, labels=labels)
 
 
 def _raise_copula(copula: int, tags: list[str], heads: list[int], labels: list[str]) -> None:
-    """``X is good``: the verb becomes the head, its predicate acomp, attr, prep or advmod."""
+    """Make the copula of ``X is good`` the head of its predicate, in place.
+
+    The predicate becomes acomp, attr, prep or advmod by its tag; dependents of the clause move to
+    the copula (``_moves_to_copula``).
+    """
     predicate = heads[copula]
     heads[copula], labels[copula] = heads[predicate], labels[predicate]
     heads[predicate] = copula
@@ -66,18 +70,27 @@ def _raise_copula(copula: int, tags: list[str], heads: list[int], labels: list[s
     verbs = [i for i, h in enumerate(heads) if h == predicate and labels[i] in ("conj", "dep")]
     clauses = {i for i in verbs if tags[i].startswith(_VERBAL) or _is_clause(i, heads, labels)}
     for i, head in enumerate(heads):
-        if head == predicate and i != copula and _moves(i, copula, predicate, labels, clauses):
+        if (
+            head == predicate
+            and i != copula
+            and _moves_to_copula(i, copula, predicate, labels, clauses)
+        ):
             heads[i] = copula
 
 
 def _is_clause(token: int, heads: Sequence[int], labels: Sequence[str]) -> bool:
-    own = {labels[i] for i, head in enumerate(heads) if head == token}
-    return bool(own & {"nsubj", "nsubjpass", "cop", "aux"})
+    """Return whether a token has a subject, a copula or an auxiliary."""
+    child_labels = {labels[i] for i, head in enumerate(heads) if head == token}
+    return bool(child_labels & {"nsubj", "nsubjpass", "cop", "aux"})
 
 
-def _moves(
+def _moves_to_copula(
     token: int, copula: int, predicate: int, labels: Sequence[str], clauses: set[int]
 ) -> bool:
+    """Return whether a dependent of the predicate belongs to the clause, and so to the copula.
+
+    ``clauses`` are the conjuncts and unlabelled dependents of the predicate that are clauses.
+    """
     label = labels[token]
     if label in ("conj", "dep"):
         return token in clauses
@@ -89,7 +102,10 @@ def _moves(
 
 
 def _chain_conjuncts(heads: list[int], labels: list[str]) -> None:
-    """``A, B and C``: C hangs on B and B on A; commas and the conjunction on what precedes them."""
+    """Attach each conjunct of ``A, B and C`` to the conjunct before it, in place.
+
+    Commas and conjunctions between are attached to the conjunct that precedes them.
+    """
     groups: dict[int, list[int]] = defaultdict(list)
     for i, label in enumerate(labels):
         if label == "conj" and heads[i] < i:
@@ -106,38 +122,44 @@ def _chain_conjuncts(heads: list[int], labels: list[str]) -> None:
             heads[i] = max(c for c in chain if c < i)
 
 
-def _lift_crossing(heads: list[int]) -> None:
-    """Hangs what crosses another arc higher until nothing does; spaCy's parser cannot cross."""
-    while (token := _crossing(heads)) is not None:
+def _lift_crossing_arcs(heads: list[int]) -> None:
+    """Attach tokens whose arc crosses another to the head of their head, in place.
+
+    Repeated until no arcs cross, because spaCy's parser cannot predict crossing arcs.
+    """
+    while (token := _find_crossing(heads)) is not None:
         heads[token] = heads[heads[token]]
 
 
-def _crossing(heads: Sequence[int]) -> int | None:
-    """The token with the shortest arc over something that does not hang below its head."""
-    found: list[tuple[int, int]] = []
+def _find_crossing(heads: Sequence[int]) -> int | None:
+    """Return the token with the shortest arc over a token that is not below its head.
+
+    None if no arcs cross.
+    """
+    crossing: list[tuple[int, int]] = []
     for token, head in enumerate(heads):
         for between in range(min(token, head) + 1, max(token, head)) if head >= 0 else ():
-            above = between
-            while above >= 0 and above not in (head, token):
-                above = heads[above]
-            if above < 0:
-                found.append((abs(token - head), token))
+            ancestor = between
+            while ancestor >= 0 and ancestor not in (head, token):
+                ancestor = heads[ancestor]
+            if ancestor < 0:
+                crossing.append((abs(token - head), token))
                 break
-    return min(found)[1] if found else None
+    return min(crossing)[1] if crossing else None
 
 
 @dataclass(frozen=True)
 class Splitter:
-    """Sentences with their words split as the tokenizer splits them, and the parts attached.
+    """Split the words of sentences as the tokenizer does, and attach the parts to each other.
 
-    The last part carries the word's place in the sentence, unless it is a number or a sign
-    (``IL - 2``: the noun does). ``lexicon`` tells the usual tag of a part.
+    The last part has the place of the word in the sentence, unless it is a number or a sign (``IL -
+    2``, where it is the noun). ``lexicon`` has the usual tag of a part.
     """
 
     lexicon: Mapping[str, str]
 
     @classmethod
-    def of(cls, sentences: Iterable[Sentence]) -> Splitter:
+    def from_sentences(cls, sentences: Iterable[Sentence]) -> Splitter:
         """Build a splitter from the most frequent tag of each word of these sentences."""
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         for sentence in sentences:
@@ -155,16 +177,16 @@ class Splitter:
         for piece in pieces:
             first.append(first[-1] + len(piece))
         tags = [self._tags(p, t) for p, t in zip(pieces, sentence.tags, strict=True)]
-        inner = [_structure(p, t) for p, t in zip(pieces, tags, strict=True)]
+        inner = [_attach_parts(p, t) for p, t in zip(pieces, tags, strict=True)]
         top = [start + heads.index(-1) for start, (heads, _) in zip(first, inner, strict=False)]
 
         heads: list[int] = []
         labels: list[str] = []
-        for i, (own_heads, own_labels) in enumerate(inner):
+        for i, (part_heads, part_labels) in enumerate(inner):
             outer = sentence.heads[i]
             above = -1 if outer < 0 else top[outer]
-            heads += [above if head < 0 else first[i] + head for head in own_heads]
-            labels += [label or sentence.labels[i] for label in own_labels]
+            heads += [above if head < 0 else first[i] + head for head in part_heads]
+            labels += [label or sentence.labels[i] for label in part_labels]
         return Sentence(
             words=[part for piece in pieces for part in piece],
             tags=[tag for each in tags for tag in each],
@@ -176,30 +198,39 @@ class Splitter:
         )
 
     def _tags(self, parts: Sequence[str], whole: str) -> list[str]:
+        """Return the tags of the parts of a word whose tag is ``whole``.
+
+        The last part that is not a sign gets the tag of the word, unless it is a number or
+        ``_keeps_tag``.
+        """
         if len(parts) == 1:
             return [whole]
         tags = [self._tag(part) for part in parts]
         last = max(i for i, part in enumerate(parts) if part[0].isalnum() or i == 0)
-        if not parts[last][0].isdigit() and not _keeps_own_tag(tags[last], whole):
+        if not parts[last][0].isdigit() and not _keeps_tag(tags[last], whole):
             tags[last] = whole
         return tags
 
     def _tag(self, part: str) -> str:
+        """Return the tag of a part of a word by its form: HYPH, CD, its usual tag, NN or SYM."""
         if part in "-–/":
             return "HYPH"
-        known = self.lexicon.get(part.lower())
+        usual = self.lexicon.get(part.lower())
         if part[0].isalnum():
-            return "CD" if part.isdigit() else known if known and known[0] in "NJVR" else "NN"
-        return known or "SYM"
+            return "CD" if part.isdigit() else usual if usual and usual[0] in "NJVR" else "NN"
+        return usual or "SYM"
 
 
-def _keeps_own_tag(own: str, whole: str) -> bool:
-    """``mediated`` in ``IL-2-mediated``/JJ stays a participle."""
-    return whole == "JJ" and own in ("VBN", "VBG", "JJ")
+def _keeps_tag(part_tag: str, whole: str) -> bool:
+    """Return whether a part keeps its tag, as the participle in ``IL-2-mediated`` (JJ) does."""
+    return whole == "JJ" and part_tag in ("VBN", "VBG", "JJ")
 
 
-def _structure(parts: Sequence[str], tags: Sequence[str]) -> tuple[list[int], list[str]]:
-    """Heads (-1: the part that stands for the word) and labels ("" there) of the parts."""
+def _attach_parts(parts: Sequence[str], tags: Sequence[str]) -> tuple[list[int], list[str]]:
+    """Return heads and labels of the parts of a word.
+
+    The part that represents the word in the sentence has the head -1 and the label "".
+    """
     words = [i for i, part in enumerate(parts) if part[0].isalnum()] or [0]
     nouns = [i for i in words if tags[i] != "CD"]
     top = nouns[-1] if nouns else words[-1]
@@ -224,6 +255,7 @@ def _structure(parts: Sequence[str], tags: Sequence[str]) -> tuple[list[int], li
 
 
 def _inner_label(tag: str, head: str) -> str:
+    """Return the label of a part of a word by its tag and the tag of its head."""
     if tag == "CD":
         return "nummod"
     if tag.startswith("RB"):

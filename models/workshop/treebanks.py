@@ -1,4 +1,4 @@
-"""Treebank files -> sentences: CoNLL-U as CRAFT and GENIA have it, and bracketed trees."""
+"""Read treebank files as sentences: CoNLL-U, as CRAFT and GENIA have it, and bracketed trees."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ _ESCAPED = re.compile("|".join(_BRACKETS))
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence with its dependency tree; ``heads`` holds -1 at the root."""
+    """Sentence with its dependency tree.
+
+    ``heads`` are word indices, -1 at the root, whose label is "ROOT". ``spaces`` say whether a
+    space follows each word.
+    """
 
     words: Sequence[str]
     tags: Sequence[str]
@@ -30,7 +34,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Tree:
-    """A constituent; a leaf has no children and ``start`` is its token."""
+    """Constituent that covers the tokens ``start:end``; a leaf has no children."""
 
     category: str
     start: int
@@ -49,8 +53,8 @@ class TreeSentence:
     name: str
 
 
-def lines_of(path: Path) -> Iterator[str]:
-    """Lines of a text file, packed or not."""
+def iter_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a text file, which may be gzipped."""
     opener = gzip.open if path.suffix == ".gz" else open
     with opener(path, "rt", encoding="utf-8") as lines:
         yield from lines
@@ -62,11 +66,14 @@ def unescape(word: str) -> str:
 
 
 def read_conllu(path: Path) -> Iterator[Sentence]:
-    """Sentences of a CoNLL-U file; multiword and empty nodes are left out."""
+    """Yield the sentences of a CoNLL-U file, without multiword tokens and empty nodes.
+
+    Raises ValueError for a line that does not have ten columns.
+    """
     comments: dict[str, str] = {}
     rows: list[list[str]] = []
     document = ""
-    for line in lines_of(path):
+    for line in iter_lines(path):
         line = line.rstrip("\n")
         if line.startswith("#"):
             key, _, value = line[1:].partition("=")
@@ -101,17 +108,22 @@ def _sentence(rows: list[list[str]], comments: dict[str, str], document: str) ->
 
 
 def read_trees(path: Path) -> Iterator[TreeSentence]:
-    """Sentences of a file with one ``{"sent_id", "pmid", "tree"}`` a line, in Penn brackets."""
-    for line in lines_of(path):
+    """Yield the sentences of a file of JSON lines ``{"sent_id", "pmid", "tree"}``.
+
+    The tree is in Penn brackets.
+    """
+    for line in iter_lines(path):
         row = json.loads(line)
         words: list[str] = []
         tree = parse_brackets(row["tree"], words)
-        tags = [leaf.category for leaf in leaves(tree)]
+        tags = [leaf.category for leaf in iter_leaves(tree)]
         yield TreeSentence(words, tags, tree, row["pmid"], row["sent_id"])
 
 
 def parse_brackets(text: str, words: list[str]) -> Tree:
-    """Return the tree of a Penn bracketing and append its words to ``words``.
+    """Return the tree of a Penn bracketing and append its words to ``words``, in place.
+
+    Raises ValueError unless the text is one balanced tree.
 
     >>> words = []
     >>> parse_brackets("(TOP (NP (DT the) (NN cell)))", words).children[0].end, words
@@ -131,9 +143,9 @@ def parse_brackets(text: str, words: list[str]) -> Tree:
     return stack[0][2][0]
 
 
-def leaves(tree: Tree) -> Iterator[Tree]:
+def iter_leaves(tree: Tree) -> Iterator[Tree]:
     """Yield the leaves from left to right."""
     if not tree.children:
         yield tree
     for child in tree.children:
-        yield from leaves(child)
+        yield from iter_leaves(child)

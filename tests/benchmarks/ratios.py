@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 
 def measure(candidates: Mapping[str, Callable[[], object]], repeats: int = 5) -> dict[str, list]:
-    """CPU seconds of each candidate, all of them in turn, in an order that is rotated."""
+    """Return the CPU seconds of each candidate, by repeat; their order is rotated."""
     names = list(candidates)
     seconds: dict[str, list] = {name: [] for name in names}
     with threadpool_limits(1):
@@ -25,10 +25,7 @@ def measure(candidates: Mapping[str, Callable[[], object]], repeats: int = 5) ->
 
 
 def table(title: str, seconds: dict[str, list], unit: str, bars: Mapping[str, float]) -> None:
-    """Prints the median ratio of each candidate to the unit, and fails where one is over its bar.
-
-    Paired by repeat: what else the machine did then slowed both.
-    """
+    """Print the median ratio of each candidate to the unit; fail if one exceeds its limit."""
     print(f"\n{title}   (unit: {unit}, {np.median(seconds[unit]):.2f} s)")
     print(f"{'':44s} {'ratio':>7s} {'min .. max':>16s} {'bar':>6s}")
     over = []
@@ -43,7 +40,7 @@ def table(title: str, seconds: dict[str, list], unit: str, bars: Mapping[str, fl
 
 
 def gaussian(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """A Gaussian Gram matrix of 50 features and answers of order one."""
+    """Return a Gaussian Gram matrix of 50 random features, and normal labels."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 50))
     square = (X * X).sum(axis=1)
@@ -53,7 +50,7 @@ def gaussian(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 
 def labels(n: int, average: int, seed: int = 0) -> np.ndarray:
-    """Groups of random size, 1 .. 2 average - 1, over shuffled rows."""
+    """Return the group of each of n shuffled rows; groups have 1 to 2 average - 1 rows."""
     rng = np.random.default_rng(seed)
     found, group = np.empty(n, dtype=np.intp), 0
     rows, at = rng.permutation(n), 0

@@ -7,7 +7,7 @@ import time
 from itertools import cycle, islice
 
 import pytest
-from workshop.prepare import bc2gm_sentences
+from workshop.prepare import read_bc2gm_sentences
 
 from textrank.language import load_nlp
 
@@ -20,7 +20,7 @@ MANY = 3000  # for two: large enough that starting them does not count
 @pytest.fixture(scope="module")
 def texts(data):
     """Texts of about 250 words, which is what an abstract has; half of them come twice."""
-    sentences = [" ".join(words) for words, _ in bc2gm_sentences(data, "train")]
+    sentences = [" ".join(words) for words, _ in read_bc2gm_sentences(data, "train")]
     groups = [" ".join(sentences[i : i + 9]) for i in range(0, len(sentences), 9)]
     return list(islice(cycle(groups), MANY))
 

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import spacy
-from workshop.prepare import bc2gm_sentences
+from workshop.prepare import read_bc2gm_sentences
 
 from tests.benchmarks.ratios import measure, table
 from textrank.config import load_model
@@ -24,7 +24,7 @@ LANGUAGE = "language pipeline"
 
 @pytest.fixture(scope="module")
 def many(data) -> list[str]:
-    sentences = [" ".join(words) for words, _ in bc2gm_sentences(data, "train")]
+    sentences = [" ".join(words) for words, _ in read_bc2gm_sentences(data, "train")]
     return [" ".join(sentences[i : i + 9]) for i in range(0, 9 * MANY, 9)]
 
 

@@ -46,31 +46,33 @@ Rows = list[tuple[str, ...]]
 
 
 def main(page: Path = PAGE) -> None:
-    """Measures everything, prints it and writes the page."""
+    """Measure everything, print it and write the page."""
     text = ""
     for part in (_head, _started, _tasks, _long, _learners):
-        found = part()
-        sys.stdout.write(found)
+        section = part()
+        sys.stdout.write(section)
         sys.stdout.flush()
-        text += found
+        text += section
     page.write_text(text, encoding="utf-8")
 
 
 def _head() -> str:
-    there = [f"{name} {version(name)}" for name in ("numpy", "scipy", "spacy", "scikit-learn")]
-    there += (
+    """Return the head of the page: versions and machine."""
+    versions = [f"{name} {version(name)}" for name in ("numpy", "scipy", "spacy", "scikit-learn")]
+    versions += (
         [f"rlscore {version('rlscore')}"] if find_spec("rlscore") else ["RLScore not installed"]
     )
     return (
         "# Benchmarks\n\n"
         "Written by `make bench`: one thread, CPU time, medians of "
         f"{REPEATS} ratios, both sides of each measured in one run.\n\n"
-        f"Python {platform.python_version()}, {', '.join(there)}; {_processor()}, "
+        f"Python {platform.python_version()}, {', '.join(versions)}; {_processor()}, "
         f"{os.cpu_count()} cores. Texts: {_abstracts()[0]}.\n"
     )
 
 
 def _processor() -> str:
+    """Return the name of the processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
     except OSError:
@@ -79,6 +81,7 @@ def _processor() -> str:
 
 
 def _abstracts() -> tuple[str, list[str]]:
+    """Return a description of the abstracts, and twice TEXTS of them."""
     path = DATA / "jnlpba" / "train.jsonl.gz"
     if path.is_file():
         with gzip.open(path, "rt", encoding="utf-8") as lines:
@@ -88,7 +91,7 @@ def _abstracts() -> tuple[str, list[str]]:
 
 
 def _articles() -> list[str]:
-    """Some articles, the first of them to warm up with; none where the data are not there."""
+    """Return at most six long articles; [] if the data are missing."""
     path = DATA / "pubmed" / "articles-06000.jsonl.gz"
     if not path.is_file():
         return []
@@ -98,18 +101,18 @@ def _articles() -> list[str]:
 
 
 def table(title: str, columns: Sequence[str], rows: Rows) -> str:
-    """A Markdown table under its title."""
+    """Return a Markdown table with a heading."""
     lines = [columns, ["---"] + ["---:"] * (len(columns) - 1), *rows]
     return f"\n## {title}\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
 def ratio(seconds: Mapping[str, Sequence[float]], name: str, unit: str) -> float:
-    """The median of what a thing took in units of another, by repeats."""
+    """Return the median ratio of two measurements, by repeat."""
     return median(a / b for a, b in zip(seconds[name], seconds[unit], strict=True))
 
 
 def _command(*arguments: str, given: str = "") -> float:
-    """CPU seconds of a fresh Python."""
+    """Return the CPU seconds of a new Python process."""
     begun = resource.getrusage(resource.RUSAGE_CHILDREN)
     one = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     subprocess.run(
@@ -121,6 +124,7 @@ def _command(*arguments: str, given: str = "") -> float:
 
 
 def _started() -> str:
+    """Return the table of start-up times."""
     spacy, load = "`import spacy`", "`spacy.load` of the language model, with imports"
     commands: dict[str, tuple[str, ...]] = {
         spacy: ("-c", "import spacy"),
@@ -135,14 +139,14 @@ def _started() -> str:
         for name, arguments in commands.items():
             seconds[name].append(_command(*arguments, given=SHORT))
     rows = [
-        (name, f"{median(own):.2f}", *(f"{ratio(seconds, name, u):.2f}" for u in (spacy, load)))
-        for name, own in seconds.items()
+        (name, f"{median(values):.2f}", *(f"{ratio(seconds, name, u):.2f}" for u in (spacy, load)))
+        for name, values in seconds.items()
     ]
     return table("Start-up", ("command", "CPU s", "× import of spaCy", "× loading"), rows)
 
 
 def _tasks() -> str:
-    """Each task over its language pipeline: one short text, and many."""
+    """Return the tables of tasks relative to the language pipeline, on one short text and many."""
     from textrank.language import load_nlp
 
     nlp = load_nlp()
@@ -163,6 +167,7 @@ def _tasks() -> str:
 
 
 def _language(nlp: Any, texts: Sequence[str], words: int, kind: str) -> str:
+    """Return the table of the components of the language pipeline."""
     runs = {
         "tokens": [],
         "tags and parse": ["tagger", "parser"],
@@ -183,8 +188,8 @@ def _language(nlp: Any, texts: Sequence[str], words: int, kind: str) -> str:
 
     seconds = measure({name: run(enable) for name, enable in runs.items()}, REPEATS)
     rows = [
-        (name, f"{words / median(own):,.0f}", f"{ratio(seconds, name, 'all'):.2f}")
-        for name, own in seconds.items()
+        (name, f"{words / median(values):,.0f}", f"{ratio(seconds, name, 'all'):.2f}")
+        for name, values in seconds.items()
     ]
     return table(
         f"Language pipeline, {kind}", ("components", "words per CPU s", "× complete pipeline"), rows
@@ -192,7 +197,7 @@ def _language(nlp: Any, texts: Sequence[str], words: int, kind: str) -> str:
 
 
 def _task(nlp: Any, name: str, texts: Sequence[str]) -> Rows:
-    """A row in units of what the task reads; one that reads words only, over the tokenizer too."""
+    """Return a row relative to what the task reads, and for word tasks one per tokenizer time."""
     from textrank.config import load_model
     from textrank.language.load import resolve_components
 
@@ -201,26 +206,26 @@ def _task(nlp: Any, name: str, texts: Sequence[str]) -> Rows:
     alone = not (task.required_pipes or task.required_pipes_raw)  # reads words only
     enable = resolve_components(nlp, []) if alone else nlp.component_names
 
-    def analysed(some: Sequence[str]) -> list[Any]:
+    def analysed(batch: Sequence[str]) -> list[Any]:
         with nlp.select_pipes(enable=enable):
-            return list(nlp.pipe(some))
+            return list(nlp.pipe(batch))
 
     list(model.pipe(analysed([SHORT, *texts[:2]])))
     shown: list[list[str]] = []
     cost = 0.0
-    for some, times in (([SHORT], 20), (list(texts), 1)):
-        docs = [analysed(some) for _ in range(REPEATS * times)]
+    for batch, times in (([SHORT], 20), (list(texts), 1)):
+        docs = [analysed(batch) for _ in range(REPEATS * times)]
         rest = iter(docs)
         seconds = measure(
             {
-                "language": lambda some=some, n=times: [analysed(some) for _ in range(n)],
-                "tokens": lambda some=some, n=times: [nlp.tokenizer(t) for t in some * n],
+                "language": lambda batch=batch, n=times: [analysed(batch) for _ in range(n)],
+                "tokens": lambda batch=batch, n=times: [nlp.tokenizer(t) for t in batch * n],
                 "task": lambda rest=rest, n=times: [list(model.pipe(next(rest))) for _ in range(n)],
             },
             REPEATS,
         )
         shown.append([f"{ratio(seconds, 'task', unit):.2f}" for unit in ("language", "tokens")])
-        cost = 1000 * median(seconds["task"]) / len(some)
+        cost = 1000 * median(seconds["task"]) / len(batch)
     over_language, over_tokens = zip(*shown, strict=True)
     unit = "tokens and sentences" if alone else "complete language pipeline"
     rows: Rows = [(name, unit, *over_language, f"{cost:.1f}")]
@@ -228,7 +233,7 @@ def _task(nlp: Any, name: str, texts: Sequence[str]) -> Rows:
 
 
 def _long() -> str:
-    """One document of growing length: what the task takes alone, and the power it grows with."""
+    """Return the table of time by document length, with the exponent of growth."""
     from textrank.config import load_model
     from textrank.language import load_nlp
 
@@ -257,7 +262,7 @@ def _long() -> str:
 
 
 def _learners() -> str:
-    """In units of one eigendecomposition; RLScore's beside where it is installed."""
+    """Return the table of learners, in units of one eigendecomposition."""
     from textrank.candidates import Targets
     from textrank.learners.base import rows_by_group
     from textrank.learners.rankrls import RankRLS
@@ -294,6 +299,7 @@ def _learners() -> str:
 
 
 def _rlscore(K: Any, y: Any, groups: Any, grid: Any) -> dict[str, Callable[[], object]]:
+    """Return the computations of RLScore by name."""
     from rlscore.learner import RLS  # type: ignore[import-not-found]
 
     folds = [np.flatnonzero(groups == g).tolist() for g in np.unique(groups)]

@@ -18,7 +18,7 @@ PAGE, TICK = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")
 
 @dataclass
 class Watched:
-    """What was seen of a command: seconds by the clock, and of each process its time and memory."""
+    """Measurements of a command: its time, and time and memory of each process."""
 
     code: int = 0
     seconds: float = 0.0
@@ -27,20 +27,24 @@ class Watched:
 
     @property
     def used(self) -> float:
-        """Seconds of processor time of all processes together."""
+        """Seconds of processor time of all processes."""
         return sum(self.processor.values())
 
     def growth(self, fewest: int = 50) -> list[float]:
-        """Of each worker that lived long enough, its last tenth of memory over its second."""
+        """Return the memory of each worker at its end over that at its start.
+
+        These are the means of the last and of the second tenth of its samples. Workers with fewer
+        than ``fewest`` samples are left out.
+        """
         lives = [np.array(held, dtype=float) for held in self.memory.values()]
         tenths = [np.array_split(life, 10) for life in lives if len(life) >= fewest]
         return [float(parts[-1].mean() / parts[1].mean()) for parts in tenths]
 
 
 def watch(arguments: Sequence[str], out: Path, every: float = 0.5) -> Watched:
-    """Runs ``textrank`` with arguments and looks at its processes now and then.
+    """Run ``textrank`` with arguments and measure its processes every ``every`` seconds.
 
-    Memory counts from the first finished part in ``out`` on: before it, models are loaded.
+    Memory counts from the first finished part in ``out`` on; before, models are loaded.
     """
     command = [sys.executable, "-c", "from textrank.cli import main; main()", *arguments]
     seen, begun = Watched(), time.monotonic()
@@ -48,13 +52,14 @@ def watch(arguments: Sequence[str], out: Path, every: float = 0.5) -> Watched:
     while run.poll() is None:
         begins = any((out / "documents").glob("*.parquet"))
         for pid in below(run.pid):
-            _look(pid, seen, begins)
+            _sample(pid, seen, begins)
         time.sleep(every)
     seen.code, seen.seconds = run.returncode, time.monotonic() - begun
     return seen
 
 
-def _look(pid: int, seen: Watched, begins: bool) -> None:
+def _sample(pid: int, seen: Watched, begins: bool) -> None:
+    """Add the time and memory of a process to ``seen``, in place; nothing if it has ended."""
     place = Path(f"/proc/{pid}")
     try:
         facts = place.joinpath("stat").read_text().rpartition(")")[2].split()
@@ -68,12 +73,12 @@ def _look(pid: int, seen: Watched, begins: bool) -> None:
 
 
 def below(pid: int) -> list[int]:
-    """A process and all that it started, however far down."""
-    found = [pid]
+    """Return a process and all its descendants."""
+    pids = [pid]
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         try:
-            own = task.read_text().split()
+            children = task.read_text().split()
         except OSError:
             continue
-        found += [further for child in own for further in below(int(child))]
-    return found
+        pids += [further for child in children for further in below(int(child))]
+    return pids

@@ -1,4 +1,4 @@
-"""Every command that writes, on small inputs, from an old output to a new one."""
+"""Commands that write, on small inputs, each with an old output that it replaces."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ COMMANDS: dict[str, tuple[list[str], list[str]]] = {
         ["s.json", "s"],
     ),
 }  # fmt: skip
-SEQUEL = ("apply --out",)  # whose folder is a part of the whole until the last part is there
-PASSING = ("cache",)  # what a command keeps for its next run, and is no output
+SEQUEL = ("apply --out",)  # commands whose folder is incomplete until the last part
+PASSING = ("cache",)  # folders that are caches, not outputs
 
 
 @dataclass
 class Case:
-    """A command with its outputs as they were and as they will be."""
+    """Command with the content of its outputs before and after."""
 
     out: Path
     outputs: Sequence[str]
@@ -63,7 +63,7 @@ class Case:
     new: Files
 
     def run(self) -> int:
-        """The exit code of the command, in this process."""
+        """Run the command in this process and return its exit code."""
         try:
             return self.action()
         except SystemExit as stop:
@@ -71,7 +71,7 @@ class Case:
 
 
 def prepared(name: str, folder: Path) -> Case:
-    """The old output in its place, and the command that makes the new one."""
+    """Return a case whose old output is in place."""
     _keep_loaded()
     arguments, outputs = COMMANDS[name]
     out = folder / "out"
@@ -87,10 +87,12 @@ def prepared(name: str, folder: Path) -> Case:
 
 
 def _action(arguments: Sequence[str], out: Path, corpus: Path) -> Callable[[], int]:
+    """Return a function that runs a command; clocks are replaced, because reports have times."""
     words = {"CORPUS": str(corpus), "TEXT": str(corpus.with_suffix(".txt"))}
     filled = [words.get(a, a.replace("OUT", str(out))) for a in arguments]
 
     def action() -> int:
+        """Run the command and return its exit code."""
         from textrank.cli.app import run
 
         time.perf_counter = float  # reports state seconds, which would differ
@@ -102,7 +104,7 @@ def _action(arguments: Sequence[str], out: Path, corpus: Path) -> Callable[[], i
 
 
 def child(action: Callable[[], int]) -> int:
-    """The exit code of an action in a child of its own, which says nothing."""
+    """Run an action in a child process without output, and return its exit code."""
     pid = os.fork()
     if pid == 0:
         quiet()
@@ -114,14 +116,14 @@ def child(action: Callable[[], int]) -> int:
 
 
 def quiet() -> None:
-    """Sends what this process prints nowhere."""
+    """Redirect the output of this process to nowhere."""
     out = os.open(os.devnull, os.O_WRONLY)
     os.dup2(out, 1)
     os.dup2(out, 2)
 
 
 def content(folder: Path) -> Files:
-    """All files below a folder but what a command keeps for its next run."""
+    """Return all files in a folder, except what a command caches for its next run."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -130,51 +132,53 @@ def content(folder: Path) -> Files:
 
 
 def tables(files: Files) -> Files:
-    """What was answered: the manifest also tells which inputs were asked for."""
+    """Return the result tables; the manifest also depends on the requested inputs."""
     return {k: v for k, v in files.items() if k.endswith(".jsonl")}
 
 
 def of(files: Files, output: str) -> Files:
-    """The files of one output: what belongs together must change together."""
+    """Return the files of one output, which must change together."""
     return {k: v for k, v in files.items() if k == output or k.startswith(f"{output}/")}
 
 
 class Inside:
-    """Works on slices in the process of the driver, so that a kill may meet either of them."""
+    """Pool that works in the process of the driver, so that a kill can hit either of them."""
 
     def __init__(self, job: Mapping[str, Any], *_: Any, **__: Any) -> None:
+        """Begin with the shared worker and the given job."""
         self.worker = _worker()
         self.worker.job = Job.from_dict(job)
         self.reports: SimpleQueue[Report] = SimpleQueue()
 
     def capacity(self) -> int:
-        """One after the other."""
+        """Return 1: slices are processed one by one."""
         return 1
 
     def submit(self, id: str, slice: Mapping[str, Any], paths: Mapping[int, str]) -> None:
-        """Writes the part at once; what the disk refuses is told as a process would."""
+        """Write the part at once; an error of the disk is reported as by a process."""
         try:
             done = self.worker(Slice.from_dict(slice), dict(paths), lambda _: None)
             self.reports.put((id, Outcome(done=done)))
         except OSError as error:
-            told = f"cannot write to {self.worker.job.folder}: {error.strerror or error}"
-            self.reports.put((id, Outcome(refused=told)))
+            reason = f"cannot write to {self.worker.job.folder}: {error.strerror or error}"
+            self.reports.put((id, Outcome(refused=reason)))
 
     def check(self) -> None:
-        """It is there."""
+        """Do nothing: the worker is always there."""
 
     def close(self) -> None:
-        """Nothing to end."""
+        """Do nothing: there is no process to end."""
 
 
 @functools.cache
 def _worker() -> Worker:
+    """Return the worker that all cases share."""
     return Worker(Job("ppi", "", format="jsonl"))
 
 
 @functools.cache
 def _keep_loaded() -> None:
-    """Models are loaded once, here, for a kill costs no more than the command itself then."""
+    """Load models and pipelines once, so that a child process needs no time for it."""
     for module, name in ((component, "load_language"), (config, "load_model")):
         load = getattr(module, name)
         kept: dict[str, Any] = {}
@@ -198,13 +202,13 @@ def _keep_loaded() -> None:
 
 
 def _corpora(folder: Path) -> tuple[Path, Path]:
-    """Two corpora, one a part of the other, each with a text beside it."""
+    """Return the paths of a corpus of 8 documents and of its first 6, each with a text file."""
     docs = list(load_corpus(ROOT / "corpora" / "sample-ppi")(spacy.blank("en")))
-    found = []
+    paths = []
     for name, count in (("large", 8), ("small", 6)):
         path = folder / name / "c.xml"
         path.parent.mkdir(exist_ok=True)
         write_docs(docs[:count], path)
         path.with_suffix(".txt").write_text(" ".join(doc.text for doc in docs[: count - 5]))
-        found.append(path)
-    return found[0], found[1]
+        paths.append(path)
+    return paths[0], paths[1]

@@ -1,6 +1,7 @@
-"""Property tests with new examples, round after round, until their processor time is used up.
+"""Run property tests with new examples until their processor time is used up.
 
-``python -m tests.campaign.explore 3600`` (an hour); a line a round, and the failures of each.
+``python -m tests.campaign.explore 3600`` runs for an hour and prints one line per round, and
+failures.
 """
 
 from __future__ import annotations
@@ -17,36 +18,36 @@ CHOSEN = "hypothesis and not browser and not corpus and not benchmark"
 
 
 def used() -> float:
-    """Seconds of processor time that children of this process took."""
+    """Return the seconds of processor time that children of this process took."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
 def one_round(number: int, tests: Sequence[str]) -> tuple[int, str]:
-    """The exit code of all property tests with examples of their own, and what pytest said."""
+    """Run all property tests with new examples; return exit code and output of pytest."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider"]
     command += ["-m", CHOSEN, f"--hypothesis-seed={os.getpid()}{number}", *tests]
     environment = os.environ | {"HYPOTHESIS_PROFILE": "explore"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return result.returncode, result.stdout
 
 
 def say(line: str) -> None:
-    """Tells at once, for a round takes minutes."""
+    """Print a line at once."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 
 
 def main(seconds: float, tests: Sequence[str] = ("tests",)) -> int:
-    """Rounds until the time is used; 1 where a test failed, whose examples are printed."""
+    """Run rounds until the time is used up; return 1 if a test failed, else 0."""
     failed = False
     for number in itertools.count(1):
-        code, told = one_round(number, tests)
-        last = told.strip().splitlines()[-1]
+        code, output = one_round(number, tests)
+        last = output.strip().splitlines()[-1]
         say(f"round {number}, {used():.0f} s of processor time: {last}")
         if code:
             failed = True
-            say("\n".join(re.findall(r"^(?:E |FAILED|ERROR).*", told, re.MULTILINE)))
+            say("\n".join(re.findall(r"^(?:E |FAILED|ERROR).*", output, re.MULTILINE)))
         if used() > seconds:
             break
     return int(failed)

@@ -1,4 +1,4 @@
-"""What the campaign found: made small, and kept beside the tests as regression files."""
+"""Report the faults that a campaign found; their inputs can be kept as regression files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ SHOWN = 5
 def check(
     target: str, found: Sequence[Outcome], spoilt: Callable[[int], bytes] | None = None
 ) -> None:
-    """Fails with the faults found; ``CAMPAIGN_KEEP=1`` writes their inputs to ``kept/``."""
+    """Fail if there are faults; with ``CAMPAIGN_KEEP=1`` write their inputs to ``kept/``.
+
+    ``spoilt(i)`` returns input i; None if inputs are not files.
+    """
     slowest = max((outcome.seconds for outcome in found), default=0.0)
     largest = max((outcome.megabytes for outcome in found), default=0.0)
     total = sum(outcome.seconds for outcome in found)
@@ -32,32 +35,32 @@ def check(
             name = f"{hashlib.sha256(data).hexdigest()[:8]}-{target.removeprefix('a.')}"
             KEPT.mkdir(exist_ok=True)
             (KEPT / name).write_bytes(data)
-    told = [f"  {o.index} {o.kind}: {o.reason}" for o in list(faults.values())[:SHOWN]]
-    assert not faults, "\n".join([line, f"{len(faults)} different faults, the first:", *told])
+    lines = [f"  {o.index} {o.kind}: {o.reason}" for o in list(faults.values())[:SHOWN]]
+    assert not faults, "\n".join([line, f"{len(faults)} different faults, the first:", *lines])
 
 
 def note(line: str) -> None:
-    """Adds a line to the report of the campaign, the file that ``CAMPAIGN_REPORT`` names."""
+    """Append a line to the report of the campaign, the file that ``CAMPAIGN_REPORT`` names."""
     if report := os.environ.get("CAMPAIGN_REPORT"):
         with open(report, "a", encoding="utf-8") as out:
             out.write(line + "\n")
 
 
 def minimised(data: bytes, faulty: Callable[[bytes], bool], attempts: int = 2000) -> bytes:
-    """The smallest input found by cutting pieces out that still shows the fault.
+    """Return the smallest input found by deleting ranges that still shows the fault.
 
     >>> minimised(b"aaaaXbbbb", lambda data: b"X" in data)
     b'X'
     """
     size = max(1, len(data) // 2)
     while size and attempts:
-        at = 0
-        while at < len(data) and attempts:
+        start = 0
+        while start < len(data) and attempts:
             attempts -= 1
-            shorter = data[:at] + data[at + size :]
+            shorter = data[:start] + data[start + size :]
             if faulty(shorter):
                 data = shorter
             else:
-                at += size
+                start += size
         size //= 2
     return data

@@ -26,32 +26,34 @@ Mutation = Callable[[bytes, random.Random], bytes]
 
 
 def spoil_bytes(data: bytes, rng: random.Random) -> bytes:
-    """One to four blind changes: bits, ranges, repeats, cuts, tokens."""
+    """Return the data after one to four changes of bytes: flips, deletions, repeats, tokens."""
     for _ in range(rng.randint(1, 4)):
-        at = rng.randrange(len(data) + 1)
-        to = min(len(data), at + rng.choice([1, 2, 8, 64, 512]))
+        start = rng.randrange(len(data) + 1)
+        end = min(len(data), start + rng.choice([1, 2, 8, 64, 512]))
         match rng.randrange(7):
             case 0:
                 data = (
-                    data[:at] + bytes(b ^ (1 << rng.randrange(8)) for b in data[at:to]) + data[to:]
+                    data[:start]
+                    + bytes(b ^ (1 << rng.randrange(8)) for b in data[start:end])
+                    + data[end:]
                 )
             case 1:
-                data = data[:at] + data[to:]
+                data = data[:start] + data[end:]
             case 2:
-                data = data[:to] + data[at:to] * rng.choice([1, 3, 200]) + data[to:]
+                data = data[:end] + data[start:end] * rng.choice([1, 3, 200]) + data[end:]
             case 3:
-                data = data[:at]
+                data = data[:start]
             case 4:
-                data = data[:at] + rng.choice(BYTES) + data[at:]
+                data = data[:start] + rng.choice(BYTES) + data[start:]
             case 5:
-                data = data[:at] + rng.randbytes(to - at) + data[to:]
+                data = data[:start] + rng.randbytes(end - start) + data[end:]
             case 6:
-                data = data[:at] + rng.choice(BYTES) + data[to:]
+                data = data[:start] + rng.choice(BYTES) + data[end:]
     return data
 
 
 def spoil_tokens(data: bytes, rng: random.Random) -> bytes:
-    """One to four changes to the words and marks of a text format."""
+    """Return a text after one to four changes of its words and punctuation."""
     text = data.decode("utf-8", errors="surrogateescape")
     parts = re.split(r"(\s|[<>=\"/,:;|{}\[\]#.-])", text)
     for _ in range(rng.randint(1, 4)):
@@ -75,7 +77,7 @@ def spoil_tokens(data: bytes, rng: random.Random) -> bytes:
 
 
 def spoil_tree(value: Any, rng: random.Random, depth: int = 0) -> Any:
-    """One place of a tree of lists and tables with another value, missing, doubled or deeper."""
+    """Return a tree of lists and dicts in which one value is changed, removed or repeated."""
     if isinstance(value, dict) and value and rng.random() < 0.85:
         key = rng.choice(list(value))
         if rng.random() < 0.1:
@@ -84,12 +86,12 @@ def spoil_tree(value: Any, rng: random.Random, depth: int = 0) -> Any:
             return {**value, rng.choice(["", "id", "text", "x"]): rng.choice(VALUES)}
         return {**value, key: spoil_tree(value[key], rng, depth + 1)}
     if isinstance(value, list | tuple) and value and rng.random() < 0.85:
-        at = rng.randrange(len(value))
+        index = rng.randrange(len(value))
         if rng.random() < 0.15:
-            return [*value[:at], *value[at + 1 :]]
+            return [*value[:index], *value[index + 1 :]]
         if rng.random() < 0.15:
-            return [*value[: at + 1], *value[at:]]
-        return [*value[:at], spoil_tree(value[at], rng, depth + 1), *value[at + 1 :]]
+            return [*value[: index + 1], *value[index:]]
+        return [*value[:index], spoil_tree(value[index], rng, depth + 1), *value[index + 1 :]]
     if isinstance(value, str) and value and rng.random() < 0.4:
         return spoil_tokens(value.encode(errors="surrogatepass"), rng).decode(errors="replace")
     if isinstance(value, bytes) and rng.random() < 0.7:
@@ -104,18 +106,19 @@ def spoil_tree(value: Any, rng: random.Random, depth: int = 0) -> Any:
 
 
 def spoil_json(data: bytes, rng: random.Random) -> bytes:
-    """A JSON file, or one line of JSON lines, with a changed tree."""
+    """Return a JSON file, or JSON lines with one changed line, after ``spoil_tree``."""
     rows = data.decode().splitlines()
     try:
-        whole = [json.loads(row) for row in rows]
+        values = [json.loads(row) for row in rows]
     except ValueError:
         return _dumped(spoil_tree(json.loads(data), rng)).encode(errors="surrogatepass")
-    at = rng.randrange(len(whole))
-    whole[at] = spoil_tree(whole[at], rng)
-    return "\n".join(map(_dumped, whole)).encode(errors="surrogatepass")
+    row = rng.randrange(len(values))
+    values[row] = spoil_tree(values[row], rng)
+    return "\n".join(map(_dumped, values)).encode(errors="surrogatepass")
 
 
 def _dumped(value: Any) -> str:
+    """Return a value as JSON; a long run of brackets if it is nested too deeply."""
     try:
         return json.dumps(value)
     except (RecursionError, ValueError):
@@ -123,7 +126,7 @@ def _dumped(value: Any) -> str:
 
 
 def spoil_docbin(data: bytes, rng: random.Random) -> bytes:
-    """A DocBin whose message was changed inside and packed again."""
+    """Return a DocBin whose unpacked message was changed and packed again."""
     message = srsly.msgpack_loads(zlib.decompress(data))
     changed = spoil_tree(message, rng)
     try:
@@ -133,9 +136,10 @@ def spoil_docbin(data: bytes, rng: random.Random) -> bytes:
 
 
 def spoil_packed(inner: Mutation) -> Mutation:
-    """The same within gzip, or gzip itself."""
+    """Return a mutation that applies ``inner`` inside gzip, or changes the packed bytes."""
 
     def spoil(data: bytes, rng: random.Random) -> bytes:
+        """Apply ``inner`` to the unpacked data, or change the packed data."""
         if rng.random() < 0.3:
             return spoil_bytes(data, rng)
         return gzip.compress(inner(gzip.decompress(data), rng), 1)
@@ -144,9 +148,10 @@ def spoil_packed(inner: Mutation) -> Mutation:
 
 
 def any_of(*ways: Mutation) -> Mutation:
-    """One of several ways, by chance."""
+    """Return a mutation that applies one of several at random."""
 
     def spoil(data: bytes, rng: random.Random) -> bytes:
+        """Apply a random mutation."""
         return rng.choice(ways)(data, rng)
 
     return spoil

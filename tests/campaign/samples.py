@@ -1,4 +1,4 @@
-"""A valid file of every format that is read, small, with all that the format can say."""
+"""A small valid file of every format that can be read, with all elements of the format."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ limit = 100000
 
 
 def doc_bin() -> bytes:
-    """Two Docs with spans, gold and a parse."""
+    """Return a DocBin of two Docs with spans, gold relations and a parse."""
     vocab = spacy.blank("en").vocab
     doc = Doc(vocab, words=["SHC", "binds", "GRB2"], heads=[1, 1, 1], deps=["a", "ROOT", "b"])
     doc.spans["entities"] = [Span(doc, 0, 1, label="p", span_id="e0"), Span(doc, 2, 3, label="p")]
@@ -215,7 +215,7 @@ def doc_bin() -> bytes:
 
 
 def zipped(name: str, data: bytes) -> bytes:
-    """One file in a zip archive."""
+    """Return a zip archive of one file."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(name, data)
@@ -223,7 +223,7 @@ def zipped(name: str, data: bytes) -> bytes:
 
 
 def tarred(entries: Mapping[str, bytes]) -> bytes:
-    """Files in a tar archive."""
+    """Return a tar archive of files."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for name, data in entries.items():
@@ -234,7 +234,7 @@ def tarred(entries: Mapping[str, bytes]) -> bytes:
 
 
 def files() -> Mapping[str, bytes]:
-    """The samples by the name a user's file would have."""
+    """Return the samples by a typical file name."""
     return {
         "a.txt": TEXT.encode(),
         "a.jsonl": JSON_LINES,

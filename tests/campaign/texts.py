@@ -149,20 +149,20 @@ ODD = [
 
 
 def text(rng: random.Random) -> str:
-    """A text of one to some sixty pieces; one in a hundred is much longer."""
+    """Return a random text of one to about sixty pieces; one in a hundred is much longer."""
     count = rng.randint(1, 60) if rng.random() < 0.99 else rng.randint(200, 800)
     odd = rng.choice([0.0, 0.05, 0.3, 0.9])
-    found = []
+    pieces = []
     for _ in range(count):
         piece = rng.choice(ODD) if rng.random() < odd else rng.choice(PARTS)
         if rng.random() < 0.02:
             piece = chr(rng.choice([rng.randrange(0x300), rng.randrange(0x110000)]))
-        found.append(piece + (" " if rng.random() < 0.8 else ""))
-    return "".join(found)
+        pieces.append(piece + (" " if rng.random() < 0.8 else ""))
+    return "".join(pieces)
 
 
 def doc(vocab: Vocab, rng: random.Random) -> Doc:
-    """A Doc as no tokenizer and no parser would make it, with names anywhere."""
+    """Return a Doc with random tokens, parse and entities, as no component would make it."""
     pieces = [*PARTS, *(o for o in ODD if o.isprintable()), "\n"]
     size = rng.choice([0, 1, 1, 2, 3, 8, 30])
     words = [rng.choice(pieces) for _ in range(size)]
@@ -182,6 +182,7 @@ def doc(vocab: Vocab, rng: random.Random) -> Doc:
 
 
 def _parse(size: int, rng: random.Random) -> dict[str, list[str] | list[int] | list[bool]]:
+    """Return random heads and labels of a tree."""
     if not size or rng.random() < 0.3:
         starts = [i == 0 or rng.random() < 0.2 for i in range(size)]
         return {"sent_starts": starts}

@@ -198,17 +198,17 @@ def test_answers_to_questions_are_judged_by_their_best_candidate():
     scores = np.array([2.0, -1.0, -3.0, 0.0, 0.5, -9.0])
     y = np.array([1.0, -1.0, -1.0, 1.0, -1.0, -1.0])
     queries = np.repeat([0, 1], 3)
-    confidence, right, rows = task.judge_answers(y, scores, scores, queries)
+    confidence, right, rows = task.assess_answers(y, scores, scores, queries)
     assert right.tolist() == [True, False]
     assert rows.tolist() == [0, 3]
     assert confidence[0] > confidence[1] > 0
-    confidence, right, _ = GeneProtein().judge_answers(
+    confidence, right, _ = GeneProtein().assess_answers(
         np.array([-1.0, -1.0]), np.array([-2.0, 1.0]), scores, np.arange(2)
     )
     assert confidence.tolist() == [2.0, 1.0]
     assert right.tolist() == [True, False]
     with pytest.raises(ValueError, match="have no guarantee"):
-        NoRows().judge_answers(y, scores, scores, queries)
+        NoRows().assess_answers(y, scores, scores, queries)
 
 
 class NoRows(PPI):

@@ -13,17 +13,17 @@ from textrank.evaluation.splits import (
     SPLITTERS,
     DocumentFolds,
     FiveByTwo,
-    GivenFolds,
     LeakyFolds,
     LeaveDocumentOut,
     LeaveQueryOut,
+    PredefinedSplit,
     SentenceFolds,
     TrainTest,
     make_splitter,
 )
 
 SAFE = [DocumentFolds(4), DocumentFolds(3, seed=5, splits=2), LeaveDocumentOut(), FiveByTwo(),
-        TrainTest(), GivenFolds({f"d{i}": i % 3 for i in range(12)})]  # fmt: skip
+        TrainTest(), PredefinedSplit({f"d{i}": i % 3 for i in range(12)})]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -11,9 +12,12 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
+from textrank.component import annotate_stream
 from textrank.config import load_corpus
+from textrank.formats.base import read_corpus
 from textrank.language import segmentation
-from textrank.language.segmentation import pipe_long, process_in_chunks, tokenize, vocab_zone
+from textrank.language.segmentation import VocabZone, pipe_long, process_in_chunks, tokenize
+from textrank.model import Model
 
 SENTENCE = "SHC binds GRB2 in cells.\n"
 
@@ -149,8 +153,8 @@ def test_words_are_forgotten_between_batches(tmp_path: Path) -> None:
     path.write_text("\n".join(json.dumps({"text": f"uniqueword{n} here."}) for n in range(300)))
     nlp = spacy.blank("en")
     sizes = []
-    with vocab_zone(nlp) as memory:
-        for doc in load_corpus(path)(nlp):
+    with VocabZone(nlp) as memory:
+        for doc in read_corpus(load_corpus(path).reader, nlp, on_batch_end=memory.mark_due):
             assert doc[0].text.startswith("uniqueword")
             if memory.is_due:
                 memory.restart()
@@ -200,3 +204,24 @@ def test_a_piece_is_what_spacy_makes_of_its_tokens(monkeypatch: pytest.MonkeyPat
         own = doc[int(start) : int(end)].as_doc()
         assert piece.to_json() == own.to_json()
         assert [(e.kb_id_, e.id_) for e in piece.ents] == [(e.kb_id_, e.id_) for e in own.ents]
+
+
+def test_a_stream_of_answers_frees_the_words_of_each_batch(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text("\n".join(json.dumps({"text": f"uniqueword{n} here."}) for n in range(200)))
+    zone, other_zone = VocabZone(spacy.blank("en")), VocabZone(spacy.blank("en"))
+    sizes = []
+
+    class Unchanged:
+        """Stands for a Model: ``pipe`` notes the size of the vocabulary and changes no Doc."""
+
+        def pipe(self, docs: list[Doc], **_: object) -> list[Doc]:
+            sizes.append((len(docs), len(zone.nlp.vocab.strings)))
+            return docs
+
+    docs = read_corpus(load_corpus(path).reader, zone.nlp, on_batch_end=zone.mark_due)
+    texts = [doc.text for doc in annotate_stream(cast(Model, Unchanged()), docs, zone)]
+    assert texts == [f"uniqueword{n} here." for n in range(200)]
+    assert [size for size, _ in sizes] == [64, 64, 64, 8, 0]
+    assert max(strings for _, strings in sizes) == sizes[0][1]
+    assert not other_zone.is_due

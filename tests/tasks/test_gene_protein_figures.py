@@ -52,7 +52,7 @@ def grammar(data: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Doc]:
     """The sentences of the recipe, as many for these abstracts as the recipe has for all."""
     made = runpy.run_path(str(RECIPE / "generate_sentences.py"))
     file = tmp_path_factory.mktemp("grammar") / "grammar.jsonl"
-    rows = made["rows"](data, made["SENTENCES"])
+    rows = made["generate_rows"](data, made["SENTENCES"])
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return list(load_corpus(file)(load_nlp(only=[])))
 
@@ -63,7 +63,7 @@ def narrow(data: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Doc]:
     made = runpy.run_path(str(RECIPE / "generate_sentences.py"))
     file = tmp_path_factory.mktemp("narrow") / "abstracts.jsonl"
     with gzip.open(data / "jnlpba" / "train.jsonl.gz", "rt", encoding="utf-8") as lines:
-        rows = made["add_narrow_names"](map(json.loads, lines))
+        rows = made["add_short_names"](map(json.loads, lines))
         file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return list(load_corpus(file)(load_nlp(only=[])))
 

@@ -26,7 +26,7 @@ GATE = Credentials("secret-token", "secret-csrf", 8000)
 
 
 def load(name: str) -> Any:
-    """A helper module of this folder; test folders are no packages."""
+    """Import a helper module of this folder, which is not a package."""
     spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
@@ -37,14 +37,14 @@ def load(name: str) -> Any:
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A results folder of 400 statements."""
+    """Return a results folder of 400 statements."""
     target: Path = tmp_path_factory.mktemp("results") / "made"
     return load("folders").write_folder(target, statements=400)
 
 
 @pytest.fixture(scope="session")
 def guarded() -> Callable[..., TestClient]:
-    """A client of an application behind its gate; with ``token`` it may enter."""
+    """Return a function that makes a client of an application with access control."""
 
     def client(app: Any, *, token: bool = True) -> TestClient:
         headers = {"authorization": "Bearer secret-token"} if token else {}
@@ -55,5 +55,5 @@ def guarded() -> Callable[..., TestClient]:
 
 @pytest.fixture(scope="session")
 def explorer(folder: Path, guarded: Callable[..., TestClient]) -> TestClient:
-    """The explorer of the folder."""
+    """Return a client of the explorer of ``folder``."""
     return guarded(Explorer(open_store(folder)).app())

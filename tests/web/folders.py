@@ -1,4 +1,4 @@
-"""Results folders as ``apply --out`` writes them, of any size, in words of our own."""
+"""Results folders of any size, as ``apply --out`` writes them, with generated sentences."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SPECIES = ("human", "mouse", "rat")
 
 
 def write_folder(folder: Path, *, statements: int = 200, proteins: int = 40, seed: int = 0) -> Path:
-    """A folder of ``statements`` over ``proteins``; some names have two spellings."""
+    """Write a folder of ``statements`` about ``proteins`` and return it."""
     rng = np.random.default_rng(seed)
     for table in ("documents", "names", "statements", "errors"):
         (folder / table).mkdir(parents=True)
@@ -29,50 +29,67 @@ def write_folder(folder: Path, *, statements: int = 200, proteins: int = 40, see
     rows = [_row(i, *ends[i], TYPES[kinds[i]], rng) for i in range(statements)]
     for part, start in enumerate(range(0, statements, PART)):
         _write(folder / "statements" / f"part-{part:05}.parquet", rows[start : start + PART])
-    documents = [_document(n) for n in range(_documents(statements))]
+    documents = [_document(n) for n in range(_count_documents(statements))]
     _write(folder / "documents" / "part-00000.parquet", documents)
-    _write(folder / "names" / "part-00000.parquet", _names(rows[:50_000]))
+    _write(folder / "names" / "part-00000.parquet", _name_rows(rows[:50_000]))
     failed = [{"source": "bad.xml", "document": "77", "reason": "not well-formed: line 3"}]
     _write(folder / "errors" / "part-00000.parquet", failed)
     (folder / "manifest.json").write_text(json.dumps({"model": "ppi", "settings": {}}))
     return folder
 
 
-def _documents(statements: int) -> int:
+def _count_documents(statements: int) -> int:
+    """Return the number of documents of so many statements."""
     return max(1, statements // 4)
 
 
 def _row(i: int, a: int, b: int, kind: str | None, rng: np.random.Generator) -> dict[str, Any]:
-    names = [_spelt(int(n), i) for n in (a, b)]
+    """Return a row of the table of statements."""
+    names = [_spell(int(n), i) for n in (a, b)]
     verb = VERBS[kind]
     status = STATUSES[int(rng.choice(3, p=[0.86, 0.08, 0.06]))]
     before = {"asserted": "Here ", "negated": "It is not true that ", "speculated": "Perhaps "}
     sentence = f"{before[status]}{names[0]} {verb} {names[1]} in cells of line {i % 97}."
-    start = 100 * (i // _documents(1))
-    at = [start + len(before[status]), 0]
-    trigger = at[0] + len(names[0]) + 1
-    at[1] = trigger + len(verb) + 1
+    start = 100 * (i // _count_documents(1))
+    starts = [start + len(before[status]), 0]
+    trigger = starts[0] + len(names[0]) + 1
+    starts[1] = trigger + len(verb) + 1
     p = float(rng.beta(4, 1.6))
     return {
-        "document": str(30_000_000 + i // 4), "start_a": at[0], "end_a": at[0] + len(names[0]),
-        "start_b": at[1], "end_b": at[1] + len(names[1]), "name_a": names[0], "name_b": names[1],
-        "id_a": _identifier(int(a)), "id_b": _identifier(int(b)), "score": 2 * p - 1,
-        "probability": p, "interacts": bool(p >= 0.5 and status == "asserted"), "status": status,
-        "type": kind, "direction": "a>b" if kind not in ("binding", None) else "none",
-        "trigger": json.dumps([[trigger, trigger + len(verb)]]), "sentence_start": start,
-        "sentence": sentence, "source": f"pubmed{i % 3:04}.xml.gz",
-    }  # fmt: skip
+        "document": str(30_000_000 + i // 4),
+        "start_a": starts[0],
+        "end_a": starts[0] + len(names[0]),
+        "start_b": starts[1],
+        "end_b": starts[1] + len(names[1]),
+        "name_a": names[0],
+        "name_b": names[1],
+        "id_a": _identifier(int(a)),
+        "id_b": _identifier(int(b)),
+        "score": 2 * p - 1,
+        "probability": p,
+        "interacts": bool(p >= 0.5 and status == "asserted"),
+        "status": status,
+        "type": kind,
+        "direction": "a>b" if kind not in ("binding", None) else "none",
+        "trigger": json.dumps([[trigger, trigger + len(verb)]]),
+        "sentence_start": start,
+        "sentence": sentence,
+        "source": f"pubmed{i % 3:04}.xml.gz",
+    }
 
 
-def _spelt(protein: int, i: int) -> str:
+def _spell(protein: int, i: int) -> str:
+    """Return the name of a protein, for some proteins in one of two spellings."""
     return f"p{protein}" if protein % 3 == 0 and i % 5 == 0 else f"PRO{protein}"
 
 
 def _identifier(protein: int) -> str | None:
+    """Return the identifier of a protein; None for some."""
     return None if protein % 7 == 6 else f"NCBIGene:{1000 + protein}"
 
 
 def _document(n: int) -> dict[str, Any]:
+    """Return a row of the table of documents."""
     return {
         "document": str(30_000_000 + n), "source": f"pubmed{n % 3:04}.xml.gz",
         "title": f"Proteins of line {n}", "year": 1990 + n % 35, "words": 180 + n % 60,
@@ -80,19 +97,21 @@ def _document(n: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _names(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    found = []
+def _name_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of the table of names."""
+    result = []
     for row in rows:
         for side in "ab":
-            known = row[f"id_{side}"]
-            number = int(known.rpartition(":")[2]) if known else 0
-            found.append(
+            identifier = row[f"id_{side}"]
+            number = int(identifier.rpartition(":")[2]) if identifier else 0
+            result.append(
                 {"document": row["document"], "start": row[f"start_{side}"],
                  "end": row[f"end_{side}"], "name": row[f"name_{side}"], "label": "protein",
-                 "id": known, "species": SPECIES[number % 3] if known else None}
+                 "id": identifier, "species": SPECIES[number % 3] if identifier else None}
             )  # fmt: skip
-    return found
+    return result
 
 
 def _write(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Write rows as a Parquet file."""
     pq.write_table(pa.Table.from_pylist(rows), path)

@@ -8,7 +8,7 @@ import spacy
 import typer
 from spacy.tokens import Doc
 from typer.testing import CliRunner
-from workshop.backward_parser import SETTINGS, main, mirrored, train_mirror
+from workshop.backward_parser import SETTINGS, main, reverse_sentence, train_backward_parser
 from workshop.treebanks import Sentence
 
 from textrank.tasks.parsers import Parse, PerturbedParser
@@ -31,11 +31,11 @@ def arcs(sentence):
 
 
 def test_a_sentence_read_backwards_has_the_same_arcs():
-    turned = mirrored(SENTENCE)
+    turned = reverse_sentence(SENTENCE)
     assert turned.words == WORDS[::-1]
     assert arcs(turned) == arcs(SENTENCE)
     assert list(turned.spaces) == [False, True, True, True, True]
-    again = mirrored(turned)
+    again = reverse_sentence(turned)
     assert tuple(again.heads) == SENTENCE.heads
     assert tuple(again.spaces) == SENTENCE.spaces
 
@@ -49,7 +49,7 @@ def test_a_parse_turned_twice_is_itself():
 def test_a_parser_learns_to_read_backwards_and_survives_the_disk(tmp_path):
     settings = replace(SETTINGS, epochs=10, width=32, depth=2, rows=200, rate=0.01)
     said: list[str] = []
-    nlp = train_mirror([SENTENCE] * 40, settings, said.append)
+    nlp = train_backward_parser([SENTENCE] * 40, settings, said.append)
     assert len(said) == 10
     nlp.to_disk(tmp_path / "mirror")
     doc = Doc(spacy.blank("en").vocab, words=WORDS, sent_starts=[True, *[False] * 4])

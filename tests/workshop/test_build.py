@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from workshop import build as workshop
-from workshop.cut_treebank import documents
+from workshop.cut_treebank import iter_documents
 from workshop.recipes import load_recipe, read_source
 
 from textrank import dump_pipeline, load_corpus, load_model, load_nlp, load_pipeline
@@ -124,7 +124,7 @@ def test_the_lexicon_is_rebuilt_to_the_byte(data, tmp_path):
 def test_the_recipe_of_parse_ranking_runs_on_a_slice(data, tmp_path):
     """Three documents with a few sentences each: every step of the recipe, minutes saved."""
     blocks: dict[str, list[str]] = {}
-    for name, sentences in documents(data / "treebanks" / "craft-dev.conllu.gz"):
+    for name, sentences in iter_documents(data / "treebanks" / "craft-dev.conllu.gz"):
         blocks[name] = sentences[:4]
     kept = [(name, own) for name, own in blocks.items() if own][:3]
     text = "".join(f"# newdoc id = {name}\n{s}\n\n" for name, own in kept for s in own)

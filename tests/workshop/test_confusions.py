@@ -31,7 +31,7 @@ REST = ("it", "is", "said", "of", "table", "value", "was", "read", "in", "time",
 
 @pytest.fixture
 def recipe(monkeypatch):
-    """The modules of the recipe by name; they stand beside one another in no package."""
+    """The modules of the recipe by name; they are in one folder and no package."""
     names = [path.stem for path in RECIPE.glob("*.py")]
     others = {name: sys.modules.pop(name) for name in names if name in sys.modules}
     monkeypatch.syspath_prepend(str(RECIPE))
@@ -118,8 +118,8 @@ def test_thresholds_rise_where_unseen_text_has_too_many_alarms(recipe):
         side = np.repeat([0, 1], n).astype(np.int8)
         pair, weight, price = np.zeros(2 * n, np.int32), np.full(2 * n, 0.1), np.ones(2 * n)
         sums = combine.Scores(pair, side, scores.ravel(), weight, price)
-        sides = combine.directions(model, sums)
-        return combine.adjusted(model, sides, 0.95, {("one", "two"): "function"})
+        sides = combine.count_directions(model, sums)
+        return combine.compute_thresholds(model, sides, 0.95, {("one", "two"): "function"})
 
     quiet = thresholds()
     scores[0, :50] = 6.0  # false alarms of "two"

@@ -50,7 +50,7 @@ def crumbs(source: Path, target: Path) -> None:
 def slice_of_data(data, tmp_path_factory):
     """All files that the language models learn from, a crumb of each."""
     folder = tmp_path_factory.mktemp("slice")
-    for name in language_pipeline.FILES:
+    for name in language_pipeline.INPUT_FILES:
         if name.startswith("ppi"):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).symlink_to(data.resolve() / name)
@@ -77,9 +77,13 @@ def test_the_mirror_learns_from_a_slice(slice_of_data, tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.corpus
 def test_the_command_trains_scores_and_writes_a_pipeline(slice_of_data, tmp_path, monkeypatch):
-    monkeypatch.setattr(language_pipeline, "SYNTAX", replace(language_pipeline.SYNTAX, **SMALL))
     monkeypatch.setattr(
-        language_pipeline, "NAMES", replace(language_pipeline.NAMES, **SMALL, vectors=8)
+        language_pipeline, "SYNTAX_SETTINGS", replace(language_pipeline.SYNTAX_SETTINGS, **SMALL)
+    )
+    monkeypatch.setattr(
+        language_pipeline,
+        "NAME_SETTINGS",
+        replace(language_pipeline.NAME_SETTINGS, **SMALL, vectors=8),
     )
     app = language_pipeline.typer.Typer()
     app.command()(language_pipeline.main)
@@ -112,7 +116,7 @@ def test_a_pipeline_to_keep_that_is_none_ends_the_command_without_a_traceback(da
 @pytest.fixture
 def data_files(tmp_path):
     """A folder with empty files of all names."""
-    for name in language_pipeline.FILES:
+    for name in language_pipeline.INPUT_FILES:
         path = tmp_path / "data" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()

@@ -8,7 +8,7 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 from workshop.evidence import NamedText
 from workshop.networks import Settings, add_names, blank_nlp
-from workshop.protein_spans import HeadSettings, learn, train_narrow
+from workshop.protein_spans import HeadSettings, fit_crf, train_proteins
 
 from textrank.language.ner import decode_tags, legal_transitions
 
@@ -20,7 +20,7 @@ def test_what_vectors_tell_of_tags_is_learned():
     tags = [np.array([0, 4, 0, 1, 2, 3, 0]), np.array([0, 1, 3, 0]), np.array([4])] * 10
     vectors = [np.eye(5)[own] + 0.1 * draw.standard_normal((len(own), 5)) for own in tags]
     allowed = [np.eye(5, dtype=bool)[own] for own in tags]
-    weights, steps = learn(vectors, allowed, HeadSettings(epochs=60, rate=0.1, texts=4))
+    weights, steps = fit_crf(vectors, allowed, HeadSettings(epochs=60, rate=0.1, texts=4))
     assert weights.shape == (6, 5)
     scores = np.vstack(vectors) @ weights[:-1] + weights[-1]
     legal = np.where(legal_transitions(1), steps, -np.inf)
@@ -37,7 +37,7 @@ def test_the_rest_of_the_scores_is_that_of_genes(share):
     nlp.initialize(lambda: [Example(Doc(nlp.vocab, words=["p53", "binds", "MDM2"]), doc)])
     text = NamedText(["p53", "gene", "binds"], [True] * 3, [(0, 1, "PROTEIN")])
     nlp.get_pipe("proteins").cfg["labels"] = []
-    train_narrow(nlp, [text] * 5, HeadSettings(share=share, epochs=2))
+    train_proteins(nlp, [text] * 5, HeadSettings(share=share, epochs=2))
     wide, own = (nlp.get_pipe(name).model.get_param("T") for name in ("genes", "proteins"))
     assert nlp.get_pipe("proteins").labels == ("PROTEIN",)
     assert np.allclose(own, wide) == (share == 0)

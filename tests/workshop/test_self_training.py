@@ -9,7 +9,7 @@ from spacy.tokens import Doc, Span
 from spacy.training import Example
 from workshop.evidence import NamedText
 from workshop.networks import Settings, add_names, blank_nlp
-from workshop.self_training import labelled, pubmed_sentences
+from workshop.self_training import predict_names, sample_pubmed_sentences
 
 TEXT = "The p53 gene binds the MDM2 protein. It was seen in 3.5 per cent of all cells. No."
 
@@ -18,12 +18,12 @@ def test_sentences_end_at_full_stops_before_capitals(tmp_path):
     (tmp_path / "pubmed").mkdir()
     rows = "".join(json.dumps({"text": text}) + "\n" for text in (TEXT, "Not read at all, this."))
     (tmp_path / "pubmed" / "a.jsonl.gz").write_bytes(gzip.compress(rows.encode()))
-    found = pubmed_sentences(tmp_path, 10)
+    found = sample_pubmed_sentences(tmp_path, 10)
     assert {" ".join(text.words) for text in found} == {
         "The p53 gene binds the MDM2 protein .",
         "It was seen in 3.5 per cent of all cells .",
     }
-    assert pubmed_sentences(tmp_path, 1) == found[:1]
+    assert sample_pubmed_sentences(tmp_path, 1) == found[:1]
 
 
 def test_names_are_those_that_the_recognizer_finds():
@@ -36,4 +36,4 @@ def test_names_are_those_that_the_recognizer_finds():
     for _ in range(40):
         nlp.update([Example(Doc(nlp.vocab, words=["p53", "binds"]), doc)], sgd=optimizer)
     text = NamedText(["p53", "binds"], [True, False])
-    assert labelled(nlp, "genes", [text])[0].names == [(0, 1, "GENE")]
+    assert predict_names(nlp, "genes", [text])[0].names == [(0, 1, "GENE")]

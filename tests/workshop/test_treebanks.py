@@ -9,7 +9,7 @@ import random
 import pytest
 import spacy
 from workshop.convert import Converter
-from workshop.prepare import doc_of
+from workshop.prepare import sentences_to_doc
 from workshop.treebank_conversion import Splitter, to_clear
 from workshop.treebanks import Sentence, parse_brackets, read_conllu, read_trees
 
@@ -138,9 +138,9 @@ def test_line_ends_keep_the_tree():
         labels="det nsubj ROOT advmod punct",
     )  # fmt: skip
     vocab = spacy.blank("en").vocab
-    plain = doc_of(vocab, [given, given], breaks=None)
+    plain = sentences_to_doc(vocab, [given, given], breaks=None)
     draw = random.Random(0)
-    broken = [doc_of(vocab, [given, given], breaks=draw) for _ in range(60)]
+    broken = [sentences_to_doc(vocab, [given, given], breaks=draw) for _ in range(60)]
     assert any(token.is_space for doc in broken for token in doc)
     for doc in broken:
         kept = [token for token in doc if not token.is_space]

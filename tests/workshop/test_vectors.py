@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from workshop.vectors import SIZE, _information, word_vectors
+from workshop.vectors import RMS_VALUE, _positive_pmi, train_word_vectors
 
 from textrank.language._ner_network import fold_digits
 
@@ -28,19 +28,19 @@ def test_information_is_that_of_counted_neighbours():
     with np.errstate(divide="ignore", invalid="ignore"):
         expected = np.log(flat / (flat.sum(axis=1, keepdims=True) * smooth / smooth.sum()))
     expected[~(expected > 0)] = 0
-    np.testing.assert_allclose(_information(texts, words, contexts).toarray(), expected)
+    np.testing.assert_allclose(_positive_pmi(texts, words, contexts).toarray(), expected)
 
 
 def test_words_in_like_company_have_like_vectors():
-    words, vectors = word_vectors(TEXTS, fold_digits, 6)
+    words, vectors = train_word_vectors(TEXTS, fold_digits, 6)
     own = dict(zip(words, vectors, strict=True))
     assert "smad0" in own  # its form: lower case, numbers as 0
     for one, like, other in (("monocytes", "lymphocytes", "p0"), ("p0", "smad0", "monocytes")):
-        assert (own[one] ** 2).mean() == pytest.approx(SIZE**2)
+        assert (own[one] ** 2).mean() == pytest.approx(RMS_VALUE**2)
         assert own[one] @ own[like] > 3 * abs(own[one] @ own[other])
 
 
 def test_rare_words_have_none():
-    words, vectors = word_vectors([["once", "twice", "twice"]], fold_digits, 4)
+    words, vectors = train_word_vectors([["once", "twice", "twice"]], fold_digits, 4)
     assert words == []
     assert vectors.shape == (0, 4)

@@ -134,7 +134,7 @@ def _pool_factory(job: Job, workers: WorkerOptions) -> Callable[[], Pool]:
     processes or the Dask scheduler, and the timeouts.
     """
 
-    def pool() -> Pool:
+    def start_pool() -> Pool:
         """Start the workers and return their pool."""
         return create_pool(
             job.to_dict(),
@@ -144,7 +144,7 @@ def _pool_factory(job: Job, workers: WorkerOptions) -> Callable[[], Pool]:
             start_timeout=workers.start_timeout,
         )
 
-    return pool
+    return start_pool
 
 
 def _check_installed(format: Format) -> None:

@@ -133,7 +133,7 @@ def make_console() -> Console:
     return terminal if terminal.is_terminal else Console(width=140)
 
 
-def write_json_figures(result: Any, file: Path | None) -> None:
+def write_json_result(result: Any, file: Path | None) -> None:
     """Write ``result.to_dict()`` as JSON to ``file``; does nothing if ``file`` is None.
 
     An existing file is replaced.
@@ -144,7 +144,7 @@ def write_json_figures(result: Any, file: Path | None) -> None:
         write_json(result.to_dict(), file)
 
 
-def given_options(context: typer.Context, *names: str) -> list[str]:
+def explicit_options(context: typer.Context, *names: str) -> list[str]:
     """Return those of the options ``names`` that were given on the command line.
 
     ``names`` are parameters of the command's function, such as ``part_size``. The result has the
@@ -165,7 +165,7 @@ def refuse_ignored(context: typer.Context, names: tuple[str, ...], when: str, fi
     ``names`` are parameters of the command's function, such as ``part_size``. The message is
     "--option has no effect WHEN. Leave it out, or FIX.", with the given ``when`` and ``fix``.
     """
-    if options := given_options(context, *names):
+    if options := explicit_options(context, *names):
         verb = "has" if len(options) == 1 else "have"
         this = "it" if len(options) == 1 else "them"
         raise ValueError(
@@ -295,7 +295,7 @@ def parse_size(text: str | None) -> int | None:
     """Return a size such as "200M" in bytes; None stays None.
 
     Units are k, M and G (powers of 1024), in any case and with or without B. Raises ValueError,
-    which names ``--max-bytes``, if the text is not a positive whole number with such a unit.
+    which names ``--max-bytes``, if the text is not a positive whole number with one of these units.
 
     >>> parse_size("2k"), parse_size("200M")
     (2048, 209715200)
@@ -339,16 +339,20 @@ def read_corpus(source: Corpus, nlp: str | None, task: Task) -> list[Doc]:
 
 
 def read_texts(
-    texts: Sequence[str], nlp: Language, options: CommonOptions = DEFAULT_OPTIONS
+    texts: Sequence[str],
+    nlp: Language,
+    options: CommonOptions = DEFAULT_OPTIONS,
+    on_batch_end: Callable[[], None] | None = None,
 ) -> Iterator[Doc]:
     """Iterate over the documents of files and of standard input (``-``), analysed by ``nlp``.
 
     Documents come in the order of ``texts``; standard input is one document with the id "stdin". A
     folder that is not itself a corpus is replaced by its files (``_expand_folders``), as with
-    ``apply --out``. Raises ValueError, when it is reached, if an input cannot be read or is too
-    long.
+    ``apply --out``. ``on_batch_end`` is passed to the readers (``FileReader.read``). Raises
+    ValueError, when it is reached, if an input cannot be read or is too long.
     """
     from textrank.formats.base import build_docs
+    from textrank.formats.base import read_corpus as read_corpus_docs
     from textrank.io import MAX_ITEM_BYTES
     from textrank.io.reading import DEFAULT_ENCODING
 
@@ -358,10 +362,17 @@ def read_texts(
                 options.max_bytes or MAX_ITEM_BYTES, options.encoding or DEFAULT_ENCODING
             )
             yield from build_docs(
-                [content], _record_stdin, nlp, path=STDIN_NAME, cut=False, skip_bad=False
+                [content],
+                _record_stdin,
+                nlp,
+                path=STDIN_NAME,
+                cut=False,
+                skip_bad=False,
+                on_batch_end=on_batch_end,
             )
         else:
-            yield from options.load_corpus(text)(nlp)
+            corpus = options.load_corpus(text)
+            yield from read_corpus_docs(corpus.reader, nlp, on_batch_end=on_batch_end)
 
 
 def _expand_folders(texts: Sequence[str]) -> Iterator[str]:
@@ -485,7 +496,7 @@ def run(arguments: Sequence[str]) -> int:
     the whole process, ``warnings.showwarning`` is replaced so that a warning is one line, and
     output to files and pipes is set to UTF-8.
     """
-    warnings.showwarning = _warn
+    warnings.showwarning = _print_warning
     _write_utf8()
     try:
         with progress.report_progress(_ProgressBars()):
@@ -500,7 +511,7 @@ def run(arguments: Sequence[str]) -> int:
             raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
     except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted; no partial output remains.", EXIT_INTERRUPTED)
+        return _print_error("interrupted; no partial output remains.", EXIT_INTERRUPTED)
     except typer.Exit as stop:
         return int(stop.exit_code)
     except SystemExit as stop:  # raised by typer when the reader of its output has gone
@@ -510,12 +521,12 @@ def run(arguments: Sequence[str]) -> int:
     except OSError as error:
         if error.filename is None and error.errno in WRITE_ERRNOS:
             sys.stdout = None  # or Python would fail again when it flushes at exit
-            return _fail(f"standard output cannot be written: {error.strerror}.")
-        return _fail(str(error))
+            return _print_error(f"standard output cannot be written: {error.strerror}.")
+        return _print_error(str(error))
     except (ValueError, ModuleNotFoundError) as error:
-        return _fail(str(error))
+        return _print_error(str(error))
     except MemoryError:
-        return _fail("not enough memory. Split the input, or use a smaller part of it.")
+        return _print_error("not enough memory. Split the input, or use a smaller part of it.")
     except Exception as error:
         show, code = getattr(error, "show", None), getattr(error, "exit_code", None)
         if show is None or code is None:  # not a usage error of typer: a bug
@@ -558,13 +569,13 @@ def _find_command(arguments: Sequence[str]) -> str | None:
 
 
 def _make_stub(name: str) -> Callable[[], None]:
-    """Return a function that stands for the command ``name``, which was not imported.
+    """Return a placeholder for the command ``name``, whose module was not imported.
 
-    It appears in the help and raises ValueError if it is called.
+    The function has the help text of the command and raises ValueError if it is called.
     """
 
     def stub() -> None:
-        """Raise ValueError, since only the requested command is imported."""
+        """Raise ValueError: only the module of the requested command is imported."""
         raise ValueError(f"the command {name!r} was not loaded.")
 
     return stub
@@ -587,7 +598,7 @@ class _ProgressBars:
         return iter(track(items, what, total=total, console=Console(stderr=True), transient=True))
 
 
-def _warn(message: Any, *_: Any, **__: Any) -> None:
+def _print_warning(message: Any, *_: Any, **__: Any) -> None:
     """Print the message of a warning on standard error, without its category and source line.
 
     Replaces ``warnings.showwarning``; its other arguments are ignored.
@@ -595,7 +606,7 @@ def _warn(message: Any, *_: Any, **__: Any) -> None:
     typer.echo(f"textrank: warning: {message}", err=True)
 
 
-def _fail(message: str, code: int = 2) -> int:
+def _print_error(message: str, code: int = 2) -> int:
     """Print an error on standard error and return the exit code, 2 by default."""
     typer.echo(f"textrank: error: {message}", err=True)
     return code

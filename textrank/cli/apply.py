@@ -201,9 +201,9 @@ def apply_command(
     monitor: AnswerObserver | None = None
     if answer_sets is not None:
         loaded = with_task_settings(loaded, set_)
-        monitor, set_ = _answer_sets(loaded, answer_sets), []
+        monitor, set_ = _make_answer_set_marker(loaded, answer_sets), []
     if max_error is not None:
-        loaded, monitor = _guarantee(with_task_settings(loaded, set_), max_error, confidence)
+        loaded, monitor = _apply_guarantee(with_task_settings(loaded, set_), max_error, confidence)
         set_ = []
     rows = apply_model(
         *(loaded, texts, nlp, network, write, facts),
@@ -220,7 +220,9 @@ def apply_command(
         _report_guarantee(monitor, json_)
 
 
-def _guarantee(model: Model, max_error: float, confidence: float) -> tuple[Model, ShiftMonitor]:
+def _apply_guarantee(
+    model: Model, max_error: float, confidence: float
+) -> tuple[Model, ShiftMonitor]:
     """Return a model whose threshold meets a guaranteed error rate, and a monitor of its answers.
 
     ``max_error`` is the largest share of wrong answers among all answers, ``confidence`` the
@@ -235,7 +237,7 @@ def _guarantee(model: Model, max_error: float, confidence: float) -> tuple[Model
     return guaranteed, ShiftMonitor(guaranteed, guarantee)
 
 
-def _answer_sets(model: Model, probability: float) -> AnswerSetMarker:
+def _make_answer_set_marker(model: Model, probability: float) -> AnswerSetMarker:
     """Return an observer that adds to each answer a set that contains the right one.
 
     The set contains the right answer with the given ``probability``. Raises ValueError if the task
@@ -465,17 +467,20 @@ def iter_annotated(
 
     from textrank.candidates import document_id
     from textrank.component import annotate_stream
+    from textrank.language.segmentation import VocabZone
 
-    def failed(doc: Doc, error: Exception) -> None:
+    def warn_left_out(doc: Doc, error: Exception) -> None:
         """Warn that a document is left out because of ``error``."""
         warnings.warn(f"{document_id(doc)}: left out because of an error: {error}", stacklevel=2)
 
-    handler = failed if options.skip_bad else None
-    docs = read_texts(texts, nlp, options)
+    handler = warn_left_out if options.skip_bad else None
     if keep:
+        docs = read_texts(texts, nlp, options)
         yield from model.pipe(docs, failed=handler, observe=monitor)
-    else:
-        yield from annotate_stream(model, docs, nlp, failed=handler, observe=monitor)
+        return
+    zone = VocabZone(nlp)
+    docs = read_texts(texts, nlp, options, on_batch_end=zone.mark_due)
+    yield from annotate_stream(model, docs, zone, failed=handler, observe=monitor)
 
 
 def iter_diffs(

@@ -24,7 +24,7 @@ from textrank.cli.app import (
     read_corpus,
     refuse_ignored,
     set_parser,
-    write_json_figures,
+    write_json_result,
 )
 
 if TYPE_CHECKING:
@@ -86,14 +86,14 @@ def audit_command(
         ignored = ("set_", "review", *REVIEW_OPTIONS)
         refuse_ignored(context, ignored, "with --answers", "leave out --answers")
         audit = audit_files(pipeline, corpus, answers, label, nlp, seed=seed, options=options)
-        write_json_figures(audit, json_)
+        write_json_result(audit, json_)
         make_console().print(answers_table(audit, top))
         return
     refuse_ignored(context, ("label",), "without --answers", "add --answers FILE")
     if not review:
         refuse_ignored(context, REVIEW_OPTIONS, "without --review", "add --review")
         result = audit_corpus(pipeline, corpus, set_, nlp, seed=seed, options=options)
-        write_json_figures(result, json_)
+        write_json_result(result, json_)
         make_console().print(audit_table(result, top))
         return
     refuse_ignored(context, ("top",), "with --review, which shows all labels", "drop --review")
@@ -105,7 +105,7 @@ def audit_command(
     label_review = make_review(
         pipeline, corpus, set_, nlp, decisions, as_ or user_name(), seed=seed, options=options
     )
-    write_json_figures(label_review.audit, json_)
+    write_json_result(label_review.audit, json_)
     title = label_review.audit.corpus
     serve(
         lambda credentials: ReviewApp(label_review, title, credentials).app(),
@@ -132,7 +132,7 @@ def audit_corpus(
     """
     from textrank.evaluation.audit import audit_corpus as audit
 
-    configured, docs, name = _read(pipeline, corpus, settings, nlp, options)
+    configured, docs, name = _read_input(pipeline, corpus, settings, nlp, options)
     return audit(configured, docs, seed=seed, corpus=name, title=pipeline)
 
 
@@ -158,7 +158,7 @@ def make_review(
     from textrank.web.annotation import AnswerLog, fingerprint_docs
     from textrank.web.review import LabelReview, fingerprint_labels
 
-    configured, docs, name = _read(pipeline, corpus, settings, nlp, options)
+    configured, docs, name = _read_input(pipeline, corpus, settings, nlp, options)
     dataset = configured.prepare(docs)
     audit = audit_dataset(configured, dataset, seed=seed, corpus=name, title=pipeline)
     task = configured.task
@@ -220,7 +220,7 @@ def audit_files(
     )
 
 
-def _read(
+def _read_input(
     pipeline: str,
     corpus: str,
     settings: Sequence[str],

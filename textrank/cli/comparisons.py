@@ -27,7 +27,7 @@ from textrank.cli.app import (
     make_console,
     read_corpus,
     set_parser,
-    write_json_figures,
+    write_json_result,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def compare_command(
     from textrank.reports.table import comparison_table
 
     comparison = compare_reports(reports, measure)
-    write_json_figures(comparison, json_)
+    write_json_result(comparison, json_)
     make_console().print(comparison_table(comparison))
 
 
@@ -89,11 +89,11 @@ def cross_command(
     from textrank.reports.table import cross_table
 
     result = cross_corpora(pipeline, corpora, set_, nlp, options)
-    write_json_figures(result, json_)
+    write_json_result(result, json_)
     if report is not None:
         with update_folder(report) as draft:
             html.write_cross(result, draft / "cross.html")
-            write_json_figures(result, draft / "cross.json")
+            write_json_result(result, draft / "cross.json")
         typer.echo(report / "cross.html", err=True)
     make_console().print(cross_table(result))
 
@@ -156,7 +156,7 @@ def transfer_command(
         target, others, pipeline, set_, nlp,
         folds=folds, max_candidates=max_candidates, seed=seed, options=options,
     )  # fmt: skip
-    write_json_figures(result, json_)
+    write_json_result(result, json_)
     if html is not None:
         from textrank.io import write_text
         from textrank.reports.html import render_transfer
@@ -230,7 +230,7 @@ def league_command(
     from textrank.reports.table import league_table
 
     result = score_files(gold, answers, labels, seed=seed, options=options)
-    write_json_figures(result, json_)
+    write_json_result(result, json_)
     if html is not None:
         from textrank.reports.html import render_league
 
@@ -303,7 +303,7 @@ def replay_command(
         answers=answers, folds=folds, orders=orders, step=step, compared=compare, seed=seed,
         options=options,
     )  # fmt: skip
-    write_json_figures(result, json_)
+    write_json_result(result, json_)
     if html is not None:
         from textrank.io import write_text
         from textrank.reports.html import render_replay

@@ -120,8 +120,8 @@ def _make_curation(
     from textrank.web.annotation import DEFAULT_OVERLAP, AnswerLog, Curation, fingerprint_docs
     from textrank.web.rank_curation import RankCuration, RankLearner
 
-    _tell("Loading the model …")
-    pipeline, prior = _load_start(model, fresh or train is not None)
+    _print_progress("Loading the model …")
+    pipeline, prior = _load_pipeline_and_model(model, fresh or train is not None)
     if overlap is not None and pipeline.task.is_ranking:
         raise ValueError(
             f"--overlap has no effect with {pipeline.task.name}, which ranks. Leave it out."
@@ -129,26 +129,26 @@ def _make_curation(
     language = load_language(nlp, pipeline.task, raw=True)
     docs = list(track(options.load_corpus(source)(language), "Reading texts"))
     training = list(options.load_corpus(train)(language)) if train else []
-    _tell(f"Judging all candidates of {len(docs)} documents …")
+    _print_progress(f"Judging all candidates of {len(docs)} documents …")
     target = file or Path(f"{Path(source).name}-{pipeline.task.name}.answers.sqlite")
     about = {"task": pipeline.task.name, "texts": fingerprint_docs(docs)}
     if pipeline.task.is_ranking:
         ranker = RankLearner.from_docs(pipeline, docs, prior=prior, training=training)
-        _tell(f"{len(ranker.questions)} questions. Replaying earlier answers …")
+        _print_progress(f"{len(ranker.questions)} questions. Replaying earlier answers …")
         return RankCuration(ranker, AnswerLog(target, about), who)
     learner = ActiveLearner.from_docs(pipeline, docs, prior=prior, training=training)
-    _tell(f"{len(learner.questions)} questions. Replaying earlier answers …")
+    _print_progress(f"{len(learner.questions)} questions. Replaying earlier answers …")
     share = DEFAULT_OVERLAP if overlap is None else overlap
     return Curation(learner, docs, AnswerLog(target, about), who, overlap=share)
 
 
-def _tell(text: str) -> None:
+def _print_progress(text: str) -> None:
     """Print ``text`` on standard error if it is a terminal, to show progress at the start."""
     if sys.stderr.isatty():
         typer.echo(text, err=True)
 
 
-def _load_start(name: str, fresh: bool) -> tuple[Pipeline, Model | None]:
+def _load_pipeline_and_model(name: str, fresh: bool) -> tuple[Pipeline, Model | None]:
     """Load a pipeline or model; return its pipeline, and the model to start from or None.
 
     The model is None, so that learning starts from scratch, if ``name`` is a pipeline or ``fresh``

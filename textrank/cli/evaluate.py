@@ -21,7 +21,7 @@ from textrank.cli.app import (
     read_corpus,
     refuse_ignored,
     set_model_parser,
-    write_json_figures,
+    write_json_result,
 )
 from textrank.cli.run import show_report
 
@@ -68,13 +68,15 @@ def evaluate_command(
     if names == NAME_SOURCES[0]:
         recognised = "use --names recognised"
         refuse_ignored(context, ("sentences",), "without --names recognised", recognised)
-        result, why = evaluate_model(model, corpus, nlp, positives=positives, options=options)
+        result, make_error_page = evaluate_model(
+            model, corpus, nlp, positives=positives, options=options
+        )
         if result.trained_on:
             for note in result.notes:
                 typer.echo(f"textrank: warning: {note}", err=True)
-        return show_report(result, json_, report, why=why)
+        return show_report(result, json_, report, make_error_page=make_error_page)
     _check_names(names, report)
-    if _gives_identifiers(model):
+    if _has_document_identifiers(model):
         ignored = ("positives", "sentences")
         when = f"with --names recognised for {model}, a model of identifiers"
         refuse_ignored(context, ignored, when, "use --names given")
@@ -82,7 +84,7 @@ def evaluate_command(
     raw = evaluate_names(
         model, corpus, nlp, positives=positives, sentences=sentences, options=options
     )
-    write_json_figures(raw, json_)
+    write_json_result(raw, json_)
     from textrank.reports.table import raw_text_table
 
     make_console().print(raw_text_table(raw))
@@ -116,7 +118,7 @@ def evaluate_model(
     Returns
     -------
     report : Report
-    explain : callable or None
+    make_error_page : callable or None
         Function without arguments that returns an HTML page explaining the errors; None if the
         kernel cannot split its scores into contributions, or the task ranks.
     """
@@ -136,7 +138,7 @@ def evaluate_model(
     title = Path(model).name
     report = replace(report, pipeline=title, seconds={**clock.seconds, **report.seconds})
 
-    def why() -> str:
+    def make_error_page() -> str:
         """Return an HTML page that explains the wrong decisions of the report."""
         from textrank.reports.explanation import explain_errors, render_explanations
 
@@ -145,7 +147,7 @@ def evaluate_model(
 
     kernel = loaded.pipeline.kernel
     explains = has_features(kernel) or isinstance(kernel, AdditiveKernel)
-    return report, why if explains and not loaded.pipeline.task.is_ranking else None
+    return report, make_error_page if explains and not loaded.pipeline.task.is_ranking else None
 
 
 def evaluate_names(
@@ -227,7 +229,7 @@ def _warn_of_overlap(model: Model, docs: Sequence[Doc], corpus: str) -> None:
         typer.echo(f"textrank: warning: {overlap.note}", err=True)
 
 
-def _gives_identifiers(model: str) -> bool:
+def _has_document_identifiers(model: str) -> bool:
     """Return whether a model assigns identifiers to whole documents of raw text.
 
     That is the case if ``raw_text_unit`` of its task is "documents". ``model`` is a name or path;

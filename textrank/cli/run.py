@@ -22,7 +22,7 @@ from textrank.cli.app import (
     read_corpus,
     refuse_ignored,
     set_parser,
-    write_json_figures,
+    write_json_result,
 )
 
 if TYPE_CHECKING:
@@ -282,7 +282,7 @@ def show_report(
     json_: Path | None,
     folder: Path | None = None,
     folds: bool = False,
-    why: Callable[[], str] | None = None,
+    make_error_page: Callable[[], str] | None = None,
 ) -> None:
     """Print the table of a report, and write it as JSON and as HTML if requested.
 
@@ -296,7 +296,7 @@ def show_report(
         Folder for ``report.html`` and ``report.json``, or None.
     folds
         Also show each fold.
-    why
+    make_error_page
         Function that returns an HTML page explaining the errors, which is written to ``folder`` and
         linked from the report; None for no such page.
     """
@@ -308,10 +308,12 @@ def show_report(
         write_report(report, json_)
     if folder is not None:
         with update_folder(folder) as draft:
-            if why is not None:
-                write_text(why(), draft / EXPLANATIONS_FILE)
+            if make_error_page is not None:
+                write_text(make_error_page(), draft / EXPLANATIONS_FILE)
             html.write_report_page(
-                report, draft / "report.html", why=EXPLANATIONS_FILE if why else ""
+                report,
+                draft / "report.html",
+                explanations_url=EXPLANATIONS_FILE if make_error_page else "",
             )
             write_report(report, draft / "report.json")
         typer.echo(folder / "report.html", err=True)
@@ -328,11 +330,11 @@ def _show_sweep(result: Sweep, json_: Path | None, folder: Path | None) -> None:
     from textrank.reports import html
     from textrank.reports.table import sweep_table
 
-    write_json_figures(result, json_)
+    write_json_result(result, json_)
     if folder is not None:
         with update_folder(folder) as draft:
             html.write_sweep(result, draft / "sweep.html")
-            write_json_figures(result, draft / "sweep.json")
+            write_json_result(result, draft / "sweep.json")
         typer.echo(folder / "sweep.html", err=True)
     make_console().print(sweep_table(result))
 

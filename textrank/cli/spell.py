@@ -115,9 +115,11 @@ def _print_proposals(texts: dict[Path, str], proposals: Sequence[Proposal], form
     elif format == "sarif":
         import json
 
-        typer.echo(json.dumps(_sarif(proposals), ensure_ascii=False, indent=2))
+        typer.echo(json.dumps(_to_sarif(proposals), ensure_ascii=False, indent=2))
     elif format == "diff":
-        typer.echo("".join(_diff(file, text, proposals) for file, text in texts.items()), nl=False)
+        typer.echo(
+            "".join(_format_diff(file, text, proposals) for file, text in texts.items()), nl=False
+        )
     elif format == "github":
         for proposal in proposals:
             position = f"file={proposal.file},line={proposal.line},col={proposal.column}"
@@ -133,7 +135,7 @@ def _print_proposals(texts: dict[Path, str], proposals: Sequence[Proposal], form
                 typer.echo(f"    because: {proposal.because}")
 
 
-def _sarif(proposals: Sequence[Proposal]) -> dict[str, Any]:
+def _to_sarif(proposals: Sequence[Proposal]) -> dict[str, Any]:
     """Return the proposals as a SARIF 2.1.0 log with one run and one result per proposal.
 
     Each result has a fix that replaces the word. Paths are written as given, with forward slashes;
@@ -171,7 +173,7 @@ def _sarif(proposals: Sequence[Proposal]) -> dict[str, Any]:
     return {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _diff(file: Path, text: str, proposals: Sequence[Proposal]) -> str:
+def _format_diff(file: Path, text: str, proposals: Sequence[Proposal]) -> str:
     """Return the unified diff of a file with its proposals applied; "" without any.
 
     ``text`` is the content of the file. Proposals for other files are ignored. A last line without

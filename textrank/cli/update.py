@@ -114,10 +114,10 @@ def forget_command(
         refuse_ignored(context, refused, "with --verify", "leave out --verify")
         from textrank.training import verify_receipt
 
-        found = verify_receipt(verify, model)
+        verification = verify_receipt(verify, model)
         if json_ is not None:
-            write_json(found, json_)
-        typer.echo(_describe_verification(found, verify))
+            write_json(verification, json_)
+        typer.echo(_describe_verification(verification, verify))
         return
     if not documents:
         raise ValueError("no document to forget. Give the id of at least one, or --verify RECEIPT.")
@@ -195,10 +195,11 @@ def report_update(receipt: Receipt, file: Path, json_: Path | None) -> None:
         )
 
 
-def _describe_verification(found: dict[str, Any], receipt: Path) -> str:
-    """Return the message for a verified receipt; ``found`` is the result of ``verify_receipt``."""
-    state = "not in the model" if found["action"] == "forget" else "in the model"
+def _describe_verification(verification: dict[str, Any], receipt: Path) -> str:
+    """Return a message about a receipt, given the result of ``verify_receipt`` for it."""
+    state = "not in the model" if verification["action"] == "forget" else "in the model"
+    count = len(verification["documents"])
     return (
-        f"{receipt}: verified. {len(found['documents'])} documents are {state}; training again on "
-        f"the stored documents differs by {found['difference']:.1e}."
+        f"{receipt}: verified. {count} documents are {state}; training again on "
+        f"the stored documents differs by {verification['difference']:.1e}."
     )

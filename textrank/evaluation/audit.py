@@ -58,8 +58,8 @@ class Doubt:
 
         The key ``decision`` is then the candidate's answer at its threshold, None without one.
         """
-        own = {key: value for key, value in asdict(self).items() if key != "decision"}
-        return {**own, **self.decision.to_dict()}
+        row = {key: value for key, value in asdict(self).items() if key != "decision"}
+        return {**row, **self.decision.to_dict()}
 
 
 @dataclass(frozen=True)
@@ -154,9 +154,11 @@ def audit_dataset(
     """Rank all gold labels of a dataset that ``pipeline.prepare`` returned, most doubtful first.
 
     Every label gets a Doubt by a model that never saw its document; equally doubtful ones stay in
-    order. Rates are computed only if the labels are exactly -1 and 1, those by annotator only if a
-    document names one. ``seed`` draws calibration folds and resampled documents; ``corpus`` and
-    ``title`` (of the pipeline) are names for the result. Raises ValueError if all labels are equal.
+    order. Kernel, if there are several, and alpha are chosen by the same held-out scores. Rates are
+    computed only if the labels are exactly -1 and 1: of all, by document id, by kind
+    (``describe_kind``), and by annotator only if a document names one (the others have "").
+    ``seed`` draws calibration folds and resampled documents; ``corpus`` and ``title`` (of the
+    pipeline) are names for the result. Raises ValueError if all labels are equal.
     """
     targets = dataset.targets
     require_two_labels(targets.y)
@@ -206,8 +208,9 @@ def doubt_labels(scores: Vector, targets: Targets, *, seed: int = 0) -> Vector:
     ``scores`` (n,) are held-out scores. If the labels are -1 and 1, they become probabilities by a
     logistic curve that was fitted on other documents (``CALIBRATION_FOLDS`` folds drawn with
     ``seed``); the doubt is the probability of the other label. Where no curve can be fitted, every
-    probability is the share of positives. For other labels, the doubt is the weighted share of the
-    query's candidates that the scores order against the labels; 0 in a query with equal labels.
+    probability is the share of positives among all candidates. For other labels, the doubt is the
+    weighted share of the query's candidates that the scores order against the labels; 0 in a query
+    with equal labels.
     """
     y = targets.y
     if not is_yes_or_no(y):

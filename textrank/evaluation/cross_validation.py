@@ -137,8 +137,10 @@ def cross_validate_dataset(
     Each fold of the splitter is tested on a model of the other folds, whose alpha and threshold are
     chosen by leave-document-out among those. A splitter that holds out pairs gives a report with
     one fold and an AUC (or share of preferences) only, without intervals and decisions. ``corpus``
-    and ``title`` are names for the report. ``clock`` has the time of earlier steps and is advanced;
-    None starts a new one. Raises ValueError if the labels are all equal or the folds do not fit.
+    and ``title`` are names for the report. Its notes are those of split and dataset, then for a
+    named choice of kernels a sentence per kernel. ``clock`` has the time of earlier steps and is
+    advanced; None starts a new one. Raises ValueError if the labels are all equal or the folds do
+    not fit.
     """
     clock = clock or Clock()
     task = pipeline.task
@@ -240,9 +242,9 @@ def _compare_kernels(
     """Return a sentence per kernel of a named choice: its metrics, and how often it was chosen.
 
     Each kernel is tested at the alpha that the training part of the fold prefers for it; metrics
-    are mean and standard deviation of ``COMPARED_METRICS`` over the folds that define them. Empty
-    if the pipeline has no named choice. For information: the choice itself is made in training
-    parts.
+    are mean and standard deviation of ``COMPARED_METRICS`` over the folds that define them. A
+    sentence begins with the number and the name of the kernel. Empty if the pipeline has no named
+    choice of at least two. For information: the choice itself is made in training parts.
     """
     names = list(expand_choices(pipeline.kernel))
     if len(names) < 2 or not tests[0].kernels:
@@ -273,10 +275,10 @@ def _leave_pair_out_fold(pipeline: Pipeline, dataset: Dataset) -> Fold:
     """Return the leave-pair-out AUC at the alpha that leave-group-out chooses, as one fold.
 
     Its metric is ``auc``. With a preference graph it is ``pairwise_accuracy``, the share of
-    preferences in the right order (ties count one half) with the groups of both candidates held
-    out, and ``disagreement``, one minus that. Raises ValueError for several kernels, and unless the
-    learner is RLS without class weights, or RankRLS on preferences or with a global scope and the
-    cost ``magnitude`` with ties.
+    preferences in the right order with the groups of both candidates held out, and
+    ``disagreement``, one minus that; differences up to ``TIE_TOLERANCE`` times the largest are ties
+    and count one half. Raises ValueError for several kernels, and unless the learner is RLS without
+    class weights, RankRLS on preferences, or RankRLS as ``_ranks_globally`` wants it.
     """
     learner, targets = pipeline.learner, dataset.targets
     data = require_single_kernel(dataset.data, "leave-pair-out")
@@ -415,8 +417,10 @@ def _test_folds(
     """Yield the tested folds of one repetition, with alpha and thresholds chosen without them.
 
     ``nested`` are the scores of the repetition ``number``. Folds are ascending; those not in
-    ``split.tested`` are left out. A threshold is chosen at every alpha. Unreachable gold answers of
-    a group count in the first fold that has the group.
+    ``split.tested`` are left out. Alpha is chosen by the learner's metric ``select``, and at every
+    alpha the task chooses a threshold, both on the inner scores of the other folds. Unreachable
+    gold answers of a group count in the first fold that has the group; those of groups without a
+    candidate count in none.
     """
     targets, task = split.targets, pipeline.task
     unreachable = dict(dataset.unreachable)
@@ -446,8 +450,9 @@ def alpha_curve(task: Task, tests: Sequence[FoldScores]) -> list[dict[str, Any]]
     """Return mean and standard deviation of the headline metrics at every alpha.
 
     A point is ``{"x": alpha, metric: {"mean": ..., "std": ...}}``, over the folds that define the
-    metric. For plots only: nothing may be chosen by it. If kernels were chosen too, the curve is
-    that of the kernel that was chosen most often. ``tests`` must not be empty.
+    metric (None if there is none); metrics that the first fold lacks are left out. For plots only:
+    nothing may be chosen by it. If kernels were chosen too, the curve is that of the kernel that
+    was chosen most often. ``tests`` must not be empty.
     """
     kernels = tests[0].kernels or [{} for _ in tests[0].alphas]
     chosen_kernels = Counter(tuple(kernels[test.chosen].items()) for test in tests)
@@ -484,9 +489,10 @@ def pool_metrics(
 
 
 def _pool_split(task: Task, tests: Sequence[FoldScores]) -> dict[str, float | None]:
-    """Return AUC, precision, recall and F1 of the candidates of all folds of one split.
+    """Return ``auc``, ``precision``, ``recall`` and ``f`` of all folds of one split together.
 
-    Each fold keeps its own alpha and threshold. None where a metric is undefined.
+    Each fold keeps its own alpha and threshold. Unreachable gold answers count against recall and
+    F1. None where a metric is undefined.
     """
     y = np.concatenate([test.y for test in tests])
     scores = np.concatenate([test.scores[test.chosen] for test in tests])
@@ -504,8 +510,10 @@ def group_intervals(
     """Return 95 % bootstrap intervals ``(low, high)`` by metric, resampling groups.
 
     Metrics are ``auc``, ``f``, ``precision`` and ``recall``, those that no resample defines left
-    out. ``unreachable`` are gold answers without a candidate, by group. ``folds`` are the metrics
-    of ``tests``, of which only the names are used. Empty for rankings.
+    out, each at the chosen alpha and threshold of its fold. ``unreachable`` are gold answers
+    without a candidate, by group; groups without candidates are drawn too, but their answers do not
+    count. ``folds`` are the metrics of ``tests``, of which only the names are used. Empty for
+    rankings.
     """
     if "auc" not in folds[0].measures:
         return {}
@@ -651,6 +659,7 @@ def group_pair_auc(
 
     Both candidates are scored by the RLS model of all groups but theirs, ``f_U = y_U - G_UU^-1
     a_U`` with ``G = (K + alpha I)^-1``, ``a = G y`` and ``U`` the candidates of the two groups.
+    Pairs inside one group count too, with that group held out.
     Nearly unbiased on small corpora, where the AUC of folds is coarse and the pooled one
     pessimistic. None if all labels are of one class.
 
@@ -729,7 +738,8 @@ def _count_won(f: Matrix, g: Matrix, y: Matrix, z: Matrix) -> tuple[float, float
     """Count pairs of a positive among ``f`` and a negative among ``g``: in right order, and all.
 
     ``f`` (b, s) and ``g`` (b, t) are scores, ``y`` and ``z`` their labels, in b sets; pairs are
-    made inside a set. Ties, scores within round-off, count one half in the first result.
+    made inside a set. Ties count one half in the first result: scores that differ by at most
+    ``TIE_TOLERANCE`` times the largest absolute score of all sets.
     """
     counted = (y > 0)[:, :, None] & (z <= 0)[:, None, :]
     gap = f[:, :, None] - g[:, None, :]
@@ -742,8 +752,9 @@ def leave_pairs_out(
 ) -> Matrix:  # (a, l, 2), or (a, l, 2, p) for answers (n, p)
     """Return the scores of both members of each pair (l, 2) by the model of all other candidates.
 
-    Takes O(1) per pair after one inverse per alpha. The whole inverse is needed at every alpha, so
-    an eigendecomposition would not help.
+    The result is (a, l, 2), or (a, l, 2, p) if ``y`` is (n, p); members are in the order of the
+    pair. Takes O(1) per pair after one inverse per alpha. The whole inverse is needed at every
+    alpha, so an eigendecomposition would not help.
 
     Parameters
     ----------
@@ -786,9 +797,10 @@ def leave_pair_out_auc(
     """Return the AUC at every alpha over all (positive, negative) pairs, scored without the two.
 
     Nearly unbiased where the AUC of pooled scores is not (Airola et al. 2011). ``K`` (n, n) is a
-    Gram matrix, ``y`` labels (n,) or (n, p) for several outputs, which adds an axis; ``rank`` uses
-    RankRLS instead of RLS. A label is positive where greater than 0, and ties count one half.
-    Raises ValueError if an output has labels of one class only.
+    Gram matrix, ``y`` labels (n,) or (n, p); the result is (a,) or (a, p) for a alphas. ``rank``
+    uses global RankRLS instead of RLS. Only the two candidates are held out, not their documents.
+    A label is positive where greater than 0, and exact ties count one half. Raises ValueError if an
+    output has labels of one class only, or K, labels or alphas are not valid.
     """
     K = check_gram(K)
     Y = check_targets(y, len(K))
@@ -857,7 +869,7 @@ class _PairBlocks:
 
 
 def _share_won(G: Matrix, a: Vector, y: Vector, block: int = 64) -> float:
-    """Return the share of (positive, negative) pairs in the right order, ties one half.
+    """Return the share of (positive, negative) pairs in the right order, exact ties one half.
 
     Computed by strips that fit the cache. ``G`` (n, n) is the inverse, ``a`` (n,) the coefficients
     and ``y`` (n,) the labels, which must have both classes (above 0 or not); ``block`` positives

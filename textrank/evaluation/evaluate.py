@@ -14,6 +14,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -25,6 +26,7 @@ from sklearn.base import clone
 from spacy.language import Language
 from spacy.tokens import Doc, Span
 
+from textrank._ragged import slices
 from textrank.candidates import (
     Candidate,
     document_id,
@@ -74,7 +76,9 @@ def evaluate(
     """Test a model on annotated documents and return a report with one fold.
 
     Documents that the model was trained on are counted in ``Report.trained_on``, with a note that
-    figures on them are too high.
+    figures on them are too high. The report has all decisions; only a model with probabilities
+    gives a reliability curve and the task's further metrics (``operating_metrics``). Intervals are
+    left out if a gold answer has no candidate.
 
     Parameters
     ----------
@@ -212,9 +216,10 @@ class CrossCorpus:
     seconds: Mapping[str, float] = field(default_factory=dict)
 
     def mean(self, measure: str, train: str, test: str) -> float | None:
-        """Return a metric of one pair; None if both are the same or it is undefined.
+        """Return the mean of a metric over the folds of one pair of corpora; None without it.
 
-        It is undefined too if the report of the pair does not have the metric ``measure``.
+        None if both corpora are the same, one is unknown (no KeyError), or the report of the pair
+        does not have or define the metric ``measure``.
         """
         report = self.reports.get((train, test))
         metric = None if report is None else report.measures.get(measure)
@@ -243,10 +248,11 @@ class CrossCorpus:
 def cross_corpora(pipeline: Pipeline, corpora: Mapping[str, Sequence[Doc]]) -> CrossCorpus:
     """Train a model on each corpus and test it on all others; every corpus is prepared once.
 
-    ``corpora`` has annotated Docs by the name of the corpus. Alpha and threshold are chosen by
-    leave-document-out in the training corpus. Test documents that share an original id or a
-    sentence with the training corpus are left out. Raises ValueError for fewer than two corpora, or
-    if no candidate of a test corpus is left.
+    ``corpora`` has annotated Docs by the name of the corpus; the reports are in its order, by
+    training, then by test corpus. Alpha and threshold are chosen by leave-document-out in the
+    training corpus. Test documents that share an original id or a sentence with the training corpus
+    are left out. Raises ValueError for fewer than two corpora, or if no candidate of a test corpus
+    is left.
     """
     if len(corpora) < 2:
         raise ValueError(f"testing across corpora needs at least 2, got {len(corpora)}")
@@ -309,8 +315,10 @@ def _test_model(model: Model, dataset: Dataset, drop: set[int], documents: int) 
 def _score_dataset(model: Model, dataset: Dataset) -> Vector:
     """Return the scores of all candidates of a prepared dataset, (n,), in order.
 
-    Its candidates are not represented again. Kernel values of the dataset are used only if they
-    come from the model's kernel: not if training chose the kernel or learnt parts of it.
+    Its candidates are not represented again. For a model with feature names (``model.names``) the
+    features of the dataset are used, or computed from its representations if training chose the
+    kernel or learnt parts of it; for others kernel values with ``model.support`` are always
+    computed.
     """
     context = dataset.targets.context
     if model.names is not None:
@@ -393,7 +401,8 @@ def evaluate_estimator(
     inner
         Document-level folds of the training part, whose scores determine the threshold.
     queries
-        The query of each candidate; the estimator is then evaluated as a ranker, without threshold.
+        The query of each candidate; the estimator is then evaluated as a ranker, without threshold
+        and intervals.
     task, corpus
         Names for the report.
 
@@ -547,7 +556,7 @@ def _decide_folds(
 ) -> Iterator[np.ndarray[Any, Any]]:
     """Yield the decisions of each split, (n,), by the threshold of each (split, fold).
 
-    ``scores`` is (splits, n). Without a threshold the answer is no.
+    ``scores`` is (splits, n). Yes from the threshold on; no in a fold without a threshold.
     """
     for split, partition in enumerate(partitions):
         # A fold without a threshold answers no; its F is counted as undefined in the report.
@@ -625,8 +634,8 @@ class Hits:
     def to_dict(self) -> dict[str, Any]:
         """Return counts and metrics as plain values.
 
-        ``right`` is under the key ``true_positives``, with ``false_positives`` and ``missed``
-        beside it; metrics are ``precision``, ``recall`` and ``f``, None if undefined.
+        Keys are ``found``, ``gold``, ``true_positives`` (``right``), ``false_positives``,
+        ``missed``, ``precision``, ``recall`` and ``f``; metrics are None if undefined.
         """
         return {
             "found": self.found,
@@ -638,50 +647,50 @@ class Hits:
         }
 
 
-def link_names(found: Sequence[Pieces], gold: Sequence[Pieces]) -> dict[tuple[int, int], float]:
+def link_names(predicted: Sequence[Pieces], gold: Sequence[Pieces]) -> dict[tuple[int, int], float]:
     """Link entities that share a character, by the Jaccard index of their characters.
 
-    Returns ``{(index in found, index in gold): value}``; the value is 1 if the boundaries are
+    Returns ``{(index in predicted, index in gold): value}``; the value is 1 if the boundaries are
     equal. Each entity has at least one piece, in text order. The gap of a discontinuous entity does
     not belong to it.
 
     >>> link_names([[(0, 4)], [(6, 8)]], [[(2, 6)], [(6, 8)]])
     {(0, 0): 0.3333333333333333, (1, 1): 1.0}
     """
-    if not found or not gold:
+    if not predicted or not gold:
         return {}
-    a, b = (np.array([[p[0][0], p[-1][1]] for p in side]) for side in (found, gold))
-    near = (a[:, None, 0] < b[None, :, 1]) & (b[None, :, 0] < a[:, None, 1])
+    a, b = (np.array([[p[0][0], p[-1][1]] for p in side]) for side in (predicted, gold))
+    overlaps = (a[:, None, 0] < b[None, :, 1]) & (b[None, :, 0] < a[:, None, 1])
     links = {}
-    for i, j in np.argwhere(near).tolist():
-        one, other = _characters(found[i]), _characters(gold[j])
+    for i, j in np.argwhere(overlaps).tolist():
+        one, other = _characters(predicted[i]), _characters(gold[j])
         if one & other:
             links[i, j] = len(one & other) / len(one | other)
     return links
 
 
 def link_pairs(
-    found: Sequence[tuple[int, int]], gold: Sequence[tuple[int, int]], names: Links
+    predicted: Sequence[tuple[int, int]], gold: Sequence[tuple[int, int]], names: Links
 ) -> dict[tuple[int, int], float]:
     """Link pairs whose entities are linked one to one, in either order, by the sum of the links.
 
-    ``found`` and ``gold`` are pairs of indices of entities; ``names`` links predicted entities to
-    gold ones, as ``link_names`` returns. The result is ``{(index in found, index in gold): sum}``,
-    with the larger sum if both orders fit. A pair of an entity with itself has no link; of equal
-    pairs in ``found`` only the last has links.
+    ``predicted`` and ``gold`` are pairs of indices of entities; ``names`` links predicted entities
+    to gold ones, as ``link_names`` returns. The result is
+    ``{(index in predicted, index in gold): sum}``, with the larger sum if both orders fit. A pair
+    of an entity with itself has no link; of equal pairs in ``predicted`` only the last has links.
     """
-    number = {frozenset(pair): i for i, pair in enumerate(found)}
-    near: dict[int, list[int]] = {}
-    for own, other in names:
-        near.setdefault(other, []).append(own)
+    index_of_pair = {frozenset(pair): i for i, pair in enumerate(predicted)}
+    predicted_names: dict[int, list[int]] = {}  # by gold entity
+    for name, gold_name in names:
+        predicted_names.setdefault(gold_name, []).append(name)
     links: dict[tuple[int, int], float] = {}
     for j, (c, d) in enumerate(gold):
-        for a in near.get(c, ()):
-            for b in near.get(d, ()):
-                i = number.get(frozenset((a, b)))
+        for a in predicted_names.get(c, ()):
+            for b in predicted_names.get(d, ()):
+                i = index_of_pair.get(frozenset((a, b)))
                 if i is not None and a != b and c != d:
-                    agree = names[a, c] + names[b, d]
-                    links[i, j] = max(agree, links.get((i, j), 0.0))
+                    agreement = names[a, c] + names[b, d]
+                    links[i, j] = max(agreement, links.get((i, j), 0.0))
     return links
 
 
@@ -738,7 +747,7 @@ UNREACHABLE_REASONS = ("missed", "separated", "merged")  # why a gold pair has n
 
 
 @dataclass(frozen=True)
-class Found:
+class PairHits:
     """Predicted interactions, and how many gold ones could have been predicted."""
 
     hits: Hits
@@ -752,13 +761,13 @@ class Found:
         and ``f_of_reachable``; metrics are None if undefined.
         """
         hits = self.hits
-        alone = Hits(hits.found, self.reachable, hits.right).prf
+        metrics = Hits(hits.found, self.reachable, hits.right).prf
         return {
             **hits.to_dict(),
             "reachable": self.reachable,
             "unreachable": hits.gold - self.reachable,
-            "recall_of_reachable": alone.recall,
-            "f_of_reachable": alone.f,
+            "recall_of_reachable": metrics.recall,
+            "f_of_reachable": metrics.f,
         }
 
 
@@ -778,7 +787,7 @@ class RawText:
     candidates: int
     threshold: float | None
     names: Mapping[str, Hits]  # overlap, exact
-    interactions: Mapping[str, Found]  # overlap, exact, given
+    interactions: Mapping[str, PairHits]  # overlap, exact, given
     reasons: Mapping[str, int]  # of the unreachable interactions by overlap
     settings: Mapping[str, Any]
     seconds: Mapping[str, float] = field(default_factory=dict)
@@ -799,7 +808,7 @@ class RawText:
             "candidates": self.candidates,
             "threshold": self.threshold,
             "names": {key: hits.to_dict() for key, hits in self.names.items()},
-            "interactions": {key: found.to_dict() for key, found in self.interactions.items()},
+            "interactions": {key: hits.to_dict() for key, hits in self.interactions.items()},
             "unreachable": dict(self.reasons),
             "calibration": dict(self.calibration),
             "settings": dict(self.settings),
@@ -842,17 +851,19 @@ def evaluate_raw_text(
         If the task does not judge pairs, or a document has no gold interactions.
     """
     task = _check_pair_task(model, docs)
-    raw = list(_analyse_texts(docs, nlp, sentences))
-    candidates = [task.candidates(doc) for doc in raw]
-    both = zip(docs, raw, candidates, strict=True)
-    texts = [_TextComparison.from_docs(task, gold, found, own) for gold, found, own in both]
-    scores: Vector = model.score([c for own in candidates for c in own])
-    yes, threshold = _yes(model, candidates, scores, positives)
-    hits = [text.pair_hits(said) for text, said in zip(texts, yes, strict=True)]
-    for doc, text in zip(raw, texts, strict=True):
+    raw_docs = list(_analyse_texts(docs, nlp, sentences))
+    candidates = [task.candidates(doc) for doc in raw_docs]
+    texts = [
+        _TextComparison.from_docs(task, *parts)
+        for parts in zip(docs, raw_docs, candidates, strict=True)
+    ]
+    scores: Vector = model.score(list(chain.from_iterable(candidates)))
+    answers, threshold = _decide_by_doc(model, candidates, scores, positives)
+    hits = [text.pair_hits(yes) for text, yes in zip(texts, answers, strict=True)]
+    for doc, text in zip(raw_docs, texts, strict=True):
         set_mentions(doc, text.mentions)
         doc.user_data["gold"] = text.gold
-    given = _given(model, raw, positives)
+    given = _evaluate_gold_entities(model, raw_docs, positives)
     trained = model.meta.get("corpus") or "another corpus"
     return RawText(
         corpus,
@@ -860,8 +871,11 @@ def evaluate_raw_text(
         len(docs),
         sum(map(len, candidates)),
         threshold,
-        {key: _sum(text.name_hits(key) for text in texts) for key in ("overlap", "exact")},
-        {key: _total([one[key] for one in hits]) for key in ("overlap", "exact")}
+        {key: _sum_hits(text.name_hits(key) for text in texts) for key in ("overlap", "exact")},
+        {
+            key: _sum_pair_hits([hits_of_text[key] for hits_of_text in hits])
+            for key in ("overlap", "exact")
+        }
         | {"given": given},
         {reason: sum(text.reasons[reason] for text in texts) for reason in UNREACHABLE_REASONS},
         to_config(model.pipeline),
@@ -881,7 +895,7 @@ def _calibration(
     """
     if model.calibration is None or not len(scores):
         return {}
-    y = [1.0 if stated else -1.0 for text in texts for stated in text.stated]
+    y = [1.0 if is_gold else -1.0 for text in texts for is_gold in text.overlaps_gold]
     p = model.calibration(scores)
     return {
         "calibration_error": calibration_error(y, p),
@@ -895,18 +909,18 @@ def _calibration(
 class _TextComparison:
     """Gold and recognised entities and pairs of one text; pairs are indices of entities.
 
-    Gold entities are ``mentions`` and gold pairs ``interactions``; recognised ones are ``found``
-    and ``pairs``. ``gold`` are the stored gold rows, ``sentences`` character ranges of the analysed
-    text.
+    Gold entities are ``mentions`` and gold pairs ``interactions``; recognised entities are
+    ``names`` and the candidates ``pairs``. ``gold`` are the stored gold rows, ``sentences``
+    character ranges of the analysed text.
     """
 
-    mentions: Sequence[Mention]  # of gold
+    mentions: Sequence[Mention]
     gold: Sequence[Mapping[str, Any]]
-    found: Sequence[Pieces]
-    pairs: Sequence[tuple[int, int]]  # candidates
-    interactions: Sequence[tuple[int, int]]  # by gold; -1 for a name that covers no token
-    near: Mapping[tuple[int, int], float]  # links of names
-    links: Mapping[tuple[int, int], float]  # links of pairs
+    names: Sequence[Pieces]
+    pairs: Sequence[tuple[int, int]]  # indices in names
+    interactions: Sequence[tuple[int, int]]  # indices in mentions; -1 if no token is covered
+    name_links: Links  # of names and mentions
+    pair_links: Links  # of pairs and interactions
     sentences: Sequence[tuple[int, int]]
 
     @classmethod
@@ -920,73 +934,91 @@ class _TextComparison:
         ``raw`` sentences.
         """
         mentions = get_mentions(gold)
-        number = {mention.id: n for n, mention in enumerate(mentions)}
-        words = candidates[0].doc if candidates else word_doc(raw)  # as the task read it
-        spans = task.names(words)
-        found = [(original_offsets(span),) for span in spans]
-        place = {_key(span): n for n, span in enumerate(spans)}
-        asked = [(place[_key(a)], place[_key(b)]) for a, b in (c.spans for c in candidates)]
-        wanted = [(number.get(a, -1), number.get(b, -1)) for a, b in task.interactions(gold)]
-        near = link_names(found, [mention.pieces for mention in mentions])
-        links = link_pairs(asked, wanted, near)
-        bounds = [(sentence.start_char, sentence.end_char) for sentence in raw.sents]
-        gold_rows = gold.user_data["gold"]
-        return cls(mentions, gold_rows, found, asked, wanted, near, links, bounds)
+        mention_index = {mention.id: n for n, mention in enumerate(mentions)}
+        doc = candidates[0].doc if candidates else word_doc(raw)  # as the task read it
+        spans = task.names(doc)
+        names = [(original_offsets(span),) for span in spans]
+        name_index = {_span_key(span): n for n, span in enumerate(spans)}
+        pairs = [
+            (name_index[_span_key(a)], name_index[_span_key(b)])
+            for a, b in (candidate.spans for candidate in candidates)
+        ]
+        interactions = [
+            (mention_index.get(a, -1), mention_index.get(b, -1)) for a, b in task.interactions(gold)
+        ]
+        name_links = link_names(names, [mention.pieces for mention in mentions])
+        return cls(
+            mentions,
+            gold.user_data["gold"],
+            names,
+            pairs,
+            interactions,
+            name_links,
+            link_pairs(pairs, interactions, name_links),
+            [(sentence.start_char, sentence.end_char) for sentence in raw.sents],
+        )
 
     def name_hits(self, match: str) -> Hits:
-        """Count matched entities; ``match`` is ``"overlap"`` or ``"exact"`` (equal boundaries)."""
-        links = self.near if match == "overlap" else exact_links(self.near)
-        return Hits(len(self.found), len(self.mentions), len(match_links(links)))
+        """Count matched entities, each at most once, as found, gold and right.
 
-    def pair_hits(self, yes: Sequence[bool]) -> dict[str, Found]:
+        They match if they share a character with ``match`` ``"overlap"``, if their boundaries are
+        equal with ``"exact"``.
+        """
+        links = self.name_links if match == "overlap" else exact_links(self.name_links)
+        return Hits(len(self.names), len(self.mentions), len(match_links(links)))
+
+    def pair_hits(self, yes: Sequence[bool]) -> dict[str, PairHits]:
         """Count matched pairs by ``"overlap"`` and by ``"exact"`` boundaries.
 
         ``yes`` is the answer to each candidate, in order; only candidates answered yes count as
         found. All candidates count for what is reachable.
         """
-        matches = {"overlap": self.links, "exact": exact_links(self.links, 2)}
-        return {
-            match: Found(
-                Hits(sum(yes), len(self.interactions), len(match_links(_of(links, yes)))),
-                len(match_links(links)),
-            )
-            for match, links in matches.items()
-        }
+        hits = {}
+        for match, links in (
+            ("overlap", self.pair_links),
+            ("exact", exact_links(self.pair_links, 2)),
+        ):
+            right = len(match_links(_keep_positive(links, yes)))
+            reachable = len(match_links(links))
+            hits[match] = PairHits(Hits(sum(yes), len(self.interactions), right), reachable)
+        return hits
 
     @property
-    def stated(self) -> list[bool]:
-        """Whether each candidate overlaps some gold interaction, also one that others overlap."""
-        linked = {candidate for candidate, _ in self.links}
+    def overlaps_gold(self) -> list[bool]:
+        """Whether each candidate overlaps a gold interaction, even if another one matches it."""
+        linked = {candidate for candidate, _ in self.pair_links}
         return [number in linked for number in range(len(self.pairs))]
 
     @property
     def reasons(self) -> Counter[str]:
         """Why gold interactions have no candidate of their own, counted.
 
-        ``separated``: not in one sentence; ``missed``: an entity was not recognised; ``merged``:
-        both were, but their candidate is missing or matches another interaction.
+        The first that applies counts. ``separated``: not in one sentence of the analysed text;
+        ``missed``: no recognised name overlaps one of the entities, or it covers no token;
+        ``merged``: both were recognised, but their candidate is missing or matches another
+        interaction. Reasons without an interaction are missing, so they read as 0.
         """
-        reached = set(match_links(self.links).values())
-        found = {gold for _, gold in self.near}
+        reached = set(match_links(self.pair_links).values())
+        recognised = {mention for _, mention in self.name_links}
         return Counter(
             "separated"
-            if not self._together(pair)
+            if not self._in_one_sentence(pair)
             else "missed"
-            if not set(pair) <= found
+            if not set(pair) <= recognised
             else "merged"
             for number, pair in enumerate(self.interactions)
             if number not in reached
         )
 
-    def _together(self, pair: tuple[int, int]) -> bool:
+    def _in_one_sentence(self, pair: tuple[int, int]) -> bool:
         """Return whether one sentence of the analysed text holds both gold entities whole.
 
         True also if an entity is unknown (-1).
         """
         if -1 in pair:
             return True
-        places = [self.mentions[name].pieces for name in pair]
-        first, last = min(p[0][0] for p in places), max(p[-1][1] for p in places)
+        ranges = [self.mentions[number].pieces for number in pair]
+        first, last = min(p[0][0] for p in ranges), max(p[-1][1] for p in ranges)
         return any(start <= first and last <= end for start, end in self.sentences)
 
 
@@ -1017,8 +1049,8 @@ def _describe_raw_text(nlp: Language, sentences: bool) -> str:
     ``sentences`` says whether those of the corpus were kept. The recogniser is the name of ``nlp``,
     or its language without one.
     """
-    kept = ", sentences of the corpus" if sentences else ""
-    return f"raw text{kept}, names found by {nlp.meta.get('name') or nlp.lang}"
+    source = ", sentences of the corpus" if sentences else ""
+    return f"raw text{source}, names found by {nlp.meta.get('name') or nlp.lang}"
 
 
 def _analyse_texts(docs: Sequence[Doc], nlp: Language, sentences: bool) -> Iterator[Doc]:
@@ -1028,25 +1060,25 @@ def _analyse_texts(docs: Sequence[Doc], nlp: Language, sentences: bool) -> Itera
     followed by the splitter by rules.
     """
     sentencizer = SentenceSplitter(final=True)
-    bare = (_bare(doc, nlp) if sentences else doc.text for doc in docs)
-    for gold, doc in zip(docs, nlp.pipe(bare), strict=True):
+    texts = (_tokenize_sentences(doc, nlp) if sentences else doc.text for doc in docs)
+    for gold, doc in zip(docs, nlp.pipe(texts), strict=True):
         doc.user_data["document"] = document_id(gold)
         yield doc if doc.has_annotation("SENT_START") else sentencizer(doc)
 
 
-def _bare(gold: Doc, nlp: Language) -> Doc:
+def _tokenize_sentences(gold: Doc, nlp: Language) -> Doc:
     """Return the text of ``gold`` tokenized by ``nlp``, with its sentence starts only.
 
     A sentence that begins inside a token starts at the next one.
     """
     doc = nlp.make_doc(gold.text)
-    begins = [sentence.start_char for sentence in gold.sents]
-    places = [token.idx for token in doc]
-    set_sentence_starts(doc, {bisect_left(places, begin) for begin in begins}, final=True)
+    token_offsets = [token.idx for token in doc]
+    starts = {bisect_left(token_offsets, sentence.start_char) for sentence in gold.sents}
+    set_sentence_starts(doc, starts, final=True)
     return doc
 
 
-def _yes(
+def _decide_by_doc(
     model: Model,
     candidates: Sequence[Sequence[Candidate]],
     scores: Vector,
@@ -1054,58 +1086,59 @@ def _yes(
     *,
     is_selected: bool = False,
 ) -> tuple[list[list[bool]], float | None]:
-    """Return the decisions for the candidates of each Doc, and the threshold.
+    """Return which candidates of each Doc are answered with yes, and the threshold.
 
-    ``scores`` are those of all candidates, one after the other. The threshold is chosen by
-    ``positives`` on these scores; it is None without scores or if the model has none, and then 0
-    decides. ``is_selected`` says that names are given and sentences were selected.
+    ``scores`` are those of the candidates of all Docs, one after the other. The threshold is chosen
+    by ``positives`` on these scores; it is None without scores or if the model has none, and then
+    scores of at least 0 are yes. ``is_selected`` says that the entities are given and the sentences
+    were selected, see ``choose_threshold``.
     """
     threshold = None
     if len(scores):
         threshold, _ = choose_threshold(model, scores, positives, is_selected=is_selected)
-    said = iter(decide(scores, 0.0 if threshold is None else threshold).tolist())
-    return [[next(said) for _ in own] for own in candidates], threshold
+    decisions: list[bool] = decide(scores, 0.0 if threshold is None else threshold).tolist()
+    return [decisions[rows] for rows in slices(map(len, candidates))], threshold
 
 
-def _given(model: Model, docs: Sequence[Doc], positives: Positives) -> Found:
+def _evaluate_gold_entities(model: Model, docs: Sequence[Doc], positives: Positives) -> PairHits:
     """Evaluate with the entities of the corpus, whose pairs are matched by their ids.
 
-    ``docs`` are analysed Docs to which gold entities and interactions were added. Interactions
-    without a candidate count as gold, but not as reachable.
+    ``docs`` are analysed Docs to which gold entities and interactions were added. Candidates are
+    generated and scored anew, and ``positives`` chooses a threshold on these scores, not that for
+    recognised names. Interactions without a candidate count as gold, but not as reachable.
     """
-    task: Any = model.pipeline.task
+    task = cast(PairTask, model.pipeline.task)
     candidates = [task.candidates(doc) for doc in docs]
-    scores: Vector = model.score([c for own in candidates for c in own])
+    all_candidates = list(chain.from_iterable(candidates))
+    scores: Vector = model.score(all_candidates)
     is_selected = has_selected_sentences(docs)
-    yes, _ = _yes(model, candidates, scores, positives, is_selected=is_selected)
-    answers = [(c.label > 0, s) for own, said in zip(candidates, yes, strict=True)
-               for c, s in zip(own, said, strict=True)]  # fmt: skip
-    unreachable = sum(task.unreachable(doc, own) for doc, own in zip(docs, candidates, strict=True))
-    reachable = sum(label for label, _ in answers)
-    right = sum(label and said for label, said in answers)
-    return Found(Hits(sum(s for _, s in answers), reachable + unreachable, right), reachable)
+    by_doc, _ = _decide_by_doc(model, candidates, scores, positives, is_selected=is_selected)
+    is_yes = list(chain.from_iterable(by_doc))
+    is_gold = (gold_labels(all_candidates) > 0).tolist()
+    unreachable = sum(map(task.unreachable, docs, candidates))
+    right = sum(gold and yes for gold, yes in zip(is_gold, is_yes, strict=True))
+    return PairHits(Hits(sum(is_yes), sum(is_gold) + unreachable, right), sum(is_gold))
 
 
-def _key(span: Span) -> tuple[int, int, str, str]:
+def _span_key(span: Span) -> tuple[int, int, str, str]:
     """Return what identifies a span in its Doc: tokens, label and id."""
     return span.start, span.end, span.label_, span.id_
 
 
-def _of(links: Mapping[tuple[int, int], float], yes: Sequence[bool]) -> dict[Any, float]:
+def _keep_positive(links: Mapping[tuple[int, int], float], yes: Sequence[bool]) -> dict[Any, float]:
     """Return the links of the predictions that were answered with yes."""
     return {ends: value for ends, value in links.items() if yes[ends[0]]}
 
 
-def _sum(hits: Iterator[Hits]) -> Hits:
+def _sum_hits(hits: Iterator[Hits]) -> Hits:
     """Return the sums of the counts of at least one text; ValueError for none."""
     rows = [(h.found, h.gold, h.right) for h in hits]
-    found, gold, right = (sum(column) for column in zip(*rows, strict=True))
-    return Hits(found, gold, right)
+    return Hits(*(sum(column) for column in zip(*rows, strict=True)))
 
 
-def _total(parts: Sequence[Found]) -> Found:
+def _sum_pair_hits(parts: Sequence[PairHits]) -> PairHits:
     """Return the sums of hits and of reachable interactions of at least one text."""
-    return Found(_sum(part.hits for part in parts), sum(part.reachable for part in parts))
+    return PairHits(_sum_hits(part.hits for part in parts), sum(part.reachable for part in parts))
 
 
 def evaluate_identifiers(
@@ -1116,8 +1149,8 @@ def evaluate_identifiers(
     An identifier of a document is right if the corpus has it anywhere in that document. Metrics are
     over identifiers that the gene tables have; ``document_f_of_all`` is over all of the corpus.
     ``nlp`` is a spaCy pipeline with a named-entity recogniser; ``corpus`` is a name for the report,
-    which has one fold. Identifiers that the tables lack count as ``unreachable``. Raises ValueError
-    if the task does not assign identifiers.
+    which has one fold. Its positives are all identifiers of the documents; those that the tables
+    lack count as ``unreachable``. Raises ValueError if the task does not assign identifiers.
     """
     task = _check_document_task(model)
     raw = list(_analyse_raw(docs, nlp))

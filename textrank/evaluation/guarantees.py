@@ -88,7 +88,10 @@ class Guarantee:
 
 
 def find_guarantee(model: Model, *, max_error: float = 0.1, confidence: float = 0.95) -> Guarantee:
-    """Return the lowest level of confidence at which the share of wrong answers is controlled.
+    """Return a Guarantee at the lowest level at which the share of wrong answers is controlled.
+
+    The level is that of ``control_error`` on the model's held-out answers; counts and shares of the
+    result are of these answers from the level on.
 
     Parameters
     ----------
@@ -164,7 +167,7 @@ class HeldoutAnswers:
         Levels are ``LEVELS`` (log-odds) if the model is calibrated, else quantiles of the
         confidence. Raises ValueError if the task has no answers of which the confidence is known.
         """
-        confidence, is_right, rows = judge_scores(
+        confidence, is_right, rows = assess_scores(
             model, model.labels, model.heldout, reference.queries
         )
         levels = LEVELS if model.calibration is not None else _quantile_levels(confidence)
@@ -176,7 +179,7 @@ class HeldoutAnswers:
         return len(np.unique(self.groups))
 
 
-def judge_scores(
+def assess_scores(
     model: Model, labels: Vector, scores: Vector, queries: Indices
 ) -> tuple[Vector, NDArray[np.bool_], Indices]:
     """Return confidence and correctness of each answer, and the row of its first candidate.
@@ -187,7 +190,7 @@ def judge_scores(
     needed. Raises ValueError if the task does not support it.
     """
     log_odds = scores if model.calibration is None else model.calibration.log_odds(scores)
-    return model.pipeline.task.judge_answers(labels, scores, log_odds, queries)
+    return model.pipeline.task.assess_answers(labels, scores, log_odds, queries)
 
 
 def _quantile_levels(confidence: Vector) -> Vector:
@@ -459,7 +462,7 @@ class ShiftMonitor:
             return
         queries = number_keys([c.query for c in scored.candidates])
         unknown = np.full(len(scored.candidates), np.nan)
-        confidence, _, _ = judge_scores(self.model, unknown, scored.scores, queries)
+        confidence, _, _ = assess_scores(self.model, unknown, scored.scores, queries)
         rows = get_answers(doc, self.model.pipeline.task.name) or []
         for row, value in zip(rows, confidence.tolist(), strict=True):
             row["guaranteed"] = value >= self.guarantee.level

@@ -122,7 +122,7 @@ def _concept_pairs(doc: Doc, identifiers: Collection[str]) -> frozenset[frozense
 
 
 def _count_names(answer: Annotation, gold: Annotation, *, exact: bool) -> Hits:
-    """Count names that match one to one.
+    """Count answered names (``found``), gold names, and those that match one to one (``right``).
 
     They match by equal boundaries if ``exact``, else by a common character.
     """
@@ -240,7 +240,7 @@ class League:
         """Return everything as plain values under the names of the fields.
 
         ``scores`` is ``{unit: {system: Score.to_dict()}}``; ``tests`` is a list of dicts with
-        ``unit``, ``first``, ``second``, ``difference`` and ``p``.
+        ``unit``, ``first``, ``second``, ``difference``, ``p`` and ``holm``.
         """
         return {
             "gold": self.gold,
@@ -263,6 +263,9 @@ def score_league(
     name: str = "",
 ) -> League:
     """Score the answers of systems against gold documents.
+
+    Units (``UNITS``) of which the gold documents have nothing are left out. Counts are summed over
+    all gold documents; every two systems are tested in every unit.
 
     Parameters
     ----------
@@ -365,13 +368,13 @@ def _score(table: Matrix, seed: int) -> Score:
 
     The interval is None for a single document.
     """
-    found, gold, right = table.sum(axis=0).astype(int).tolist()
+    predicted, gold, right = table.sum(axis=0).astype(int).tolist()
     n = len(table)
     if n < 2:
-        return Score(Hits(found, gold, right), None)
+        return Score(Hits(predicted, gold, right), None)
     draws = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), RESAMPLES)
     low, high = np.quantile(_f_scores(draws @ table), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Score(Hits(found, gold, right), Interval(float(low), float(high), LEVEL))
+    return Score(Hits(predicted, gold, right), Interval(float(low), float(high), LEVEL))
 
 
 def _test_all(counts: Mapping[str, Mapping[str, Matrix]], seed: int) -> list[PairedTest]:
@@ -504,7 +507,8 @@ def audit_answers(
         The documents of some of these ids with correct annotation; other ids are ignored.
     ours
         The same documents as ``answers`` with answers of a model of ours; empty: none. If some are
-        missing, ours are not used for the estimate, only to rank the documents to check.
+        missing, ours are not used for the estimate, only to rank the documents to check. Others
+        are ignored.
     source
         Task whose answers are the relations of ``ours``; "gold" if they are stored as gold.
     labels
@@ -542,13 +546,13 @@ def audit_answers(
         true = np.array([_to_row(count(given[key], gold[key])) for key in keys])
         if not true[:, 1].any():
             continue
-        found = _count_found(count, given)
+        n_answers = _count_found(count, given)
         proxy = (
             np.array([_to_row(count(given[key], helper[key])) for key in answered])
             if len(helper) == len(answered)
             else None
         )
-        metrics[unit] = _estimate(true, found, proxy, is_checked, seed)
+        metrics[unit] = _estimate(true, n_answers, proxy, is_checked, seed)
     kinds = [_error_kinds(given[key], gold[key]) for key in keys]
     return AnswerAudit(
         name,
@@ -574,7 +578,7 @@ def _count_found(
     Documents are in the order of ``given``. ``count`` is a value of ``UNITS``; each annotation is
     compared with itself.
     """
-    return np.array([float(count(own, own).found) for own in given.values()])
+    return np.array([float(count(annotation, annotation).found) for annotation in given.values()])
 
 
 def _estimate(
@@ -586,7 +590,8 @@ def _estimate(
     ``found`` (documents,) the answers of every document and ``proxy`` (documents, 3) the counts by
     our own answers, None without them. ``is_checked`` (documents,) marks the documents of ``true``,
     in the same order. The interval, cut to 0 .. 1, is that of Student's t with the standard
-    deviation over resampled documents.
+    deviation over resampled documents, checked and other ones resampled apart. ``checked_only`` is
+    the ratio of the counts in ``true``, 0 for the precision of no answers.
     """
     helper = np.zeros((len(found), 3)) if proxy is None else proxy
     inside = helper[is_checked]

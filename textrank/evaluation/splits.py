@@ -1,8 +1,8 @@
 """Splitters: divide candidates into folds that keep together what must not be separated.
 
 By default folds consist of whole groups (``Candidate.group``: documents that share text are one
-group). Splitters that separate documents exist to measure what that leak is worth, and label
-their reports. ``make_splitter`` builds a splitter by its name on the command line.
+group). Splitters that separate documents measure by how much this leak inflates results, and
+label their reports. ``make_splitter`` builds a splitter by its name on the command line.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class DocumentFolds:
 
 
 @dataclass(frozen=True)
-class GivenFolds:
+class PredefinedSplit:
     """The folds of a table ``{document: fold}``.
 
     Fold numbers may be any; documents that only the table has are ignored.
@@ -269,7 +269,7 @@ class LeaveQueryOut:
 
 @dataclass(frozen=True)
 class SentenceFolds:
-    """Folds of whole queries (sentences), documents separated: shows what that leak is worth.
+    """Folds of whole queries (sentences) that separate documents, to measure that leak.
 
     The figures are inflated; the report has a note that says so.
     """
@@ -372,7 +372,7 @@ def make_splitter(
                 f"given folds are one split of documents, so they cannot be used with protocol "
                 f"{name!r} and {splits} splits. Leave out the folds, or the other options."
             )
-        return GivenFolds(folds)
+        return PredefinedSplit(folds)
     if name not in SPLITTERS:
         raise ValueError(f"unknown protocol {name!r}; available: {', '.join(SPLITTERS)}.")
     return SPLITTERS[name](folds, seed, splits)
@@ -381,7 +381,8 @@ def make_splitter(
 def _describe(folds: str, splits: int, unit: str) -> str:
     """Return the procedure of a split in one line.
 
-    ``folds`` describes the folds, ``unit`` what is held out inside training.
+    ``folds`` describes the folds, ``unit`` what is held out inside training. The number of
+    repetitions, ``splits``, is named only above 1.
     """
     repetitions = f", {splits} divisions" if splits > 1 else ""
     return f"{folds}{repetitions}; {INNER_SELECTION.format(unit=unit)}"

@@ -109,8 +109,8 @@ def permutation_test(
     Differences get random signs, as if the two runs were exchanged. All ``2**n`` exchanges of n
     pairs are tried where that is no more than ``resamples``, otherwise ``resamples`` random ones by
     ``seed``, to which the observed one is added, so p is never 0. Without pairs, statistic and p
-    are None. Raises ValueError if ``resamples`` is below 1, shapes differ
-    or a value is not finite; differences within round-off are 0.
+    are None. Raises ValueError if ``resamples`` is below 1, shapes differ or a value is not finite;
+    differences within round-off are 0.
     """
     d = _differences(first, second)
     if resamples < 1:
@@ -292,7 +292,8 @@ def bootstrap_intervals(
         Number of the test fold (of all splits) of each candidate, (n,): a metric is computed in
         each and averaged over those that define it, as in a Report. None: all are one part.
     unreachable
-        Gold answers without a candidate, by document; they count against recall.
+        Gold answers without a candidate, by document; they count against recall in each part that
+        has the document. Documents without any candidate are drawn too, but count in no part.
     level
         Share of the resamples that the interval holds.
     resamples, seed
@@ -318,13 +319,15 @@ def bootstrap_intervals(
             f"level lies between 0 and 1 and resamples is at least 1, got {level}, {resamples}"
         )
     names = sorted({*documents, *(unreachable or {})})
-    found = _parts(y, scores, documents, decisions, parts, names, unreachable or {})
+    statistics = _parts(y, scores, documents, decisions, parts, names, unreachable or {})
     rng = np.random.default_rng(seed)
     values: dict[str, list[Vector]] = {}
     for start in range(0, resamples, 100):  # at once they would need resamples × n numbers
         draws = min(100, resamples - start)
         weights = rng.multinomial(len(names), np.full(len(names), 1 / len(names)), size=draws)
-        for name, value in _means(found, weights.astype(np.float64), decisions is not None).items():
+        for name, value in _means(
+            statistics, weights.astype(np.float64), decisions is not None
+        ).items():
             values.setdefault(name, []).append(value)
     intervals = {name: _interval(np.concatenate(v), level) for name, v in values.items()}
     return {name: interval for name, interval in intervals.items() if interval is not None}
@@ -473,14 +476,14 @@ class Comparison:
         these do not count as comparisons.
         """
         p = [next((t.p for t in c.tests if t.test == test), None) for c in self.contrasts]
-        known = [value for value in p if value is not None]
+        defined = [value for value in p if value is not None]
         methods: dict[str, Callable[[Sequence[float]], list[float]]] = {
             "holm": holm,
             "benjamini_hochberg": benjamini_hochberg,
         }
         result: dict[str, Sequence[float | None]] = {}
         for name, method in methods.items():
-            values = iter(method(known))
+            values = iter(method(defined))
             result[name] = [None if value is None else next(values) for value in p]
         return result
 
@@ -568,8 +571,10 @@ def _by_fold(report: Report, measure: str) -> dict[Key, float | None]:
     Raises ValueError if no fold has the metric.
     """
     if measure not in report.measures:
-        known = ", ".join(report.measures)
-        raise ValueError(f"no measure {measure!r} in the report on {report.corpus}; it has {known}")
+        available = ", ".join(report.measures)
+        raise ValueError(
+            f"no measure {measure!r} in the report on {report.corpus}; it has {available}"
+        )
     folds = sorted(report.folds, key=lambda fold: (fold.split, fold.fold))
     return {(fold.split, fold.fold): fold.measures.get(measure) for fold in folds}
 
@@ -622,9 +627,9 @@ def _default(reports: Mapping[str, Report]) -> list[str]:
 
     AUC and F are taken only together. Raises ValueError if neither both nor tau are shared.
     """
-    known = set.intersection(*(set(report.measures) for report in reports.values()))
+    shared = set.intersection(*(set(report.measures) for report in reports.values()))
     for names in (("auc", "f"), ("tau",)):
-        if known.issuperset(names):
+        if shared.issuperset(names):
             return list(names)
     raise ValueError("the reports share neither auc and f nor tau: name the measures to compare")
 
@@ -754,8 +759,8 @@ def nested_scores(
     folds
         Fold of each candidate, (n,), from 0; at least two.
     alphas
-        Choices of alpha, positive, in any order; of equally good ones the largest is taken. An
-        undefined AUC counts as the worst.
+        Choices of alpha, positive, in any order; of equally good ones (AUC within
+        ``TIE_TOLERANCE``) the largest is taken. An undefined AUC counts as the worst.
 
     Returns
     -------

@@ -313,9 +313,9 @@ def _prepare_cached(
 ) -> Dataset:
     """Return the dataset with kernel values from the cache, or computed and stored there.
 
-    ``made_from`` is the cache key. The dataset has no representations (``X`` empty) if it was
-    computed, and wide features are replaced by their Gram matrix. Times of a computation go to
-    ``clock``.
+    ``made_from`` is the cache key. The dataset has no representations (``X`` empty), whether it was
+    computed or read, and wide features are replaced by their Gram matrix (``_compact``). Times of a
+    computation go to ``clock``.
     """
     stored = cache.get_arrays("comparisons", made_from)
     if stored is not None:
@@ -470,9 +470,11 @@ class Forecast:
 def forecast_curve(
     answers: Sequence[int], values: Sequence[float], ahead: Sequence[int] = (20, 50)
 ) -> list[Forecast]:
-    """Continue a learning curve by a power law.
+    """Continue a learning curve by a power law; one Forecast per number in ``ahead``, in order.
 
-    Empty with fewer than ``MIN_FORECAST_POINTS`` points.
+    ``value`` is the median and ``low`` and ``high`` the central ``FORECAST_LEVEL`` of the metric as
+    it would be measured, cut to 0 .. 1; the gain is counted from the curve at the last point. Empty
+    with fewer than ``MIN_FORECAST_POINTS`` points.
 
     Parameters
     ----------

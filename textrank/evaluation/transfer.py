@@ -32,7 +32,7 @@ from textrank.learners.base import SelectionMetric, rows_by_group, score_alphas
 from textrank.learners.holdout import heldout_one_alpha, scatter_scores
 from textrank.learners.rls import RLS
 from textrank.linalg import gram, inverse
-from textrank.metrics import auc, best_threshold, choose_first, precision_recall_f
+from textrank.metrics import auc, best_threshold, choose_first, precision_recall_f, sort_ties
 from textrank.pipeline import Pipeline
 from textrank.progress import track
 
@@ -530,13 +530,15 @@ def _interval(values: Vector) -> Interval | None:
 def _weighted_aucs(y: Vector, scores: Vector, weights: Matrix) -> Vector:  # (r,)
     """Return the AUC (r,) of scores (n,) with each row of weights (r, n); NaN if undefined.
 
-    Tied scores count in the order of their rows.
+    Ties count one half, as in ``metrics.auc``.
     """
-    order = np.argsort(scores, kind="stable")
-    w, positive = weights[:, order], y[order] > 0
-    negatives_below = np.cumsum(w * ~positive, axis=1)
-    area = (w * positive * negatives_below).sum(axis=1)
-    total = (w * positive).sum(axis=1) * (w * ~positive).sum(axis=1)
+    order, starts = sort_ties(scores)
+    w, is_positive = weights[:, order], y[order] > 0
+    positives = np.add.reduceat(w * is_positive, starts, axis=1)  # of each group of tied scores
+    negatives = np.add.reduceat(w * ~is_positive, starts, axis=1)
+    negatives_below = np.cumsum(negatives, axis=1) - negatives
+    area = (positives * (negatives_below + negatives / 2)).sum(axis=1)
+    total = positives.sum(axis=1) * negatives.sum(axis=1)
     return np.divide(area, total, out=np.full(len(w), np.nan), where=total > 0)
 
 
@@ -557,8 +559,9 @@ def _score_folds(
 ) -> _FoldScores:
     """Score each fold of target documents by models whose weights were chosen on the others.
 
-    Alpha is given, and the same in all folds. A corpus without a weight in a fold has the scores of
-    the target alone there. Raises ValueError if there are fewer documents than ``folds``.
+    Alpha is given, and the same in all folds; each fold has a threshold of its own for each key,
+    chosen on held-out scores of the other folds. A corpus without a weight in a fold has the scores
+    of the target alone there. Raises ValueError if there are fewer documents than ``folds``.
     """
     n = problem.size
     fold = make_folds([str(group) for group in problem.groups[:n]], folds, seed=seed)
@@ -571,8 +574,8 @@ def _score_folds(
         used = {"": {}, **{key: {key: w} for key, w in choice.alone.items() if w}}
         used[COMBINED] = dict(choice.combined)
         for key in keys:
-            threshold, found = _score_fold(problem, train, test, used.get(key, {}), alpha)
-            scores[key][test], decisions[key][test] = found, found >= threshold
+            threshold, test_scores = _score_fold(problem, train, test, used.get(key, {}), alpha)
+            scores[key][test], decisions[key][test] = test_scores, test_scores >= threshold
     return _FoldScores(problem.y[:n], problem.groups[:n], scores, decisions, seed)
 
 

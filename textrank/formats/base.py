@@ -32,7 +32,6 @@ from textrank.language.segmentation import (
     MAX_CHUNK_CHARACTERS,
     MAX_SHORT_TOKENS,
     SentenceSplitter,
-    mark_batch_done,
     pipe_long,
     set_sentence_starts,
     tokenize,
@@ -52,13 +51,20 @@ class FileReader:
         """Iterate over all documents, analysed by ``nlp``; equal to ``read(nlp)``."""
         return self.read(nlp)
 
-    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+    def read(
+        self,
+        nlp: Language,
+        item_filter: ItemFilter | None = None,
+        on_batch_end: Callable[[], None] | None = None,
+    ) -> Iterator[Doc]:
         """Iterate over the documents in file order, analysed by ``nlp``.
 
         With ``item_filter`` only the documents that it selects are parsed, and a Doc for which
         neither file nor ``nlp`` sets sentence boundaries is not split into sentences. None reads
-        all. Readers yield Docs with an id in ``doc.user_data["document"]`` and raise ValueError for
-        a file they cannot read.
+        all. ``on_batch_end`` is called before a Doc is yielded after which the reader holds no
+        other Doc, so that ``VocabZone`` can free memory; a reader may never call it, and None calls
+        nothing. Readers yield Docs with an id in ``doc.user_data["document"]`` and raise ValueError
+        for a file they cannot read.
         """
         raise NotImplementedError
 
@@ -84,15 +90,20 @@ class ConcatCorpus(FileReader):
         if not self.corpora:
             raise ValueError("corpora must name at least one corpus, got none")
 
-    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+    def read(
+        self,
+        nlp: Language,
+        item_filter: ItemFilter | None = None,
+        on_batch_end: Callable[[], None] | None = None,
+    ) -> Iterator[Doc]:
         """Iterate over the documents of all corpora, with ids ``<corpus>/<document>``.
 
         Corpora come in the order of the mapping. The id of each Doc is changed in place; a missing
-        one counts as "". ``item_filter`` is passed to every corpus; it numbers documents across all
-        of them.
+        one counts as "". ``item_filter`` and ``on_batch_end`` are passed to every corpus; the
+        filter numbers documents across all of them.
         """
         for name, reader in self.corpora.items():
-            for doc in read_corpus(reader, nlp, item_filter):
+            for doc in read_corpus(reader, nlp, item_filter, on_batch_end):
                 doc.user_data["document"] = f"{name}/{doc.user_data.get('document', '')}"
                 yield doc
 
@@ -101,13 +112,16 @@ def read_corpus(
     reader: Callable[[Language], Iterator[Doc]],
     nlp: Language,
     item_filter: ItemFilter | None = None,
+    on_batch_end: Callable[[], None] | None = None,
 ) -> Iterator[Doc]:
     """Iterate over the documents of any reader, analysed by ``nlp``.
 
-    ``item_filter`` is passed to a ``FileReader``; any other callable (a plugin's) ignores it and
-    gives all documents.
+    ``item_filter`` and ``on_batch_end`` are passed to a ``FileReader`` (see ``FileReader.read``);
+    any other callable (a plugin's) knows neither, and gives all documents.
     """
-    return reader.read(nlp, item_filter) if isinstance(reader, FileReader) else reader(nlp)
+    if isinstance(reader, FileReader):
+        return reader.read(nlp, item_filter, on_batch_end)
+    return reader(nlp)
 
 
 @dataclass(frozen=True)
@@ -349,6 +363,7 @@ def build_docs(
     cut: bool,
     skip_bad: bool,
     item_filter: ItemFilter | None = None,
+    on_batch_end: Callable[[], None] | None = None,
 ) -> Iterator[Doc]:
     """Iterate over the Docs of a file, with spans and gold relations, analysed by ``nlp``.
 
@@ -374,6 +389,9 @@ def build_docs(
         Read only part of the file; Docs then keep only the sentence starts of the file and of
         ``nlp``, and documents that cannot be parsed are reported to the filter (see
         ``ItemFilter``). None reads all.
+    on_batch_end
+        Called before the last Doc of each batch is yielded: no other Doc is held then, so the
+        caller may free the strings of all of them (``VocabZone``). None calls nothing.
 
     Raises
     ------
@@ -391,8 +409,8 @@ def build_docs(
     for batch in _batches(parsed):
         docs = _analyse_batch(batch, nlp, cut, skip_bad)
         for number, doc in enumerate(docs, 1):
-            if number == len(docs):
-                mark_batch_done()
+            if on_batch_end is not None and number == len(docs):
+                on_batch_end()
             has_sentences = doc.has_annotation("SENT_START", require_complete=True)
             yield doc if has_sentences or item_filter is not None else split_sentences(doc)
 
@@ -664,9 +682,9 @@ def get_mentions(doc: Doc) -> list[Mention]:
         pieces = (
             tuple((a, b) for a, b in ranges) if ranges else _token_ranges(doc, span_tokens(span))
         )
-        known = identifiers.get(name, []) if span.id_ else []
+        file_ids = identifiers.get(name, []) if span.id_ else []
         # A changed kb_id_ replaces the identifiers of the file.
-        ids = tuple(known) if span.kb_id_ in known else tuple(filter(None, [span.kb_id_]))
+        ids = tuple(file_ids) if span.kb_id_ in file_ids else tuple(filter(None, [span.kb_id_]))
         mentions.append(Mention(name, span.label_, pieces, ids))
     return mentions
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain, count, pairwise
 from typing import Any
@@ -61,18 +61,24 @@ class BioCXML(AnnotatedFile):
     ``doc.user_data["events"]``.
     """
 
-    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+    def read(
+        self,
+        nlp: Language,
+        item_filter: ItemFilter | None = None,
+        on_batch_end: Callable[[], None] | None = None,
+    ) -> Iterator[Doc]:
         """Iterate over the documents in file order, analysed by ``nlp``.
 
         ``item_filter`` selects documents by number and takes the errors of malformed ones; None
-        reads all. Raises ValueError if the file cannot be read and, without a filter, if it has no
-        document or (unless ``skip_bad``) a malformed one.
+        reads all. ``on_batch_end`` is as in ``FileReader.read``. Raises ValueError if the file
+        cannot be read and, without a filter, if it has no document or (unless ``skip_bad``) a
+        malformed one.
         """
         nodes = (
             _element_to_node(element)
             for element in iter_elements(self.path, "document", self.limit)
         )
-        return _build_bioc_docs(self, nodes, nlp, item_filter)
+        return _build_bioc_docs(self, nodes, nlp, item_filter, on_batch_end)
 
 
 @dataclass(frozen=True)
@@ -83,15 +89,20 @@ class BioCJSON(AnnotatedFile):
     per line. Documents are read one by one, so a collection of any size needs little memory.
     """
 
-    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+    def read(
+        self,
+        nlp: Language,
+        item_filter: ItemFilter | None = None,
+        on_batch_end: Callable[[], None] | None = None,
+    ) -> Iterator[Doc]:
         """Iterate over the documents in file order, analysed by ``nlp``.
 
         ``item_filter`` selects documents by number and takes the errors of malformed ones; None
-        reads all. Raises ValueError if the file cannot be read and, without a filter, if it has no
-        document or (unless ``skip_bad``) a malformed one. A value without passages, or a line that
-        is not JSON, is always an error.
+        reads all. ``on_batch_end`` is as in ``FileReader.read``. Raises ValueError if the file
+        cannot be read and, without a filter, if it has no document or (unless ``skip_bad``) a
+        malformed one. A value without passages, or a line that is not JSON, is always an error.
         """
-        return _build_bioc_docs(self, self._trees(), nlp, item_filter)
+        return _build_bioc_docs(self, self._trees(), nlp, item_filter, on_batch_end)
 
     def _trees(self) -> Iterator[Node]:
         """Iterate over the documents of the file, which is one JSON value or one per line.
@@ -146,7 +157,11 @@ def _iter_documents(value: object, location: str) -> Iterator[Node]:
 
 
 def _build_bioc_docs(
-    reader: AnnotatedFile, trees: Iterable[Node], nlp: Language, item_filter: ItemFilter | None
+    reader: AnnotatedFile,
+    trees: Iterable[Node],
+    nlp: Language,
+    item_filter: ItemFilter | None,
+    on_batch_end: Callable[[], None] | None,
 ) -> Iterator[Doc]:
     """Iterate over the Docs of BioC nodes, built with the settings of ``reader``.
 
@@ -168,6 +183,7 @@ def _build_bioc_docs(
         cut=reader.cut,
         skip_bad=reader.skip_bad,
         item_filter=item_filter,
+        on_batch_end=on_batch_end,
     )
 
 
@@ -644,12 +660,18 @@ class PubTator(AnnotatedFile):
     ``doc.user_data["concept_relations"]`` as ``[type, concept, concept, …]``.
     """
 
-    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+    def read(
+        self,
+        nlp: Language,
+        item_filter: ItemFilter | None = None,
+        on_batch_end: Callable[[], None] | None = None,
+    ) -> Iterator[Doc]:
         """Iterate over the documents in file order, analysed by ``nlp``.
 
         ``item_filter`` selects documents by number and takes the errors of malformed ones; None
-        reads all. Raises ValueError if the file cannot be read and, without a filter, if it has no
-        document or (unless ``skip_bad``) a malformed one.
+        reads all. ``on_batch_end`` is as in ``FileReader.read``. Raises ValueError if the file
+        cannot be read and, without a filter, if it has no document or (unless ``skip_bad``) a
+        malformed one.
         """
         blocks = _iter_blocks(self.path, self.limit)
         return build_docs(
@@ -660,6 +682,7 @@ class PubTator(AnnotatedFile):
             cut=self.cut,
             skip_bad=self.skip_bad,
             item_filter=item_filter,
+            on_batch_end=on_batch_end,
         )
 
     def _record(self, block: Block) -> Record:

@@ -7,7 +7,7 @@ import gc
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
@@ -68,12 +68,18 @@ class PlainText(FileReader):
     limit: int = MAX_ITEM_BYTES
     encoding: str = DEFAULT_ENCODING
 
-    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+    def read(
+        self,
+        nlp: Language,
+        item_filter: ItemFilter | None = None,
+        on_batch_end: Callable[[], None] | None = None,
+    ) -> Iterator[Doc]:
         """Iterate over the documents sorted by file name, analysed by ``nlp``.
 
         ``item_filter`` selects documents by number and takes the errors of malformed ones; None
-        reads all. Raises ValueError if the file cannot be read and, without a filter, if it has no
-        document or (unless ``skip_bad``) a malformed one.
+        reads all. ``on_batch_end`` is as in ``FileReader.read``. Raises ValueError if the file
+        cannot be read and, without a filter, if it has no document or (unless ``skip_bad``) a
+        malformed one.
         """
         files = list_files(self.path, ".txt")
         return build_docs(
@@ -84,6 +90,7 @@ class PlainText(FileReader):
             cut=False,
             skip_bad=self.skip_bad,
             item_filter=item_filter,
+            on_batch_end=on_batch_end,
         )
 
     def _record(self, path: Path) -> Record:
@@ -157,12 +164,18 @@ class JsonLines(FileReader):
     skip_bad: bool = False
     limit: int = MAX_ITEM_BYTES
 
-    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+    def read(
+        self,
+        nlp: Language,
+        item_filter: ItemFilter | None = None,
+        on_batch_end: Callable[[], None] | None = None,
+    ) -> Iterator[Doc]:
         """Iterate over the documents in file order, analysed by ``nlp``.
 
         ``item_filter`` selects documents by number and takes the errors of malformed ones; None
-        reads all. Raises ValueError if the file cannot be read and, without a filter, if it has no
-        document or (unless ``skip_bad``) a malformed one.
+        reads all. ``on_batch_end`` is as in ``FileReader.read``. Raises ValueError if the file
+        cannot be read and, without a filter, if it has no document or (unless ``skip_bad``) a
+        malformed one.
         """
         rows = ((n, line) for n, line in iter_lines(self.path, self.limit) if line.strip())
         return build_docs(
@@ -173,6 +186,7 @@ class JsonLines(FileReader):
             cut=self.cut,
             skip_bad=self.skip_bad,
             item_filter=item_filter,
+            on_batch_end=on_batch_end,
         )
 
     def _record(self, row: tuple[int, str]) -> Record:
@@ -370,12 +384,18 @@ class Columns(FileReader):
         """Convert ``text`` to a tuple."""
         object.__setattr__(self, "text", tuple(self.text))
 
-    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+    def read(
+        self,
+        nlp: Language,
+        item_filter: ItemFilter | None = None,
+        on_batch_end: Callable[[], None] | None = None,
+    ) -> Iterator[Doc]:
         """Iterate over the documents in file order, analysed by ``nlp``.
 
         ``item_filter`` selects documents by number and takes the errors of malformed ones; None
-        reads all. Raises ValueError if the file cannot be read and, without a filter, if it has no
-        document or (unless ``skip_bad``) a malformed one.
+        reads all. ``on_batch_end`` is as in ``FileReader.read``. Raises ValueError if the file
+        cannot be read and, without a filter, if it has no document or (unless ``skip_bad``) a
+        malformed one.
         """
         rows = self._rows()
         return build_docs(
@@ -386,6 +406,7 @@ class Columns(FileReader):
             cut=False,
             skip_bad=self.skip_bad,
             item_filter=item_filter,
+            on_batch_end=on_batch_end,
         )
 
     def _rows(self) -> Iterator[tuple[int, list[str], _Header]]:
@@ -620,13 +641,19 @@ class DocBinFile(FileReader):
     path: str
     limit: int = MAX_UNPACKED_BYTES
 
-    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+    def read(
+        self,
+        nlp: Language,
+        item_filter: ItemFilter | None = None,
+        on_batch_end: Callable[[], None] | None = None,
+    ) -> Iterator[Doc]:
         """Iterate over the Docs in file order.
 
         ``nlp`` runs only on Docs without sentence starts; if it sets none either, they are split at
         punctuation, also with ``item_filter``, which selects Docs by number (None: all). A Doc
         without an id gets ``<file>-<number>``, where the number is its position in the file, from
-        1. Raises ValueError if the file is missing, damaged, too large or, without a filter, empty.
+        1. ``on_batch_end`` is never called. Raises ValueError if the file is missing, damaged, too
+        large or, without a filter, empty.
         """
         sentencizer = Sentencizer()
         stem = Path(self.path).name.split(".")[0]
@@ -785,13 +812,18 @@ class ConllU(FileReader):
     skip_bad: bool = False
     limit: int = MAX_ITEM_BYTES
 
-    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+    def read(
+        self,
+        nlp: Language,
+        item_filter: ItemFilter | None = None,
+        on_batch_end: Callable[[], None] | None = None,
+    ) -> Iterator[Doc]:
         """Iterate over the documents in file order, with the analysis of the file.
 
         ``nlp`` gives the vocabulary only; its components do not run. ``item_filter`` selects
-        documents by number and takes the errors of malformed ones; None reads all. Raises
-        ValueError if the file cannot be read and, without a filter, if it has no document or
-        (unless ``skip_bad``) a malformed one.
+        documents by number and takes the errors of malformed ones; None reads all. ``on_batch_end``
+        is never called. Raises ValueError if the file cannot be read and, without a filter, if it
+        has no document or (unless ``skip_bad``) a malformed one.
         """
         name = Path(self.path).name.split(".")[0]
         documents = _documents(_blocks(self.path, self.limit), name, self.path, self.limit)

@@ -7,7 +7,7 @@ of its own that begins a sentence.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
@@ -115,14 +115,20 @@ class PubMedXML(FileReader):
     skip_bad: bool = False
     limit: int = MAX_ITEM_BYTES
 
-    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+    def read(
+        self,
+        nlp: Language,
+        item_filter: ItemFilter | None = None,
+        on_batch_end: Callable[[], None] | None = None,
+    ) -> Iterator[Doc]:
         """Iterate over the documents in file order, analysed by ``nlp``.
 
         ``item_filter`` selects documents by number and takes the errors of malformed ones; None
         reads all. With it each deleted article gives an empty Doc with its PMID as id and
         ``user_data["deleted"]``, because a caller that reads many files in parts needs them to drop
-        articles of earlier files. Raises ValueError if the file cannot be read and, without a
-        filter, if it has no document or (unless ``skip_bad``) a malformed one.
+        articles of earlier files. ``on_batch_end`` is as in ``FileReader.read``. Raises ValueError
+        if the file cannot be read and, without a filter, if it has no document or (unless
+        ``skip_bad``) a malformed one.
         """
         return build_docs(
             self._articles(with_deletions=item_filter is not None),
@@ -132,6 +138,7 @@ class PubMedXML(FileReader):
             cut=False,
             skip_bad=self.skip_bad,
             item_filter=item_filter,
+            on_batch_end=on_batch_end,
         )
 
     def _articles(self, *, with_deletions: bool = False) -> Iterator[tuple[Element, str]]:
@@ -250,13 +257,18 @@ class Medline(FileReader):
     skip_bad: bool = False
     limit: int = MAX_ITEM_BYTES
 
-    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+    def read(
+        self,
+        nlp: Language,
+        item_filter: ItemFilter | None = None,
+        on_batch_end: Callable[[], None] | None = None,
+    ) -> Iterator[Doc]:
         """Iterate over the documents in file order, analysed by ``nlp``.
 
         ``item_filter`` selects documents by number and takes the errors of malformed ones; None
-        reads all. Raises ValueError if the file cannot be read and, without a filter, if it has no
-        document or (unless ``skip_bad``) one without a PMID. A line without a tag is always an
-        error.
+        reads all. ``on_batch_end`` is as in ``FileReader.read``. Raises ValueError if the file
+        cannot be read and, without a filter, if it has no document or (unless ``skip_bad``) one
+        without a PMID. A line without a tag is always an error.
         """
         return build_docs(
             self._blocks(),
@@ -266,6 +278,7 @@ class Medline(FileReader):
             cut=False,
             skip_bad=self.skip_bad,
             item_filter=item_filter,
+            on_batch_end=on_batch_end,
         )
 
     def _blocks(self) -> Iterator[_MedlineFields]:
@@ -360,12 +373,18 @@ class JATS(FileReader):
     skip_bad: bool = False
     limit: int = MAX_ITEM_BYTES
 
-    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+    def read(
+        self,
+        nlp: Language,
+        item_filter: ItemFilter | None = None,
+        on_batch_end: Callable[[], None] | None = None,
+    ) -> Iterator[Doc]:
         """Iterate over the documents in file order, analysed by ``nlp``.
 
         ``item_filter`` selects documents by number and takes the errors of malformed ones; None
-        reads all. Raises ValueError if the file cannot be read and, without a filter, if it has no
-        document or (unless ``skip_bad``) a malformed one.
+        reads all. ``on_batch_end`` is as in ``FileReader.read``. Raises ValueError if the file
+        cannot be read and, without a filter, if it has no document or (unless ``skip_bad``) a
+        malformed one.
         """
         numbered = enumerate(iter_elements(self.path, "article", self.limit), 1)
         return build_docs(
@@ -376,6 +395,7 @@ class JATS(FileReader):
             cut=False,
             skip_bad=self.skip_bad,
             item_filter=item_filter,
+            on_batch_end=on_batch_end,
         )
 
     def _record(self, item: tuple[int, Element]) -> Record:
@@ -414,15 +434,15 @@ class JATS(FileReader):
 def _get_article_id(meta: Element) -> str:
     """Return the PMC id of an article, else its PMID, DOI or any other id; "" if it has none.
 
-    ``meta`` is its <article-meta>. An id of the type ``pmc`` that is digits only gets the prefix
-    ``PMC``; of several ids of one type the last counts.
+    ``meta`` is its <article-meta>. A PMC id (type ``pmcid`` or ``pmc``) of digits only gets the
+    prefix ``PMC``; of several ids of one type the last counts.
     """
     ids = {c.get("pub-id-type", ""): text_within(c) for c in meta if tag_name(c) == "article-id"}
     id_types = ("pmcid", "pmc", "pmid", "doi", *ids)
-    article_id = next((ids[id_type] for id_type in id_types if ids.get(id_type)), "")
-    return (
-        f"PMC{article_id}" if ids.get("pmc") == article_id and article_id.isdigit() else article_id
-    )
+    id_type = next((id_type for id_type in id_types if ids.get(id_type)), "")
+    article_id = ids.get(id_type, "")
+    lacks_prefix = id_type in ("pmcid", "pmc") and article_id.isdigit()
+    return f"PMC{article_id}" if lacks_prefix else article_id
 
 
 def _get_metadata(article: Element, meta: Element) -> dict[str, Any]:
@@ -509,12 +529,18 @@ class HTML(FileReader):
     skip_bad: bool = False
     limit: int = MAX_ITEM_BYTES
 
-    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+    def read(
+        self,
+        nlp: Language,
+        item_filter: ItemFilter | None = None,
+        on_batch_end: Callable[[], None] | None = None,
+    ) -> Iterator[Doc]:
         """Iterate over the documents sorted by file name, analysed by ``nlp``.
 
         ``item_filter`` selects documents by number and takes the errors of malformed ones; None
-        reads all. Raises ValueError if the file cannot be read and, without a filter, if it has no
-        document or (unless ``skip_bad``) a malformed one.
+        reads all. ``on_batch_end`` is as in ``FileReader.read``. Raises ValueError if the file
+        cannot be read and, without a filter, if it has no document or (unless ``skip_bad``) a
+        malformed one.
         """
         files = list_files(self.path, ".html", ".htm")
         return build_docs(
@@ -525,6 +551,7 @@ class HTML(FileReader):
             cut=False,
             skip_bad=self.skip_bad,
             item_filter=item_filter,
+            on_batch_end=on_batch_end,
         )
 
     def _record(self, path: Path) -> Record:

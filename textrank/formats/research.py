@@ -12,7 +12,7 @@ import csv
 import io
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import unescape
 from itertools import groupby, islice
@@ -90,13 +90,19 @@ class PPIXML(FileReader):
     skip_bad: bool = False
     limit: int = MAX_ITEM_BYTES
 
-    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+    def read(
+        self,
+        nlp: Language,
+        item_filter: ItemFilter | None = None,
+        on_batch_end: Callable[[], None] | None = None,
+    ) -> Iterator[Doc]:
         """Iterate over the documents in file order, analysed by ``nlp``.
 
         Docs with the tokens of the file also carry the analysis of ``nlp`` with its own tokens, if
         it parses (``store_retokenized``). ``item_filter`` selects documents by number and takes the
-        errors of malformed ones; None reads all. Raises ValueError if the file cannot be read and,
-        without a filter, if it has no document or (unless ``skip_bad``) a malformed one.
+        errors of malformed ones; None reads all. ``on_batch_end`` is never called. Raises
+        ValueError if the file cannot be read and, without a filter, if it has no document or
+        (unless ``skip_bad``) a malformed one.
         """
         docs = self._documents(nlp, item_filter)
         while batch := list(islice(docs, BATCH_DOCS)):
@@ -680,11 +686,17 @@ class Letor(FileReader):
     skip_bad: bool = False
     limit: int = MAX_ITEM_BYTES
 
-    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+    def read(
+        self,
+        nlp: Language,
+        item_filter: ItemFilter | None = None,
+        on_batch_end: Callable[[], None] | None = None,
+    ) -> Iterator[Doc]:
         """Iterate over the queries in file order, one Doc each, analysed by ``nlp``.
 
         The text of a Doc is ``query <id>``. ``item_filter`` selects queries by number, None gives
-        all. A malformed line raises ValueError, also with ``skip_bad``.
+        all. A malformed line raises ValueError, also with ``skip_bad``. ``on_batch_end`` is as in
+        ``FileReader.read``.
         """
         queries = groupby(self.iter_judged(), key=lambda j: j.query)
         rows = ((query, [_judged_to_dict(j) for j in judged]) for query, judged in queries)
@@ -696,6 +708,7 @@ class Letor(FileReader):
             cut=False,
             skip_bad=self.skip_bad,
             item_filter=item_filter,
+            on_batch_end=on_batch_end,
         )
 
     def iter_judged(self) -> Iterator[JudgedDocument]:
@@ -846,12 +859,17 @@ class PreferenceTable(FileReader):
     items: str = ""
     limit: int = MAX_ITEM_BYTES
 
-    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+    def read(
+        self,
+        nlp: Language,
+        item_filter: ItemFilter | None = None,
+        on_batch_end: Callable[[], None] | None = None,
+    ) -> Iterator[Doc]:
         """Iterate over the items in order of appearance, one Doc each, analysed by ``nlp``.
 
         The text of an item without text is its id. ``item_filter`` selects items by number, None
-        reads all. Raises ValueError for a malformed preference, an item that is not listed, or an
-        item that is compared with itself.
+        reads all. ``on_batch_end`` is as in ``FileReader.read``. Raises ValueError for a malformed
+        preference, an item that is not listed, or an item that is compared with itself.
         """
         return build_docs(
             self._collect().values(),
@@ -861,6 +879,7 @@ class PreferenceTable(FileReader):
             cut=False,
             skip_bad=False,
             item_filter=item_filter,
+            on_batch_end=on_batch_end,
         )
 
     def _collect(self) -> dict[str, _Item]:
@@ -1140,11 +1159,17 @@ class Reuters(FileReader):
         if self.split not in ("all", "TRAIN", "TEST"):
             raise ValueError(f"split must be all, TRAIN or TEST, got {self.split!r}")
 
-    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+    def read(
+        self,
+        nlp: Language,
+        item_filter: ItemFilter | None = None,
+        on_batch_end: Callable[[], None] | None = None,
+    ) -> Iterator[Doc]:
         """Iterate over the documents in file order, analysed by ``nlp``.
 
-        ``item_filter`` selects articles by number, None reads all. Raises ValueError if the file
-        cannot be read or has no article of the split.
+        ``item_filter`` selects articles by number, None reads all. ``on_batch_end`` is as in
+        ``FileReader.read``. Raises ValueError if the file cannot be read or has no article of the
+        split.
         """
         wanted = (a for a in iter_reuters_articles(self.path, self.limit) if self._wanted(a))
         return build_docs(
@@ -1155,6 +1180,7 @@ class Reuters(FileReader):
             cut=False,
             skip_bad=False,
             item_filter=item_filter,
+            on_batch_end=on_batch_end,
         )
 
     def _wanted(self, article: ReutersArticle) -> bool:
@@ -1266,11 +1292,16 @@ class Senseval(FileReader):
     path: str
     limit: int = MAX_UNPACKED_BYTES
 
-    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+    def read(
+        self,
+        nlp: Language,
+        item_filter: ItemFilter | None = None,
+        on_batch_end: Callable[[], None] | None = None,
+    ) -> Iterator[Doc]:
         """Iterate over all instances, not analysed; ``item_filter`` is ignored.
 
-        Of ``nlp`` only the vocabulary is used. Raises ValueError if there is no instance or one is
-        malformed.
+        Of ``nlp`` only the vocabulary is used. ``on_batch_end`` is never called. Raises ValueError
+        if there is no instance or one is malformed.
         """
         number = 0
         for name, data in self._files():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tarfile
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeAlias
@@ -72,12 +72,18 @@ class Brat(FileReader):
     skip_bad: bool = False
     limit: int = MAX_ITEM_BYTES
 
-    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+    def read(
+        self,
+        nlp: Language,
+        item_filter: ItemFilter | None = None,
+        on_batch_end: Callable[[], None] | None = None,
+    ) -> Iterator[Doc]:
         """Iterate over the documents sorted by file name, analysed by ``nlp``.
 
         ``item_filter`` selects documents by number and takes the errors of malformed ones; None
-        reads all. Raises ValueError if the file cannot be read and, without a filter, if it has no
-        document or (unless ``skip_bad``) a malformed one.
+        reads all. ``on_batch_end`` is as in ``FileReader.read``. Raises ValueError if the file
+        cannot be read and, without a filter, if it has no document or (unless ``skip_bad``) a
+        malformed one.
         """
         return build_docs(
             self._texts(),
@@ -87,6 +93,7 @@ class Brat(FileReader):
             cut=self.cut,
             skip_bad=self.skip_bad,
             item_filter=item_filter,
+            on_batch_end=on_batch_end,
         )
 
     def _texts(self) -> list[Path]:
@@ -442,13 +449,18 @@ class BioNLP(FileReader):
         """Convert ``names`` to a tuple."""
         object.__setattr__(self, "names", tuple(self.names))
 
-    def read(self, nlp: Language, item_filter: ItemFilter | None = None) -> Iterator[Doc]:
+    def read(
+        self,
+        nlp: Language,
+        item_filter: ItemFilter | None = None,
+        on_batch_end: Callable[[], None] | None = None,
+    ) -> Iterator[Doc]:
         """Iterate over the documents sorted by id, analysed by ``nlp``.
 
         All files are read into memory when it is called. ``item_filter`` selects documents by
-        number and takes the errors of malformed ones; None reads all. Raises ValueError if the file
-        cannot be read and, without a filter, if it has no document or (unless ``skip_bad``) a
-        malformed one.
+        number and takes the errors of malformed ones; None reads all. ``on_batch_end`` is as in
+        ``FileReader.read``. Raises ValueError if the file cannot be read and, without a filter, if
+        it has no document or (unless ``skip_bad``) a malformed one.
         """
         documents = self._documents()
         return build_docs(
@@ -459,6 +471,7 @@ class BioNLP(FileReader):
             cut=self.cut,
             skip_bad=self.skip_bad,
             item_filter=item_filter,
+            on_batch_end=on_batch_end,
         )
 
     def _documents(self) -> dict[str, dict[str, str]]:

@@ -365,10 +365,10 @@ def download_pubmed(
         for part in parts:
             address = f"{url.rstrip('/')}/{PUBMED_FOLDERS[part]}"
             page = request_bytes(f"{address}/", opener=opener, sleep=sleep).decode("latin-1")
-            found = sorted(set(_FILE_NAME.findall(page)))
-            if not found:
+            file_names = sorted(set(_FILE_NAME.findall(page)))
+            if not file_names:
                 raise ValueError(f"{address}/: lists no file of PubMed. Check the address.")
-            names += [(address, name) for name in found[:limit]]
+            names += [(address, name) for name in file_names[:limit]]
         downloaded, present, size = 0, 0, 0
         for address, name in track(names, "files", len(names)):
             target = folder / name

@@ -413,7 +413,7 @@ class IndexedViews:
     def _exponents(self, X: Sequence[Any], *, merge: bool) -> list[Exponents]:
         """Return the exponents of X for each Gaussian view, in order.
 
-        If ``merge``, equal columns of their factors are merged, which is worth it for similar rows.
+        If ``merge``, equal columns of their factors are merged, which is faster for similar rows.
         """
         exponents_by_view: list[Exponents] = []
         previous = None

@@ -208,8 +208,8 @@ def resolve_components(nlp: Language, requested: Sequence[str]) -> list[str]:
     """Return the requested components and, after them, all components that these depend on.
 
     Dependencies of dependencies are included; a dependency that the pipeline does not have is left
-    out. The sentence splitter is always included if the pipeline has one. The order is not that of
-    the pipeline.
+    out. The sentence splitter is always included if the pipeline has one. Each component is
+    returned once, even if it is requested twice. The order is not that of the pipeline.
 
     Raises
     ------
@@ -222,9 +222,11 @@ def resolve_components(nlp: Language, requested: Sequence[str]) -> list[str]:
             f"no component {unknown[0]!r} in this pipeline; available: "
             f"{', '.join(nlp.component_names)}"
         )
-    components = [*requested, *(name for name in _ALWAYS_ENABLED if name in nlp.component_names)]
+    always = (name for name in _ALWAYS_ENABLED if name in nlp.component_names)
+    components = list(dict.fromkeys([*requested, *always]))
     for component in components:  # the loop also visits what it appends
-        dependencies = [*_DEPENDENCIES.get(component, ()), *_find_upstream_networks(nlp, component)]
+        upstream = _find_upstream_networks(nlp, component)
+        dependencies = dict.fromkeys([*_DEPENDENCIES.get(component, ()), *upstream])
         components += [n for n in dependencies if n in nlp.component_names and n not in components]
     return components
 

@@ -956,10 +956,10 @@ class SourceText:
         first, last = bisect_right(self.starts, span.start) - 1, bisect_left(self.starts, span.end)
         start, end = original_offsets(span.doc[self.starts[first] : self.starts[last]])
         if end - start > MAX_SENTENCE_CHARACTERS:
-            start, end = self._crop_around(original_offsets(span), start, end)
+            start, end = self._crop_to_span(original_offsets(span), start, end)
         return self.text[start:end]
 
-    def _crop_around(self, offsets: tuple[int, int], start: int, end: int) -> tuple[int, int]:
+    def _crop_to_span(self, offsets: tuple[int, int], start: int, end: int) -> tuple[int, int]:
         """Return the part of the range ``start:end`` around a span, cut at spaces outside the span.
 
         ``offsets`` are the span's characters (start, end). The part has about

@@ -11,7 +11,7 @@ sentence opener such as "This" where the full stop is missing. Time is linear in
 
 Texts of any length are processed in bounded time and memory: ``tokenize`` bounds the time of
 spaCy's tokenizer on text without blanks; ``pipe_long`` and ``process_in_chunks`` run components
-that need much memory on chunks of a long Doc and join the results; ``vocab_zone`` frees the strings
+that need much memory on chunks of a long Doc and join the results; ``VocabZone`` frees the strings
 that spaCy's vocabulary collects from a stream of texts.
 """
 
@@ -20,8 +20,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from contextvars import ContextVar
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -884,49 +883,32 @@ class VocabZone:
     """Renewable memory zone of a pipeline's vocabulary.
 
     spaCy's vocabulary keeps every string it has seen. ``nlp.memory_zone`` frees them all at once,
-    after which Docs made in the zone must not be used. A reader calls ``mark_batch_done`` when it
-    holds no Doc that it has not yielded, which sets ``is_due``; the consumer, when done with these
-    Docs, calls ``restart``.
+    after which Docs made in the zone must not be used. A reader calls ``mark_due`` (its argument
+    ``on_batch_end``) when it holds no Doc except the one it yields next; the consumer, when done
+    with these Docs, calls ``restart`` if ``is_due``.
+
+    A context manager: entering begins the first zone, and leaving frees its strings.
     """
 
     nlp: Language
     is_due: bool = False
     _zone: ExitStack = field(default_factory=ExitStack)
 
+    def __enter__(self) -> VocabZone:
+        """Begin a zone and return ``self``."""
+        self.restart()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Free the strings of the current zone, whose Docs become invalid; none is begun."""
+        self._zone.close()
+
+    def mark_due(self) -> None:
+        """Set ``is_due``: the consumer may restart the zone once it is done with its Docs."""
+        self.is_due = True
+
     def restart(self) -> None:
         """Free the strings of the current zone and begin a new one; older Docs become invalid."""
         self._zone.close()
         self._zone.enter_context(self.nlp.memory_zone())
         self.is_due = False
-
-    def close(self) -> None:
-        """Free the strings of the current zone, whose Docs become invalid; no new zone is begun."""
-        self._zone.close()
-
-
-_current_zone: ContextVar[VocabZone | None] = ContextVar("textrank_forgetting", default=None)
-
-
-@contextmanager
-def vocab_zone(nlp: Language) -> Iterator[VocabZone]:
-    """Run the block in a ``VocabZone``, which ``mark_batch_done`` then reaches from any reader.
-
-    Docs made in the block must not be used after it.
-    """
-    zone = VocabZone(nlp)
-    token = _current_zone.set(zone)
-    try:
-        zone.restart()
-        yield zone
-    finally:
-        _current_zone.reset(token)
-        zone.close()
-
-
-def mark_batch_done() -> None:
-    """Mark the current zone, if any, as due for a restart.
-
-    Called by a reader that holds no Doc that it has not yielded.
-    """
-    if (zone := _current_zone.get()) is not None:
-        zone.is_due = True

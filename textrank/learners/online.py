@@ -397,15 +397,15 @@ class UpdatableRLS:
         parts = heldout_one_alpha(G, Y, G @ Y, groups)
         return scatter_scores(parts, np.empty((1, len(Y), 1)))[0, :, 0]
 
-    def add(self, cross: Matrix, own: Matrix, y: Vector, documents: Indices) -> UpdatableRLS:
+    def add(self, cross: Matrix, gram: Matrix, y: Vector, documents: Indices) -> UpdatableRLS:
         """Return the model with ``m`` more candidates, after the present ``n``.
 
-        ``cross`` (m, n) are kernel values with the present ones, ``own`` (m, m) among themselves,
+        ``cross`` (m, n) are kernel values with the present ones, ``gram`` (m, m) among themselves,
         ``y`` (m,) labels and ``documents`` (m,) their documents, old or new. Raises ValueError for
         other shapes and if the joint Gram matrix is not positive semi-definite.
         """
-        own = check_gram(own)
-        m, n = len(own), len(self.y)
+        gram = check_gram(gram)
+        m, n = len(gram), len(self.y)
         cross = np.asarray(cross, dtype=np.float64)
         if cross.shape != (m, n):
             raise ValueError(
@@ -414,14 +414,14 @@ class UpdatableRLS:
         labels = check_targets(y, m)[:, 0]
         rows_by_group(documents, m, name="documents")
         X = cross @ self.G  # (m, n)
-        S = _complement_inverse(own, X @ cross.T, self.alpha)
+        S = _complement_inverse(gram, X @ cross.T, self.alpha)
         G = np.empty((n + m, n + m))
         G[:n, :n] = self.G + X.T @ S @ X
         G[n:, :n] = -S @ X
         G[:n, n:] = G[n:, :n].T
         G[n:, n:] = S
         both = np.concatenate([self.documents, np.asarray(documents)])
-        K = np.block([[self.K, cross.T], [cross, own]])
+        K = np.block([[self.K, cross.T], [cross, gram]])
         return UpdatableRLS(K, G, np.concatenate([self.y, labels]), both, self.alpha)
 
     def forget(self, documents: Any) -> UpdatableRLS:
@@ -516,10 +516,10 @@ class UpdatableRankRLS:
             scores[rows] = self.K[rows] @ root(rest)
         return scores
 
-    def add(self, cross: Matrix, own: Matrix, y: Vector, queries: Indices) -> UpdatableRankRLS:
+    def add(self, cross: Matrix, gram: Matrix, y: Vector, queries: Indices) -> UpdatableRankRLS:
         """Return the model with ``m`` more candidates of new queries, after the present ``n``.
 
-        ``cross`` (m, n) are kernel values with the present ones, ``own`` (m, m) among themselves,
+        ``cross`` (m, n) are kernel values with the present ones, ``gram`` (m, m) among themselves,
         ``y`` (m,) labels and ``queries`` (m,) their queries. Raises ValueError for other shapes and
         for a query that the model has: forget it first, and add it as a whole.
         """
@@ -528,19 +528,19 @@ class UpdatableRankRLS:
             raise ValueError(
                 f"query {present[0].item()!r} is in the model. Forget it, and add it as a whole."
             )
-        own = check_gram(own)
+        gram = check_gram(gram)
         cross = np.asarray(cross, dtype=np.float64)
-        labels = check_targets(y, len(own))[:, 0]
-        if cross.shape != (len(own), len(self.y)):
+        labels = check_targets(y, len(gram))[:, 0]
+        if cross.shape != (len(gram), len(self.y)):
             raise ValueError(
-                f"{len(own)} new candidates and {len(self.y)} old ones, but kernel values "
+                f"{len(gram)} new candidates and {len(self.y)} old ones, but kernel values "
                 f"{cross.shape}"
             )
         new, old = _root(queries, self.normalised), _root(self.queries, self.normalised)
         rooted = self.rooted.add(
-            new(old(cross.T).T), _symmetric(new(new(own).T)), new(labels), np.asarray(queries)
+            new(old(cross.T).T), _symmetric(new(new(gram).T)), new(labels), np.asarray(queries)
         )
-        K = np.block([[self.K, cross.T], [cross, own]])
+        K = np.block([[self.K, cross.T], [cross, gram]])
         return replace(self, K=K, y=np.concatenate([self.y, labels]), rooted=rooted)
 
     def forget(self, queries: Any) -> UpdatableRankRLS:

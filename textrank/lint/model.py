@@ -479,8 +479,8 @@ class ContextNetwork:
         """Return the arrays by name; layers are rounded to float16."""
         layers = {f"network/layer{k}": v.astype(np.float16) for k, v in enumerate(self.layers)}
         biases = {f"network/bias{k}": v.astype(np.float32) for k, v in enumerate(self.biases)}
-        known = {"network/hashes": self.hashes, "network/vectors": self.vectors}
-        return {**known, "network/steps": self.steps, **layers, **biases}
+        embeddings = {"network/hashes": self.hashes, "network/vectors": self.vectors}
+        return {**embeddings, "network/steps": self.steps, **layers, **biases}
 
     @cached_property
     def rows(self) -> dict[int, int]:

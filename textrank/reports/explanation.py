@@ -164,9 +164,10 @@ def describe_feature(name: Sequence[str], word_of_stem: Mapping[str, str] | None
 
     Stems are replaced by words of the text (``word_of_stem``); a feature with a word that the text
     does not have is ``ABSENT_WORDS``. With None stems stay. Features of grammar (views
-    "dependencies" and "roles", "path" without "word", tags of "local_context") share the
-    description of their view, and counts that of ``DESCRIPTION_OF_COUNT``. Features without a view
-    of ``GROUP_OF_VIEW`` are their words, joined by blanks, or the title of their group in
+    "dependencies", "events" and "roles", "path" without "word") share the description of their
+    view, tags of "local_context" are ``GRAMMAR_NEARBY``, and counts those of
+    ``DESCRIPTION_OF_COUNT``. Names of parses (``PARSE_NAMES``) are left out. Features without a
+    view of ``GROUP_OF_VIEW`` are their words, joined by blanks, or the title of their group in
     ``GROUP_OF_ENTRY``.
 
     >>> describe_feature(("triggers", "trigger", "middle", "bind"), {"bind": "binds"})
@@ -368,8 +369,8 @@ class ExplainedDecision:
     def groups(self) -> list[ContributionGroup]:
         """Contributions by kind, see ``group_contributions``.
 
-        Groups that add less than ``MIN_SHOWN_ADDS``, up or down, are left out; all together sum to
-        the score.
+        Largest magnitude first, the average candidate last. Groups that add less than
+        ``MIN_SHOWN_ADDS``, up or down, are left out; all together sum to the score.
         """
         groups = group_contributions(self.parts, self.decision.text)
         return [group for group in groups if abs(group.adds) >= MIN_SHOWN_ADDS]
@@ -491,8 +492,10 @@ class ExplainedDecision:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values: keys of decision and row, "summary", "reasons" and "parts".
 
-        "parts" are the contributions by feature, "reasons" their groups. ``DECISION_KEYS`` of the
-        row are left out; any other key of the row replaces that of the decision.
+        "parts" has ``feature`` (a list of words) and ``adds`` of each contribution, "reasons" of
+        each of ``groups`` ``reason``, ``adds`` and ``because``, a list of ``words`` and ``adds``.
+        ``DECISION_KEYS`` of the row are left out; any other key of the row replaces that of the
+        decision.
         """
         stated = {key: value for key, value in self.row.items() if key not in DECISION_KEYS}
         reasons = [
@@ -511,9 +514,10 @@ class ExplainedDecision:
 def explain_errors(model: Model, docs: Iterable[Doc], report: Report) -> list[ExplainedDecision]:
     """Return the worst errors of a model's report with their contributions, in its order.
 
-    The order and the number are those of ``select_worst_errors``; empty without errors. ``docs``
-    must be those of the evaluation, in its order: decisions are matched to candidates by position.
-    The report must be one of ``evaluate``: folds of a cross-validation have another order.
+    The order and the number (at most 50 of each kind) are those of ``select_worst_errors``; empty
+    without errors. ``row`` of the results is {}. ``docs`` must be those of the evaluation, in its
+    order: decisions are matched to candidates by position. The report must be one of ``evaluate``:
+    folds of a cross-validation have another order.
     """
     candidates = [c for doc in docs for c in model.pipeline.task.candidates(doc)]
     positions = {id(decision): i for i, decision in enumerate(report.decisions)}

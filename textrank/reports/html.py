@@ -65,7 +65,7 @@ CROSS_CORPUS_CAPTIONS = {
 
 
 def render_report(
-    report: Report, *, errors: int = 50, extra: Sequence[Figure] = (), why: str = ""
+    report: Report, *, errors: int = 50, extra: Sequence[Figure] = (), explanations_url: str = ""
 ) -> str:
     """Return a report as an HTML page: metrics, figures, errors, folds and settings.
 
@@ -80,7 +80,7 @@ def render_report(
         out, for a page that may be passed on although the corpus may not.
     extra
         Figures to show before those of the report.
-    why
+    explanations_url
         Relative address of a page that explains the errors; "" for no link.
     """
     figures = [*extra, *draw_figures(report)]
@@ -93,7 +93,7 @@ def render_report(
         errors=select_worst_errors(report, errors) if errors else [],
         fold_columns=list(dict.fromkeys(k for fold in report.folds for k in fold.to_dict())),
         settings=list(flatten_settings(report.settings)),
-        why=why,
+        why=explanations_url,
     )
 
 
@@ -103,20 +103,22 @@ def write_report_page(
     *,
     errors: int = 50,
     extra: Sequence[Figure] = (),
-    why: str = "",
+    explanations_url: str = "",
 ) -> None:
     """Write ``render_report``, with the same arguments, to a file atomically.
 
     An existing file is replaced; the folder must exist.
     """
-    write_text(render_report(report, errors=errors, extra=extra, why=why), path)
+    write_text(
+        render_report(report, errors=errors, extra=extra, explanations_url=explanations_url), path
+    )
 
 
 def render_cross_corpus(cross: CrossCorpus) -> str:
     """Return cross-corpus results as an HTML page: AUC, and F under four thresholds.
 
     Only metrics of CROSS_CORPUS_CAPTIONS that the first report has are shown, a heat map each.
-    Needs at least one report.
+    Needs at least one report, and matplotlib for the heat maps.
     """
     first = next(iter(cross.reports.values()))
     names = [name for name in CROSS_CORPUS_CAPTIONS if name in first.measures]
@@ -368,9 +370,9 @@ def select_worst_errors(report: Report, limit: int = 50) -> list[Error]:
 def mark_sentence(decision: Decision, words: Sequence[CharacterRange] = ()) -> list[Piece]:
     """Split the sentence of a decision into pieces with CSS classes.
 
-    Classes: e1 and e2 for the judged mentions, path for words on the dependency path, word for the
-    given ``words``, which are character ranges. The pieces join to the whole text; the classes of a
-    piece are separated by blanks, "" for none.
+    Classes: e1, e2 and so on for the judged mentions, path for words on the dependency path, word
+    for the given ``words``, which are character ranges. The pieces join to the whole text; the
+    classes of a piece are separated by blanks, in this order, "" for none.
     """
     marks = [(start, end, f"e{i + 1}") for i, (start, end) in enumerate(decision.spans)]
     for arc in decision.path:
@@ -863,7 +865,8 @@ def _plot_forecasts(
 def plot_transfer(transfer: Transfer, metric: str) -> Figure | None:
     """Plot the change of a metric by each foreign corpus and by all chosen, with intervals.
 
-    ``metric`` is "auc" or "f". Changes that are undefined are left out; None if all are.
+    ``metric`` is "auc" or "f"; changes are in percentage points. Corpora are rows from top to
+    bottom, in order, then all chosen. Changes that are undefined are left out; None if all are.
     """
     effects = {name: corpus.alone for name, corpus in transfer.corpora.items()}
     effects["all chosen"] = transfer.combined
@@ -967,7 +970,7 @@ def _set_unit_axes(axes: Axes, x: str, y: str) -> None:
 def _style(name: str) -> dict[str, Any]:
     """Return matplotlib settings of all plots, with placeholder colours.
 
-    ``name`` makes the ids in the SVG reproducible.
+    ``name`` makes the ids in the SVG reproducible. Text stays text and is never read as a formula.
     """
     return {
         "svg.fonttype": "none",  # text stays text: searchable, and in the font of the page

@@ -370,7 +370,10 @@ def raw_text_table(result: RawText) -> RenderableType:
 
 
 def _describe_calibration(values: Mapping[str, float]) -> str:
-    """Return ``RawText.calibration``, which must not be empty, as a sentence."""
+    """Return ``RawText.calibration``, which must not be empty, as a sentence, in percent.
+
+    It has the calibration error, that of chance, mean probability and share of true pairs.
+    """
     error, chance = values["calibration_error"], values["calibration_error_of_chance"]
     mean, share = values["mean_probability"], values["positive_share"]
     return (
@@ -423,8 +426,10 @@ def _wide_table(title: str, heads: tuple[str, ...]) -> Table:
 def audit_table(audit: CorpusAudit, top: int = 20) -> RenderableType:
     """Return the estimated share of wrong labels and the ``top`` most doubtful labels.
 
-    Below them are the documents and the kinds of labels with the largest share of labels that are
-    more probably wrong than right, at most five each. Judged names are in square brackets.
+    A label has its rank, gold label, probability of being wrong, held-out score, document and text,
+    with judged names in square brackets. Below are the documents and the kinds of labels with the
+    largest share, above 0, of labels that are more probably wrong than right, at most five each.
+    A ranking has no estimated share.
     """
     counts = audit.counts
     parts: list[RenderableType] = [
@@ -541,7 +546,10 @@ def _describe_label(doubt: Doubt, *, is_ranking: bool) -> str:
 
 
 def _format_share(share: LabelShare) -> str:
-    """Return a share in percent with its number of labels and, if there is one, its interval."""
+    """Return a share as "12.5 % (10.0 to 15.0) of 80", with interval and number of labels.
+
+    Without an interval the part in parentheses is left out.
+    """
     interval = share.interval
     if interval is None:
         return f"{format_percent(share.share)} % of {share.candidates}"
@@ -556,7 +564,8 @@ def league_table(league: League) -> RenderableType:
     """Return a row per unit and system: counts, precision, recall, F1 and its interval.
 
     The best F1 of a unit is bold, also if several systems have it. Documents that a system did not
-    answer are noted above. Below are the tests between systems, if there are several.
+    answer are noted above. Below are the tests between systems, if there are several: difference of
+    F1 in percentage points, p and p after Holm.
     """
     table = _new_table()
     table.add_column("unit")
@@ -664,8 +673,9 @@ def describe_replay(replay: Mapping[str, Any]) -> list[str]:
 def transfer_table(transfer: Transfer, top: int = 5) -> RenderableType:
     """Return the effects of other corpora on a target, for the terminal.
 
-    A row per corpus has its effect alone and its weight together with others; the last row has that
-    of all chosen corpora. ``top`` is the number of harmful documents to list, 0 for none.
+    The title has AUC and F of the target alone. A row per corpus has its effect alone and its
+    weight together with others; the last row has the effect of all chosen corpora. Lines below say
+    which documents were left out and list the ``top`` most harmful ones, 0 for none.
     """
     base = ", ".join(
         f"{name} {100 * value:.1f}"
@@ -701,7 +711,11 @@ def transfer_table(transfer: Transfer, top: int = 5) -> RenderableType:
 
 
 def describe_left_out(transfer: Transfer) -> list[str]:
-    """Return a line for each foreign corpus of which documents were left out, with the reasons."""
+    """Return a line for each foreign corpus of which documents were left out, with the reasons.
+
+    A line has the name and the number left out for each reason that applies: to stay below the
+    largest number of candidates, or because they share text with the target.
+    """
     lines = []
     for name, corpus in transfer.corpora.items():
         reasons = (

@@ -8,11 +8,11 @@ each target out of the numbers (``_Words``). ``stem`` and ``apply_form`` normali
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from itertools import groupby
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 import snowballstemmer
@@ -103,7 +103,7 @@ class WordNumberer:
             if self.form == "lemma":
                 parts += [self._lemmas(doc) for doc in group]
             else:
-                keys = np.concatenate([token_table(doc)["ORTH"] for doc in group])
+                keys = np.concatenate([doc.to_array("ORTH") for doc in group])
                 parts.append(self._numbers(keys, group[0].vocab.strings))
         return np.concatenate(parts)
 
@@ -115,7 +115,8 @@ class WordNumberer:
         """
         if self.form == "lemma":
             return self._lemmas(doc)[part]
-        return self._numbers(token_table(doc)["ORTH"][part], doc.vocab.strings)
+        keys = cast(NDArray[np.uint64], doc.to_array("ORTH"))
+        return self._numbers(keys[part], doc.vocab.strings)
 
     def _numbers(self, keys: NDArray[np.uint64], strings: StringStore) -> NDArray[np.int32]:
         """Return the number of each token's word, given the spaCy hashes of the tokens' texts.
@@ -276,13 +277,18 @@ class DocTokens:
     def column(self, attribute: str) -> NDArray[np.uint64]:
         """Return the values of a spaCy attribute of all tokens, such as "ORTH", (tokens,).
 
-        Read anew at each call, except for ``TOKEN_ATTRIBUTES``, which are cached on the Doc.
+        The attributes ``TOKEN_ATTRIBUTES`` are read once, others at each call.
         """
-        is_cached = attribute in TOKEN_ATTRIBUTES
-        columns = [
-            token_table(d)[attribute] if is_cached else d.to_array(attribute) for d in self.docs
-        ]
+        if attribute in TOKEN_ATTRIBUTES:
+            columns = [table[attribute] for table in self._tables]
+        else:
+            columns = [cast(NDArray[np.uint64], doc.to_array(attribute)) for doc in self.docs]
         return np.concatenate([np.empty(0, dtype=np.uint64), *columns])
+
+    @cached_property
+    def _tables(self) -> list[Mapping[str, NDArray[np.uint64]]]:
+        """Attributes ``TOKEN_ATTRIBUTES`` of the tokens of each Doc, see ``token_table``."""
+        return [token_table(doc) for doc in self.docs]
 
     def bounds(self, kind: str) -> tuple[Indices, Indices]:  # (n,), (n,)
         """Return first token and end of the region of each target: "document" or "sentence".
@@ -429,7 +435,7 @@ class WordPositions:
         if len(tokens) == end - start:
             words, positions = words_of_docs.window(start, end, low, high, self.span)
         else:
-            words, positions = words_of_docs.window_around_parts(
+            words, positions = words_of_docs.discontinuous_window(
                 tokens.tolist(), low, high, self.span
             )
         if self.sides != "both":
@@ -539,7 +545,7 @@ class _Words:
         positions = np.concatenate([np.arange(first - left, 0), np.arange(1, last - right + 1)])
         return words, positions.astype(np.int32)
 
-    def window_around_parts(
+    def discontinuous_window(
         self, tokens: Sequence[int], low: int, high: int, span: int
     ) -> ContextWords:
         """Return word numbers and positions around a discontinuous target, in text order.

@@ -22,7 +22,7 @@ from spacy.attrs import LOWER
 from spacy.tokens import Doc, Span
 
 from textrank._ragged import lengths
-from textrank.candidates import Candidate, FactRow, compute_once, sentence_starts, span_tokens
+from textrank.candidates import Candidate, FactRow, sentence_starts, span_tokens
 from textrank.features import FeatureNames, Features, Indices, MultiView, RawCSR, SharedRows
 from textrank.progress import track
 from textrank.protocols import FastRepresentation, Representation, fast_represent
@@ -356,17 +356,8 @@ class SyntacticContext:
             span = target_span(candidate, self.focus)
             text = texts.get(id(span.doc))
             if text is None:
-                text = texts[id(span.doc)] = self._text(span.doc)
+                text = texts[id(span.doc)] = _Text.from_doc(span.doc, self.entities)
             yield dict.fromkeys(text.features(span.start, span.end))
-
-    def _text(self, doc: Doc) -> _Text:
-        """Return the words of a Doc with sentence bounds and names.
-
-        Cached for the Doc while a ``doc_cache`` is active.
-        """
-        return compute_once(
-            doc, ("beside", self.entities), lambda: _Text.from_doc(doc, self.entities)
-        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -80,8 +80,10 @@ Part = tuple[Matrix, Vector, Indices]
 def run_reuters_auc(settings: RunSettings) -> Cells:
     """Compute the AUC of each topic, trained on 500 articles drawn several times.
 
-    One row per topic, one column per method. The rest of the articles is the test set. Draws with
-    fewer than two positive training articles of a topic are left out of its row.
+    One row per topic of the ``TOPIC_COUNT`` most frequent, one column per method; mean and standard
+    deviation over ``DRAW_COUNT`` draws (10 in the full version). The rest of the articles is the
+    test set; an undefined AUC counts as 0. Draws with fewer than two positive training articles of
+    a topic are left out of its row.
     """
     articles = read_modapte_articles(settings.file(REUTERS))
     topics = most_frequent_topics(articles, TOPIC_COUNT)
@@ -128,8 +130,9 @@ def run_jester(settings: RunSettings) -> Cells:
     """Compute the disagreement on unseen jokes of a person, whose kernel uses 300 other people.
 
     One row per method; columns are the ranges of how many jokes those 300 people have rated. Kernel
-    and alpha are chosen on ``VALIDATION_PEOPLE`` and errors measured on 60 other people, 300 in the
-    full version.
+    and alpha are chosen on ``VALIDATION_PEOPLE`` people by their mean error; cells are the mean
+    error, without spread, of 60 other people, 300 in the full version. Half of a person's rated
+    jokes train, the other half is unseen.
     """
     ratings = read_jester(settings.file(JESTER))
     rating_counts = np.isfinite(ratings).sum(axis=1)
@@ -159,6 +162,7 @@ def run_jester(settings: RunSettings) -> Cells:
 def _iter_rankers(X: Any, y: Vector) -> Iterator[tuple[str, Vector]]:
     """Iterate over methods and their word weights, alpha chosen by AUC of held-out articles.
 
+    Methods are "RankRLS" and "RLS", with each article held out, and "RankSVM", by three folds.
     ``X`` is sparse with one row per article, ``y`` has labels 1 and -1; each weight vector has one
     entry per word.
     """
@@ -180,8 +184,9 @@ def _iter_query_rankers(
 ) -> Iterator[tuple[str, tuple[float, ...], Matrix]]:
     """Iterate over methods, their alphas, and their weights at each, shape (alphas, features).
 
-    ``X`` has one row per document, ``y`` its relevance and ``query`` the number of its query. The
-    number of alphas differs between methods.
+    Methods are "RankRLS", "RankRLS, all pairs" (of different queries too), "RLS" (on centred
+    labels) and "RankSVM". ``X`` has one row per document, ``y`` its relevance and ``query`` the
+    number of its query. The number of alphas differs between methods.
     """
     targets, F = Targets(y, query, query), to_features(X)
     yield "RankRLS", RANKING_ALPHAS, RankRLS(alphas=RANKING_ALPHAS, ties=False).coefs(F, targets)
@@ -236,7 +241,7 @@ def _make_learners() -> Mapping[str, Any]:
 
 
 def _joke_grams(reference: Matrix) -> list[Matrix]:
-    """Return Gaussian Gram matrices of the jokes, one per width, shape (jokes, jokes).
+    """Return Gaussian Gram matrices of the jokes, (jokes, jokes), with gamma 2^-14 and 2^-12.
 
     A joke is represented by the ratings of the reference users, the rows of ``reference``; a
     missing rating (NaN) counts as the median of its user.
@@ -360,7 +365,8 @@ def run_scaling(settings: RunSettings) -> Cells:
     """Compute the training time of RankRLS and RankSVM with a Gaussian kernel, topic acq.
 
     Rows are 200 to 2000 random articles (4000 in the full version), cells processor seconds of one
-    run at alpha 1; a last row is linear RankRLS on all articles.
+    run at alpha 1; a last row, "<number>, linear" with a column of its own, is linear RankRLS on
+    all articles.
     """
     all_articles = read_modapte_articles(settings.file(REUTERS))
     order = np.random.default_rng(settings.seed).permutation(len(all_articles))
@@ -866,10 +872,11 @@ def _iter_embeddings(
 ) -> Iterator[tuple[str, list[list[Matrix]]]]:
     """Iterate over methods with alternatives: each the train, validation and test features.
 
-    ``X`` has the tf-idf vectors of the three parts, ``K`` their similarities to the training
-    articles, ``y`` the topic numbers of the training articles. Only G2P has several, of alpha and
-    number of neighbours, scaled to a mean squared length of one. The alternatives are for
-    ``_validated_macro_f`` to choose from.
+    Methods are "linear machine", "similarity features", "dissimilarity features" (distances of unit
+    vectors, from ``K``), "LSI" and "G2P". ``X`` has the tf-idf vectors of the three parts, ``K``
+    their similarities to the training articles, ``y`` the topic numbers of the training articles.
+    Only G2P has several, of alpha and number of neighbours, scaled to a mean squared length of one.
+    The alternatives are for ``_validated_macro_f`` to choose from.
     """
     yield "linear machine", [list(X)]
     yield "similarity features", [K]

@@ -134,8 +134,10 @@ def run_gene_protein(settings: RunSettings) -> Cells:
     """Compute the AUC of DNA against protein in 5x2 cross-validation by abstract.
 
     One row per method, one column "AUC": mean and standard deviation of the ten halves, where an
-    undefined AUC counts 0. Uses 1000 abstracts, 2000 in the full version. The methods and their
-    alphas are fixed, not chosen.
+    undefined AUC counts 0. Methods are "naive Bayes" and "WAC" (``_score_additive``) and, by linear
+    RLS, "bag of words", "contextual weighting", "weighted scale-free positions" and "side-aware
+    weighting and collocations"; their alphas are fixed, not chosen. Uses 1000 abstracts, 2000 in
+    the full version.
     """
     candidates, groups = read_names(settings, 2000 if settings.full else 1000)
     y = np.array([c.label for c in candidates])
@@ -180,7 +182,8 @@ def run_sense_distances(settings: RunSettings) -> Cells:
     """Compute how often the word at a distance from a name is in a name of the same kind.
 
     One row per range of distances, in words; columns "same sense" and "opposite sense" are shares
-    of the words at these distances, over all names. Uses 500 abstracts, 2000 in the full version.
+    of all words at these distances (``_kinds_of_words``), before and after a name, over all
+    labelled names. Uses 500 abstracts, 2000 in the full version.
     """
     corpus = load_corpus(settings.file(JNLPBA))
     docs = list(islice(corpus(spacy.blank("en")), 2000 if settings.full else 500))
@@ -206,7 +209,10 @@ def run_sense_distances(settings: RunSettings) -> Cells:
 def _kinds_of_words(doc: Doc) -> Vector:
     """Return the label of each word of a Doc in text order: 1 or -1 of a name, 0 of another word.
 
-    A name is one word, whatever its length; tokens without a letter or digit are left out.
+    Names are the labelled candidates of ``GeneProtein``, 1 for DNA and -1 for protein. A name is
+    one word, whatever its length; of names that begin at one token the last counts, and names that
+    begin inside another are left out. The tokens of names without a label are other words. Tokens
+    without a letter or digit are left out.
     """
     labels = {c.spans[0].start: c for c in GeneProtein().candidates(doc) if c.label is not None}
     kinds, token = [], 0
@@ -485,7 +491,9 @@ def run_features(settings: RunSettings) -> Cells:
 def run_costs(settings: RunSettings) -> Cells:
     """Compute the disagreement of RankRLS with its costs, within sentences and over all pairs.
 
-    One row per cost, and one of RLS; columns "pairs of a sentence" and "all pairs", not all filled.
+    One row per cost, "RankRLS (20)" to "(22)", and one of RLS; columns say what RankRLS learns
+    from. Costs have "pairs of a sentence", cost (21) and RLS "all pairs". No ties are learnt within
+    sentences.
     """
     K = _gram(settings, LocalityConvolution(theta=0.3))
     cells: dict[str, dict[str, Figure]] = {}
@@ -536,7 +544,8 @@ def run_leave_out(settings: RunSettings) -> Cells:
 def measure_leak(settings: RunSettings) -> dict[str, Figure]:
     """Return tau_b with whole articles held out, and with parses assigned to folds one by one.
 
-    Keys are "dependent held together" and "split". Warnings about the leak are suppressed.
+    Keys are "dependent held together" (one article held out at a time) and "split" (five leaky
+    folds). Parses are those of CRAFT. Warnings about the leak are suppressed.
     """
     K = _gram(settings, LocalityConvolution(theta=0.3))
     with warnings.catch_warnings():
@@ -606,7 +615,10 @@ def _cross_validated(
 
 
 def _tau_by_sentence(report: Report) -> dict[tuple[str, str], float]:
-    """Return tau_b of each sentence, by document and query; undefined ones are left out."""
+    """Return tau_b of each sentence, by document and query; undefined ones are left out.
+
+    Decisions of all splits of a sentence count together.
+    """
     rows: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for decision in report.decisions:
         key = (decision.document, decision.query)
@@ -677,8 +689,9 @@ def run_within(settings: RunSettings) -> Cells:
 def run_sum_or_maximum(settings: RunSettings) -> Cells:
     """Compute F and AUC of the all-paths kernel with the maximum and with the sum over vertices.
 
-    One row per corpus of ``CORPORA``; the p-value is that of a paired permutation test (2000
-    resamples) of AUC over the folds of ``ppi/folds.json``, 1 if undefined.
+    One row per corpus of ``CORPORA``; the p-value ("p of AUC") is that of a paired permutation test
+    (2000 resamples) of AUC over the folds of ``ppi/folds.json``, 1 if undefined. In the test, not
+    in the means, an undefined AUC counts as 0.
     """
     table = read_json(settings.file("ppi/folds.json"), MAX_UNPACKED_BYTES)
     cells = {}
@@ -751,7 +764,8 @@ def run_embedding(settings: RunSettings) -> Cells:
 
     One row per corpus, one column per method and metric, over five folds of two given ones each, or
     the ten given folds in the full version. The column with "p" tests the AUC of G2P against that
-    of RLS on the same kernel by Wilcoxon's signed ranks over folds.
+    of RLS on the same kernel by Wilcoxon's signed ranks over folds, where an undefined AUC counts
+    as 0; it is 1 if undefined. Documents are thinned out by ``EMBEDDED_STEP`` unless full.
     """
     cells: dict[str, dict[str, Figure]] = {}
     table = read_json(settings.file("ppi/folds.json"), MAX_UNPACKED_BYTES)

@@ -100,7 +100,10 @@ def export_facts(
     count_written = EXPORT_FORMATS[name].count_written
 
     def selected() -> Iterator[Fact]:
-        """Yield the facts to write, and count them."""
+        """Yield the facts to write, those of at least ``min_probability``, in order.
+
+        Counts facts, their statements, and the statements that the format can express.
+        """
         for fact in iter_facts(source):
             if min_probability is None or fact["probability"] >= min_probability:
                 counts["facts"] += 1
@@ -214,7 +217,7 @@ def _fetch_documents(results: Results, numbers: range) -> dict[tuple[int, str], 
 
     ``numbers`` is the range of input numbers in the manifest. Keys are ``(input number, document
     id)``; values are rows of the table ``documents`` with two more keys: "names" (unsorted rows)
-    and "statements" (rows sorted by their offsets).
+    and "statements" (rows sorted by their offsets), whose rows have the extra column ``input``.
     """
     bounds = [numbers.start, numbers.stop]
     cursor = results.connection.cursor()
@@ -302,8 +305,8 @@ def iter_facts(source: str | Path) -> Iterator[Fact]:
 def _iter_folder_facts(folder: Path) -> Iterator[Fact]:
     """Iterate over the facts of a folder of ``apply --out``, sorted by the keys of their entities.
 
-    Statements are fetched in batches; only the labels of all entities are held in memory. Raises
-    ValueError if ``folder`` is not a result folder.
+    Only statements that are evidence count. They are fetched in batches; only the labels of all
+    entities are held in memory. Raises ValueError if ``folder`` is not a result folder.
     """
     from textrank.results.store import entities, open_results, spellings
 

@@ -409,10 +409,13 @@ def suggest_entities(store: Store, word: str, limit: int = 8) -> list[Row]:
     return store.fetch(sql, [word, word, word, limit])
 
 
-_EVIDENCE = """
-SELECT s.*, p.year, p.key_a, p.key_b, d.title FROM pairs p
-JOIN claims s ON s.document = p.document AND s.start_a = p.start_a AND s.end_a = p.end_a
-  AND s.start_b = p.start_b AND s.end_b = p.end_b
+# Condition that a row of claims (s) is the statement of a row of pairs (p). Documents of several
+# files can have the same id, so the source belongs to it.
+IS_SAME_STATEMENT = """s.document = p.document AND s.source IS NOT DISTINCT FROM p.source
+  AND s.start_a = p.start_a AND s.end_a = p.end_a
+  AND s.start_b = p.start_b AND s.end_b = p.end_b"""
+_EVIDENCE = f"""
+SELECT s.*, p.year, p.key_a, p.key_b, d.title FROM pairs p JOIN claims s ON {IS_SAME_STATEMENT}
 LEFT JOIN (SELECT document, any_value(title) AS title FROM texts WHERE document IN
   (SELECT unnest(?)) GROUP BY document) d ON d.document = p.document
 WHERE p.row IN (SELECT unnest(?)) AND s.document IN (SELECT unnest(?))
@@ -466,8 +469,9 @@ def _add_sentences(store: Store, rows: Sequence[Mapping[str, Any]]) -> list[Row]
 def select_document(store: Store, document: str) -> Row | None:
     """Return the row of a document with its ``names`` in text order; None if the id is unknown.
 
-    At most 10000 names are returned. If documents of several files have the id, the row of one of
-    them is returned, with the names of all.
+    Columns are those of the table ``texts``; ``names`` are rows of ``mentions``. At most 10000
+    names are returned. If documents of several files have the id, the row of one of them is
+    returned, with the names of all.
     """
     rows = store.fetch("SELECT * FROM texts WHERE document = ? LIMIT 1", [document])
     if not rows:

@@ -160,8 +160,9 @@ def parse_question(text: str) -> Question:
     """Parse a question by the grammar of this module.
 
     White space, the case of words other than names, a leading "please", "can you" or "is it known
-    that", and final "?", "!" and "." do not matter. SQL is refused like any other text that is not
-    a question.
+    that", and final "?", "!" and "." do not matter. The functions ``_parse_papers`` to
+    ``_parse_name`` are tried in a fixed order, and the first result that is not None is returned.
+    SQL is refused like any other text that is not a question.
 
     >>> question = parse_question("what inhibits TP53?")
     >>> question.kind, question.names, question.types, question.role
@@ -456,11 +457,12 @@ def _to_int(text: str | None) -> int | None:
 
 
 def _parse_noun(words: str) -> Question | None:
-    """Parse "inhibitors of MDM2", "show me all interactions of GRB2"; None for other forms.
+    """Parse "inhibitors of MDM2", "MDM2 inhibitors", "does MDM2 have inhibitors"; else None.
 
-    The kind is "partners", with the types and the role of the noun in ``_NOUNS``. The role is that
-    of the name: in "inhibitors of MDM2" it is the target. "upstream of" and "downstream of" a name
-    are parsed too. None also if the name cannot be a name.
+    "Show me all interactions of GRB2" and "the known ..." are such forms too. The kind is
+    "partners", with the types and the role of the noun in ``_NOUNS``. The role is that of the name:
+    in "inhibitors of MDM2" it is the target. "upstream of" and "downstream of" a name are parsed
+    too. None also if the name cannot be a name.
     """
     for pattern, (types, role) in _NOUNS.items():
         match = _match(
@@ -494,7 +496,11 @@ class _Verb(NamedTuple):
 
 
 def _verb_forms() -> list[_Verb]:
-    """Return the inflected forms of each verb in ``_VERBS``, in its order."""
+    """Return the inflected forms of each verb in ``_VERBS``, in its order, as patterns.
+
+    The last letter of a stem (without "e") may be doubled before "ed" and "ing"; "modify", "bind"
+    and "act on" are irregular. Verbs in ``_UNDIRECTED`` may have "with" or "to" after them.
+    """
     forms = []
     for stem, types in _VERBS.items():
         base, e = (stem[:-1], "e") if stem.endswith("e") else (stem, "")
@@ -532,8 +538,9 @@ _THINGS = rf"(?:what|who|(?:which|what) (?:\w+ )?{_THING_NOUNS})"
 def _parse_verb(words: str) -> Question | None:
     """Parse "what inhibits TP53", "what does TP53 inhibit", "what is phosphorylated by AKT1".
 
-    The kind is "partners", with the types of the verb. The role is that of the name: "target",
-    "actor" and "actor" in these examples, "" for a verb without direction. None for other forms.
+    The kind is "partners", with the types of the verb; "which kinases" with a verb of any type asks
+    for phosphorylation. The role is that of the name: "target", "actor" and "actor" in these
+    examples, "" for a verb without direction. None for other forms.
     """
     listed = rf"(?i)^{_SHOW}({_THING_NOUNS}) (?:that|which) "  # "list the kinases that ..."
     words = re.sub(listed, r"which \1 ", words)
@@ -562,7 +569,8 @@ def _parse_yes_or_no(words: str) -> Question | None:
 
     The kind is "evidence", with the types of the verb. The first name is the one that acts (MDM2 in
     the second example). The role is "actor" if the verb has a direction, or "" if it has none or
-    the names are joined by "and". None for other forms.
+    the names are joined by "and". "What does MDM2 do to TP53" has the role "actor" and any type.
+    None for other forms.
     """
     lead = (
         r"(?:(?:is there |what is |show(?: me)? )?(?:any |some |the )?(?:strongest |best |main )?"
@@ -611,8 +619,8 @@ def _parse_pair(words: str) -> Question | None:
         r"(?:(?:is there )?(?:any |an? )?(?:evidence|relations?|relationship|interactions?|links?|"
         r"statements?|connection)(?: (?:for|between|of|about|linking))? )"
     )
-    known = r"what (?:is|do we know|is known)(?: known)?(?: about)? (?:the )?"
-    rest = re.sub(f"(?i)^(?:{known}|show (?:me )?(?:the )?|list |find )?{lead}", "", words)
+    prefix = r"what (?:is|do we know|is known)(?: known)?(?: about)? (?:the )?"
+    rest = re.sub(f"(?i)^(?:{prefix}|show (?:me )?(?:the )?|list |find )?{lead}", "", words)
     rest = re.sub(
         r"(?i)^how (?:is|are) (.+?) (?:connected|linked|related)(?: to (.+))?$",
         lambda m: f"{m[1]} and {m[2]}" if m[2] else m[1],
@@ -674,7 +682,7 @@ def answer_question(results: Results, text: str, where: Filter, limit: int | Non
         It is not applied to the statements of a document.
     limit
         Largest number of rows; None or 0 takes the number in the question, or ``DEFAULT_ROWS`` if
-        it has none. All statements of a document are returned regardless.
+        it has none. All statements of a document are returned regardless, and counts ignore it.
 
     Raises
     ------
@@ -691,7 +699,14 @@ def answer_question(results: Results, text: str, where: Filter, limit: int | Non
 
 
 def _answer(results: Results, question: Question, where: Filter, limit: int | None) -> Answer:
-    """Answer a parsed question; the other arguments are those of ``answer_question``."""
+    """Answer a parsed question; the other arguments are those of ``answer_question``.
+
+    ``limit`` comes before the number in the question and ``DEFAULT_ROWS``; None and 0 mean none.
+    The kind of the Answer is "pairs" for networks, facts and conflicts of all, "statements" for
+    evidence and documents too, else that of the question; conflicts of a name are "partners". The
+    note says what is left out, "" for nothing; an Answer without rows may have none. Raises
+    UnknownQuestionError if a name, or the document asked for, does not occur in the results.
+    """
     if question.kind == "document":
         return _answer_document(results, question)
     for mentioned in question.names:
@@ -766,8 +781,9 @@ def _add_to_filter(where: Filter, question: Question) -> Filter:
 def _answer_document(results: Results, question: Question) -> Answer:
     """Answer with all statements of a document, in text order.
 
-    The only name of the question is the document id. It is looked up as it is, then with "PMID" and
-    "PMC" before it. Raises UnknownQuestionError if the results have no such document.
+    The only name of the question is the document id. It is looked up as it is, then after "PMID",
+    "PMID:", "pmid:" and "PMC"; the first that exists is the answer. Raises UnknownQuestionError if
+    the results have no such document.
     """
     (number,) = question.names
     for key in (number, f"PMID{number}", f"PMID:{number}", f"pmid:{number}", f"PMC{number}"):

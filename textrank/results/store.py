@@ -1179,8 +1179,8 @@ def _insert_rows(
 ) -> None:
     """Insert rows into a table of a Store, in batches.
 
-    ``table`` is a key of ``STORE_TABLES``. Missing columns become NULL, and other keys of a row are
-    ignored.
+    ``table`` is a key of ``STORE_TABLES``. Missing columns become NULL, triggers JSON, and other
+    keys of a row are ignored.
     """
     names = list(STORE_COLUMNS[table])
     columns = ", ".join(f'"{name}"' for name in names)
@@ -1509,8 +1509,10 @@ def find_sentence_start(
 def _read_corpus(corpus: NamedCorpus, path: Path) -> dict[str, list[Row]]:
     """Read a corpus as rows of the tables "documents", "names" and "statements" (gold pairs).
 
-    ``source`` of the rows is the name of ``path``. Names are the spans of the group "entities".
-    Texts are tokenized by a blank English pipeline; all rows are held in memory.
+    ``source`` of the rows is the name of ``path``, the status of documents "gold", ``words`` their
+    number of tokens and the title their first sentence. Names are the spans of the group
+    "entities", of equal ids the last. Texts are tokenized by a blank English pipeline; all rows are
+    held in memory.
     """
     tables: dict[str, list[Row]] = {"documents": [], "names": [], "statements": []}
     for number, doc in enumerate(corpus(spacy.blank("en"))):

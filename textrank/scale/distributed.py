@@ -304,8 +304,8 @@ def _build_report(model: Model, scores: PartScores, parts: int) -> EvaluationRep
     """Build a Report with a single fold, decided by the model's own threshold.
 
     ``parts`` is the number of parts, which is only shown. If the model has no threshold, no
-    candidate is decided positive. There are no confidence intervals if some gold positives are not
-    among the candidates.
+    candidate is decided positive. The fold counts documents with a candidate, the report all. There
+    are no confidence intervals if some gold positives are not among the candidates.
     """
     threshold, task = model.threshold, model.pipeline.task
     effective_threshold = np.inf if threshold is None else threshold
@@ -480,8 +480,9 @@ class PartitionedRLS:
 
         Coefficients are fitted to all candidates, shape (alphas, features). Held-out scores have
         shape (alphas, candidates), in the order of all candidates (``Partition.rows``); the fold of
-        a document is its number modulo the learner's ``folds``, or modulo the number of documents
-        if that is smaller. Raises ValueError if all candidates belong to one document.
+        a document is its number modulo the learner's ``folds``, or modulo the largest document
+        number plus one if that is smaller. Raises ValueError if all candidates belong to document
+        0, or the solver does not converge.
         """
         last = max(partitions.map(_last_document))
         if last == 0:

@@ -261,9 +261,11 @@ def iter_input_files(paths: Iterable[str]) -> Iterator[str]:
 
     A folder gives the files of all its levels, sorted by path, except hidden files, files about the
     texts (README, licence, checksums, Markdown) and annotation files next to a text. A folder with
-    a ``corpus.cfg`` is one input and yielded itself. Files are not checked for duplicates, and a
-    file named in ``paths`` is always yielded. Raises ValueError for a missing path or a folder
-    without input files, when it is reached.
+    a ``corpus.cfg`` is one input and yielded itself, but only if ``paths`` names it; below another
+    folder its files are yielded one by one, without the cfg, which would name them again. A path
+    that does not exist may name a shipped sample (``find_input``). Files are not checked for
+    duplicates, and a file named in ``paths`` is always yielded. Raises ValueError for another
+    missing path or a folder without input files, when it is reached.
     """
     for text in paths:
         path = find_input(text)
@@ -280,6 +282,7 @@ def iter_input_files(paths: Iterable[str]) -> Iterator[str]:
 
 _ABOUT_FILE = re.compile(
     r"(?i)(?:readme|licen[cs]e|copying|notice|changelog)(?:\.\w+)?|.*\.(?:md|md5|sha\d+)"
+    r"|corpus\.cfg"
 )
 
 
@@ -288,8 +291,8 @@ def _is_not_text(file: Path, folder: Path) -> bool:
 
     A file is hidden if its name, or that of a sub-folder of ``folder`` above it, begins with ".".
     An annotation file has a suffix in ``ANNOTATION_SUFFIXES`` and a text (``.txt``) of the same
-    name next to it. Names of files about the texts (README, licences, checksums, …) match
-    ``_ABOUT_FILE``.
+    name next to it. Names of files about the texts (README, licences, checksums, ``corpus.cfg``, …)
+    match ``_ABOUT_FILE``.
     """
     is_hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
     is_annotation = file.suffix in ANNOTATION_SUFFIXES and file.with_suffix(".txt").exists()
@@ -302,7 +305,8 @@ def describe_input(source: str, inputs_by_path: Mapping[str, Input]) -> Input:
     ``inputs_by_path`` has the inputs recorded earlier, by absolute path. If the names, sizes and
     modification times of all files of the input are those recorded, the files are not read again
     and the recorded Input is returned. An Input without a ``state`` (of an older result) is
-    returned if the checksum of the path is the same.
+    returned if the checksum of the path is the same. Otherwise a new Input is returned, also for a
+    recorded file that has changed. ``source`` must exist (FileNotFoundError).
     """
     path = Path(source).resolve()
     old = inputs_by_path.get(str(path))
@@ -450,7 +454,10 @@ class Manifest:
     versions: Mapping[str, str] = field(default_factory=dict)
 
     def write(self, folder: Path) -> None:
-        """Write or replace ``manifest.json`` in ``folder``, which must exist, atomically."""
+        """Write or replace ``manifest.json`` in ``folder``, which must exist, atomically.
+
+        Besides the fields it has ``format`` (``MANIFEST_FORMAT``) and ``columns`` (``TABLES``).
+        """
         values = {
             "format": MANIFEST_FORMAT,
             "settings": dict(self.settings),
@@ -502,10 +509,11 @@ class Manifest:
     def add_inputs(self, sources: Sequence[str], size: int = SLICE_BYTES) -> Manifest:
         """Return a new manifest with more inputs and their slices added.
 
-        ``sources`` are files and folders; files that are already recorded are skipped. ``size`` is
-        the approximate bytes of text per slice. This manifest is not changed, and nothing is
-        written. Raises ValueError if a recorded file has changed, a path is missing or a folder has
-        no input files.
+        ``sources`` are files and folders (``iter_input_files``); files that are already recorded
+        (by absolute path), or given twice, are skipped. ``size`` is the approximate bytes of text
+        per slice. Versions are those of this manifest if it has any, else the installed ones. This
+        manifest is not changed, and nothing is written. Raises ValueError if a recorded file has
+        changed, a path is missing or a folder has no input files.
         """
         inputs_by_path = {file.path: file for file in self.inputs}
         new: dict[int, Input] = {}

@@ -318,10 +318,11 @@ class Run:
     def _blame(self, slice: Slice, outcome: Outcome) -> None:
         """Write a part that holds only the error of the document or file that killed workers.
 
-        The part is marked as failed first, so that the next run tries it again. If a whole file is
-        to blame and several slices share it, only the slice whose piece has ``first`` 0 has the
-        error; the parts of the others are empty. With ``strict``, raises ValueError for the error
-        after the part is written.
+        The part is marked as failed first, so that the next run tries it again. The error is that
+        of the suspect if the slice is a single document, else of the file of the first piece. If a
+        whole file is to blame and several slices share it, only the slice whose piece has ``first``
+        0 has the error; the parts of the others are empty. With ``strict``, raises ValueError for
+        the error after the part is written.
         """
         piece = slice.pieces[0]
         is_single_document = _find_single_document(slice) is not None and outcome.suspects
@@ -394,7 +395,8 @@ class Run:
     def _summary(self, seconds: float) -> Summary:
         """Count the rows of all tables in the folder; ``seconds`` is the time that the run took.
 
-        Raises ValueError for a damaged file.
+        Parts and words are those that this run counted, ``first_error`` the first row of ``errors``
+        or None. Raises ValueError for a damaged file.
         """
 
         def rows(table: str) -> int:

@@ -8,7 +8,7 @@ log-odds of the second answer; a question with more answers has one candidate pe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -213,7 +213,7 @@ class ChoiceTask(Task):
             row["answer_set"] = [choices[i] for i in order.tolist() if inside[i]]
             start += size
 
-    def judge_answers(
+    def assess_answers(
         self, y: Vector, scores: Vector, log_odds: Vector, queries: Indices
     ) -> tuple[Vector, NDArray[np.bool_], Indices]:
         """Return the confidence in the best answer to each question, and whether it is right.
@@ -251,33 +251,66 @@ class ChoiceTask(Task):
         """Return a copy of a Doc in which the spans that questions are about have corrected labels.
 
         ``corrections`` maps indices into ``candidates(doc)`` to labels; if several are for one
-        span, the last one counts. The spans must be in the span group named by the task's attribute
-        ``entities`` ("entities" if it has none); they are identified by their characters, and of
-        several with the same characters only the first is changed. Raises ValueError if a span is
-        not in the group. Other labels, ids and ``kb_id`` are kept.
+        question, the last one counts. The spans must be in the span group named by the task's
+        attribute ``entities`` ("entities" if it has none); they are identified by their characters,
+        and several with the same characters by their id and gold answer. Raises ValueError if a
+        span is not in the group. Other labels, ids and ``kb_id`` are kept.
         """
         group: str = getattr(self, "entities", "entities")
         candidates, changed = self.candidates(doc), doc.copy()
-        answers = {original_offsets(candidates[i].spans[0]): v for i, v in corrections.items()}
-        spans = [
+        answers = {candidates[i].query: label for i, label in corrections.items()}
+        spans = list(doc.spans.get(group, ()))
+        label_of_span: dict[int, str] = {}  # by index into spans
+        for query, label in answers.items():
+            question = [c for c in candidates if c.query == query]
+            index = self._find_span(question, spans, label_of_span)
+            if index is None:
+                start, end = original_offsets(question[0].spans[0])
+                raise ValueError(
+                    f"document {document_id(doc)!r}: characters {start} to {end} are not "
+                    "annotated, so their label cannot be corrected. Export the decisions instead."
+                )
+            label_of_span[index] = label
+        changed.spans[group] = [
             Span(
                 changed,
                 span.start,
                 span.end,
-                label=answers.pop((span.start_char, span.end_char), span.label_),
+                label=label_of_span.get(index, span.label_),
                 span_id=span.id_,
                 kb_id=span.kb_id_,
             )
-            for span in doc.spans.get(group, ())
+            for index, span in enumerate(spans)
         ]
-        if answers:
-            start, end = next(iter(answers))
-            raise ValueError(
-                f"document {document_id(doc)!r}: characters {start} to {end} are not annotated, so "
-                "their label cannot be corrected. Export the decisions instead."
-            )
-        changed.spans[group] = spans
         return changed
+
+    def _find_span(
+        self, question: Sequence[Candidate], spans: Sequence[Span], taken: Container[int]
+    ) -> int | None:
+        """Return the index of the span that a question is about; None if there is none.
+
+        ``question`` are its candidates, ``taken`` indices to leave out. Of several spans with its
+        characters, those with its span id come first, then those whose label is its gold answer
+        (no answer if that is unknown), then the first.
+        """
+        first, asked = question[0], question[0].spans[0]
+        choices = self.choices(first)
+        gold = next((c.label_key for c in question if (c.label or 0.0) > 0), None)
+        if gold is None and len(choices) == 2 and first.label is not None:
+            gold = choices[0]  # the candidate stands for the second answer
+
+        def similarity(index: int) -> tuple[bool, bool]:
+            """Return whether a span has the id, and whether it has the gold answer."""
+            label = spans[index].label_
+            return spans[index].id == asked.id, (label if label in choices else None) == gold
+
+        place = original_offsets(asked)
+        indices = [
+            index
+            for index, span in enumerate(spans)
+            if index not in taken and (span.start_char, span.end_char) == place
+        ]
+        return max(indices, key=similarity, default=None)
 
     def measures(self, scored: Scored) -> dict[str, float | None]:
         """Return metrics of yes-or-no decisions, and ``accuracy`` over questions.

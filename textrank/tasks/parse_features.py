@@ -25,7 +25,7 @@ from spacy.attrs import DEP, HEAD, LEMMA, ORTH, TAG
 from spacy.tokens import Doc, Span
 
 from textrank._ragged import expand, factorize, offsets
-from textrank.candidates import Candidate, compute_once
+from textrank.candidates import Candidate
 from textrank.features import FeatureNames, Features, Indices, MultiView, Vector
 from textrank.graphs import GraphBatch, GraphFamily, Sequences
 from textrank.progress import track
@@ -147,8 +147,7 @@ def _parse_table(candidate: Candidate) -> Hashes:  # (words, 5)
     """Return ORTH, LEMMA, TAG, relative HEAD and DEP of a candidate's tokens, uint64 (words, 5).
 
     HEAD is the head's index minus the word's, as a signed number stored in an unsigned one; the
-    others are hashes. Cached per Doc while a ``doc_cache`` is active: do not change the result.
-    Raises ValueError if a Doc that is not empty has no parse.
+    others are hashes. Raises ValueError if a Doc that is not empty has no parse.
     """
     doc = candidate.doc
     if len(doc) and not doc.has_annotation("DEP"):
@@ -156,7 +155,7 @@ def _parse_table(candidate: Candidate) -> Hashes:  # (words, 5)
             f"document {candidate.document!r} has no parse. Add a parser to the spaCy "
             "pipeline, or read a corpus with dependencies."
         )
-    return compute_once(doc, "parse", lambda: cast(Hashes, doc.to_array(_COLUMNS).reshape(-1, 5)))
+    return cast(Hashes, doc.to_array(_COLUMNS).reshape(-1, 5))
 
 
 def _collect_sentences(tables: Sequence[Hashes]) -> tuple[Hashes, Indices]:

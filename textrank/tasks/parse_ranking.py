@@ -670,14 +670,17 @@ def describe_differences(docs: Sequence[Doc]) -> list[list[str]]:
         links = [parse.undirected_links() for parse in parses]
         common = set.intersection(*links)
         lines = [
-            [f"{names[a]} and {names[b]} are linked as {kind}" for a, b, kind in sorted(own)]
-            for own in (one - common for one in links)
+            [
+                f"{names[a]} and {names[b]} are linked as {kind}"
+                for a, b, kind in sorted(parse_lines)
+            ]
+            for parse_lines in (one - common for one in links)
         ]
     else:
         rows = [list(zip(parse.heads, parse.labels, strict=True)) for parse in parses]
         words = [i for i, values in enumerate(zip(*rows, strict=True)) if len(set(values)) > 1]
         lines = [[_describe_arc(names, i, *row[i]) for i in words] for row in rows]
-    return [own or ["the same as the others"] for own in lines]
+    return [parse_lines or ["the same as the others"] for parse_lines in lines]
 
 
 def _describe_arc(names: Sequence[str], word: int, head: int, label: str) -> str:

@@ -272,7 +272,7 @@ MIN_ANSWERS_PER_CLASS = 5  # before metrics mean anything
 WINDOW_ANSWERS = 20  # over which metrics and decisions are compared
 MIN_STABLE_KAPPA = 0.99  # agreement of decisions before and after a window
 MIN_NEARLY_STABLE_KAPPA = 0.97  # that is enough if the forecast is flat too
-MIN_GAIN = 0.01  # of AUC or F, that is worth more answers
+MIN_GAIN = 0.01  # of AUC or F for which more answers are recommended
 POINT_ANSWERS = 10  # between two points of the curve that is forecast
 AHEAD_ANSWERS = (20, 50)  # further answers that are forecast
 
@@ -455,8 +455,8 @@ class ActiveLearner:
         default_factory=lambda: deque(maxlen=MAX_RECENT_ANSWERS), repr=False
     )  # rows and their cosines with all candidates
     _decisions: deque[Any] = field(
-        default_factory=lambda: deque(maxlen=WINDOW_ANSWERS + 1), repr=False
-    )
+        default_factory=lambda: deque(maxlen=2 * WINDOW_ANSWERS + 1), repr=False
+    )  # at each record; half of them are left for windows after undone answers
     _variance: VarianceReduction | None = field(default=None, repr=False)
     _cache: dict[str, Any] = field(default_factory=dict, repr=False)  # cleared by every change
 
@@ -628,7 +628,9 @@ class ActiveLearner:
     def retrain(self, labels: Mapping[int, float], alpha: float) -> None:
         """Replace the model by one of exactly these labels (by row) and this ``alpha``.
 
-        ``answered`` and the history stay as they are. Does not take the lock.
+        ``online``, ``labelled`` (in the order of ``labels``) and ``labels`` are rebuilt, the
+        variance sample and the cache dropped. ``answered``, the history and the recent answers stay
+        as they are. Does not take the lock.
         """
         index = np.fromiter(labels, dtype=np.intp, count=len(labels))
         K = self.rows.gram(index) if len(index) else np.empty((0, 0))
@@ -666,9 +668,9 @@ class ActiveLearner:
     def remove_answer(self, question: Question) -> None:
         """Remove the answer to a question from the model exactly, and the last quality record.
 
-        The last entries of ``history`` and ``kappas`` are dropped whichever question is given, so
-        call it for the last answer. A question without an answer changes nothing else. Takes
-        ``lock``.
+        The last entries of ``history`` and ``kappas``, and the decisions that belong to them, are
+        dropped whichever question is given, so call it for the last answer. A question without an
+        answer changes nothing else. Takes ``lock``.
         """
         with self.lock:
             self.answered.pop(question.key, None)
@@ -678,6 +680,8 @@ class ActiveLearner:
                 self.history.pop()
             if self.kappas:
                 self.kappas.pop()
+            if self._decisions:
+                self._decisions.pop()
 
     def update_doc(self, doc: Doc) -> list[str]:
         """Replace the questions of a Doc after its names changed; return the keys of lost answers.
@@ -685,7 +689,7 @@ class ActiveLearner:
         The Doc must be one of those that ``from_docs`` was given (the same object). Candidates are
         built again in new rows; the old rows stay in ``candidates``, without questions. Answers to
         questions that still exist (by key) are kept, those to other questions are forgotten and
-        their keys returned. Takes ``lock``.
+        their keys returned. The history stays as it is. Takes ``lock``.
         """
         with self.lock:
             old = [q for q in self.questions.values() if self.candidates[q.rows[0]].doc is doc]
@@ -776,7 +780,8 @@ class ActiveLearner:
         quality = measure_quality(self.answers, self.heldout, groups) if len(index) else Quality()
         self.history.append(replace(quality, answers=len(self.answered)))
         self._decisions.append(self.scores >= self.threshold)
-        self.kappas.append(cohen_kappa(self._decisions[0], self._decisions[-1]))
+        before = self._decisions[-min(WINDOW_ANSWERS + 1, len(self._decisions))]
+        self.kappas.append(cohen_kappa(before, self._decisions[-1]))
 
     # The next question
 
@@ -817,7 +822,8 @@ class ActiveLearner:
     def _uncertainty(self, scores: Vector) -> Vector:
         """Return ``4 p (1 - p)`` of each score: 1 at the threshold and near 0 far from it.
 
-        ``p`` is ``sigmoid_scores`` with half of the standard deviation of all scores as the spread.
+        ``p`` is ``sigmoid_scores`` with half of the standard deviation of all scores as the spread,
+        0.5 if all scores are equal.
         """
         spread = float(self.scores.std()) or 1.0
         p = sigmoid_scores(scores, self.threshold, spread / 2)
@@ -879,8 +885,8 @@ class ActiveLearner:
         """Choose alpha again by held-out AUC, retrain, and return it; meant for another thread.
 
         The lock is held only at the beginning and the end. Answers that were added or removed in
-        between are then added to, or removed from, the new model. Without labels nothing is changed
-        and the current alpha is returned.
+        between are then added to, or removed from, the new model; the recent answers and the
+        history stay. Without labels nothing is changed and the current alpha is returned.
         """
         with self.lock:
             labels, rows = dict(self.labels), self.rows

@@ -127,8 +127,9 @@ class AnswerLog:
     ) -> None:
         """Open or create the file and lock it for this process.
 
-        ``about`` describes the curation (task, checksum of the texts) and is stored in a new file.
-        Raises ValueError if the file is not an SQLite file, has another description, or is in use
+        ``about`` describes the curation (task, checksum of the texts) and is stored in a new file,
+        with ``LOG_FORMAT``; a file of an earlier version gets the column ``details``. Raises
+        ValueError if the file is not an SQLite file, has another description, or is in use
         by another process; ``option`` is the option of the command that names another file, for
         these errors.
         """
@@ -540,13 +541,13 @@ class Curation:
                 return second
         last = self._last.get(person)
         if queue != "doubt" and last is not None:
-            same = self._open_beside(last, queue, taken)
+            same = self._find_related_question(last, queue, taken)
             if same is not None:
                 return same
         question = learner.next_question(taken)
         if queue == "doubt" or question is None:
             return question
-        return self._open_beside(question, queue, taken) or question
+        return self._find_related_question(question, queue, taken) or question
 
     def _with_one_answer(self, person: str) -> list[Question]:
         """Return the questions with exactly one answer, by somebody else, in their order."""
@@ -566,7 +567,9 @@ class Curation:
         second = sum(people[0] != person for people in answerers)
         return second + 1 <= self.overlap * (len(answerers) + 1)
 
-    def _open_beside(self, question: Question, queue: str, taken: set[str]) -> Question | None:
+    def _find_related_question(
+        self, question: Question, queue: str, taken: set[str]
+    ) -> Question | None:
         """Return the first open question of the same document or pair, perhaps ``question`` itself.
 
         ``queue`` "paper" means the same document, "pair" the same two entities in any order, by
@@ -617,14 +620,14 @@ class Curation:
                 raise ValueError("this question was answered or does not exist. Reload the page.")
             is_first = key not in self.learner.answered
             question.labels(value)  # raises before anything is written
-            known = check_details(details or {})
+            checked_details = check_details(details or {})
             event = self.answers.append(
                 "answer",
                 person,
                 document=question.document,
                 question=key,
                 value=value,
-                details=json.dumps(known, ensure_ascii=False) if known else "",
+                details=json.dumps(checked_details, ensure_ascii=False) if checked_details else "",
             )
             self.active_events.append(event)
             self._last[person] = question
@@ -884,8 +887,8 @@ class Curation:
         choices = {"status": STATUS_CHOICES, "type": TYPES, "direction": DIRECTIONS}
         genes = []
         for identifier in identifiers:
-            known = describe_identifier(identifier)
-            genes.append({**known, "species": species_name(known["species"])})
+            gene = describe_identifier(identifier)
+            genes.append({**gene, "species": species_name(gene["species"])})
         names = [span.text for span in candidate.spans]
         return {"names": names, "choices": choices, "proposed": proposed, "genes": genes}
 
@@ -967,9 +970,9 @@ def list_genes(word: str) -> list[dict[str, str]]:
     identifiers = [word] if is_known else [i for part in find_identifiers(word) for i in part]
     genes = []
     for identifier in identifiers:
-        known = describe_identifier(identifier)
-        species = species_name(known["species"])
-        genes.append({"identifier": identifier, "symbol": known["symbol"], "species": species})
+        info = describe_identifier(identifier)
+        species = species_name(info["species"])
+        genes.append({"identifier": identifier, "symbol": info["symbol"], "species": species})
     return sorted(genes, key=lambda gene: gene["species"] != "human")[:MAX_LISTED_GENES]
 
 
@@ -1187,9 +1190,10 @@ def export_corpus(curation: Curation, format: str) -> tuple[bytes, str]:
 def docs_with_answers(curation: Curation) -> Iterator[list[Doc]]:
     """Yield the Docs that have an answer, with the answers as gold inside the block.
 
-    The Docs are changed in place (``user_data["gold"]`` and the names) and restored afterwards.
-    Pairs without an answer get the model's decision. The lock of the learner is held inside the
-    block.
+    Any answer counts, also one without a label such as "unsure". The Docs, in the order of
+    ``curation.docs``, are changed in place (``user_data["gold"]`` and the names) and restored
+    afterwards. Pairs without an answer get the model's decision. The lock of the learner is held
+    inside the block.
     """
     learner = curation.learner
     with learner.lock:
@@ -1237,8 +1241,10 @@ def _set_gold(
     """Set gold pairs, labels and identifiers of names of a Doc from answers and decisions.
 
     ``decisions`` (candidates,) are those of the model, by row; ``details`` the attributes of
-    answers by question. Changes the Doc. Names without an answer, or with the answer no, keep their
-    label; names without an identifier in an answer keep theirs.
+    answers by question. Changes the Doc: its gold rows are replaced by one per question about a
+    pair (``_gold_pair``), or kept if there is no such question. Names without an answer, or with
+    the answer no, keep their label; names without an identifier in an answer keep theirs. Of
+    several identifiers for a name the last counts.
     """
     questions = [q for q in learner.questions.values() if learner.candidates[q.rows[0]].doc is doc]
     pairs = [q for q in questions if len(learner.candidates[q.rows[0]].spans) == 2]
@@ -1280,9 +1286,10 @@ def _gold_pair(
 ) -> dict[str, Any]:
     """Return the gold row of a pair, by the curator's answer or else the model's decision.
 
-    Keys: ``entities`` (span ids), ``label`` (whether they interact) and ``by`` ("curator" or
-    "model"); after the answer "negated" ``status``, and after "yes" those of status, type and
-    direction that are in ``details``. ``decisions`` are those of the model, by row.
+    "unsure" and "wrong name" count as no answer. Keys: ``entities`` (span ids), ``label`` (whether
+    they interact) and ``by`` ("curator" or "model"); after the answer "negated" ``status``, and
+    after "yes" those of status, type and direction that are in ``details``. ``decisions`` are those
+    of the model, by row.
     """
     spans = learner.candidates[question.rows[0]].spans
     value = learner.answered.get(question.key, "")
@@ -1335,7 +1342,12 @@ class CurationApp:
     visitors: Iterator[int] = field(default_factory=lambda: itertools.count(1))  # new browsers
 
     def app(self) -> Starlette:
-        """Return the application; it checks no token, so put ``GuardMiddleware`` in front."""
+        """Return the application; it checks no token, so put ``GuardMiddleware`` in front.
+
+        GET the page ``/``, ``/api/state``, ``/api/reasons`` and ``/api/genes``; POST
+        ``/api/answer``, ``undo``, ``queue`` and ``name``; GET the files below ``/export``; and
+        ``common_routes``. Other addresses give a page of status 404.
+        """
         routes = [
             Route("/", self.index),
             Route("/api/state", self.state),

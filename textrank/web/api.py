@@ -36,6 +36,7 @@ from textrank.candidates import document_id, get_answers
 from textrank.component import annotate_stream, load_language
 from textrank.config import load_model, package_versions, with_task_settings
 from textrank.formats.base import Mention, Record, build_docs
+from textrank.language.segmentation import VocabZone
 from textrank.model import Model
 from textrank.web.app import TOKEN_PATH, serve_health
 
@@ -167,8 +168,17 @@ class AnnotationService:
             with self._lock:
                 if time.monotonic() > deadline:
                     raise TimeoutError
-                docs = build_docs(chunk, _to_record, nlp, path="request", cut=True, skip_bad=False)
-                results = [convert(doc) for doc in annotate_stream(model, docs, nlp)]
+                zone = VocabZone(nlp)
+                docs = build_docs(
+                    chunk,
+                    _to_record,
+                    nlp,
+                    path="request",
+                    cut=True,
+                    skip_bad=False,
+                    on_batch_end=zone.mark_due,
+                )
+                results = [convert(doc) for doc in annotate_stream(model, docs, zone)]
             yield from results
         if time.monotonic() > deadline:
             raise TimeoutError
@@ -236,8 +246,8 @@ def _link_in_text(name: str, species: int | None, text: str, limit: int) -> list
     keys = ("identifier", "symbol", "species", "hgnc", "uniprot", "probability")
     for row in get_answers(doc, "identifiers") or ():
         if row["name"].lower() == name.lower():
-            found = [row, *row["alternatives"]]
-            return [{key: r[key] for key in keys} for r in found if r["identifier"]][:limit]
+            readings = [row, *row["alternatives"]]
+            return [{key: r[key] for key in keys} for r in readings if r["identifier"]][:limit]
     return []
 
 
@@ -375,7 +385,13 @@ class ServiceApp:
     _n_requests: int = field(default=0, init=False)
 
     def app(self) -> Starlette:
-        """Return the ASGI application, which checks no token; put ``GuardMiddleware`` in front."""
+        """Return the ASGI application, which checks no token; put ``GuardMiddleware`` in front.
+
+        GET ``/health``, ``/`` (index), ``/openapi.json`` and ``/v1/model``; POST ``/v1/annotate``,
+        ``/v1/annotate/stream`` and ``/v1/link``; the routes of ``InceptionRecommender`` below
+        ``/inception`` and ``TOKEN_PATH{token}/inception``. ApiError and TimeoutError become JSON
+        responses, the latter with status 504.
+        """
         inception = InceptionRecommender(self)
         routes = [
             Route("/health", serve_health),
@@ -517,7 +533,9 @@ def _respond_with_timeout(_: Request, __: Exception) -> Response:
 def openapi_document() -> dict[str, Any]:
     """Return the description of the interface in OpenAPI 3.1, without the routes for INCEpTION.
 
-    It covers ``/health``, which needs no token, and the routes below ``/v1``.
+    It covers ``/health``, which needs no token, and the routes below ``/v1``, which need a bearer
+    token. Keys are ``openapi``, ``info``, ``servers``, ``security``, ``paths`` and ``components``
+    (the schemas of requests, with the limits of this module, and of answers).
     """
     document = {
         "type": "object",
@@ -912,12 +930,12 @@ def _build_prediction(
     """
     extra: dict[str, Any] = {PREDICTED: True, f"{feature}_score": probability}
     extra[f"{feature}_score_explanation"] = explanation
-    known = {
+    given = {
         name: value
         for name, value in extra.items()
         if value is not None and annotation_type.get_feature(name) is not None
     }
-    return annotation_type(**fields, **known)
+    return annotation_type(**fields, **given)
 
 
 def _name_value(span: Any, feature: str) -> tuple[str, float | None]:

@@ -402,6 +402,8 @@ def format_count(value: int) -> str:
 def format_probability(value: float | None) -> str:
     """Return a probability with two digits, never rounded to 0 or 1; a dash for None.
 
+    Above .99 and below .01 it is ">.99" and "<.01", unless it is exactly 0 or 1.
+
     >>> [format_probability(value) for value in (0.999, 1.0, 0.125, None)]
     ['>.99', '1', '.12', '–']
     """

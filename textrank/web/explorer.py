@@ -151,21 +151,21 @@ def describe_identifier(identifier: str | None) -> Row:
     page of the identifier, then those of UniProt and HGNC; [] if none is known.
     """
     prefix, _, local = (identifier or "").partition(":")
-    known: Row = {"symbol": "", "species": "", "links": []}
+    info: Row = {"symbol": "", "species": "", "links": []}
     identifiers = {prefix.lower(): local}
     try:
         gene = find_gene(identifier) if identifier else None
     except (OSError, ValueError):  # an installation without the tables
         gene = None
     if gene is not None:
-        known |= {"symbol": gene.symbol, "species": str(gene.taxon) if gene.taxon else ""}
+        info |= {"symbol": gene.symbol, "species": str(gene.taxon) if gene.taxon else ""}
         identifiers |= {"uniprot": gene.uniprot} if gene.uniprot else {}
         identifiers |= {"hgnc": str(gene.hgnc)} if gene.hgnc else {}
     for name, number in identifiers.items():
         if name in _LINK_OF_PREFIX and re.fullmatch(r"[\w.-]{1,40}", number, re.ASCII):
             title, address = _LINK_OF_PREFIX[name]
-            known["links"].append((f"{title} {number}", address.format(number)))
-    return known
+            info["links"].append((f"{title} {number}", address.format(number)))
+    return info
 
 
 def find_document_link(document: str) -> tuple[str, str] | None:
@@ -305,8 +305,8 @@ class StatementExplainer:
                 parts = model.explain_relative([candidate])[0]
                 score = np.array([sum(value for _, value in parts)])
                 (decision,) = make_decisions([candidate], score, model.threshold, paths=True)
-                known = {n: row[n] for n in STATED_COLUMNS if row[n] not in UNKNOWN_VALUES}
-                return ExplainedDecision(decision, parts, known)
+                stated = {n: row[n] for n in STATED_COLUMNS if row[n] not in UNKNOWN_VALUES}
+                return ExplainedDecision(decision, parts, stated)
         raise ValueError("the sentence alone does not have both names. Explain the whole text.")
 
     def _get_model(self) -> tuple[Model, Language]:
@@ -390,8 +390,8 @@ def summarize_contributions(
     features. With fewer than two groups, the ``2 * top`` strongest features are listed instead;
     with more, ``top`` is not used. The result has ``parts`` (each with ``name``, ``adds`` and, for
     groups, their strongest features as ``parts``), ``others`` (``count`` and ``adds`` of features
-    that are not listed) and ``score``. The values ``adds`` of ``parts`` and of ``others`` sum to
-    ``score``.
+    that are not listed; of groups none, so both are 0) and ``score``. The values ``adds`` of
+    ``parts`` and of ``others`` sum to ``score``.
 
     >>> summary = summarize_contributions([(("triggers", "bind"), 0.5), (("path", "of"), -0.75)])
     >>> [(group["name"], group["adds"]) for group in summary["parts"]]
@@ -489,9 +489,8 @@ def to_csv(store: Store, selection: Selection) -> Iterator[str]:
     columns = ", ".join(f"p.{name}" for name in CSV_COLUMNS)
     sql = (
         f"{store.facts.aggregate_sql(where, queries.selection_having(selection))} "
-        f"SELECT {columns}, s.sentence FROM pairs p LEFT JOIN claims s "
-        "ON s.document = p.document AND s.start_a = p.start_a AND s.end_a = p.end_a "
-        "AND s.start_b = p.start_b AND s.end_b = p.end_b "
+        f"SELECT {columns}, s.sentence FROM pairs p "
+        f"LEFT JOIN claims s ON {queries.IS_SAME_STATEMENT} "
         f"WHERE p.row IN (SELECT row FROM pairs SEMI JOIN facts USING (a, b) WHERE {where}) "
         "ORDER BY p.row"
     )
@@ -603,8 +602,8 @@ MAX_STATIC_STATEMENTS = 20_000  # more make a browser slow
 def render_static_page(store: Store) -> str:
     """Return one self-contained HTML page with the statements and facts of a store.
 
-    Statements that relate an entity to itself or have no sentence are left out. Raises ValueError
-    for more than ``MAX_STATIC_STATEMENTS`` statements.
+    Statements that relate an entity to itself or lack the offsets of a name are left out, but
+    counted: raises ValueError for more than ``MAX_STATIC_STATEMENTS`` statements.
     """
     total = store.fetch_value("SELECT count(*) FROM pairs")
     if total > MAX_STATIC_STATEMENTS:
@@ -646,12 +645,11 @@ def _csp_digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-_STATIC_ROWS = """
+_STATIC_ROWS = f"""
 SELECT p.a, p.b, p.key_a, p.document, p.name_a, p.name_b, p.probability, p.interacts, p.status,
   p.type, p.direction, p.year, parse_filename(p.source) AS source, p.start_a, p.end_a, p.start_b,
   p.end_b, s.trigger, s.sentence_start, s.sentence
-FROM pairs p JOIN claims s ON s.document = p.document AND s.start_a = p.start_a
-  AND s.end_a = p.end_a AND s.start_b = p.start_b AND s.end_b = p.end_b
+FROM pairs p JOIN claims s ON {queries.IS_SAME_STATEMENT}
 WHERE p.a <> p.b
 ORDER BY p.interacts DESC, p.probability DESC NULLS LAST, p.row"""
 
@@ -660,8 +658,8 @@ def _static_page_data(store: Store) -> dict[str, Any]:
     """Return statements (``rows``), ``facts`` by decreasing probability, and ``entities`` by key.
 
     Statements that interact come first, then by decreasing probability. Statements that relate an
-    entity to itself or have no sentence are left out. Positions in the text are replaced by
-    ``marks``, counted from the start of the sentence; ``ends`` of a fact are the keys of its
+    entity to itself or lack the offsets of a name are left out. Positions in the text are replaced
+    by ``marks``, counted from the start of the sentence; ``ends`` of a fact are the keys of its
     entities in the order of the direction.
     """
     rows = store.fetch(_STATIC_ROWS)
@@ -764,7 +762,10 @@ class Explorer:
     cache: PageCache = field(default_factory=PageCache)
 
     def warm_up(self) -> None:
-        """Compute the first pages into the cache, which also loads gene tables and templates."""
+        """Compute the first pages into the cache, which also loads gene tables and templates.
+
+        These are the start page, a search and suggestions for "p53", and the list of errors.
+        """
         routes = {"/": self.index, "/errors": self.errors, "/api/suggest": self.suggest}
         for path, query in (("/", ""), ("/", "q=p53"), ("/api/suggest", "q=p53"), ("/errors", "")):
             scope: dict[str, Any] = {"type": "http", "method": "GET", "path": path, "headers": []}
@@ -867,8 +868,9 @@ class Explorer:
     def fact(self, request: Request) -> Response:
         """Serve a fact with the sentences about its two entities (parameters ``a``, ``b``: keys).
 
-        There are at most 200 sentences, the most probable ones. Status 404 if there is no statement
-        about both.
+        There are at most 200 sentences, the most probable ones, grouped by document; those of
+        unlikely statements are listed apart. Contradictions are remarked on
+        (``describe_conflicts``). Status 404 if there is no statement about both.
         """
         one, other = (request.query_params.get(side, "") for side in "ab")
         a, b = (queries.select_entity(self.store, key) for key in (one, other))
@@ -898,7 +900,8 @@ class Explorer:
     def name(self, request: Request) -> Response:
         """Serve an entity (parameter ``key``): spellings, partners, and the graph around it.
 
-        There are at most 200 partners. Status 404 if there is no such entity.
+        Partners are those with asserted evidence of any probability, at most 200. Status 404 if
+        there is no such entity.
         """
         entity = queries.select_entity(self.store, request.query_params.get("key", ""))
         if entity is None:
@@ -915,7 +918,9 @@ class Explorer:
     def document(self, request: Request) -> Response:
         """Serve a document (parameter ``id``) with its names and at most 2000 statements.
 
-        Status 404 if the results have neither the document nor a statement of it.
+        Unlikely statements are listed apart. Of a document of which the results have statements
+        only, the sentences of these are shown. Status 404 if the results have neither the document
+        nor a statement of it.
         """
         name = request.query_params.get("id", "")
         document = queries.select_document(self.store, name)

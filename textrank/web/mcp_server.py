@@ -48,8 +48,11 @@ def create_server(service: AnnotationService, results: Sequence[Path] = ()) -> M
     folders of ``textrank apply --out`` that ``ask_results`` may read. They are called by their last
     part; of two with one name the last is used. If there are none, the tool is left out.
 
-    ``extract_statements`` leaves out pairs that do not interact, unless they are negated or
-    speculated or the caller wants all. Tools raise ToolError for input that they refuse.
+    ``extract_statements`` returns ``statements`` and ``left_out``, the number of those left out:
+    pairs that do not interact, unless they are negated or speculated or the caller wants all.
+    ``link_gene`` returns ``name`` and ``genes`` (``AnnotationService.link_gene``), ``ask_results``
+    what ``ask_folder`` does, by default for the first folder. Tools raise ToolError for input that
+    they refuse.
     """
     server = MCPServer(
         "textrank",

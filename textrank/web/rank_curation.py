@@ -115,8 +115,9 @@ def build_rank_questions(
 ) -> Iterator[RankQuestion]:
     """Yield the queries with two or more candidates as questions, in text order.
 
-    ``candidates`` has one list per Doc; their rows are numbered from ``first_row`` on. If two
-    queries have the same document id and name, the key of the second gets a number ("#2").
+    ``candidates`` has one list per Doc; their rows are numbered from ``first_row`` on, questions
+    from 0. Queries of a Doc are in the order of their first candidates. The key is the document id
+    and the query, joined by "|"; if two queries have the same, that of the second ends in "#2".
     """
     times: Counter[str] = Counter()
     number = 0
@@ -261,7 +262,10 @@ class RankLearner:
 
     @property
     def scores(self) -> Vector:
-        """Scores (n,) of all candidates by the current model, including the score of the prior."""
+        """Scores (n,) of all candidates by the current model, including the score of the prior.
+
+        Cached until the model changes, so do not modify it. Takes ``lock``.
+        """
         with self.lock:
             if self._scores is None:
                 self._scores = self.prior_scores
@@ -372,7 +376,9 @@ class RankLearner:
     def forget(self, question: RankQuestion) -> None:
         """Remove the answer to a question from the model exactly; alpha is not changed.
 
-        Raises KeyError if it has none.
+        After a choice, points of the history with more choices than are left are dropped; an unsure
+        answer is only removed from ``answered``. Raises KeyError if the question has no answer.
+        Takes ``lock``.
         """
         with self.lock:
             choice = self.answered.pop(question.key)
@@ -387,8 +393,9 @@ class RankLearner:
     def tune(self) -> None:
         """Choose alpha by the share of correctly ordered pairs in held-out documents, and retrain.
 
-        Of equally good alphas the largest is taken. Nothing changes if all choices are about one
-        document, or no query has different labels.
+        Of equally good alphas the largest is taken. ``alpha`` and ``model`` are replaced, the
+        history stays. Nothing changes without choices, if all are about one document, or if no
+        query has different labels. Takes ``lock``.
         """
         with self.lock:
             model = self.model
@@ -416,7 +423,11 @@ class RankLearner:
         return sum(choice is not None for choice in self.answered.values())
 
     def _record(self, choices: int) -> None:
-        """Append a point with this number of choices to the history."""
+        """Append a point with this number of choices to the history.
+
+        Its share is that of the ranks of ``heldout_ranks`` that are 1, its best candidates those of
+        ``rank_options`` for every question. Does not take the lock.
+        """
         first = np.mean([rank == 1 for rank in self.heldout_ranks().values()])
         best = [self.rank_options(question)[0] for question in self.questions.values()]
         self.history.append(RankPoint(choices, float(first), np.array(best)))
@@ -433,7 +444,10 @@ class RankLearner:
         self.answered[question.key] = choice
 
     def _examples(self, question: RankQuestion, choice: Choice) -> tuple[Indices, Vector]:
-        """Return row numbers and labels of the candidates shown, in the order of ``shown``."""
+        """Return row numbers and labels of the candidates shown, in the order of ``shown``.
+
+        Labels are those of ``Task.choice_labels``.
+        """
         rows = np.array([question.rows[i] for i in choice.shown], dtype=np.intp)
         shown = [self.candidates[row] for row in rows]
         return rows, self.pipeline.task.choice_labels(shown, choice.shown.index(choice.chosen))
@@ -441,17 +455,19 @@ class RankLearner:
     def _add(self, rows: Indices, labels: Vector, queries: Indices) -> None:
         """Add labelled rows to the model; arguments have one entry per row.
 
-        ``queries`` are numbers that the model does not have yet. Does not take the lock.
+        ``queries`` are numbers that the model does not have yet. The model learns ``labels`` minus
+        the scores of the prior; ``model``, ``index`` and ``labels`` are replaced. Does not take the
+        lock.
         """
         residuals = labels - self.prior_scores[rows]
-        own = self.rows.gram(rows)
+        gram = self.rows.gram(rows)
         if self.model is None:
             self.model = UpdatableRankRLS.from_gram(
-                own, residuals, queries, alpha=self.alpha, normalised=self.normalised
+                gram, residuals, queries, alpha=self.alpha, normalised=self.normalised
             )
         else:
             cross = self.rows.cross_gram(rows, self.index)
-            self.model = self.model.add(cross, own, residuals, queries)
+            self.model = self.model.add(cross, gram, residuals, queries)
         self.index = np.concatenate([self.index, rows])
         self.labels = np.concatenate([self.labels, labels])
         self._scores = None
@@ -486,8 +502,8 @@ def rank_among(scores: Vector, choice: Choice) -> float:
     2.5
     """
     merged = merge_ties(scores)
-    own = merged[choice.shown.index(choice.chosen)]
-    return float(1 + (merged > own).sum() + ((merged == own).sum() - 1) / 2)
+    chosen_score = merged[choice.shown.index(choice.chosen)]
+    return float(1 + (merged > chosen_score).sum() + ((merged == chosen_score).sum() - 1) / 2)
 
 
 def _labelled_queries(by_doc: Sequence[Sequence[Candidate]]) -> list[tuple[int, list[Candidate]]]:
@@ -783,7 +799,11 @@ class RankCuration:
     # Results
 
     def quality(self) -> RankQuality:
-        """Return the quality over all choices that are not undone; unsure answers do not count."""
+        """Return the quality over all choices that are not undone; unsure answers do not count.
+
+        Ranks before a choice was learnt are those of the log, held-out ranks those of the current
+        model (``RankLearner.heldout_ranks``).
+        """
         with self._lock:
             heldout = self.learner.heldout_ranks()
             events = [event for event in self.active_events if event.value != UNSURE]
@@ -827,9 +847,11 @@ class RankCuration:
         """Return everything the page shows to a person, as plain values.
 
         The best ``limit`` candidates of the question are shown, but at least two. Keys:
-        ``question`` (or None), ``answered``, ``total``, ``lost``, ``order``, ``alpha``, ``quality``
+        ``question`` (``_describe`` of ``current_question``, or None), the numbers of questions
+        ``answered`` and ``total`` and of ``lost`` answers, ``order``, ``alpha``, ``quality``
         (fields of ``RankQuality``), ``advice`` (``word``, ``why``), ``forecasts`` (of the held-out
-        share, as ``Forecast``) and ``last`` (the person's last answers, newest first).
+        share, as ``Forecast``) and ``last`` (the person's last ``MAX_LISTED_ANSWERS`` answers,
+        newest first).
         """
         person = who or self.who
         with self._lock, self.learner.lock:
@@ -867,9 +889,9 @@ class RankCuration:
                 {
                     "position": position,
                     "score": float(learner.scores[question.rows[position]]),
-                    "lines": own,
+                    "lines": option_lines,
                 }
-                for position, own in zip(shown, lines, strict=True)
+                for position, option_lines in zip(shown, lines, strict=True)
             ],
         }
 
@@ -924,8 +946,10 @@ def build_rank_model(learner: RankLearner) -> Model:
 
     Its threshold and calibration are those of the prior, if there is one, since choices do not say
     from which score on a candidate is good; otherwise they are chosen on the held-out scores of the
-    choices, each by a model without its query. Raises ValueError if there is neither a choice nor a
-    prior, or the training candidates of the prior cannot be joined with those of the choices
+    choices, each by a model without its query. Held-out scores and labels are those of the prior,
+    then those of the choices. ``meta`` is that of the prior; the number of choices is added as
+    ``curated`` unless it has this key. Raises ValueError if there is neither a choice nor a prior,
+    or the training candidates of the prior cannot be joined with those of the choices
     (``concat_rows``).
     """
     with learner.lock:
@@ -971,7 +995,12 @@ class RankCurationApp:
     credentials: Credentials
 
     def app(self) -> Starlette:
-        """Return the application; it checks no token, so put ``GuardMiddleware`` in front."""
+        """Return the application; it checks no token, so put ``GuardMiddleware`` in front.
+
+        GET the page ``/`` and ``/api/state``; POST ``/api/answer``, ``/api/undo`` and
+        ``/api/order``; GET ``model.zip``, ``answers.jsonl`` and ``choices.jsonl`` below
+        ``/export``; and ``common_routes``. Other addresses give a page of status 404.
+        """
         routes = [
             Route("/", self.index),
             Route("/api/state", self.state),

@@ -107,7 +107,7 @@ class Replay:
         for name, points in self.curves.items():
             for point in points if name != CHOSEN else ():
                 values.setdefault(point.answers, []).append(point.value)
-        return {answers: float(np.mean(found)) for answers, found in values.items()}
+        return {answers: float(np.mean(point_values)) for answers, point_values in values.items()}
 
     @property
     def compared_answers(self) -> int:
@@ -144,14 +144,16 @@ class Replay:
         points = [
             (point.answers, point.shown if shown else point.value) for point in self.curves[CHOSEN]
         ]
-        known = {n: value for n, value in points if value is not None}
+        measured = {n: value for n, value in points if value is not None}
         checks = []
-        for size in range(MIN_FORECAST_POINTS, len(known) + 1):
-            answers, values = list(known)[:size], list(known.values())[:size]
+        for size in range(MIN_FORECAST_POINTS, len(measured) + 1):
+            answers, values = list(measured)[:size], list(measured.values())[:size]
             for forecast in forecast_curve(answers, values, AHEAD):
                 target = answers[-1] + forecast.ahead
-                if target in known:
-                    checks.append(ForecastCheck(answers[-1], forecast, known[target], values[-1]))
+                if target in measured:
+                    checks.append(
+                        ForecastCheck(answers[-1], forecast, measured[target], values[-1])
+                    )
         return checks
 
     def forecast_errors(self, *, shown: bool = False) -> list[ForecastErrors]:
@@ -182,9 +184,9 @@ class Replay:
         """
         points = self.curves[CHOSEN]
         for size in range(MIN_FORECAST_POINTS, len(points) + 1):
-            known = points[:size]
+            earlier = points[:size]
             (forecast,) = forecast_curve(
-                [point.answers for point in known], [point.value for point in known], AHEAD[-1:]
+                [point.answers for point in earlier], [point.value for point in earlier], AHEAD[-1:]
             )
             if forecast.gain_high < MIN_GAIN:
                 return points[size - 1]
@@ -393,8 +395,9 @@ class _AnswerSimulation:
     ) -> None:
         """Build the questions of the rows ``inside`` and a learner without answers.
 
-        ``outside`` are the held-out rows of the dataset. The learner has no prior, and its first
-        alpha is the middle one of the pipeline's.
+        ``outside`` are the held-out rows of the dataset. Questions are numbered from 0 in the order
+        of their candidates. The learner has no prior, rows of the dataset's features (or of the
+        kernel if it has none), and as first alpha the middle one of the pipeline's.
         """
         self._y, self._data = dataset.targets.y, dataset.data
         self._inside, self._outside = inside, outside
@@ -519,26 +522,29 @@ class _RankingSimulation:
         rows = self._queries[number]
         covariance = self._K[np.ix_(rows, rows)]
         if self._model is not None:
-            known = QueryCentring(
+            centred = QueryCentring(
                 np.unique(self._model.queries, return_inverse=True)[1], self._normalised
             ).root(self._K[np.ix_(self._rows, rows)])
-            covariance = covariance - known.T @ (self._model.rooted.G @ known)
+            covariance = covariance - centred.T @ (self._model.rooted.G @ centred)
         size = len(rows)
         return float(np.trace(covariance) - covariance.sum() / size) / size
 
     def answer(self, number: int) -> None:
-        """Learn the labels of the candidates of a query, which must be open."""
+        """Learn the labels of the candidates of a query, which must be open; it is then closed.
+
+        The model is extended exactly, at the current alpha.
+        """
         rows = self._queries[number]
         del self._open[number]
         y, queries = self._targets.y[rows], self._targets.queries[rows]
-        own = self._K[np.ix_(rows, rows)]
+        gram = self._K[np.ix_(rows, rows)]
         if self._model is None:
             self._model = UpdatableRankRLS.from_gram(
-                own, y, queries, alpha=self._alpha, normalised=self._normalised
+                gram, y, queries, alpha=self._alpha, normalised=self._normalised
             )
         else:
             cross = self._K[np.ix_(rows, self._rows)]
-            self._model = self._model.add(cross, own, y, queries)
+            self._model = self._model.add(cross, gram, y, queries)
         self._rows = np.concatenate([self._rows, rows])
 
     def evaluate(self) -> _HeldOut:

@@ -102,9 +102,10 @@ class Agreement:
 def build_items(task: Task, dataset: Dataset, audit: CorpusAudit) -> list[ReviewItem]:
     """Return the items of an audited dataset, the most doubtful first.
 
-    If the task has several answers, the candidates of one question are one item, at the rank of its
-    most doubtful candidate; otherwise every candidate is one. Only items with a candidate in
-    ``audit.doubts`` are built.
+    If the task has answers to choose from (``Task.choices``), the candidates of one document and
+    query are one item, at the rank of the most doubtful; otherwise every candidate is one. Rank,
+    probability, annotator and kind are those of the most doubtful candidate; the key is the number
+    of the first. Only items with a candidate in ``audit.doubts`` are built.
     """
     candidates = dataset.candidates
     by_question: dict[tuple[str, str, str], list[int]] = {}
@@ -222,14 +223,15 @@ class LabelReview:
         self._replay()
 
     def _replay(self) -> None:
-        """Replay the decisions of the log; a later one of a person replaces an earlier one.
+        """Rebuild ``_active`` and ``_votes`` from the decisions of the log that were not undone.
 
-        Decisions about items that do not exist are ignored.
+        A later decision of a person about an item replaces an earlier one. Decisions about items
+        that do not exist are left out of both.
         """
-        known = [event for event in self.log.active_events() if event.question in self.by_key]
-        self._active = known
+        events = [event for event in self.log.active_events() if event.question in self.by_key]
+        self._active = events
         self._votes = {}
-        for event in known:
+        for event in events:
             self._votes.setdefault(event.question, {})[event.who] = event.value
 
     # Actions of people
@@ -295,8 +297,9 @@ class LabelReview:
     def sampled_error_rate(self) -> dict[str, Any] | None:
         """Return the share of wrong labels among items decided in random order, with its interval.
 
-        Only items at the beginning of the random order count, up to the first without a decision:
-        they are a random sample of the corpus, whatever else was decided. The interval is that of
+        Only items at the beginning of the random order count, up to the first without a decision
+        (``Resolution.decision``; a tie is none): they are a random sample of the corpus, whatever
+        else was decided. The interval is that of
         Clopper and Pearson. Keys: ``items``, ``wrong``, ``share`` and ``interval`` (``low``,
         ``high``, ``level``). None if there are no such items.
         """
@@ -338,10 +341,11 @@ class LabelReview:
         return person not in self._votes.get(item.key, {})
 
     def labels(self) -> Iterator[dict[str, Any]]:
-        """Yield one row of plain values per decided item, the most doubtful first.
+        """Yield one row of plain values per item with any vote, the most doubtful first.
 
-        Keys: document, names (texts of the judged spans), spans (characters), question, gold,
-        decision (None on a tie, or if all are unsure), wrong, votes, probability and rank.
+        "unsure" is a vote too. Keys: document, names (texts of the judged spans), spans
+        (characters), question, gold, decision (None on a tie, or if all are unsure), wrong, votes,
+        probability and rank.
         """
         for item in self.items:
             resolution = self.resolve(item)
@@ -365,7 +369,8 @@ class LabelReview:
         """Return the documents with the labels that people decided, in order.
 
         Documents without a correction are the given ones, others are what ``Task.correct_labels``
-        returns. Raises ValueError if the task cannot write corrected labels, or there are
+        returns for a mapping from an item's first candidate, by its number in the document, to the
+        decision. Raises ValueError if the task cannot write corrected labels, or there are
         corrections and two documents share an id. Without corrections, of documents that share an
         id only the last is returned.
         """
@@ -390,8 +395,9 @@ class LabelReview:
         """Return everything the page shows to a person, as plain values.
 
         ``filters`` and ``random`` are as in ``next_item``. Keys: ``item`` (the next one or None);
-        counts ``decided`` (by this person), ``reviewed`` (by anybody), ``total``, ``wrong``,
-        ``disputed`` (several votes but no decision) and ``people``; ``error_rate`` (of the audit),
+        counts of items ``decided`` (by this person) and ``reviewed`` (by anybody), both with
+        "unsure", ``total``, ``wrong`` and ``disputed`` (several votes, "unsure" counted, but no
+        decision), and of ``people`` with a vote; ``error_rate`` (of the audit),
         ``sampled`` (``sampled_error_rate``), ``agreement``, ``parts`` (see ``_parts``), and
         ``last`` (the person's last ``MAX_LISTED_ANSWERS`` decisions, newest first).
         """
@@ -449,9 +455,11 @@ class LabelReview:
     def _parts(self, resolutions: Mapping[str, Resolution]) -> dict[str, list[dict[str, Any]]]:
         """Return rows by annotator, document and kind, each list sorted by decreasing doubt.
 
-        A row has ``value``, the counts ``labels``, ``decided`` and ``wrong`` of its items, and
-        ``doubtful``, the share of the audit or None. ``resolutions`` are by key of the item. Items
-        with an empty value are left out, and each list has at most ``MAX_FILTERS`` rows.
+        A row has ``value``, counts of its items, and ``doubtful``, the share of the audit as a dict
+        (``_describe_share``), or None, which is sorted as a share of 0. Counts are ``labels`` (all
+        items), ``decided`` (every item whose key is in ``resolutions``, also with a tie or only
+        "unsure") and ``wrong``. Items with an empty value are left out, and each list has at most
+        ``MAX_FILTERS`` rows.
         """
         parts = {}
         for name in ("annotator", "document", "kind"):
@@ -469,9 +477,9 @@ class LabelReview:
             for value, row in rows.items():
                 share = shares.get(value)
                 row["doubtful"] = None if share is None else _describe_share(share)
-            known = [row for row in rows.values() if row["value"]]
-            known.sort(key=lambda row: -(row["doubtful"] or {"share": 0.0})["share"])
-            parts[name] = known[:MAX_FILTERS]
+            named = [row for row in rows.values() if row["value"]]
+            named.sort(key=lambda row: -(row["doubtful"] or {"share": 0.0})["share"])
+            parts[name] = named[:MAX_FILTERS]
         return parts
 
     def _describe_event(self, event: Event) -> dict[str, Any]:
@@ -541,7 +549,12 @@ class ReviewApp:
     credentials: Credentials
 
     def app(self) -> Starlette:
-        """Return the application, which checks no token; put ``GuardMiddleware`` in front."""
+        """Return the application, which checks no token; put ``GuardMiddleware`` in front.
+
+        GET the page ``/`` and ``/api/state``; POST ``/api/decide`` and ``/api/undo``; GET
+        ``decisions.jsonl``, ``labels.jsonl`` and ``corpus/{format}`` below ``/export``; and
+        ``common_routes``. Other addresses give a page of status 404.
+        """
         routes = [
             Route("/", self.index),
             Route("/api/state", self.state),

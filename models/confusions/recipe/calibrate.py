@@ -1,8 +1,9 @@
-"""Thresholds of all directions: finds against false alarms on kinds of text that were left out.
+"""Choose the thresholds of each direction from correct and false proposals on held-out text.
 
-A direction is a printed word and the other word of its pair. Its errors are planted: one in a
-hundred occurrences of the other word. Finds and alarms are counted per million words of the
-mixture of kinds (``corpus.KINDS``).
+A direction is a printed word and the other word of its pair, the proposal. Errors are simulated:
+every occurrence of the proposal counts as one in a hundred errors. *Finds* (errors that would be
+found) and *alarms* (false proposals) are counted per million words of the mixture of kinds
+(``corpus.KINDS``).
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from textrank.lint.model import ERROR_RATE, THRESHOLD_PRECISIONS, UNREACHABLE_LO
 GRID = np.arange(-5, 30.05, 0.1)  # log-odds that can be thresholds
 TOP_ALARMS = 500  # of a direction, which are kept one by one
 OLD_KINDS = ("books", "novels")
-OLD_ALARM_WEIGHT = 0.3  # of alarms in old prose
+OLD_ALARM_WEIGHT = 0.3  # of alarms in OLD_KINDS
 OVERCONFIDENCE = 3.0  # by which log-odds underestimate alarms where none was seen
 PRIOR_ALARMS = 1.0
 MIN_RECALL = 0.03
-RECALL_VALUE = 4.0  # finds per million words that are worth the whole recall of a direction
+RECALL_VALUE = 4.0  # finds per million words that a recall of 1 is worth
 VALUE_OF_GROUP = {"confusion": 1.0, "function": 1.0, "slip": 0.2, "style": 0.5}
 # Asked precision: finds that one alarm costs, and the least precision of a direction.
 PRICES = {
@@ -94,9 +95,11 @@ class Direction:
         return finds, alarms
 
     def threshold(self, price: float, min_precision: float, value: float) -> float:
-        """Return the threshold with the most finds less ``price`` times the alarms.
+        """Return the threshold with the highest gain.
 
-        ``value`` is added for the recall. UNREACHABLE_LOG_ODDS if nothing is gained anywhere.
+        The gain is ``ERROR_RATE * finds + value * recall - price * alarms``. Only thresholds above
+        0 with at least ``min_precision`` and a recall above MIN_RECALL count; UNREACHABLE_LOG_ODDS
+        if no gain is positive.
         """
         finds, alarms = self.curves()
         total = max(self.finds.sum(), 1e-9)
@@ -108,7 +111,7 @@ class Direction:
         return float(GRID[best]) if gain[best] > 0 else UNREACHABLE_LOG_ODDS
 
 
-def direction(
+def make_direction(
     printed: Any, proposal: Any, odds: tuple[Any, Any], words: tuple[str, str], skipped: Any
 ) -> Direction:
     """Return the direction of a printed word and its proposal, two ``Occurrences``.
@@ -133,14 +136,17 @@ def _is_old(kind: Any) -> Any:
     return np.isin(kind, [list(KINDS).index(name) for name in OLD_KINDS])
 
 
-def levels(side: Direction, group: str) -> list[float]:
-    """Return the thresholds of a direction for THRESHOLD_PRECISIONS; they never fall."""
+def choose_thresholds(side: Direction, group: str) -> list[float]:
+    """Return the thresholds of a direction for THRESHOLD_PRECISIONS; they never decrease.
+
+    ``group`` is that of the pair, a key of VALUE_OF_GROUP.
+    """
     value = RECALL_VALUE * VALUE_OF_GROUP[group]
     values = [side.threshold(*PRICES[asked], value) for asked in THRESHOLD_PRECISIONS]
     return [round(float(level), 2) for level in np.maximum.accumulate(values)]
 
 
-def figures(sides: Mapping[int, Direction], thresholds: Any) -> tuple[float, float]:
+def measure_pair(sides: Mapping[int, Direction], thresholds: Any) -> tuple[float, float]:
     """Return precision and recall of a pair at the thresholds of its directions."""
     finds = alarms = total = 0.0
     for number, side in sides.items():

@@ -1,9 +1,9 @@
-"""Join the table of pairs with the network, and set the thresholds of both on text unseen so far.
+"""Join the table of pairs with the network, and choose the thresholds of both on unseen text.
 
 The texts are those of the packages of groups ``unseen``, ``levels`` and ``prose`` and of articles
-and abstracts that no weight comes from. Each direction (printed word, proposal) gets the thresholds
-with the most finds less a price per alarm. Directions whose words are too rare there keep their
-thresholds by the features alone, shifted by the same log-odds.
+and abstracts that trained no weight. Each direction (printed word, proposal) gets the thresholds
+with the highest gain (``Direction.threshold``). Directions whose words are too rare there keep
+their thresholds by the features alone, shifted by the same log-odds.
 """
 
 from __future__ import annotations
@@ -155,8 +155,8 @@ def _score_text(model: ConfusionModel, text: str) -> Iterator[Any]:
         yield np.stack([pair, side, np.where((linear >= 0) == (odds >= 0), odds, 0.0)])
 
 
-def directions(model: ConfusionModel, scores: Scores) -> dict[tuple[int, int], Direction]:
-    """Return the directions by pair and printed side whose words have MIN_PLACES each.
+def count_directions(model: ConfusionModel, scores: Scores) -> dict[tuple[int, int], Direction]:
+    """Return the directions by (pair, side of the printed word) whose words have MIN_PLACES each.
 
     A word is replaced by each of its partners equally often.
     """
@@ -164,7 +164,7 @@ def directions(model: ConfusionModel, scores: Scores) -> dict[tuple[int, int], D
     key = 2 * scores.pair + scores.side
     order = np.argsort(key, kind="stable")
     cuts = np.searchsorted(key[order], np.arange(2 * len(model.pairs) + 1))
-    found = {}
+    result = {}
     for number in range(2 * len(model.pairs)):
         printed = order[cuts[number] : cuts[number + 1]]
         proposed = order[cuts[number ^ 1] : cuts[(number ^ 1) + 1]]
@@ -177,26 +177,26 @@ def directions(model: ConfusionModel, scores: Scores) -> dict[tuple[int, int], D
         np.add.at(finds, np.searchsorted(GRID, -scores.odds[proposed], side="right"), share)
         top = printed[np.argsort(-scores.odds[printed], kind="stable")[:TOP_ALARMS]]
         doubt = MISPRINT_WEIGHT.get((word, proposal), 1.0)
-        found[pair, side] = Direction(
+        result[pair, side] = Direction(
             finds,
             scores.odds[top],
             scores.weight[top] * scores.price[top] * doubt,
             len(printed),
             float((scores.weight[printed] * scores.price[printed]).sum()),
         )
-    return found
+    return result
 
 
-def adjust(
+def set_thresholds(
     model: ConfusionModel, scores: Scores, groups: Mapping[tuple[str, str], str]
 ) -> ConfusionModel:
     """Return the model with thresholds for the sum of features and network.
 
-    ``groups`` has the group of each pair, as ``calibrate.VALUE_OF_GROUP`` names them.
+    ``groups`` has the group of each pair, a key of ``calibrate.VALUE_OF_GROUP``.
     """
-    sides = directions(model, scores)
+    sides = count_directions(model, scores)
     asked = THRESHOLD_PRECISIONS
-    levels = np.stack([adjusted(model, sides, p, groups) for p in asked], axis=2)
+    levels = np.stack([compute_thresholds(model, sides, p, groups) for p in asked], axis=2)
     levels = np.round(np.maximum.accumulate(levels, axis=2), 2)
     reported = levels[:, :, asked.index(REPORTED_PRECISION)]
     pairs = tuple(
@@ -207,19 +207,22 @@ def adjust(
             recall=recall,
         )
         for pair, both, (precision, recall) in zip(
-            model.pairs, levels, figures(model, scores, reported), strict=True
+            model.pairs, levels, measure_pairs(model, scores, reported), strict=True
         )
     )
     return replace(model, pairs=pairs)
 
 
-def adjusted(
+def compute_thresholds(
     model: ConfusionModel,
     sides: Mapping[tuple[int, int], Direction],
     precision: float,
     groups: Mapping[tuple[str, str], str],
 ) -> Any:
-    """Return the thresholds of an asked precision, (pairs, 2), given ``directions``."""
+    """Return the thresholds for one of THRESHOLD_PRECISIONS, (pairs, 2).
+
+    ``sides`` are the directions of ``count_directions``; those of others are shifted.
+    """
     price, least, shift = PRICES[precision]
     thresholds = model.thresholds(precision)
     is_open = thresholds < UNREACHABLE_LOG_ODDS
@@ -230,20 +233,22 @@ def adjusted(
     return thresholds
 
 
-def figures(model: ConfusionModel, scores: Scores, thresholds: Any) -> list[tuple[float, float]]:
+def measure_pairs(
+    model: ConfusionModel, scores: Scores, thresholds: Any
+) -> list[tuple[float, float]]:
     """Return precision and recall of each pair on the unseen texts.
 
-    The figures of the pair so far, from other kinds of text, count as much as PRIOR_PLACES places.
+    The present figures of the pair, from other kinds of text, count as much as PRIOR_PLACES places.
     """
     n, pair, side = len(model.pairs), scores.pair, scores.side
     is_found = -scores.odds >= thresholds[pair, 1 - side]
     hits, places = np.bincount(pair, is_found, minlength=n), np.bincount(pair, minlength=n)
     alarms = np.bincount(pair, scores.odds >= thresholds[pair, side], minlength=n)
     rows = []
-    for k, known in enumerate(model.pairs):
-        recall = (hits[k] + PRIOR_PLACES * known.recall) / (places[k] + PRIOR_PLACES)
+    for k, old_pair in enumerate(model.pairs):
+        recall = (hits[k] + PRIOR_PLACES * old_pair.recall) / (places[k] + PRIOR_PLACES)
         finds = ERROR_RATE * recall * (places[k] + PRIOR_PLACES)
-        expected = ERROR_RATE * recall * PRIOR_PLACES * (1 / known.precision - 1)
+        expected = ERROR_RATE * recall * PRIOR_PLACES * (1 / old_pair.precision - 1)
         precision = finds / max(finds + expected + alarms[k], 1e-9)
         rows.append((round(float(precision), 4), round(float(recall), 4)))
     return rows

@@ -59,6 +59,7 @@ class Vocabulary:
     """Numbers of tokens and of their normalised forms."""
 
     def __init__(self) -> None:
+        """Begin with the paragraph sign as form 0 and no tokens."""
         self.forms: dict[str, int] = {"¶": 0}
         self.tokens: dict[str, int] = {}
         self.of_token: list[tuple[int, int]] = []
@@ -118,8 +119,8 @@ def sentence_numbers(text: Text, ends: Any) -> Any:
     return number
 
 
-def judged(text: Text, sentence: Any) -> Any:
-    """Return which tokens can be judged: the rules of ``Tokens.is_prose``, except for gaps."""
+def find_scorable(text: Text, sentence: Any) -> Any:
+    """Return which tokens can be scored: the rules of ``Tokens.is_prose``, except for gaps."""
     is_long = (np.bincount(sentence) >= MIN_SENTENCE_TOKENS)[sentence]
     is_first = np.r_[True, sentence[1:] != sentence[:-1]]
     return is_long & ((text.cases == 0) | (is_first & (text.cases == 1)))
@@ -185,7 +186,7 @@ class Corpus:
         parts: dict[str, list[tuple[int, int, Any, Any]]] = {}
         for kind, (text, sentence) in enumerate(zip(self.texts, self.sentences, strict=True)):
             share = KINDS[text.kind][1] / max(len(text.words), 1) * 1e6
-            fit = judged(text, sentence)
+            fit = find_scorable(text, sentence)
             fit[:MAX_OFFSET] = fit[-MAX_OFFSET:] = False
             at = np.flatnonzero(is_member[text.words] & fit)
             counts = np.bincount(text.words[at], minlength=len(forms))
@@ -200,18 +201,18 @@ class Corpus:
                 is_first = (text.words[:-1] == first) & fit[:-1]
                 spans.append((word, np.flatnonzero(is_first & (text.words[1:] == second)), 2))
             for word, k, length in spans:
-                kept = k[~near_gap(contexts(text, sentence, k, length), gap)].astype(np.int32)
+                positions = k[~near_gap(contexts(text, sentence, k, length), gap)].astype(np.int32)
                 stands_for = share / (rate[forms[word]] if length == 1 else 1.0)
-                weight = np.full(len(kept), stands_for, dtype=np.float32)
-                parts.setdefault(word, []).append((length, kind, kept, weight))
+                weight = np.full(len(positions), stands_for, dtype=np.float32)
+                parts.setdefault(word, []).append((length, kind, positions, weight))
         return {
             word: Occurrences(
-                found[0][0],
-                np.concatenate([np.full(len(p[2]), p[1], dtype=np.int8) for p in found]),
-                np.concatenate([p[2] for p in found]),
-                np.concatenate([p[3] for p in found]),
+                collected[0][0],
+                np.concatenate([np.full(len(p[2]), p[1], dtype=np.int8) for p in collected]),
+                np.concatenate([p[2] for p in collected]),
+                np.concatenate([p[3] for p in collected]),
             )
-            for word, found in parts.items()
+            for word, collected in parts.items()
         }
 
 

@@ -38,6 +38,7 @@ def features(rows: Any, table: Any) -> Any:
     codes: dict[tuple[int, int], Any] = {}
 
     def code(kind: int, offset: int) -> Any:
+        """Return the codes of a property ``kind`` at an offset, (n,); cached."""
         if (kind, offset) not in codes:
             codes[kind, offset] = table[rows[:, column[offset]], kind]
         return codes[kind, offset]

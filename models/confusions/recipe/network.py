@@ -1,8 +1,8 @@
-"""Neural network that all pairs share: it scores the judged words by the words around a place.
+"""Train a neural network that all pairs share; it scores words by their context.
 
-The vectors of the words at ``NETWORK_OFFSETS`` are joined, two layers of rectified units follow,
-and every judged word has a vector for the last layer. It is trained to find the printed word among
-all judged words and among its partners. Plain NumPy; one processor.
+The vectors of the words at ``NETWORK_OFFSETS`` are concatenated, two layers of rectified units
+follow, and every word of a pair has a vector in the last layer. The loss compares the printed word
+with all these words and with its partners. Plain NumPy; one processor.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ class Vocabulary:
     """
 
     def __init__(self, corpus: Corpus, members: Any, vectors: Any, counts: Any) -> None:
+        """Choose the words with vectors; unknown words have the mean of those with their ending."""
         forms = list(corpus.forms)
         counted = [np.bincount(text.words, minlength=len(forms)) for text in corpus.texts]
         totals = np.sum(counted, axis=0)
@@ -52,20 +53,20 @@ class Vocabulary:
         order = np.argsort(-totals, kind="stable")
         others = order[~is_word[order]][:N_OTHERS]
         top = np.argsort(-counts, kind="stable")[:N_WORDS]
-        known = np.r_[others, members[top]]
+        token_forms = np.r_[others, members[top]]
         rows = [unknown_token_row(form) for form in forms]
         self.row_of_form = np.array([*rows, OUTSIDE_ROW], dtype=np.uint16)
         rng, width = np.random.default_rng(0), min(DIMENSIONS, vectors.shape[1])
-        self.vectors = rng.normal(0, 0.05, (FIRST_TOKEN_ROW + len(known), DIMENSIONS))
+        self.vectors = rng.normal(0, 0.05, (FIRST_TOKEN_ROW + len(token_forms), DIMENSIONS))
         ending = self.row_of_form[members]
         for row in range(FIRST_SUFFIX_ROW, FIRST_TOKEN_ROW):
             if (ending == row).any():
                 self.vectors[row, :width] = vectors[ending == row, :width].mean(axis=0)
         self.vectors[FIRST_TOKEN_ROW + len(others) :, :width] = vectors[top, :width]
-        unknown = self.row_of_form[known]
+        unknown = self.row_of_form[token_forms]
         self.unknown_rows = np.r_[np.arange(FIRST_TOKEN_ROW), unknown].astype(np.uint16)
-        self.row_of_form[known] = FIRST_TOKEN_ROW + np.arange(len(known))
-        self.hashes = np.array([text_hash(forms[k]) for k in known], dtype=np.uint32)
+        self.row_of_form[token_forms] = FIRST_TOKEN_ROW + np.arange(len(token_forms))
+        self.hashes = np.array([text_hash(forms[k]) for k in token_forms], dtype=np.uint32)
 
     def encode(self, contexts: Any) -> Any:
         """Return the rows of contexts at NETWORK_OFFSETS, given ``Corpus.rows``."""
@@ -76,6 +77,7 @@ class Adam:
     """Adam optimiser of one array, all of it or some of its rows at a time."""
 
     def __init__(self, value: Any, rate: float) -> None:
+        """Begin with zero moments for an array, which ``step`` changes in place."""
         self.value, self.rate = value, rate
         self.mean, self.square, self.steps = np.zeros_like(value), np.zeros_like(value), 0
 
@@ -98,6 +100,7 @@ class Network:
     """Weights of the network as float32 arrays by name."""
 
     def __init__(self, vectors: Any, n_words: int, n_offsets: int, seed: int = 0) -> None:
+        """Initialise the weights at random; ``vectors`` are the first vectors of the vocabulary."""
         rng = np.random.default_rng(seed)
         sizes = n_offsets * vectors.shape[1], *HIDDEN, n_words
         self.arrays: dict[str, Any] = {"vectors": vectors.astype(np.float32).copy()}

@@ -1,9 +1,10 @@
 """Build the table of confusion pairs: ``python train_confusions.py DATA OUT``.
 
-Texts of the packages (kept in ``CONFUSIONS_CACHE`` or ``~/.cache/textrank``) and of ``DATA/text``;
-contexts of the words of ``pairs.tsv``; a fit of every pair on all texts, and one without each fold
-of kinds, which scores that fold; thresholds per direction from those scores; a network that all
-pairs share; thresholds of both from text unseen so far. About 55 minutes of one processor and 4 GB.
+Texts are those of the packages (cached in ``CONFUSIONS_CACHE`` or ``~/.cache/textrank``) and of
+``DATA/text``; pairs are those of ``pairs.tsv``. Each pair is fitted on all texts, and once without
+each fold of kinds, which gives the held-out scores from which thresholds are chosen. Then a network
+that all pairs share is trained, and thresholds for the sum of both are chosen on unseen text. Takes
+about 55 minutes of one processor and 4 GB.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from calibrate import TOP_ALARMS, direction, figures, levels
+from calibrate import TOP_ALARMS, choose_thresholds, make_direction, measure_pair
 from classes import learn_classes, word_vectors
-from combine import add_network, adjust, collect_scores, unseen_texts
+from combine import add_network, collect_scores, set_thresholds, unseen_texts
 from corpus import KINDS, N_FOLDS, Corpus, Occurrences, property_table, read_corpus
 from learn import Fit, design, features, fit, logistic, mix_keys
 from network import Network, Vocabulary
@@ -54,6 +55,7 @@ class Trainer:
     """Fits and scores of pairs on a corpus."""
 
     def __init__(self, corpus: Corpus, classes: Any, words: list[str]) -> None:
+        """Collect the occurrences of the words; ``classes`` are rows of ``learn_classes``."""
         self.corpus = corpus
         self.table = property_table(
             corpus.forms, {h: (fine, coarse) for h, fine, coarse in classes.tolist()}
@@ -63,9 +65,9 @@ class Trainer:
         self._features: OrderedDict[str, Any] = OrderedDict()
 
     def has(self, word: str) -> bool:
-        """Return whether a word has MIN_OCCURRENCES."""
-        found = self.occurrences.get(word)
-        return found is not None and len(found.place) >= MIN_OCCURRENCES
+        """Return whether a word has at least MIN_OCCURRENCES occurrences."""
+        occurrences = self.occurrences.get(word)
+        return occurrences is not None and len(occurrences.place) >= MIN_OCCURRENCES
 
     def features_of(self, word: str) -> Any:
         """Return the features of all occurrences of a word; the last words are cached."""
@@ -77,17 +79,17 @@ class Trainer:
             self._features.popitem(last=False)
         return self._features[word]
 
-    def sample(self, word: str, most: int, seed: int) -> Any:
+    def sample(self, word: str, max_per_kind: int, seed: int) -> Any:
         """Return row numbers of occurrences for training, capped by kind and by ``most``."""
         rng = np.random.default_rng(seed)
-        kind, kept = self.occurrences[word].kind, []
+        kind, parts = self.occurrences[word].kind, []
         for number, cap in enumerate(TRAINING_CAPS.values()):
             rows = np.flatnonzero(kind == number)
-            size = min(cap, most)
-            kept.append(
+            size = min(cap, max_per_kind)
+            parts.append(
                 np.sort(rng.choice(rows, size, replace=False)) if len(rows) > size else rows
             )
-        return np.concatenate(kept)
+        return np.concatenate(parts)
 
     def is_promising(self, pair: tuple[str, str]) -> bool:
         """Return whether few contexts already tell the words apart, each fold left out once."""
@@ -130,13 +132,13 @@ class Trainer:
         scores = [np.full(len(k), np.nan, np.float32) for k in keys]
         for out in range(N_FOLDS + 1):  # the last fold is in no fit
             rest = fold != out
-            held = whole if rest.all() else None
-            if held is None and min((y[rest] > 0).sum(), (y[rest] < 0).sum()) >= 30:
-                held = fit(data, rest)
+            held_out_fit = whole if rest.all() else None
+            if held_out_fit is None and min((y[rest] > 0).sum(), (y[rest] < 0).sum()) >= 30:
+                held_out_fit = fit(data, rest)
             for side, word in enumerate(pair):
-                there = FOLD_OF_KIND[self.occurrences[word].kind] == out
-                if held is not None:
-                    scores[side][there] = held.scores(keys[side][there])
+                is_in_fold = FOLD_OF_KIND[self.occurrences[word].kind] == out
+                if held_out_fit is not None:
+                    scores[side][is_in_fold] = held_out_fit.scores(keys[side][is_in_fold])
         return whole, scores
 
     def misprints(self, word: str, odds: Any, checksums: set[int]) -> Any:
@@ -144,10 +146,10 @@ class Trainer:
 
         Only the TOP_ALARMS with the highest ``odds`` are looked at.
         """
-        found = self.occurrences[word]
-        mask = np.zeros(len(found.place), dtype=bool)
+        occurrences = self.occurrences[word]
+        mask = np.zeros(len(occurrences.place), dtype=bool)
         for k in np.argsort(-odds, kind="stable")[:TOP_ALARMS]:
-            kind, place = found.kind[k], found.place[k]
+            kind, place = occurrences.kind[k], occurrences.place[k]
             words = self.corpus.texts[kind].words[place - CONTEXT_WORDS : place + CONTEXT_WORDS + 1]
             shown = [self.words[w] for w in words]
             shown[CONTEXT_WORDS] = f"[{shown[CONTEXT_WORDS]}]"
@@ -155,13 +157,13 @@ class Trainer:
         return mask
 
 
-def log_odds(scores: list[Any], occurrences: list[Occurrences]) -> tuple[float, float]:
+def calibrate_log_odds(scores: list[Any], occurrences: list[Occurrences]) -> tuple[float, float]:
     """Return slope and shift that turn held-out scores of both words into log-odds."""
     rng, xs, ys, weights = np.random.default_rng(0), [], [], []
-    for side, (values, found) in enumerate(zip(scores, occurrences, strict=True)):
+    for side, (values, places) in enumerate(zip(scores, occurrences, strict=True)):
         rows = np.flatnonzero(np.isfinite(values))
         if len(rows) > MAX_CALIBRATED:
-            share = np.sqrt(found.weight[rows])
+            share = np.sqrt(places.weight[rows])
             rows = rng.choice(rows, MAX_CALIBRATED, p=share / share.sum())
         xs.append(values[rows])
         ys.append(np.full(len(rows), side))
@@ -191,25 +193,25 @@ def build(trainer: Trainer, classes: Any) -> ConfusionModel:
         whole, scores = trainer.train(pair)
         if min(np.isfinite(values).sum() for values in scores) < 30:
             continue
-        found = [trainer.occurrences[word] for word in pair]
-        slope, shift = log_odds(scores, found)
+        occurrences = [trainer.occurrences[word] for word in pair]
+        slope, shift = calibrate_log_odds(scores, occurrences)
         odds = [np.nan_to_num(slope * values + shift, nan=0.0) for values in scores]
         sides = {
-            side: direction(
-                found[side],
-                found[1 - side],
+            side: make_direction(
+                occurrences[side],
+                occurrences[1 - side],
                 (odds[side] * (1 - 2 * side), odds[1 - side] * (1 - 2 * side)),
                 (pair[side], pair[1 - side]),
                 trainer.misprints(pair[side], odds[side] * (1 - 2 * side), checksums),
             )
             for side in (0, 1)
         }
-        thresholds = levels(sides[0], group), levels(sides[1], group)
-        at = THRESHOLD_PRECISIONS.index(DEFAULT_PRECISION)
-        default = [thresholds[0][at], thresholds[1][at]]
+        thresholds = choose_thresholds(sides[0], group), choose_thresholds(sides[1], group)
+        index = THRESHOLD_PRECISIONS.index(DEFAULT_PRECISION)
+        default = [thresholds[0][index], thresholds[1][index]]
         if min(default) < UNREACHABLE_LOG_ODDS:
             counts = tuple(len(trainer.sample(word, 10**6, 0)) for word in pair)
-            precision, recall = figures(sides, default)
+            precision, recall = measure_pair(sides, default)
             pairs.append(
                 Pair(
                     pair,
@@ -265,8 +267,10 @@ def train_network(
             partners[number[second], number[first]] = True
     network = Network(vocabulary.vectors, len(words), len(NETWORK_OFFSETS))
     for most, epochs in NETWORK_ROUNDS:
-        found = trainer.corpus.collect(words, most)
-        rows, targets = network_contexts(trainer.corpus, [found[w] for w in words], vocabulary)
+        occurrences = trainer.corpus.collect(words, most)
+        rows, targets = network_contexts(
+            trainer.corpus, [occurrences[w] for w in words], vocabulary
+        )
         network.train(rows, targets, partners, epochs, vocabulary.unknown_rows, log)
     # Scores are to tell what the context says, and not how frequent a word was in training.
     counts = np.bincount(targets, minlength=len(words)) + 1
@@ -279,9 +283,9 @@ def network_contexts(
 ) -> tuple[Any, Any]:
     """Return the contexts of words in all kinds but the last fold, and the numbers of the words."""
     rows, targets = [], []
-    for number, found in enumerate(occurrences):
-        is_kept = FOLD_OF_KIND[found.kind] < N_FOLDS
-        rows.append(vocabulary.encode(corpus.rows(found)[is_kept]))
+    for number, places in enumerate(occurrences):
+        is_kept = FOLD_OF_KIND[places.kind] < N_FOLDS
+        rows.append(vocabulary.encode(corpus.rows(places)[is_kept]))
         targets.append(np.full(int(is_kept.sum()), number, dtype=np.int16))
     return np.concatenate(rows), np.concatenate(targets)
 
@@ -299,7 +303,7 @@ def main(data: Path, out: Path) -> None:
     arrays, words = train_network(trainer, vocabulary)
     model = add_network(model, arrays, words, vocabulary.hashes)
     scores = collect_scores(model, unseen_texts(cache, data))
-    adjust(model, scores, read_pairs()).to_disk(out)
+    set_thresholds(model, scores, read_pairs()).to_disk(out)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
-"""Write the training abstracts and generated sentences: ``generate_sentences.py DATA OUT``.
+"""Write training abstracts and generated sentences: ``generate_sentences.py DATA OUT``.
 
-JNLPBA's abstracts speak of transcription in blood cells; that a name is a gene after "a deletion
-in", wherever one reads it, is English. The grammar says such things of names drawn from HGNC, any
-kind of any name, in clauses that all kinds share.
+JNLPBA has abstracts about transcription in blood cells only. General English, such as that a name
+after "a deletion in" is a gene, is added by sentences of a grammar, with random names of HGNC. All
+three kinds get the same names and the same clauses, so that only the words next to the name tell
+its kind.
 
-JNLPBA's names are wide ("human p53 gene"). The recogniser ``kinds`` of the shipped pipeline, whose
-names the model judges in raw text, finds "p53" in them; such names get the kind of the wide one.
+Names in JNLPBA are long ("human p53 gene"). The recogniser ``kinds`` of the shipped pipeline, whose
+names the model judges in raw text, finds "p53" in them; these names are added with the kind of the
+long one.
 """
 
 from __future__ import annotations
@@ -79,7 +81,7 @@ a_complex|an_interaction|association with|of {}
 binding of calcium|the_ligand|the_peptide|DNA to {}
 """,
 }
-# What is said of such a phrase; the same for all kinds.
+# Clauses about a phrase, the same for all kinds.
 CLAUSES = """
 We studied|examined|analysed|observed|found {} in|from cells|patients|mice|tumours|the_liver .
 {} was|were detected|seen|examined|measured|increased|reduced|absent in cells|patients|mice .
@@ -93,7 +95,7 @@ Cells|patients|mice with|lacking|without {} were studied|compared|examined .
 There was|is no|little|strong evidence for {} in the|these samples|patients|cells .
 Here we describe|report|characterize|investigate {} .
 """
-# What is said of a bare name.
+# Statements about a name without a phrase.
 STATEMENTS = {
     "DNA": """
 {} is|was located|localized|mapped on|to chromosome 2|7|11|X|19q13 .
@@ -123,39 +125,44 @@ We immunoprecipitated|purified|added|immobilized {} from|in cells|extracts|lysat
 """,
 }
 COLUMNS = ("Approved symbol", "Approved name", "Alias symbols", "Previous symbols")
-TAKEN = ("gene", "genes", "locus", "promoter", "mRNA", "mRNAs", "transcript", "transcripts")
+HEAD_NOUNS = ("gene", "genes", "locus", "promoter", "mRNA", "mRNAs", "transcript", "transcripts")
 
 
-def sentence(kind: str, name: str, chance: random.Random) -> tuple[str, int, int]:
-    """Return a sentence with a name of that kind, and the offsets of the name."""
-    said = chance.random() < 0.4
-    line = _drawn(STATEMENTS[kind] if said else PHRASES[kind], chance)
-    line = line if said else _drawn(CLAUSES, chance).replace("{}", line)
+def make_sentence(kind: str, name: str, rng: random.Random) -> tuple[str, int, int]:
+    """Return a random sentence with a name of that kind, and the start and end of the name.
+
+    The name is extended by a following word of HEAD_NOUNS with probability 0.5.
+    """
+    is_statement = rng.random() < 0.4
+    line = _fill_line(STATEMENTS[kind] if is_statement else PHRASES[kind], rng)
+    line = line if is_statement else _fill_line(CLAUSES, rng).replace("{}", line)
     text = line[0].upper() + line[1:]
     start = text.index("{}")
     text = text.replace("{}", name, 1).replace(" ,", ",").replace(" .", ".")
     end = start + len(name)
-    after = text[end + 1 :].split(" ")[0].rstrip(".,")
-    if after in TAKEN and chance.random() < 0.5:
-        end += 1 + len(after)
+    next_word = text[end + 1 :].split(" ")[0].rstrip(".,")
+    if next_word in HEAD_NOUNS and rng.random() < 0.5:
+        end += 1 + len(next_word)
     return text, start, end
 
 
-def _drawn(lines: str, chance: random.Random) -> str:
-    line = chance.choice(lines.strip().split("\n"))
-    return " ".join(chance.choice(word.split("|")) for word in line.split(" ")).replace("_", " ")
+def _fill_line(lines: str, rng: random.Random) -> str:
+    """Return a random line of a grammar with its alternatives chosen at random."""
+    line = rng.choice(lines.strip().split("\n"))
+    return " ".join(rng.choice(word.split("|")) for word in line.split(" ")).replace("_", " ")
 
 
-def names(path: Path, chance: random.Random) -> list[str]:
-    """Symbols, aliases and short full names of HGNC."""
-    found: set[str] = set()
+def read_names(path: Path, rng: random.Random) -> list[str]:
+    """Return NAMES random symbols, aliases and short full names of HGNC."""
+    names: set[str] = set()
     with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
-            found.update(_short(row))
-    return chance.sample(sorted(found), NAMES)
+            names.update(_short_names(row))
+    return rng.sample(sorted(names), NAMES)
 
 
-def _short(row: dict[str, str]) -> Iterator[str]:
+def _short_names(row: dict[str, str]) -> Iterator[str]:
+    """Yield the names of a protein-coding gene of 3 to 24 characters and at most 3 words."""
     if row["Locus type"] == "gene with protein product":
         for column in COLUMNS:
             for name in row[column].split(", "):
@@ -163,38 +170,53 @@ def _short(row: dict[str, str]) -> Iterator[str]:
                     yield name
 
 
-def rows(data: Path, count: int = SENTENCES, seed: int = 0) -> Iterator[dict[str, Any]]:
-    """Generated documents of one sentence each."""
-    chance = random.Random(seed)
-    known = names(data / "ids" / "hgnc.tsv.gz", chance)
+def generate_rows(data: Path, count: int = SENTENCES, seed: int = 0) -> Iterator[dict[str, Any]]:
+    """Yield documents of one generated sentence each, as rows of JSON lines."""
+    rng = random.Random(seed)
+    names = read_names(data / "ids" / "hgnc.tsv.gz", rng)
     for number in range(count):
         kind = ("DNA", "RNA", "protein")[number % 3]
-        text, start, end = sentence(kind, chance.choice(known), chance)
+        text, start, end = make_sentence(kind, rng.choice(names), rng)
         yield {"id": f"grammar-{number}", "text": text, "entities": [[start, end, kind]]}
 
 
-def add_narrow_names(abstracts: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Abstracts with the names that ``kinds`` finds inside annotated ones, as of their kind."""
+def add_short_names(abstracts: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield abstracts with the names that ``kinds`` finds inside annotated ones added.
+
+    A new name has the kind of the shortest annotated name around it.
+    """
     abstracts = list(abstracts)
     docs = load_nlp(only=["kinds"]).pipe(row["text"] for row in abstracts)
     for row, doc in zip(abstracts, docs, strict=True):
-        known = {(start, end): kind for start, end, kind, *_ in row["entities"]}
-        narrow = {}
+        kind_of_range = {(start, end): kind for start, end, kind, *_ in row["entities"]}
+        added = {}
         for span in doc.spans["entities"]:
-            place = span.start_char, span.end_char
-            around = [one for one in known if one[0] <= place[0] and place[1] <= one[1]]
-            if around and place not in known:
-                narrow[place] = known[min(around, key=lambda one: one[1] - one[0])]
-        yield {**row, "entities": [*row["entities"], *([*at, k] for at, k in narrow.items())]}
+            span_range = span.start_char, span.end_char
+            outer_ranges = [
+                outer
+                for outer in kind_of_range
+                if outer[0] <= span_range[0] and span_range[1] <= outer[1]
+            ]
+            if outer_ranges and span_range not in kind_of_range:
+                added[span_range] = kind_of_range[
+                    min(outer_ranges, key=lambda outer: outer[1] - outer[0])
+                ]
+        yield {
+            **row,
+            "entities": [
+                *row["entities"],
+                *([*added_range, k] for added_range, k in added.items()),
+            ],
+        }
 
 
 def main(data: Path, out: Path) -> None:
-    """Writes abstracts and sentences into one file."""
+    """Write the abstracts and generated sentences to one file."""
     with gzip.open(out / "names.jsonl.gz", "wt", encoding="utf-8") as file:
         with gzip.open(data / "jnlpba" / "train.jsonl.gz", "rt", encoding="utf-8") as lines:
-            for row in add_narrow_names(map(json.loads, lines)):
+            for row in add_short_names(map(json.loads, lines)):
                 file.write(json.dumps(row) + "\n")
-        for row in rows(data):
+        for row in generate_rows(data):
             file.write(json.dumps(row) + "\n")
 
 

@@ -1,4 +1,4 @@
-"""Annotated abstracts as rows to train on: names, candidate genes, and which of them are right."""
+"""Read annotated abstracts, and label their candidate genes for training."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -43,7 +43,7 @@ Usage = dict[str, dict[int, int]]  # key of a name -> concept, or kind of use ->
 
 @dataclass(frozen=True)
 class Gold:
-    """A name that annotators marked."""
+    """Annotated name with its characters, label and gene identifiers."""
 
     start: int
     end: int
@@ -53,7 +53,7 @@ class Gold:
 
 @dataclass(frozen=True, eq=False)
 class Abstract:
-    """An annotated abstract; ``names`` are those that are looked up."""
+    """Annotated abstract; ``names`` are the names whose genes are looked up."""
 
     corpus: str
     id: str
@@ -63,16 +63,19 @@ class Abstract:
 
     @property
     def identifiers(self) -> frozenset[str]:
-        """The genes of the abstract."""
+        """Identifiers of all annotated genes of the abstract."""
         return frozenset(i for name in self.gold for i in name.identifiers)
 
     def fold(self, n_folds: int) -> int:
-        """The fold of the abstract, equal in all corpora that have it."""
+        """Return the fold of the abstract, which is the same in all corpora that have it."""
         return zlib.crc32(self.id.encode()) % n_folds
 
 
-def read(corpus: str, file: Path) -> Iterator[Abstract]:
-    """Yield the abstracts of a PubTator file; names whose text differs are kept as placed."""
+def read_abstracts(corpus: str, file: Path) -> Iterator[Abstract]:
+    """Yield the abstracts of a packed PubTator file with names of genes, families and domains.
+
+    Offsets are not checked against the text.
+    """
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         blocks = lines.read().split("\n\n")
     for block in blocks:
@@ -82,12 +85,13 @@ def read(corpus: str, file: Path) -> Iterator[Abstract]:
         number, _, title_text = title.split("|", 2)
         text = f"{title_text}\n{rest[0].split('|', 2)[2]}"
         rows = (line.split("\t") for line in rest[1:])
-        gold = [_gold(row) for row in rows if len(row) > 4 and row[1].isdigit()]
+        gold = [_parse_gold(row) for row in rows if len(row) > 4 and row[1].isdigit()]
         wanted = (*GENE_LABELS, FAMILY_LABEL, DOMAIN_LABEL)
         yield Abstract(corpus, number, text, [name for name in gold if name.label in wanted])
 
 
-def _gold(row: Sequence[str]) -> Gold:
+def _parse_gold(row: Sequence[str]) -> Gold:
+    """Return the annotated name of a row; identifiers are the numbers outside brackets."""
     start, end, label = int(row[1]), int(row[2]), row[4]
     numbers: list[str] = []
     if len(row) > 5 and label in GENE_LABELS:
@@ -98,40 +102,43 @@ def _gold(row: Sequence[str]) -> Gold:
 def with_mentions(
     abstracts: Sequence[Abstract], mentions: Mapping[tuple[str, str], Sequence[Mention]]
 ) -> list[Abstract]:
-    """The abstracts with names by corpus and PubMed id, without those that are not looked up."""
+    """Return copies of the abstracts with those of ``mentions`` whose label is looked up.
+
+    Keys of ``mentions`` are (corpus, PubMed id); each abstract needs an entry.
+    """
     task = Identifiers()
     return [
-        _with(
-            one, [name for name in mentions[one.corpus, one.id] if task.accepts_label(name.label)]
+        replace(
+            one,
+            names=[name for name in mentions[one.corpus, one.id] if task.accepts_label(name.label)],
         )
         for one in abstracts
     ]
 
 
 def with_given_names(abstracts: Sequence[Abstract]) -> list[Abstract]:
-    """The abstracts with the genes that annotators marked, without families and domains."""
+    """Return copies of the abstracts whose names are the annotated genes.
+
+    Families and domains are left out.
+    """
     return [
-        _with(
+        replace(
             one,
-            [Mention(g.start, g.end, "Gene") for g in one.gold if g.label in GENE_LABELS],
+            names=[Mention(g.start, g.end, "Gene") for g in one.gold if g.label in GENE_LABELS],
         )
         for one in abstracts
     ]
 
 
-def _with(one: Abstract, names: Sequence[Mention]) -> Abstract:
-    return Abstract(one.corpus, one.id, one.text, one.gold, names)
-
-
 def usage_by_document(abstracts: Iterable[Abstract], tables: Gazetteer) -> dict[str, Usage]:
-    """What each key means in each document, by PubMed id: {id: {key: {concept: 1}}}.
+    """Return what each key means in each document: {PubMed id: {key: {concept: 1}}}.
 
-    A recognised name that annotators did not touch, or that is a domain, means no gene.
+    A domain, and a name in ``Abstract.names`` that overlaps no annotation, means NO_GENE_USE.
     """
-    concepts = _concepts(tables)
-    found: dict[str, Usage] = defaultdict(lambda: defaultdict(dict))
+    concepts = _concepts_by_identifier(tables)
+    usage: dict[str, Usage] = defaultdict(lambda: defaultdict(dict))
     for one in abstracts:
-        uses = found[one.id]
+        uses = usage[one.id]
         for name in one.gold:
             use = uses[make_key(one.text[name.start : name.end])]
             if name.label in GENE_LABELS:
@@ -141,17 +148,18 @@ def usage_by_document(abstracts: Iterable[Abstract], tables: Gazetteer) -> dict[
         for mention in one.names:
             if not _overlapping(one, mention):
                 uses[make_key(one.text[mention.start : mention.end])][NO_GENE_USE] = 1
-    return {number: {k: dict(v) for k, v in uses.items()} for number, uses in found.items()}
+    return {number: {k: dict(v) for k, v in uses.items()} for number, uses in usage.items()}
 
 
-def _concepts(tables: Gazetteer) -> dict[str, int]:
+def _concepts_by_identifier(tables: Gazetteer) -> dict[str, int]:
+    """Return the concept of each gene with an NCBI identifier."""
     rows = np.flatnonzero(tables.number >= 0)
     is_ncbi = tables.prefix[rows] == tables.prefixes.index("ncbigene")
     return {f"ncbigene:{tables.number[row]}": int(tables.concept[row]) for row in rows[is_ncbi]}
 
 
 def sum_usage(documents: Iterable[Usage]) -> dict[int, dict[int, int]]:
-    """The documents of each hashed key and meaning, as ``Gazetteer.usage`` holds them."""
+    """Return in how many documents each hashed key had each meaning, as in ``Gazetteer.usage``."""
     total: dict[int, Counter[int]] = defaultdict(Counter)
     for uses in documents:
         for key, use in uses.items():
@@ -160,15 +168,18 @@ def sum_usage(documents: Iterable[Usage]) -> dict[int, dict[int, int]]:
 
 
 def _overlapping(one: Abstract, mention: Mention) -> list[Gold]:
+    """Return the annotated names that share a character with a mention."""
     return [name for name in one.gold if name.start < mention.end and mention.start < name.end]
 
 
 def tables_of(
     abstracts: Iterable[Abstract], lookup: GeneLookup, own: Mapping[str, Usage]
 ) -> Iterator[CandidateTable]:
-    """Yield the candidates of each abstract, without what its own answers added to the usage.
+    """Yield the candidate table of each abstract.
 
-    ``own`` has the usage to leave out by PubMed id; a document without an entry keeps all.
+    ``own`` has by PubMed id the usage that this document added to the gazetteer, which is
+    subtracted so that it does not see its own answers; a document without an entry subtracts
+    nothing.
     """
     for one in abstracts:
         names = [one.text[m.start : m.end] for m in one.names]
@@ -177,9 +188,11 @@ def tables_of(
 
 
 def label_rows(one: Abstract, table: CandidateTable) -> NDArray[np.float64]:
-    """1 for genes that the abstract has, else 0; NaN where the corpus does not say.
+    """Return a label for each row of a candidate table: 1 correct, 0 wrong, NaN unknown.
 
-    A family is right where annotators marked a mention of the name as one.
+    A gene is correct if the abstract has it anywhere. A family is correct if a mention of its name
+    overlaps annotated families only. Families of WITHOUT_FAMILIES are unknown, as are identifiers
+    of other databases.
     """
     is_family: dict[int, bool] = defaultdict(bool)
     for number, _, name in table.queries:
@@ -201,7 +214,11 @@ def label_rows(one: Abstract, table: CandidateTable) -> NDArray[np.float64]:
 
 
 def label_query(one: Abstract, number: int, identifiers: Sequence[str]) -> list[float]:
-    """Whether each gene is right for the mention ``number``; NaN where the corpus does not say."""
+    """Return a label for each identifier as the answer to a mention: 1, 0 or NaN (unknown).
+
+    A gene is correct if an annotated name that overlaps the mention has it. ``number`` is the index
+    of the mention in ``one.names``.
+    """
     marked = _overlapping(one, one.names[number])
     right = {i for gold in marked for i in gold.identifiers}
     is_family = {gold.label for gold in marked} == {FAMILY_LABEL}

@@ -1,4 +1,4 @@
-"""Words by which a text sounds of man or of the mouse, where it does not name them."""
+"""Train weights of words that indicate a human or a mouse text that names neither."""
 
 from __future__ import annotations
 
@@ -12,37 +12,42 @@ from sklearn.linear_model import LogisticRegression
 
 from textrank.tasks.identifiers.names import HUMAN, MOUSE, extract_cue_words, find_species
 
-READ = 2500  # characters of a text
-OFTEN = 15  # texts that a word must be in
-KEPT = 400  # words
+MAX_CHARACTERS = 2500  # of a text
+MIN_TEXTS = 15  # in which a word must occur
+N_CUE_WORDS = 400
 
 
-def learned(texts: Iterable[Text]) -> dict[str, float]:
-    """How much words speak for the mouse, in log-odds; under the empty word what all texts add.
+def learn_cue_weights(texts: Iterable[Text]) -> dict[str, float]:
+    """Return the log-odds of mouse against human for each cue word; "" has the intercept.
 
-    Learned from texts that name one of the two far more than anything else, without these words.
+    A logistic regression on texts that mention one of the two species at least three times as often
+    as all others, with the mentions masked. The intercept puts 0 halfway between the mean scores of
+    human and mouse texts.
     """
-    species = [(one.text[:READ], _species(one.text[:READ])) for one in texts]
-    clear = [(text, taxon == MOUSE) for text, taxon in species if taxon]
-    count = CountVectorizer(analyzer=_words, binary=True, min_df=OFTEN)
-    X = count.fit_transform([text for text, _ in clear])
-    y = np.array([mouse for _, mouse in clear])
+    species = [
+        (one.text[:MAX_CHARACTERS], _find_species(one.text[:MAX_CHARACTERS])) for one in texts
+    ]
+    clear_texts = [(text, taxon == MOUSE) for text, taxon in species if taxon]
+    count = CountVectorizer(analyzer=_find_words, binary=True, min_df=MIN_TEXTS)
+    X = count.fit_transform([text for text, _ in clear_texts])
+    y = np.array([mouse for _, mouse in clear_texts])
     logistic = LogisticRegression(C=0.05, max_iter=500, class_weight="balanced").fit(X, y)
-    kept = np.argsort(-np.abs(logistic.coef_[0]), kind="stable")[:KEPT]
-    weights = logistic.coef_[0][kept]
-    scores = X[:, kept] @ weights
-    names = count.get_feature_names_out()[kept]
+    strongest = np.argsort(-np.abs(logistic.coef_[0]), kind="stable")[:N_CUE_WORDS]
+    weights = logistic.coef_[0][strongest]
+    scores = X[:, strongest] @ weights
+    names = count.get_feature_names_out()[strongest]
     middle = (scores[y].mean() + scores[~y].mean()) / 2
     return {"": -float(middle), **dict(zip(names.tolist(), weights.tolist(), strict=True))}
 
 
-def _species(text: str) -> int:
-    """The one of man and mouse that a text is about; 0 where that is not clear."""
-    named = Counter(word.taxon for word in find_species(text) if word.weight == 1.0)
-    (first, most), *others = [*named.most_common(), (0, 0)]
-    clear = most >= max(2, 3 * sum(count for _, count in others))
-    return first if clear and first in (HUMAN, MOUSE) else 0
+def _find_species(text: str) -> int:
+    """Return HUMAN or MOUSE if a text is mainly about it, else 0."""
+    counts = Counter(word.taxon for word in find_species(text) if word.weight == 1.0)
+    (first, count), *others = [*counts.most_common(), (0, 0)]
+    is_clear = count >= max(2, 3 * sum(n for _, n in others))
+    return first if is_clear and first in (HUMAN, MOUSE) else 0
 
 
-def _words(text: str) -> list[str]:
+def _find_words(text: str) -> list[str]:
+    """Return the cue words of a text without its species words, sorted."""
     return sorted(word for word in extract_cue_words(without_species(text)) if "xxx" not in word)

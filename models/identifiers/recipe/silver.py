@@ -1,7 +1,7 @@
-"""Names of PubMed texts with the genes that a dictionary tagger gave them, aligned to GeneIDs.
+"""Count names in PubMed texts that a dictionary tagger linked to genes.
 
-The tagger of STRING gives protein ids; which gene a protein is of is voted by the spellings that
-stand for it. No text is kept: what leaves here are counts of spellings and of pairs of genes.
+The tagger of STRING gives protein ids; the gene of a protein is decided by a vote of the spellings
+that the tagger linked to it. No text is kept, only counts of spellings and of pairs of genes.
 """
 
 from __future__ import annotations
@@ -20,16 +20,15 @@ from textrank.tasks.identifiers.gazetteer import Gazetteer, NameKind
 from textrank.tasks.identifiers.names import find_species, make_key
 
 VOTES = {NameKind.SYMBOL: 3, NameKind.NAME: 2, NameKind.SYNONYM: 1, NameKind.DESIGNATION: 1}
-MOST = 20  # votes of one spelling for a protein
-LONGEST = 7000  # characters of a text that are read
-OFTEN = 3  # times that a name is met before its being untagged says something
+MAX_SPELLING_VOTES = 20  # times that one spelling votes for a protein
+MAX_CHARACTERS = 7000  # of a text
 
 Tag = tuple[int, int, Sequence[str]]
 
 
 @dataclass(frozen=True)
 class Text:
-    """A text with the tagger's names and those of the recogniser."""
+    """Text with the names of the tagger (start, end, protein ids) and of the recogniser."""
 
     id: str
     text: str
@@ -38,126 +37,142 @@ class Text:
 
     @property
     def half(self) -> int:
-        """0 or 1: counts come from one half, training from the other."""
+        """0 or 1, by hash of the id: counts come from one half, training from the other."""
         return crc32(self.id.encode()) % 2
 
 
-def texts(folder: Path, names: Mapping[str, Sequence[tuple[int, int]]]) -> Iterator[Text]:
-    """Return the beginnings of all texts."""
+def iter_texts(folder: Path, names: Mapping[str, Sequence[tuple[int, int]]]) -> Iterator[Text]:
+    """Yield the first MAX_CHARACTERS of each text of a folder, with its names.
+
+    ``names`` has the (start, end) of recognised names by id.
+    """
     for file in sorted(folder.glob("*.jsonl.gz")):
         with gzip.open(file, "rt", encoding="utf-8") as lines:
             for line in lines:
                 row = json.loads(line)
-                tags = [(s, e, ids) for s, e, ids in row["names"] if e <= LONGEST]
-                own = names.get(row["id"], ())
-                yield Text(row["id"], row["text"][:LONGEST], tags, [(s, e) for s, e in own])
+                tags = [(s, e, ids) for s, e, ids in row["names"] if e <= MAX_CHARACTERS]
+                spans = names.get(row["id"], ())
+                yield Text(
+                    row["id"], row["text"][:MAX_CHARACTERS], tags, [(s, e) for s, e in spans]
+                )
 
 
-def aligned(found: Iterable[Text], tables: Gazetteer) -> dict[str, str]:
-    """The gene of each protein whose spellings speak for one at least twice as much as others.
+def align_proteins(texts: Iterable[Text], tables: Gazetteer) -> dict[str, str]:
+    """Return the gene of each protein for which its spellings clearly vote.
 
-    A spelling of several genes shares its votes out among them, and a gene goes to the protein
-    that has most votes for it: COX-2 speaks for PTGS2, since MT-CO2 is another protein's.
+    A spelling of several genes divides its votes among them. A gene belongs to the protein with
+    most votes for it (COX-2 votes for PTGS2, because MT-CO2 is another protein's). A protein gets a
+    gene if this has at least twice the votes of the next one.
     """
     votes: dict[str, Counter[int]] = defaultdict(Counter)  # of fractions
-    spent: Counter[tuple[str, str]] = Counter()
-    for one in found:
+    n_counted: Counter[tuple[str, str]] = Counter()
+    for one in texts:
         for start, end, proteins in one.tags:
             key = make_key(one.text[start:end])
             for protein in proteins:
-                if spent[protein, key] < MOST:
-                    spent[protein, key] += 1
-                    votes[protein].update(_votes(key, int(protein.partition(".")[0]), tables))
+                if n_counted[protein, key] < MAX_SPELLING_VOTES:
+                    n_counted[protein, key] += 1
+                    votes[protein].update(_vote(key, int(protein.partition(".")[0]), tables))
     owner: dict[int, str] = {}
-    for protein, own in votes.items():
-        for row, count in own.items():
+    for protein, counts in votes.items():
+        for row, count in counts.items():
             if row not in owner or count > votes[owner[row]][row]:
                 owner[row] = protein
     clear = {}
-    for protein, own in votes.items():
-        left = Counter({row: count for row, count in own.items() if owner[row] == protein})
-        for row, most in left.most_common(1):
-            if most >= 2 * max((n for other, n in left.items() if other != row), default=0):
+    for protein, counts in votes.items():
+        own_votes = Counter({row: count for row, count in counts.items() if owner[row] == protein})
+        for row, best in own_votes.most_common(1):
+            if best >= 2 * max((n for other, n in own_votes.items() if other != row), default=0):
                 clear[protein] = tables.get_gene(row).identifier
     return clear
 
 
-def _votes(key: str, taxon: int, tables: Gazetteer) -> dict[int, float]:
-    own = [entry for entry in tables.find_entries(key) if tables.taxon[entry.row] == taxon]
-    return {entry.row: VOTES[entry.kind] / len(own) for entry in own if entry.kind in VOTES}
+def _vote(key: str, taxon: int, tables: Gazetteer) -> dict[int, float]:
+    """Return the votes of a key for the genes of a species, by row."""
+    entries = [entry for entry in tables.find_entries(key) if tables.taxon[entry.row] == taxon]
+    return {entry.row: VOTES[entry.kind] / len(entries) for entry in entries if entry.kind in VOTES}
 
 
 @dataclass
-class Counts:
-    """How often keys stood for genes, and for no single gene."""
+class NameCounts:
+    """Counts of keys: ``seen`` by (key, gene), ``plain`` of those that meant no single gene."""
 
     seen: dict[tuple[str, str], float]
     plain: Counter[str]
 
     @classmethod
-    def of(cls, found: Iterable[Text], genes: Mapping[str, str], tables: Gazetteer) -> Counts:
-        """Of texts with names; a name that no tag touches stands for no single gene.
+    def from_texts(
+        cls, texts: Iterable[Text], genes: Mapping[str, str], tables: Gazetteer
+    ) -> NameCounts:
+        """Count the names of texts; a recognised name without a tag means no single gene.
 
-        A name that the tagger gives several genes of a species is shared out among them, unless
-        the text has one of them under another name too.
+        ``genes`` maps proteins to genes. A name with several genes of a species is divided among
+        them, unless the text mentions exactly one of them under another name too. Official names
+        count as genes even where the tagger misses them.
         """
         seen: dict[tuple[str, str], float] = defaultdict(float)
         plain: Counter[str] = Counter()
-        for one in found:
-            single = _single(one)
+        for one in texts:
+            unambiguous = _find_unambiguous(one)
             for start, end, proteins in one.tags:
                 key = make_key(one.text[start:end])
-                for own in _by_species(proteins).values():
-                    meant = _clear(own, key, single) or own
+                for of_species in _group_by_species(proteins).values():
+                    meant = _choose_protein(of_species, key, unambiguous) or of_species
                     for protein in meant:
                         if protein in genes:
                             seen[key, genes[protein]] += 1 / len(meant)
             for start, end in one.names:
                 key = make_key(one.text[start:end])
-                if not _touching(one.tags, start, end) and not official(key, tables):
+                if not _overlapping_tags(one.tags, start, end) and not is_official_name(
+                    key, tables
+                ):
                     plain[key] += 1
         return cls(seen, plain)
 
 
-def official(key: str, tables: Gazetteer) -> bool:
-    """Whether a gene is called so, in full or by a symbol that no word is: desmin, VDAC1.
+def is_official_name(key: str, tables: Gazetteer) -> bool:
+    """Return whether a key is the full name or a distinctive symbol of a gene.
 
-    That the tagger passes such a name over says nothing.
+    Such as desmin, VDAC1. If the tagger misses one of these, that is no evidence against a gene.
     """
     named = {entry.kind for entry in tables.find_entries(key)}
     digits = any(c.isdigit() for c in key)
     return NameKind.NAME in named or (digits and len(key) > 3 and NameKind.SYMBOL in named)
 
 
-def _by_species(proteins: Sequence[str]) -> dict[int, list[str]]:
-    found: dict[int, list[str]] = {}
+def _group_by_species(proteins: Sequence[str]) -> dict[int, list[str]]:
+    """Return the proteins by taxon, which begins their id."""
+    groups: dict[int, list[str]] = {}
     for protein in proteins:
-        found.setdefault(int(protein.partition(".")[0]), []).append(protein)
-    return found
+        groups.setdefault(int(protein.partition(".")[0]), []).append(protein)
+    return groups
 
 
-def _single(one: Text) -> dict[str, set[str]]:
-    """The proteins that names of a text stand for alone, with the keys of these names."""
-    found: dict[str, set[str]] = {}
+def _find_unambiguous(one: Text) -> dict[str, set[str]]:
+    """Return the keys of each protein that a name of the text means alone in its species."""
+    keys: dict[str, set[str]] = {}
     for start, end, proteins in one.tags:
-        for own in _by_species(proteins).values():
-            if len(own) == 1:
-                found.setdefault(own[0], set()).add(make_key(one.text[start:end]))
-    return found
+        for of_species in _group_by_species(proteins).values():
+            if len(of_species) == 1:
+                keys.setdefault(of_species[0], set()).add(make_key(one.text[start:end]))
+    return keys
 
 
-def _clear(own: Sequence[str], key: str, single: Mapping[str, set[str]]) -> list[str]:
-    """Return the one protein of a species that is meant, None if that is unclear."""
-    if len(own) == 1:
-        return list(own)
-    elsewhere = [protein for protein in own if single.get(protein, set()) - {key}]
+def _choose_protein(
+    of_species: Sequence[str], key: str, unambiguous: Mapping[str, set[str]]
+) -> list[str]:
+    """Return the protein that is meant as a list, or [] if that is unclear.
+
+    It is the only one, or the only one that the text also mentions under another key.
+    """
+    if len(of_species) == 1:
+        return list(of_species)
+    elsewhere = [protein for protein in of_species if unambiguous.get(protein, set()) - {key}]
     return elsewhere if len(elsewhere) == 1 else []
 
 
 def without_species(text: str) -> str:
-    """Return the text with species words masked, of unchanged length.
-
-    What names say of a species is learnt where nothing else does.
+    """Return the text with species words masked by "x", of unchanged length.
 
     >>> without_species("in mice")
     'in xxxx'
@@ -167,39 +182,41 @@ def without_species(text: str) -> str:
     return text
 
 
-def associations(
-    found: Iterable[Text], genes: Mapping[str, str], tables: Gazetteer
+def find_associations(
+    texts: Iterable[Text], genes: Mapping[str, str], tables: Gazetteer
 ) -> dict[tuple[int, int], float]:
-    """Concepts that texts name together far more often than by chance, by pair of rows.
+    """Return log2 of how many times more often than by chance texts name two concepts.
 
-    Values are logarithms of how many times more often, to the base 2. Only names that stand for one
-    protein of their species count.
+    Keys are pairs of rows, the lower first; only pairs that are named together in MIN_COMMON_TEXTS
+    texts and at least twice as often as by chance. Only names that mean one protein of their
+    species count, and texts with at most MAX_CONCEPTS concepts.
     """
     rows = {tables.get_gene(row).identifier: row for row in range(len(tables))}
-    single: Counter[int] = Counter()
-    together: Counter[tuple[int, int]] = Counter()
+    counts: Counter[int] = Counter()
+    pair_counts: Counter[tuple[int, int]] = Counter()
     n_texts = 0
-    for one in found:
+    for one in texts:
         concepts = {
             int(tables.concept[rows[genes[protein]]])
-            for protein in _single(one)
+            for protein in _find_unambiguous(one)
             if protein in genes
         }
-        if len(concepts) <= MOST_CONCEPTS:
+        if len(concepts) <= MAX_CONCEPTS:
             n_texts += 1
-            single.update(concepts)
-            together.update(combinations(sorted(concepts), 2))
+            counts.update(concepts)
+            pair_counts.update(combinations(sorted(concepts), 2))
     ratios = {
-        (a, b): math.log2(count * n_texts / (single[a] * single[b]))
-        for (a, b), count in together.items()
-        if count >= TOGETHER
+        (a, b): math.log2(count * n_texts / (counts[a] * counts[b]))
+        for (a, b), count in pair_counts.items()
+        if count >= MIN_COMMON_TEXTS
     }
     return {pair: ratio for pair, ratio in ratios.items() if ratio >= 1.0}
 
 
-TOGETHER = 2  # texts that name both of an associated pair
-MOST_CONCEPTS = 80  # of a text whose genes are counted as named together
+MIN_COMMON_TEXTS = 2  # texts that name both of an associated pair
+MAX_CONCEPTS = 80  # of a text whose genes are counted as named together
 
 
-def _touching(tags: Sequence[Tag], start: int, end: int) -> list[Tag]:
+def _overlapping_tags(tags: Sequence[Tag], start: int, end: int) -> list[Tag]:
+    """Return the tags that share a character with a range."""
     return [tag for tag in tags if tag[0] < end and start < tag[1]]

@@ -1,4 +1,4 @@
-"""Reads the gene tables of NCBI, HGNC and FamPlex into genes with their names."""
+"""Read the gene tables of NCBI, HGNC, UniProt and FamPlex as genes with their names."""
 
 from __future__ import annotations
 
@@ -29,31 +29,33 @@ SOURCE = re.compile(
     r"\s*\((?:Drosophila|S\. ?\w+|C\. ?\w+|E\. ?coli|yeast|mouse|human|\w+\. \w+)[^)]*\)"
 )
 WEIGHT = re.compile(r"^([Pp]\d{2,3})[-/ ]?[A-Za-z][A-Za-z0-9]{2,}$")  # p27Kip1 is also called p27
-LONGEST = 90
-MOST_MEMBERS = 25  # of a family whose name may stand for one of them
+MAX_NAME_CHARACTERS = 90
+MAX_MEMBERS = 25  # of a family whose name may mean one of them
 SHORTENED = (9606, 10090)  # species whose long names are also shortened
 
 Named = dict[Gene, list[tuple[str, NameKind]]]
 
 
-def genes(folder: Path) -> Named:
+def read_genes(folder: Path) -> Named:
     """Return all genes and families with their names."""
-    hgnc = {row["NCBI Gene ID(supplied by NCBI)"]: row for row in _rows(folder / "hgnc.tsv.gz")}
-    proteins = _proteins(folder)
-    found: Named = {}
+    hgnc = {
+        row["NCBI Gene ID(supplied by NCBI)"]: row for row in _read_rows(folder / "hgnc.tsv.gz")
+    }
+    proteins = _read_accessions(folder)
+    names_of_gene: Named = {}
     for row in _gene_rows(folder):
         taxon = _species(row)
         if taxon and row["type_of_gene"] not in LEFT_OUT:
-            own = hgnc.get(row["GeneID"], {}) if taxon == 9606 else {}
-            gene = _gene(row, taxon, own, proteins)
-            names = [n for n in _names(row, own) if _useful(*n, gene)]
+            hgnc_row = hgnc.get(row["GeneID"], {}) if taxon == 9606 else {}
+            gene = _make_gene(row, taxon, hgnc_row, proteins)
+            names = [n for n in _iter_names(row, hgnc_row) if _is_useful(*n, gene)]
             if names or not CLONE.match(gene.symbol):
-                found[gene] = names
-    for gene, names in found.items():
+                names_of_gene[gene] = names
+    for gene, names in names_of_gene.items():
         if gene.taxon in SHORTENED and gene.coding:
-            names += [(text, NameKind.SHORTENED) for text in _shortened(names)]
-    found |= _families(folder, found)
-    return found
+            names += [(text, NameKind.SHORTENED) for text in _shorten(names)]
+    names_of_gene |= _read_families(folder, names_of_gene)
+    return names_of_gene
 
 
 def _gene_rows(folder: Path) -> Iterator[dict[str, str]]:
@@ -68,9 +70,10 @@ def _gene_rows(folder: Path) -> Iterator[dict[str, str]]:
         newer: dict[str, dict[str, str]] = {}
         if species in UPDATED:
             newer = {
-                row["GeneID"]: row for row in _rows(folder / f"ncbi-update2026-{file.name[5:]}")
+                row["GeneID"]: row
+                for row in _read_rows(folder / f"ncbi-update2026-{file.name[5:]}")
             }
-        for row in _rows(file):
+        for row in _read_rows(file):
             update = newer.pop(row["GeneID"], None) if row["GeneID"] else None
             if update is not None:
                 old = {row["Symbol"], row["Symbol_from_nomenclature_authority"]} - {"-"}
@@ -82,46 +85,56 @@ def _gene_rows(folder: Path) -> Iterator[dict[str, str]]:
 
 
 def _species(row: Mapping[str, str]) -> int:
-    """The species of a row; 0 where it is a subspecies of man or the mouse."""
+    """Return the species of a row; 0 for subspecies of human and mouse and related species."""
     taxon = int(row["#tax_id"])
     if taxon in (63221, 741158, 10091, 10092, 57486, 179238, 35531, 116058, 80274, 39442):
         return 0
     return SPECIES_OF_STRAIN.get(taxon, taxon)
 
 
-def _proteins(folder: Path) -> dict[tuple[int, str], str]:
-    """The Swiss-Prot accession of each species and primary gene name."""
-    found: dict[tuple[int, str], str] = {}
+def _read_accessions(folder: Path) -> dict[tuple[int, str], str]:
+    """Return the Swiss-Prot accession by species and gene name in lower case."""
+    accessions: dict[tuple[int, str], str] = {}
     with gzip.open(folder / "uniprot-swissprot-2018.tsv.gz", "rt", encoding="utf-8") as lines:
         for accession, taxon, _, names, *_ in csv.reader(lines, delimiter="\t"):
             if taxon.isdigit():
                 species = SPECIES_OF_STRAIN.get(int(taxon), int(taxon))
                 for name in re.split(r"[;|, ]+", names):
-                    found.setdefault((species, name.lower()), accession)
-    return found
+                    accessions.setdefault((species, name.lower()), accession)
+    return accessions
 
 
-def _shortened(names: Iterable[tuple[str, NameKind]]) -> list[str]:
-    """Long names without their first or their last word: sodium-dependent serotonin transporter."""
-    found = set()
+def _shorten(names: Iterable[tuple[str, NameKind]]) -> list[str]:
+    """Return long names without their first or their last word, sorted.
+
+    "Sodium-dependent serotonin transporter" gives "serotonin transporter". Results have at least
+    two words of three letters.
+    """
+    shortened = set()
     for name, kind in names:
         words = name.split()
         if kind in (NameKind.NAME, NameKind.DESIGNATION) and 3 <= len(words) <= 7:
-            found |= {" ".join(words[1:]), " ".join(words[:-1])}
-    return sorted(name for name in found if len(re.findall(r"[A-Za-z]{3,}", name)) > 1)
+            shortened |= {" ".join(words[1:]), " ".join(words[:-1])}
+    return sorted(name for name in shortened if len(re.findall(r"[A-Za-z]{3,}", name)) > 1)
 
 
-def _rows(file: Path) -> Iterator[dict[str, str]]:
+def _read_rows(file: Path) -> Iterator[dict[str, str]]:
+    """Yield the rows of a packed tab-separated file with a header."""
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         yield from csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
 
 
-def _gene(
+def _make_gene(
     row: Mapping[str, str],
     taxon: int,
     hgnc: Mapping[str, str],
     proteins: Mapping[tuple[int, str], str],
 ) -> Gene:
+    """Return the gene of a row.
+
+    ``hgnc`` is its row of HGNC, {} if there is none; ``proteins`` are Swiss-Prot accessions, used
+    if neither row has one.
+    """
     symbol = _symbol(row)
     references = dict(
         reference.partition(":")[::2] for reference in row["dbXrefs"].split("|") if ":" in reference
@@ -138,12 +151,12 @@ def _gene(
         int(hgnc.get("HGNC ID", "HGNC:0").removeprefix("HGNC:")),
         uniprot,
         row["type_of_gene"] in ("protein-coding", "-"),
-        _number(hgnc.get("Rat genome database ID(supplied by RGD)", "")),
+        _parse_rgd(hgnc.get("Rat genome database ID(supplied by RGD)", "")),
     )
 
 
 def _other_identifier(references: Mapping[str, str]) -> str:
-    """The identifier of a gene that has no number of NCBI."""
+    """Return the identifier of a gene without an NCBI number, from its references."""
     for prefix in ("UniProtKB", "Xenbase", "SubtiList"):
         if prefix in references:
             return f"{'uniprot' if prefix == 'UniProtKB' else prefix.lower()}:{references[prefix]}"
@@ -152,20 +165,25 @@ def _other_identifier(references: Mapping[str, str]) -> str:
 
 
 def _symbol(row: Mapping[str, str]) -> str:
-    """The authority's; NCBI has COX2 for MT-CO2, which texts hardly ever mean."""
+    """Return the symbol of the nomenclature authority, or that of NCBI if there is none.
+
+    NCBI has COX2 for MT-CO2, which texts hardly ever mean.
+    """
     official = row["Symbol_from_nomenclature_authority"]
     return row["Symbol"] if official == "-" else official
 
 
-def _number(text: str) -> int:
+def _parse_rgd(text: str) -> int:
+    """Return the first RGD number of a list; 0 if there is none."""
     first = text.split(",")[0].strip().removeprefix("RGD:")
     return int(first) if first.isdigit() else 0
 
 
-def _names(row: Mapping[str, str], hgnc: Mapping[str, str]) -> Iterator[tuple[str, NameKind]]:
+def _iter_names(row: Mapping[str, str], hgnc: Mapping[str, str]) -> Iterator[tuple[str, NameKind]]:
+    """Yield all names of a gene with their kind; they may repeat or be empty."""
     yield row["Symbol"], NameKind.SYNONYM
     for column in ("description", "Full_name_from_nomenclature_authority"):
-        yield from _in_full(row[column])
+        yield from _expand_full_name(row[column])
     for name in row["Synonyms"].split("|"):
         yield name, NameKind.SYNONYM
         if weight := WEIGHT.match(name):
@@ -178,8 +196,8 @@ def _names(row: Mapping[str, str], hgnc: Mapping[str, str]) -> Iterator[tuple[st
         yield name, NameKind.DESIGNATION
 
 
-def _in_full(name: str) -> Iterator[tuple[str, NameKind]]:
-    """Yield a full name, and forms of it that authors shorten."""
+def _expand_full_name(name: str) -> Iterator[tuple[str, NameKind]]:
+    """Yield a full name, and shorter forms that authors use."""
     name = SOURCE.sub("", name)
     yield name, NameKind.NAME
     inside = re.sub(r"^[^()]*\(([^()]*)\)(?=\s*\w)", r"\1", name)  # (thrombin) receptor
@@ -190,64 +208,70 @@ def _in_full(name: str) -> Iterator[tuple[str, NameKind]]:
         yield re.sub(r",? alpha 1 chain$|,? alpha 1$", "", name), NameKind.DESIGNATION
 
 
-def _useful(name: str, kind: NameKind, gene: Gene) -> bool:
+def _is_useful(name: str, kind: NameKind, gene: Gene) -> bool:
     """Return whether a name is specific enough to look a gene up."""
     name = name.strip()
-    if name in ("", "-") or len(name) > LONGEST or VAGUE.match(name) or CLONE.match(name):
+    if (
+        name in ("", "-")
+        or len(name) > MAX_NAME_CHARACTERS
+        or VAGUE.match(name)
+        or CLONE.match(name)
+    ):
         return False
     key = make_key(name)
     return len(key) > 1 and not key.isdigit() and (kind is NameKind.SYMBOL or gene.symbol != name)
 
 
-def _families(folder: Path, known: Mapping[Gene, list[tuple[str, NameKind]]]) -> Named:
-    """Families and complexes; what FamPlex says of single genes goes to the genes known already.
+def _read_families(folder: Path, known: Mapping[Gene, list[tuple[str, NameKind]]]) -> Named:
+    """Return families and complexes with their names.
 
-    A text that names a single gene becomes its name, and the names of a family are those of its
-    members, in a way of their own.
+    ``known`` is changed in place: texts by which FamPlex names a single gene become its synonyms,
+    and the names of a family names of its members (``NameKind.MEMBER``).
     """
-    families = {row[0]: Gene(f"fplx:{row[0]}", row[0]) for row in _lines(folder, "entities")}
+    families = {row[0]: Gene(f"fplx:{row[0]}", row[0]) for row in _read_lines(folder, "entities")}
     human = {gene.symbol: names for gene, names in known.items() if gene.taxon == 9606}
-    members = _members(folder)
-    found: Named = {family: [] for family in families.values()}
-    for text, space, name, *_ in _lines(folder, "grounding_map"):
+    members = _read_members(folder)
+    family_names: Named = {family: [] for family in families.values()}
+    for text, space, name, *_ in _read_lines(folder, "grounding_map"):
         # "p53 family" must not make "p53" a family: keys leave that word out.
         if space == "FPLX" and name in families and not text.lower().endswith("family"):
-            found[families[name]].append((text, NameKind.FAMILY))
+            family_names[families[name]].append((text, NameKind.FAMILY))
         elif space == "HGNC" and name in human:
             human[name].append((text, NameKind.SYNONYM))
-    for family, names in found.items():
-        own = members.get(family.symbol, frozenset())
-        for symbol in sorted(own) if len(own) <= MOST_MEMBERS else ():
+    for family, names in family_names.items():
+        symbols = members.get(family.symbol, frozenset())
+        for symbol in sorted(symbols) if len(symbols) <= MAX_MEMBERS else ():
             texts = [family.symbol, *(text for text, _ in names)]
             human.get(symbol, []).extend((text, NameKind.MEMBER) for text in texts)
-    return found
+    return family_names
 
 
-def _members(folder: Path) -> dict[str, frozenset[str]]:
-    """The symbols of the genes that families and complexes consist of, also by smaller ones."""
+def _read_members(folder: Path) -> dict[str, frozenset[str]]:
+    """Return the symbols of the genes in each family or complex, including nested ones."""
     parts: dict[str, set[tuple[str, str]]] = {}
-    for space, name, _, _, whole in _lines(folder, "relations"):
+    for space, name, _, _, whole in _read_lines(folder, "relations"):
         parts.setdefault(whole, set()).add((space, name))
 
     def genes(family: str) -> frozenset[str]:
-        own = parts.get(family, set())
-        smaller = [genes(name) for space, name in own if space == "FPLX"]
-        return frozenset(name for space, name in own if space == "HGNC").union(*smaller)
+        """Return the symbols of the genes of a family and of the families in it."""
+        direct_parts = parts.get(family, set())
+        nested = [genes(name) for space, name in direct_parts if space == "FPLX"]
+        return frozenset(name for space, name in direct_parts if space == "HGNC").union(*nested)
 
     return {family: genes(family) for family in parts}
 
 
-def _lines(folder: Path, name: str) -> Iterator[list[str]]:
+def _read_lines(folder: Path, name: str) -> Iterator[list[str]]:
     """Yield the rows of a FamPlex file."""
     with gzip.open(folder / f"famplex-{name}.csv.gz", "rt", encoding="utf-8") as lines:
         yield from csv.reader(lines)
 
 
-def concepts(folder: Path, known: Iterable[Gene]) -> dict[str, str]:
-    """The human gene that stands for each gene of other species, by identifier.
+def find_concepts(folder: Path, known: Iterable[Gene]) -> dict[str, str]:
+    """Return the gene that represents each gene of another species, by identifier.
 
-    It is the ortholog on which most sources of HCOP agree, an equal symbol counting as five; then
-    one of the homology table; then the human or mouse gene of equal symbol.
+    It is the human ortholog that most sources of HCOP support (an equal symbol counts as five),
+    else that of the homology table, else the human or mouse gene with the same symbol.
     """
     genes = {gene.identifier: gene for gene in known if gene.taxon}
     symbols = {
@@ -260,27 +284,31 @@ def concepts(folder: Path, known: Iterable[Gene]) -> dict[str, str]:
     with gzip.open(folder / "orthologs-hcop-2022.tsv.gz", "rt", encoding="utf-8") as lines:
         next(lines)
         for line in lines:
-            man, _, other, support = line.rstrip("\n").split("\t")
-            one, two = f"ncbigene:{other}", f"ncbigene:{man}"
+            human_id, _, other, support = line.rstrip("\n").split("\t")
+            one, two = f"ncbigene:{other}", f"ncbigene:{human_id}"
             if one in genes and two in genes:
                 equal = genes[one].symbol.lower() == genes[two].symbol.lower()
                 best[one] = max(best.get(one, (0, "")), (int(support) + 5 * equal, two))
-    found = {one: two for one, (_, two) in best.items()}
+    representative = {one: two for one, (_, two) in best.items()}
     with gzip.open(folder / "homology-human-mouse-rat.tsv.gz", "rt", encoding="utf-8") as lines:
         next(lines)
         for line in lines:
-            man, *others = line.rstrip("\n").split("\t")
-            for other in "|".join(others).split("|") if man else ():
-                found.setdefault(f"ncbigene:{other}", f"ncbigene:{man.split('|')[0]}")
+            human_id, *others = line.rstrip("\n").split("\t")
+            for other in "|".join(others).split("|") if human_id else ():
+                representative.setdefault(f"ncbigene:{other}", f"ncbigene:{human_id.split('|')[0]}")
     for gene in genes.values():
-        if gene.taxon != 9606 and gene.identifier not in found and gene.taxon in LIKE_MAN:
+        if (
+            gene.taxon != 9606
+            and gene.identifier not in representative
+            and gene.taxon in VERTEBRATES
+        ):
             for taxon in (9606, 10090):
                 equal = symbols[taxon].get(gene.symbol.lower(), gene.identifier)
                 if equal != gene.identifier:
-                    found[gene.identifier] = equal
+                    representative[gene.identifier] = equal
                     break
-    return found
+    return representative
 
 
-# Vertebrates: an equal symbol means the same gene there.
-LIKE_MAN = frozenset((10090, 10116, 7955, 9031, 8364, 8355, 9913, 9615, 9823))
+# Species in which an equal symbol means the same gene.
+VERTEBRATES = frozenset((10090, 10116, 7955, 9031, 8364, 8355, 9913, 9615, 9823))

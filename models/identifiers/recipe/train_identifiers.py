@@ -1,12 +1,12 @@
-"""Build the shipped model ``identifiers``: tables, and how to choose among their genes.
+"""Build the shipped model ``identifiers``: gene tables, and weights to choose among genes.
 
     python models/identifiers/recipe/train_identifiers.py DATA OUT [CACHE] [--given]
 
 ``DATA`` has ``ids``, ``biored``, ``pubmed``, ``ppi``, ``ner`` and ``treebanks``, ``OUT`` is the
-folder of the model. Tables and names take longest; they are kept in ``CACHE`` where it is given.
+folder of the model. Tables and names take longest; they are kept in the folder ``CACHE``, if given.
 
-The names of an abstract are those of a recogniser that did not learn from it, so that the model
-learns from names as they are in new texts. The document figures of ten folds from raw text are
+The names of an abstract come from a recogniser that was not trained on it, so that the model is
+trained on names like those in new texts. The document figures of ten folds from raw text are
 printed and stored in ``meta.json``. With ``--given`` no model is written: the figures of ten folds
 with the names that annotators marked are printed.
 """
@@ -49,18 +49,23 @@ KEPT_SCORES = 8000  # held-out scores that the model keeps
 
 
 def main(data: Path, out: Path, cache: Path, is_given: bool) -> None:
-    """Write the files of the model folder, or print figures with the names of annotators."""
+    """Train the model and write its folder; with ``is_given`` only print its metrics.
+
+    ``is_given`` takes the annotated names instead of recognised ones.
+    """
     cache.mkdir(parents=True, exist_ok=True)
-    counted = _tables(data, cache)
+    counted = _build_tables(data, cache)
     abstracts = [
-        one for name, file in corpora.CORPORA.items() for one in corpora.read(name, data / file)
+        one
+        for name, file in corpora.CORPORA.items()
+        for one in corpora.read_abstracts(name, data / file)
     ]
     if is_given:
         named = corpora.with_given_names(abstracts)
     else:
         named = corpora.with_mentions(abstracts, _held_out_names(abstracts, data, cache))
-    own = corpora.usage_by_document(named, counted)
-    tested, queries, scores = _held_out(named, counted, own)
+    usage = corpora.usage_by_document(named, counted)
+    tested, queries, scores = _score_folds(named, counted, usage)
     figures = _fold_figures(tested, queries, scores)
     for name, values in figures.items():
         title = "names given" if is_given else "raw text"
@@ -70,17 +75,17 @@ def main(data: Path, out: Path, cache: Path, is_given: bool) -> None:
     if is_given:
         return
     threshold = _threshold(tested, queries, scores)
-    trained, shipped = stages.train(named, counted, own)
-    model = _model(trained, len(tested), queries, scores, threshold, figures)
+    trained, shipped = stages.train(named, counted, usage)
+    model = _make_model(trained, len(tested), queries, scores, threshold, figures)
     _write(model, shipped, out)
 
 
 def _held_out_names(
     abstracts: Sequence[Abstract], data: Path, cache: Path
 ) -> dict[tuple[str, str], list[Mention]]:
-    """Return the names of each abstract by a recogniser that learned from the nine other folds.
+    """Return the names of each abstract by a recogniser trained on the nine other folds.
 
-    Keys are (corpus, PubMed id).
+    Keys are (corpus, PubMed id). Names are cached in ``cache``.
     """
     nlp = docs = None
     names = {}
@@ -91,10 +96,10 @@ def _held_out_names(
                 nlp = textrank.load_nlp(SHIPPED_PIPELINE, only=["genes", RECOGNISER])
                 docs = read_kinds(data, nlp.vocab)
             train_kinds(nlp, [doc for doc in docs if int(doc.id) % FOLDS != fold])
-            left_out = [one for one in abstracts if int(one.id) % FOLDS == fold]
+            held_out = [one for one in abstracts if int(one.id) % FOLDS == fold]
             rows = []
             with nlp.select_pipes(enable=["names_tok2vec", RECOGNISER]):
-                for one, doc in zip(left_out, nlp.pipe(o.text for o in left_out), strict=True):
+                for one, doc in zip(held_out, nlp.pipe(o.text for o in held_out), strict=True):
                     spans = [
                         [s.start_char, s.end_char, s.label_, s._.textrank_kinds]
                         for s in doc.spans["entities"]
@@ -109,52 +114,52 @@ def _held_out_names(
     return names
 
 
-def _tables(data: Path, cache: Path) -> Gazetteer:
-    """The gene tables with counts from PubMed texts."""
+def _build_tables(data: Path, cache: Path) -> Gazetteer:
+    """Return the gazetteer with counts from PubMed texts; cached in ``cache``."""
     if (cache / "tables.npz").exists():
         return Gazetteer.from_disk(cache)
-    genes = tables.genes(data / "ids")
-    plain = build_gazetteer(genes, tables.concepts(data / "ids", genes))
-    texts = list(silver.texts(data / "pubmed", _names(data / "pubmed", cache)))
-    aligned = silver.aligned(texts, plain)
-    counts = silver.Counts.of(texts, aligned, plain)
+    genes = tables.read_genes(data / "ids")
+    plain = build_gazetteer(genes, tables.find_concepts(data / "ids", genes))
+    texts = list(silver.iter_texts(data / "pubmed", _recognised_names(data / "pubmed", cache)))
+    aligned = silver.align_proteins(texts, plain)
+    counts = silver.NameCounts.from_texts(texts, aligned, plain)
     counted = replace(
         plain.with_counts(counts.seen, counts.plain),
-        cues=cues.learned(texts),
-        associations=silver.associations(texts, aligned, plain),
+        cues=cues.learn_cue_weights(texts),
+        associations=silver.find_associations(texts, aligned, plain),
     )
     counted.to_disk(cache)
     return counted
 
 
-def _names(folder: Path, cache: Path) -> dict[str, list[tuple[int, int]]]:
-    """Return the names that the shipped recogniser finds in each text."""
+def _recognised_names(folder: Path, cache: Path) -> dict[str, list[tuple[int, int]]]:
+    """Return the names that the shipped recogniser finds in each text; cached in ``cache``."""
     file = cache / "ner.jsonl"
     if not file.exists():
         nlp = textrank.load_nlp(only=[RECOGNISER])
-        rows = ((text.text, text.id) for text in silver.texts(folder, {}))
+        rows = ((text.text, text.id) for text in silver.iter_texts(folder, {}))
         with file.open("w", encoding="utf-8") as out:
             for doc, name in nlp.pipe(rows, as_tuples=True, batch_size=64):
                 spans = [[s.start_char, s.end_char] for s in doc.spans["entities"]]
                 out.write(json.dumps({"id": name, "spans": spans}) + "\n")
     with file.open(encoding="utf-8") as lines:
-        found = map(json.loads, lines)
-        return {row["id"]: [(s, e) for s, e in row["spans"]] for row in found}
+        rows_read = map(json.loads, lines)
+        return {row["id"]: [(s, e) for s, e in row["spans"]] for row in rows_read}
 
 
-def _held_out(
+def _score_folds(
     abstracts: Sequence[Abstract], tables: Gazetteer, own: dict[str, Usage]
 ) -> tuple[list[Abstract], stages.Queries, NDArray[np.float64]]:
-    """The abstracts in order of folds, their rows, and scores by models that did not see them."""
+    """Return the abstracts fold by fold, their candidate rows, and held-out scores."""
     parts = []
     for fold in range(FOLDS):
         rest = [one for one in abstracts if one.fold(FOLDS) != fold]
-        left_out = [one for one in abstracts if one.fold(FOLDS) == fold]
+        held_out = [one for one in abstracts if one.fold(FOLDS) == fold]
         trained, shipped = stages.train(rest, tables, own)
-        parts.append((left_out, *stages.apply(left_out, trained, shipped)))
+        parts.append((held_out, *stages.apply(held_out, trained, shipped)))
         sys.stdout.write(f"fold {fold + 1} of {FOLDS}\n")
         sys.stdout.flush()
-    tested = [one for left_out, _, _ in parts for one in left_out]
+    tested = [one for held_out, _, _ in parts for one in held_out]
     return (
         tested,
         stages.concatenate([q for _, q, _ in parts]),
@@ -165,7 +170,10 @@ def _held_out(
 def _fold_figures(
     abstracts: Sequence[Abstract], queries: stages.Queries, scores: NDArray[np.float64]
 ) -> dict[str, dict[str, float]]:
-    """Document precision, recall and F of each corpus; a fold has the threshold of the others."""
+    """Return document precision, recall and F1 by corpus.
+
+    The threshold of a fold is chosen on the other folds.
+    """
     folds = np.array([one.fold(FOLDS) for one in abstracts])
     thresholds = np.zeros(FOLDS)
     for fold in range(FOLDS):
@@ -182,19 +190,20 @@ def _fold_figures(
 def _threshold(
     abstracts: Sequence[Abstract | None], queries: stages.Queries, scores: NDArray[np.float64]
 ) -> float:
-    """The score from which a gene is given, by the mean document F of the corpora.
+    """Return the score from which a gene is given: that with the best mean F1 over corpora.
 
     Abstracts that are None do not count; ``queries`` must have no row of them.
     """
 
     def mean_f(threshold: float) -> float:
+        """Return the mean over corpora of document F1 at a threshold."""
         figures = stages.document_f(abstracts, queries, scores, threshold)
         return float(np.mean([f for _, _, f in figures.values()]))
 
     return max(np.arange(-1.5, 1.0, 0.1).round(1).tolist(), key=mean_f)
 
 
-def _model(
+def _make_model(
     trained: stages.Stages,
     n_documents: int,
     queries: stages.Queries,
@@ -202,17 +211,17 @@ def _model(
     threshold: float,
     figures: dict[str, dict[str, float]],
 ) -> Model:
-    """The model of the second stage: a candidate is given if its score is above 0.
+    """Return the model of the second stage, whose threshold is 0, the score of "no gene".
 
-    That is the score of "no gene", so the threshold is moved into the weights of the two columns of
-    which each candidate has one.
+    The chosen threshold is subtracted from the weights of the columns "gene" and "family", of which
+    each candidate has one.
     """
     weights = trained.second.copy()
     weights[[COLUMNS.index("gene"), COLUMNS.index("family")]] -= threshold
-    known = np.flatnonzero(~np.isnan(queries.y))
-    heldout, labels = scores[known] - threshold, np.where(queries.y[known] > 0.5, 1.0, -1.0)
+    labelled = np.flatnonzero(~np.isnan(queries.y))
+    heldout, labels = scores[labelled] - threshold, np.where(queries.y[labelled] > 0.5, 1.0, -1.0)
     calibration = fit_calibration(heldout, labels)
-    kept = np.arange(0, len(labels), max(1, len(labels) // KEPT_SCORES))
+    stored = np.arange(0, len(labels), max(1, len(labels) // KEPT_SCORES))
     pipeline = load_pipeline("identifiers")
     meta = {
         "corpus": "NLM-Gene, GNormPlus and BioRED (training parts), PubMed texts tagged by STRING",
@@ -221,12 +230,12 @@ def _model(
     }
     return Model(
         pipeline,
-        Fit((1.0,), 1.0, weights, heldout[kept][None, :]),
+        Fit((1.0,), 1.0, weights, heldout[stored][None, :]),
         None,
         FeatureNames.from_iterable(COLUMNS),
         0.0,
-        heldout[kept],
-        labels[kept],
+        heldout[stored],
+        labels[stored],
         meta,
         calibration=calibration,
     )

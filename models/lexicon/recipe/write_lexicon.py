@@ -1,7 +1,8 @@
-"""Write english.tsv.gz: ``write_lexicon.py DATA OUT``.
+"""Write the tag lexicon english.tsv.gz: ``write_lexicon.py DATA OUT``.
 
-Words seen three times or more in CRAFT (train) and the GENIA trees (train), both CC BY 3.0, with
-the tags of at least a tenth of their uses, and function words that scientific text lacks.
+It has the words that occur at least three times in CRAFT (train) and the GENIA trees (train), both
+CC BY 3.0, with the tags of at least a tenth of their uses, and FUNCTION_WORDS, which scientific
+text lacks.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ just RB|maybe RB|perhaps RB|today NN|tomorrow NN|yesterday NN|tonight NN|here RB
 """
 
 
-def tagged(path: Path) -> Iterator[tuple[str, str]]:
+def iter_tagged_words(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the words of a CoNLL-U file or of bracketed trees with their Penn tags."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:
@@ -43,12 +44,16 @@ SOURCES = ("craft-train.conllu.gz", "genia-constituency-train.jsonl.gz")
 
 
 def main(data: Path, out: Path) -> None:
-    """Writes the lexicon into a folder."""
+    """Write the lexicon to a folder."""
     paths = [data / "treebanks" / name for name in SOURCES]
-    found = [(collapse_digits(w.lower()), t) for path in paths for w, t in tagged(path)]
-    counts = Counter(word for word, _ in found)
-    usual = (pair for pair in found if counts[pair[0]] >= 3 and not re.search(r"\s", pair[0]))
-    lexicon = {word: tags[:4] for word, tags in tag_lexicon(usual).items() if len(word) < 25}
+    tagged_words = [
+        (collapse_digits(w.lower()), t) for path in paths for w, t in iter_tagged_words(path)
+    ]
+    counts = Counter(word for word, _ in tagged_words)
+    frequent = (
+        pair for pair in tagged_words if counts[pair[0]] >= 3 and not re.search(r"\s", pair[0])
+    )
+    lexicon = {word: tags[:4] for word, tags in tag_lexicon(frequent).items() if len(word) < 25}
     for entry in re.split(r"[|\n]", FUNCTION_WORDS.strip()):
         word, *tags = entry.split()
         lexicon[word] = tags

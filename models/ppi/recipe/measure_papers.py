@@ -134,6 +134,7 @@ def dampened(damping: float) -> Rule:
     """
 
     def combine(p: Vector) -> float:
+        """Return the probability of a fact, given those of its papers by decreasing value."""
         q = 1 - np.clip(p, 0, 1 - 1e-12)
         return float(1 - q[0] * np.prod(q[1:] ** damping))
 
@@ -255,15 +256,15 @@ def main() -> None:
     task: Any = replace(model.pipeline.task, fact_weights={"best": 1.0})  # type: ignore[type-var]
     model = model.with_task(task, model.threshold)
     biored = list(PubTator(str(data / "biored" / "train.pubtator.gz"))(spacy.blank("en")))
-    own = {str(doc.user_data["document"]) for doc in biored}
-    everything = list(read_precision_medicine(data / "relations" / "bc6pm-train.jsonl.gz"))
-    others = [doc for doc in everything if doc.user_data["document"] not in own]
+    biored_ids = {str(doc.user_data["document"]) for doc in biored}
+    bc6_docs = list(read_precision_medicine(data / "relations" / "bc6pm-train.jsonl.gz"))
+    others = [doc for doc in bc6_docs if doc.user_data["document"] not in biored_ids]
     nlp = textrank.load_nlp()
     judged = [
         list(iter_judgements(model, docs, nlp.pipe([doc.text for doc in docs])))
         for docs in (biored, others)
     ]
-    lines = [f"{len(biored)} abstracts of BioRED, {len(others)} of {len(everything)} others"]
+    lines = [f"{len(biored)} abstracts of BioRED, {len(others)} of {len(bc6_docs)} others"]
     lines += describe(*judged)
     sys.stdout.write("\n".join(lines) + "\n")
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import spacy
-from workshop.cut_treebank import ALL, cut
+from workshop.cut_treebank import ALL_SENTENCES, cut_treebank
 
 from textrank.config import load_corpus, load_pipeline
 from textrank.evaluation.splits import LeakyFolds, LeaveDocumentOut, SentenceFolds, Split
@@ -65,7 +65,7 @@ class Dev:
 @pytest.fixture(scope="module")
 def dev(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Dev:
     path = tmp_path_factory.mktemp("craft") / "craft-dev.conllu"
-    cut(data / "treebanks" / "craft-dev.conllu.gz", ALL, path)
+    cut_treebank(data / "treebanks" / "craft-dev.conllu.gz", ALL_SENTENCES, path)
     pipeline = load_pipeline("parse_ranking")
     return Dev(pipeline, pipeline.prepare(list(load_corpus(path)(spacy.blank("en")))))
 

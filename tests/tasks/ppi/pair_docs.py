@@ -1,4 +1,4 @@
-"""Sentences with entities made by hand, and random ones, for the tests of pair features."""
+"""Pairs of entities in hand-made and random sentences, for tests of pair features."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ TAGS = ["NN", "VBZ", "NN", "CC", "RB", "NN", "CD"]
 ENTITIES = [(0, 1), (2, 3), (5, 7)]
 
 
-def by_hand(make_doc: Callable[..., Doc]) -> list[Candidate]:
-    """The three pairs of: STAT1 binds JAK2 but not IL 2."""
-    return pairs_of(make_doc(WORDS, HEADS, DEPS, ENTITIES, TAGS))
+def hand_made_pairs(make_doc: Callable[..., Doc]) -> list[Candidate]:
+    """Return the three pairs of "STAT1 binds JAK2 but not IL 2"."""
+    return pair_entities(make_doc(WORDS, HEADS, DEPS, ENTITIES, TAGS))
 
 
-def pairs_of(doc: Doc) -> list[Candidate]:
-    """All pairs of entities of a one-sentence Doc."""
+def pair_entities(doc: Doc) -> list[Candidate]:
+    """Return all pairs of entities of a Doc of one sentence, in text order."""
     spans = sorted(doc.spans["entities"], key=lambda span: (span.start, span.end))
     return [Candidate(doc, pair, "d0") for pair in combinations(spans, 2)]
 
 
-def at_random(make_doc: Callable[..., Doc], rng: np.random.Generator) -> list[Candidate]:
-    """All pairs of four entities, which may overlap, in a sentence with a random tree."""
+def random_pairs(make_doc: Callable[..., Doc], rng: np.random.Generator) -> list[Candidate]:
+    """Return all pairs of four entities, which may overlap, in a sentence with a random tree."""
     n = int(rng.integers(4, 13))
     root = int(rng.integers(n))
     heads = np.full(n, root)
@@ -42,6 +42,6 @@ def at_random(make_doc: Callable[..., Doc], rng: np.random.Generator) -> list[Ca
     tags = rng.choice(["NN", "VBZ", "IN"], n)
     starts = rng.integers(0, n, 4)
     entities = [(int(s), min(n, int(s + rng.integers(1, 3)))) for s in starts]
-    return pairs_of(
+    return pair_entities(
         make_doc(words.tolist(), heads.tolist(), deps.tolist(), entities, tags.tolist())
     )

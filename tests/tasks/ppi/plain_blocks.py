@@ -1,4 +1,4 @@
-"""The blocks of pair features in plain loops, pair by pair, as their docstrings define them."""
+"""Reference for the blocks of pair features, in plain loops, pair by pair."""
 
 from __future__ import annotations
 
@@ -20,25 +20,26 @@ SHORT = 4
 
 
 def top_of(pair: PlainPair) -> int:
-    """The highest token of the path: where it stops climbing to governors."""
+    """Return the highest token of the path, where it turns from climbing to descending."""
     climbs = next((i for i, link in enumerate(pair.links) if link.down), len(pair.links))
     return pair.path[climbs]
 
 
 def walks(pair: PlainPair) -> Bag:
-    """``PathWalks``."""
+    """Return the features of ``PathWalks``."""
     if not pair.path:
         return {("length", "none"): 1.0}
     words = [pair.words[token] for token in pair.path]
     tags = [pair.tags[token][:2] for token in pair.path]
     kinds = [link.mark for link in pair.links]
-    found: Counter[Name] = Counter([("length", str(len(kinds)))])
-    found.update(_along(words, tags, kinds))
-    found.update(_beside(pair))
-    return {name: float(count) for name, count in found.items()}
+    counts: Counter[Name] = Counter([("length", str(len(kinds)))])
+    counts.update(_along(words, tags, kinds))
+    counts.update(_beside(pair))
+    return {name: float(count) for name, count in counts.items()}
 
 
 def _along(words: Sequence[str], tags: Sequence[str], kinds: Sequence[str]) -> Iterator[Name]:
+    """Yield the walks along the path and the path as a whole."""
     for kind, sequence in (("words", words), ("tags", tags)):
         yield from _walked(f"walk of {kind}", _alternating(sequence, kinds), 3)
         yield (f"path of {kind}", *sequence)
@@ -49,6 +50,7 @@ def _along(words: Sequence[str], tags: Sequence[str], kinds: Sequence[str]) -> I
 
 
 def _beside(pair: PlainPair) -> Iterator[Name]:
+    """Yield the dependents of path tokens that are off the path."""
     on_path = set(pair.path)
     for token in pair.path:
         for link in pair.context.links[token]:
@@ -58,27 +60,30 @@ def _beside(pair: PlainPair) -> Iterator[Name]:
 
 
 def _walked(prefix: str, sequence: Sequence[str], size: int) -> Iterator[Name]:
+    """Yield the n-grams of ``size`` items with a prefix."""
     for start in range(len(sequence) - size + 1):
         yield (prefix, *sequence[start : start + size])
 
 
 def _alternating(words: Sequence[str], kinds: Sequence[str]) -> list[str]:
+    """Return ``w0 d1 w1 ... wk``."""
     rest = zip(kinds, words[1:], strict=True)
     return [words[0], *(part for step in rest for part in step)]
 
 
 def roles(pair: PlainPair) -> Bag:
-    """``TriggerRoles``."""
+    """Return the features of ``TriggerRoles``."""
     parts = (_triggers, _of_path, _of_middle, _around, _patterns, _lengths)
     return dict.fromkeys((name for part in parts for name in part(pair)), 1.0)
 
 
 def events(pair: PlainPair) -> Bag:
-    """``EventRoles``."""
+    """Return the features of ``EventRoles``."""
     return dict.fromkeys(_events(pair), 1.0)
 
 
 def _events(pair: PlainPair) -> Iterator[Name]:
+    """Yield the features of ``EventRoles``; they may repeat."""
     names = (FIRST_ENTITY, SECOND_ENTITY, OTHER_ENTITY)
     classes = [w if w in names else EVENT_CLASSES.get(w, ("-",))[0] for w in pair.words]
     for side, tokens in pair.sides.items():
@@ -95,6 +100,7 @@ def _events(pair: PlainPair) -> Iterator[Name]:
 
 
 def _triggers(pair: PlainPair) -> Iterator[Name]:
+    """Yield triggers by side, and those on the path."""
     for side, tokens in (*pair.sides.items(), ("path", pair.path)):
         for token in tokens:
             if pair.words[token] in TRIGGERS:
@@ -103,6 +109,7 @@ def _triggers(pair: PlainPair) -> Iterator[Name]:
 
 
 def _of_path(pair: PlainPair) -> Iterator[Name]:
+    """Yield features of the path."""
     if not pair.links:
         return
     top = top_of(pair)
@@ -119,6 +126,7 @@ def _of_path(pair: PlainPair) -> Iterator[Name]:
 
 
 def _of_middle(pair: PlainPair) -> Iterator[Name]:
+    """Yield the words between the entities if there are few."""
     middle = pair.sides["middle"]
     if len(middle) <= SHORT:
         yield ("middle", *(pair.words[token] for token in middle))
@@ -126,14 +134,16 @@ def _of_middle(pair: PlainPair) -> Iterator[Name]:
 
 
 def _around(pair: PlainPair) -> Iterator[Name]:
+    """Yield the words next to the pair."""
     before, after = pair.sides["before"], pair.sides["after"]
     yield "previous", pair.words[before[-1]] if before else "start"
     yield "next", pair.words[after[0]] if after else "end"
 
 
 def _patterns(pair: PlainPair) -> Iterator[Name]:
+    """Yield the order of entities, triggers and negations."""
     symbols = [_symbol(word) for word in pair.words]
-    begin, end = min(pair.own), max(pair.own) + 1
+    begin, end = min(pair.entity_tokens), max(pair.entity_tokens) + 1
     before, middle, after = (
         "".join(symbol for symbol, _ in groupby(filter(None, part)))
         for part in (symbols[:begin], symbols[begin:end], symbols[end:])
@@ -143,6 +153,7 @@ def _patterns(pair: PlainPair) -> Iterator[Name]:
 
 
 def _symbol(word: str) -> str:
+    """Return the symbol of a word in patterns, "" without one."""
     if word in TRIGGERS:
         return "k"
     return (
@@ -153,6 +164,7 @@ def _symbol(word: str) -> str:
 
 
 def _lengths(pair: PlainPair) -> Iterator[Name]:
+    """Yield binned lengths."""
     middle = pair.sides["middle"]
     triggers = sum(pair.words[token] in TRIGGERS for token in middle)
     yield "length of path", str(len(pair.links).bit_length()) if pair.path else "none"
@@ -161,13 +173,13 @@ def _lengths(pair: PlainPair) -> Iterator[Name]:
 
 
 def words(pair: PlainPair) -> Bag:
-    """``SideWords``."""
+    """Return the features of ``SideWords``."""
     sides = pair.sides.items()
     return Counter((side, pair.words[token]) for side, tokens in sides for token in tokens)
 
 
 def neighbours(pair: PlainPair, width: int = 3) -> Bag:
-    """``LocalContext``."""
+    """Return the features of ``LocalContext``."""
     names: Iterator[Name] = (
         name
         for entity, tokens in ((FIRST_ENTITY, pair.first), (SECOND_ENTITY, pair.second))
@@ -179,6 +191,7 @@ def neighbours(pair: PlainPair, width: int = 3) -> Bag:
 
 
 def _offsets(tokens: Sequence[int], length: int, width: int) -> Iterator[tuple[int, int]]:
+    """Yield (offset, token) next to an entity, inside the sentence."""
     for step in range(1, width + 1):
         if tokens[0] - step >= 0:
             yield -step, tokens[0] - step
@@ -187,7 +200,7 @@ def _offsets(tokens: Sequence[int], length: int, width: int) -> Iterator[tuple[i
 
 
 def runs(pair: PlainPair, longest: int = 3, outer: int = 6, inner: int = 15) -> Bag:
-    """``GlobalContext``."""
+    """Return the features of ``GlobalContext``."""
     before, middle, after = (
         _collapsed([pair.words[token] for token in tokens]) for tokens in pair.sides.values()
     )
@@ -202,13 +215,13 @@ def runs(pair: PlainPair, longest: int = 3, outer: int = 6, inner: int = 15) -> 
 
 
 def _collapsed(words: Sequence[str]) -> list[str]:
-    """The words with every run of tokens of entities as one."""
+    """Return the words with each run of other entities reduced to one."""
     runs = ((word, list(run)) for word, run in groupby(words))
     return [w for word, run in runs for w in (run[:1] if word == OTHER_ENTITY else run)]
 
 
 def ngrams(sequence: Sequence[str], sizes: Iterable[int]) -> Iterator[Name]:
-    """All runs of the given lengths."""
+    """Yield all n-grams of the given sizes."""
     for size in sizes:
         for start in range(len(sequence) - size + 1):
             yield tuple(sequence[start : start + size])

@@ -1,4 +1,4 @@
-"""The descriptors of a pair in plain loops, pair by pair, as the table defines them."""
+"""Reference for ``PairDescriptors``, in plain loops, pair by pair."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ KINDS = {
 def relations(
     pair: PlainPair, facts: SentenceFacts, first: EntityFacts, second: EntityFacts
 ) -> Values:
-    """The relational descriptors of a pair by name, before scaling."""
+    """Return the relational descriptors of a pair by name, before scaling."""
     return {
         **_lists(pair),
         **_way(pair, facts),
@@ -50,6 +50,7 @@ def relations(
 
 
 def _lists(pair: PlainPair) -> Values:
+    """Return flags for pairs in one list, in parentheses or joined by a sign."""
     middle = [pair.words[t] for t in pair.sides["middle"]]
     after = pair.sides["after"]
     closed = bool(after) and pair.words[after[0]] in (")", "]", "-rrb-")
@@ -65,6 +66,7 @@ def _lists(pair: PlainPair) -> Values:
 
 
 def _way(pair: PlainPair, facts: SentenceFacts) -> Values:
+    """Return descriptors of the types of dependencies on the path, and of its top."""
     kinds = [link.type for link in pair.links]
     groups = [dependency_group(kind) for kind in kinds]
     values = {
@@ -101,13 +103,15 @@ _TOP = (
 
 
 def _sides_of_top(pair: PlainPair, groups: list[str]) -> tuple[set[str], set[str]]:
-    at = pair.path.index(top_of(pair))
-    return set(groups[:at]), set(groups[at:])
+    """Return the groups of dependencies before and after the top of the path."""
+    top_index = pair.path.index(top_of(pair))
+    return set(groups[:top_index]), set(groups[top_index:])
 
 
 def _strong(pair: PlainPair, facts: SentenceFacts) -> Values:
+    """Return descriptors of strong triggers, and numbers of triggers."""
     strong = [word in STRONG_TRIGGERS for word in pair.words]
-    begin, end = min(pair.own), max(pair.own)
+    begin, end = min(pair.entity_tokens), max(pair.entity_tokens)
     sides = {side: any(strong[t] for t in tokens) for side, tokens in pair.sides.items()}
     middle = pair.sides["middle"]
     others = [t for t in middle if pair.words[t] == OTHER_ENTITY]
@@ -135,27 +139,30 @@ def _strong(pair: PlainPair, facts: SentenceFacts) -> Values:
 def _takers(
     pair: PlainPair, facts: SentenceFacts, first: EntityFacts, second: EntityFacts
 ) -> Values:
-    """How many other entities are nearer to the pair's best trigger than its own are."""
-    at = [t for t in facts.triggers["trigger"] if t not in pair.own]
+    """Return how many other entities are nearer to the pair's best trigger than its own."""
+    triggers = [t for t in facts.triggers["trigger"] if t not in pair.entity_tokens]
     values = {
         f"rivals of {w} for the trigger{how}": 0.0
         for w in ("first", "second")
         for how in (" by path", "")
     }
-    if not at:
+    if not triggers:
         return values
-    best = at[int((first.steps[at] + second.steps[at]).argmin())]
-    near = at[int((first.gaps[at] + second.gaps[at]).argmin())]
-    others = [facts.entity(m) for m in facts.context.mentions if not pair.own.intersection(m)]
-    for which, own in (("first", first), ("second", second)):
-        by_path = sum(other.steps[best] < own.steps[best] for other in others)
-        by_gap = sum(other.gaps[near] < own.gaps[near] for other in others)
+    best = triggers[int((first.steps[triggers] + second.steps[triggers]).argmin())]
+    near = triggers[int((first.gaps[triggers] + second.gaps[triggers]).argmin())]
+    others = [
+        facts.entity(m) for m in facts.context.mentions if not pair.entity_tokens.intersection(m)
+    ]
+    for which, entity in (("first", first), ("second", second)):
+        by_path = sum(other.steps[best] < entity.steps[best] for other in others)
+        by_gap = sum(other.gaps[near] < entity.gaps[near] for other in others)
         values[f"rivals of {which} for the trigger by path"] = float(np.log1p(by_path))
         values[f"rivals of {which} for the trigger"] = float(np.log1p(by_gap))
     return values
 
 
 def _kinds(pair: PlainPair) -> Values:
+    """Return flags for the kinds of words after each entity."""
     flags = {}
     for which, tokens in (("first", pair.first), ("second", pair.second)):
         behind = pair.words[tokens[-1] + 1 : tokens[-1] + 3]
@@ -165,11 +172,12 @@ def _kinds(pair: PlainPair) -> Values:
 
 
 def _flags(flags: dict[str, bool]) -> Values:
+    """Return flags as 0.0 and 1.0."""
     return {name: float(flag) for name, flag in flags.items()}
 
 
 def describe(pair: PlainPair, facts: SentenceFacts) -> Values:
-    """All descriptors of a pair by name, before scaling."""
+    """Return all descriptors of a pair by name, before scaling."""
     first, second = facts.entity(pair.first), facts.entity(pair.second)
     values = _distances(pair, facts, first) | _middle(pair, facts) | _path(pair, facts)
     for name in ("trigger", "strong trigger"):
@@ -184,6 +192,7 @@ def describe(pair: PlainPair, facts: SentenceFacts) -> Values:
 
 
 def _distances(pair: PlainPair, facts: SentenceFacts, first: EntityFacts) -> Values:
+    """Return descriptors of distance and of the number of entities."""
     path, gap = first.steps[pair.second].min(), first.gaps[pair.second].min()
     steps, gaps = _all_pairs(facts)
     mentions = facts.context.mentions
@@ -205,6 +214,7 @@ def _distances(pair: PlainPair, facts: SentenceFacts, first: EntityFacts) -> Val
 
 
 def _all_pairs(facts: SentenceFacts) -> tuple[np.ndarray, np.ndarray]:
+    """Return sorted path lengths and token distances of all pairs of mentions."""
     entities = [facts.entity(tokens) for tokens in facts.context.mentions]
     pairs = list(combinations(range(len(entities)), 2))
     mentions = facts.context.mentions
@@ -214,12 +224,14 @@ def _all_pairs(facts: SentenceFacts) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _between(pair: PlainPair, mentions: list[list[int]]) -> int:
-    begin, end = min(pair.own), max(pair.own)
+    """Return the number of other mentions between the entities."""
+    begin, end = min(pair.entity_tokens), max(pair.entity_tokens)
     inside = [m for m in mentions if m[0] > begin and m[-1] < end]
-    return sum(not pair.own.intersection(m) for m in inside)
+    return sum(not pair.entity_tokens.intersection(m) for m in inside)
 
 
 def _middle(pair: PlainPair, facts: SentenceFacts) -> Values:
+    """Return descriptors of the words between, and flags of triggers on each side."""
     words = {side: [pair.words[t] for t in tokens] for side, tokens in pair.sides.items()}
     middle = words["middle"]
     values = {
@@ -246,6 +258,7 @@ def _middle(pair: PlainPair, facts: SentenceFacts) -> Values:
 
 
 def _path(pair: PlainPair, facts: SentenceFacts) -> Values:
+    """Return descriptors of the path."""
     groups = {dependency_group(link.type) for link in pair.links}
     inner = pair.path[1:-1]
     negated = any(
@@ -259,7 +272,7 @@ def _path(pair: PlainPair, facts: SentenceFacts) -> Values:
         "path has object": "obj" in groups,
         "path has preposition": bool(groups & {"prep", "agent"}),
         "trigger on path": any(pair.words[t] in TRIGGERS for t in inner),
-        "top is an entity": bool(pair.links) and top_of(pair) in pair.own,
+        "top is an entity": bool(pair.links) and top_of(pair) in pair.entity_tokens,
         "third entity on path": any(pair.words[t] == OTHER_ENTITY for t in inner),
         "path is negated": negated,
     }
@@ -270,16 +283,19 @@ def _path(pair: PlainPair, facts: SentenceFacts) -> Values:
 def _to_triggers(
     name: str, pair: PlainPair, facts: SentenceFacts, first: EntityFacts, second: EntityFacts
 ) -> Values:
-    at = facts.triggers[name]
-    at = at[[t not in pair.own for t in at]] if len(at) else at
-    if not len(at):
+    """Return distances of the entities to the nearest (strong) trigger."""
+    triggers = facts.triggers[name]
+    triggers = (
+        triggers[[t not in pair.entity_tokens for t in triggers]] if len(triggers) else triggers
+    )
+    if not len(triggers):
         far, near = FAR, np.log1p(FAR)
         return _trigger_values(name, (far, far, 2 * far), (near, near, np.log1p(2 * FAR)), False)
-    steps = first.steps[at], second.steps[at]
-    gaps = np.minimum(first.gaps[at], FAR), np.minimum(second.gaps[at], FAR)
+    steps = first.steps[triggers], second.steps[triggers]
+    gaps = np.minimum(first.gaps[triggers], FAR), np.minimum(second.gaps[triggers], FAR)
     joint = steps[0] + steps[1]
-    nearest = at[joint.argmin()]
-    between = min(pair.own) < nearest < max(pair.own)
+    nearest = triggers[joint.argmin()]
+    between = min(pair.entity_tokens) < nearest < max(pair.entity_tokens)
     return _trigger_values(
         name,
         (float(steps[0].min()), float(steps[1].min()), float(joint.min())),
@@ -291,6 +307,7 @@ def _to_triggers(
 def _trigger_values(
     name: str, steps: Sequence[float], gaps: Sequence[float], between: bool
 ) -> Values:
+    """Return distances under their names."""
     values = {"nearest joint " + name + " between": float(between)}
     for which, step, gap in zip(("first", "second", "joint"), steps, gaps, strict=True):
         values[f"path from {which} to {name}"] = step
@@ -301,7 +318,8 @@ def _trigger_values(
 def _rivals(
     pair: PlainPair, facts: SentenceFacts, first: EntityFacts, second: EntityFacts
 ) -> Values:
-    others = [m for m in facts.context.mentions if not pair.own.intersection(m)]
+    """Return flags for other entities that are nearer than the partner."""
+    others = [m for m in facts.context.mentions if not pair.entity_tokens.intersection(m)]
     path, gap = first.steps[pair.second].min(), first.gaps[pair.second].min()
     values = {}
     for which, entity in (("first", first), ("second", second)):
@@ -315,6 +333,7 @@ def _rivals(
 
 
 def _heads(pair: PlainPair, first: EntityFacts, second: EntityFacts) -> Values:
+    """Return flags for common governors of the entities."""
     heads = bool(first.governors & set(pair.second)) or bool(second.governors & set(pair.first))
     return {
         "common head": float(bool(first.governors & second.governors)),
@@ -323,6 +342,7 @@ def _heads(pair: PlainPair, first: EntityFacts, second: EntityFacts) -> Values:
 
 
 def _strings(facts: SentenceFacts, first: EntityFacts, second: EntityFacts) -> Values:
+    """Return flags about equal names."""
     names = [facts.entity(tokens).text for tokens in facts.context.mentions]
     equal = first.text == second.text
     within = first.text in second.text or second.text in first.text

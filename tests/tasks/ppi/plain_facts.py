@@ -1,4 +1,4 @@
-"""What the descriptors of pairs ask about a sentence and about one entity of it."""
+"""Reference for ``DescriptorContext``: properties of a sentence and of each of its entities."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROLE_PREPOSITIONS = ("prep_of", "prep_by", "prep_between", "agent")
 
 @dataclass(frozen=True, eq=False)
 class EntityFacts:
-    """One entity, whatever it is paired with."""
+    """Properties of one entity that do not depend on its pairs."""
 
     steps: Vector  # (tokens,) dependencies to every token, at most FAR
     gaps: Vector  # (tokens,) tokens to every token
@@ -34,14 +34,14 @@ class EntityFacts:
 
 @dataclass(frozen=True, eq=False)
 class SentenceFacts:
-    """A sentence with the positions of what the descriptors look for."""
+    """Properties of a sentence that descriptors need; ``known`` caches those of entities."""
 
     context: PlainSentence
     known: dict[tuple[int, ...], EntityFacts] = field(default_factory=dict)
 
     @cached_property
     def triggers(self) -> dict[str, Indices]:
-        """Tokens of trigger words, all and strong ones; those of entities are blind."""
+        """Tokens of trigger words and of strong ones; entities are placeholders."""
         words = self.context.words
         groups = {"trigger": TRIGGERS, "strong trigger": STRONG_TRIGGERS}
         return {
@@ -51,17 +51,17 @@ class SentenceFacts:
 
     @cached_property
     def hedged(self) -> bool:
-        """Whether the sentence has a word of doubt."""
+        """Whether the sentence has a word of HEDGES."""
         return any(word in HEDGES for word in self.context.words)
 
     @cached_property
     def verbs(self) -> NDArray[np.bool_]:
-        """Which tokens are verbs."""
+        """Whether each token is a verb."""
         return np.array([tag.startswith("VB") for tag in self.context.tags], dtype=bool)
 
     @cached_property
     def depths(self) -> list[int]:
-        """How many parentheses are open at each token."""
+        """Number of open parentheses at each token."""
         depth, depths = 0, []
         for text in self.context.texts:
             depth = max(0, depth - (text in CLOSING))
@@ -70,23 +70,28 @@ class SentenceFacts:
         return depths
 
     def entity(self, tokens: list[int]) -> EntityFacts:
-        """The facts of an entity, found once for all its pairs."""
+        """Return the properties of an entity; cached."""
         key = tuple(tokens)
         if key not in self.known:
             self.known[key] = self._entity(tokens)
         return self.known[key]
 
     def _entity(self, tokens: list[int]) -> EntityFacts:
+        """Compute the properties of an entity."""
         n = len(self.context.stems)
         steps = np.minimum(self.context.steps[tokens].min(axis=0), FAR)
-        away = np.arange(n)
-        gaps = np.maximum(tokens[0] - away, away - tokens[-1]).clip(min=0).astype(float)
-        own = set(tokens)
+        tokens_of_sentence = np.arange(n)
+        gaps = (
+            np.maximum(tokens[0] - tokens_of_sentence, tokens_of_sentence - tokens[-1])
+            .clip(min=0)
+            .astype(float)
+        )
+        entity_tokens = set(tokens)
         above = [
             link
             for token in tokens
             for link in self.context.links[token]
-            if not link.down and link.to not in own
+            if not link.down and link.to not in entity_tokens
         ]
         governors = frozenset(link.to for link in above)
         flags = _relations([link.type for link in above])
@@ -97,10 +102,11 @@ class SentenceFacts:
         position = tokens[0] / max(1, n - 1)
         return EntityFacts(steps, gaps, flags, governors, self.depths[tokens[0]], position, text)
 
-    def _next(self, at: int) -> dict[str, bool]:
-        inside = at < len(self.context.stems)
-        text = self.context.texts[at].lower() if inside else ""
-        tag = self.context.tags[at] if inside else ""
+    def _next(self, token: int) -> dict[str, bool]:
+        """Return flags about the token at a position, all false outside the sentence."""
+        inside = token < len(self.context.stems)
+        text = self.context.texts[token].lower() if inside else ""
+        tag = self.context.tags[token] if inside else ""
         return {
             "before a noun": tag.startswith("NN"),
             "before a hyphen or slash": text in ("-", "/", "\\/"),
@@ -109,6 +115,7 @@ class SentenceFacts:
 
 
 def _relations(types: list[str]) -> dict[str, bool]:
+    """Return flags for the types of the dependencies on an entity's governors."""
     groups = {dependency_group(kind) for kind in types}
     return {
         "is subject": "subj" in groups,
@@ -122,8 +129,10 @@ def _relations(types: list[str]) -> dict[str, bool]:
 
 
 def by_sentence(pairs: Sequence[PlainPair]) -> list[tuple[SentenceFacts, list[int]]]:
-    """The facts of each sentence with the places of its pairs."""
-    found: dict[int, tuple[SentenceFacts, list[int]]] = {}
+    """Return the facts of each sentence with the rows of its pairs."""
+    rows_of_sentence: dict[int, tuple[SentenceFacts, list[int]]] = {}
     for row, pair in enumerate(pairs):
-        found.setdefault(id(pair.context), (SentenceFacts(pair.context), []))[1].append(row)
-    return list(found.values())
+        rows_of_sentence.setdefault(id(pair.context), (SentenceFacts(pair.context), []))[1].append(
+            row
+        )
+    return list(rows_of_sentence.values())

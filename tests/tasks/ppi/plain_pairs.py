@@ -1,4 +1,4 @@
-"""Pairs of entities in plain loops: words as a pair sees them, sides, shortest path."""
+"""Reference for ``PairArrays``: words, sides and shortest path of a pair, in plain loops."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from textrank.tasks.ppi.pairs import FIRST_ENTITY, SECOND_ENTITY, EntityPair, Pa
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One step along a dependency: its type, and whether it leads from governor to dependent."""
+    """Step along a dependency; ``down`` is from governor to dependent."""
 
     to: int
     type: str
@@ -22,20 +22,22 @@ class Step:
 
     @property
     def mark(self) -> str:
-        """The type with its direction, ``>`` downwards and ``<`` upwards."""
+        """Type with direction: ``>`` downwards, ``<`` upwards."""
         return f"{self.type}>" if self.down else f"{self.type}<"
 
 
 @dataclass(frozen=True, eq=False)
 class PlainSentence(PairSentence):
-    """A sentence with steps from token to token."""
+    """Sentence with the steps from each token to others."""
 
     @cached_property
     def links(self) -> list[list[Step]]:
-        """The steps that lead away from each token, in text order."""
-        own = self.sentence.dependencies
+        """Steps that lead away from each token, in text order of their targets."""
+        dependencies = self.sentence.dependencies
         links: list[list[Step]] = [[] for _ in range(len(self.sentence))]
-        for governor, dependent, kind in zip(own.governor, own.dependent, own.types, strict=True):
+        for governor, dependent, kind in zip(
+            dependencies.governor, dependencies.dependent, dependencies.types, strict=True
+        ):
             if governor != dependent:
                 links[governor].append(Step(int(dependent), kind, True))
                 links[dependent].append(Step(int(governor), kind, False))
@@ -43,22 +45,23 @@ class PlainSentence(PairSentence):
 
     @cached_property
     def steps(self) -> Matrix:  # (tokens, tokens)
-        """Dependencies between any two tokens; inf if there is no path."""
+        """Path length between any two tokens; inf if there is no path."""
         return self.sentence.dependencies.distances(len(self.sentence))
 
 
 @dataclass(frozen=True, eq=False)
 class PlainPair(EntityPair):
-    """A pair of entities that answers questions one at a time."""
+    """Pair of entities whose properties are computed one by one."""
 
     context: PlainSentence
 
     def __len__(self) -> int:
+        """Return the number of tokens of the sentence."""
         return len(self.context.stems)
 
     @cached_property
     def words(self) -> list[str]:
-        """The stems with all entities blinded; a token of both is of the first."""
+        """Stems with placeholders for all entities; a token of both is that of the first."""
         words = list(self.context.words)
         for name, tokens in ((SECOND_ENTITY, self.second), (FIRST_ENTITY, self.first)):
             for token in tokens:
@@ -66,31 +69,31 @@ class PlainPair(EntityPair):
         return words
 
     def word(self, token: int) -> str:
-        """One of the words."""
+        """Return one of ``words`` without computing the others."""
         if token in self.first:
             return FIRST_ENTITY
         return SECOND_ENTITY if token in self.second else self.context.words[token]
 
     @property
     def tags(self) -> list[str]:
-        """The part of speech of every token."""
+        """Penn tag of every token."""
         return self.context.tags
 
     @cached_property
-    def own(self) -> frozenset[int]:
-        """The tokens of the two entities."""
+    def entity_tokens(self) -> frozenset[int]:
+        """Tokens of the two entities."""
         return frozenset((*self.first, *self.second))
 
     @cached_property
     def bounds(self) -> tuple[int, int]:
-        """The first and the last token of the two entities."""
-        return min(self.own), max(self.own)
+        """First and last token of the two entities."""
+        return min(self.entity_tokens), max(self.entity_tokens)
 
     @cached_property
     def sides(self) -> dict[str, list[int]]:
-        """The tokens before the pair, in the middle and after it, without those of the pair."""
+        """Tokens before, between ("middle") and after the entities, without those of the pair."""
         begin, end = self.bounds
-        middle = [t for t in range(begin, end) if t not in self.own]
+        middle = [t for t in range(begin, end) if t not in self.entity_tokens]
         return {
             "before": list(range(begin)),
             "middle": middle,
@@ -99,40 +102,44 @@ class PlainPair(EntityPair):
 
     @cached_property
     def ends(self) -> tuple[int, int]:
-        """The closest tokens of the two entities; the first ones where no path leads."""
+        """Closest tokens of the two entities; the first ones if there is no path."""
         steps = self.context.steps[np.ix_(self.first, self.second)]
         row, column = np.unravel_index(int(steps.argmin()), steps.shape)
         return self.first[row], self.second[column]
 
     @cached_property
     def distance(self) -> float:
-        """Dependencies on the path; 0 where the two share a token, inf where there is no path."""
+        """Path length; 0 if the entities share a token, inf if there is no path."""
         return float(self.context.steps[self.ends])
 
     @cached_property
     def links(self) -> list[Step]:
-        """The steps of the path from the first to the second entity; none where there is no way."""
-        at, end = self.ends
+        """Steps of the path from the first to the second entity; [] without a path."""
+        token, end = self.ends
         if not np.isfinite(self.distance):
             return []
-        left = self.context.steps[end]
+        remaining = self.context.steps[end]
         path: list[Step] = []
-        while at != end:
-            step = next(link for link in self.context.links[at] if left[link.to] == left[at] - 1)
+        while token != end:
+            step = next(
+                link
+                for link in self.context.links[token]
+                if remaining[link.to] == remaining[token] - 1
+            )
             path.append(step)
-            at = step.to
+            token = step.to
         return path
 
     @cached_property
     def path(self) -> list[int]:
-        """The tokens of the path with both ends; none where there is no way."""
+        """Tokens of the path including both ends; [] without a path."""
         if not np.isfinite(self.distance):
             return []
         return [self.ends[0], *(link.to for link in self.links)]
 
 
 def plain_pairs(pairs: Sequence[EntityPair]) -> list[PlainPair]:
-    """Copies of pairs; pairs of one sentence share its copy."""
+    """Return copies of pairs as ``PlainPair``; pairs of one sentence share its copy."""
     contexts: dict[int, PlainSentence] = {}
     copies = []
     for pair in pairs:

@@ -1,4 +1,4 @@
-"""What statement models see of a pair in plain loops, as the docstrings of blocks define it."""
+"""Reference for the feature blocks of statement models, in plain loops."""
 
 from __future__ import annotations
 
@@ -20,50 +20,51 @@ WINDOW = 6
 SIDES = ("first", "second")
 
 
-def cues(told: TreePair) -> list[Name]:
-    stems, found = told.pair.context.stems, list[Name]()
-    if told.tree.cues:
-        place, kind = _places(told), _kind(told)
-        for cue, names in told.tree.cues:
-            where, side = _standing(told, cue, place), side_of(told, cue)
+def cues(tree_pair: TreePair) -> list[Name]:
+    """Return the features of ``StatementCues``."""
+    stems, features = tree_pair.pair.context.stems, list[Name]()
+    if tree_pair.tree.cues:
+        place, kind = _label_tokens(tree_pair), _event_kind(tree_pair)
+        for cue, names in tree_pair.tree.cues:
+            where, side = _relate_cue(tree_pair, cue, place), side_of(tree_pair, cue)
             for name in names:
-                found += [("cue", name, *standing) for standing in where]
-                found += [("cue side", name, side), ("cue", name)]
+                features += [("cue", name, *standing) for standing in where]
+                features += [("cue side", name, side), ("cue", name)]
                 if where[0][0] != "elsewhere":
-                    found.append(("cue with", name, where[0][0], kind))
-    if told.pair.context.texts[-1] == "?":
-        found.append(("question mark",))
+                    features.append(("cue with", name, where[0][0], kind))
+    if tree_pair.pair.context.texts[-1] == "?":
+        features.append(("question mark",))
     opening = stems[0] if stems[0] in CUE_CLASSES or stems[0] in OPENINGS else "other"
-    return [*found, ("opening", opening)]
+    return [*features, ("opening", opening)]
 
 
-def _kind(told: TreePair) -> str:
-    """What happens, by the likeliest trigger, or by the top where there is none."""
-    kinds = told.kinds(told.triggers[0] if told.triggers else told.top)
+def _event_kind(tree_pair: TreePair) -> str:
+    """Return the event type of the likeliest trigger, of the top if there is none."""
+    kinds = tree_pair.kinds(tree_pair.triggers[0] if tree_pair.triggers else tree_pair.top)
     return kinds[0] if kinds else "other"
 
 
-def _places(told: TreePair) -> Mapping[int, str]:
-    """What the words of the path are, and the likeliest trigger."""
-    place = dict.fromkeys(told.path, "path")
-    place.update(dict.fromkeys(place.keys() & told.pair.own, "name"))
-    if told.triggers:
-        place[told.triggers[0]] = "trigger"
-    place[told.top] = "top"
+def _label_tokens(tree_pair: TreePair) -> Mapping[int, str]:
+    """Return "path", "name", "trigger" or "top" by token, for the path and likeliest trigger."""
+    place = dict.fromkeys(tree_pair.path, "path")
+    place.update(dict.fromkeys(place.keys() & tree_pair.pair.entity_tokens, "name"))
+    if tree_pair.triggers:
+        place[tree_pair.triggers[0]] = "trigger"
+    place[tree_pair.top] = "top"
     return place
 
 
-def _standing(told: TreePair, cue: int, place: Mapping[int, str]) -> list[Name]:
-    """How a cue stands to the path; the first is the most exact."""
-    heads, relations = told.tree.heads, told.tree.relations
+def _relate_cue(tree_pair: TreePair, cue: int, place: Mapping[int, str]) -> list[Name]:
+    """Return descriptions of where a cue is relative to the path, most exact first."""
+    heads, relations = tree_pair.tree.heads, tree_pair.tree.relations
     head, relation = heads[cue], relations[cue]
     if cue in place:
         return [("on path", place[cue], relation)]
     if head in place:
-        part = _part(told, head)
+        part = _find_branch(tree_pair, head)
         at = place[head]
         return [("at", at, relation, part), ("at", at, relation), ("at", at)]
-    up = told.tree.above(told.top)
+    up = tree_pair.tree.above(tree_pair.top)
     high = up[1 : 1 + HIGH]
     if cue in high or head in high:
         beside = () if cue in high else (relation,)
@@ -73,200 +74,220 @@ def _standing(told: TreePair, cue: int, place: Mapping[int, str]) -> list[Name]:
         return [(title, *steps, *beside), (title, *few, *beside), (title, steps[0], *beside)]
     if heads[head] in place:
         at, over = place[heads[head]], relations[head]
-        part = _part(told, heads[head])
+        part = _find_branch(tree_pair, heads[head])
         return [("below", at, over, relation), ("below", at, over), ("below", over, part)]
-    return [("elsewhere", side_of(told, cue))]
+    return [("elsewhere", side_of(tree_pair, cue))]
 
 
-def _part(told: TreePair, token: int) -> str:
-    """Whether a word lies on the way up from the first name, from the second, or on both."""
-    one, two = told.paths
+def _find_branch(tree_pair: TreePair, token: int) -> str:
+    """Return on which branch below the top a token lies: first, second, both or neither."""
+    one, two = tree_pair.paths
     if token in one:
         return "both" if token in two else "first"
     return "second" if token in two else "neither"
 
 
-def side_of(told: TreePair, token: int) -> str:
-    """Where a word stands in the order of the sentence."""
-    begin, end = told.pair.bounds
+def side_of(tree_pair: TreePair, token: int) -> str:
+    """Return where a token stands relative to the pair in the order of the text."""
+    begin, end = tree_pair.pair.bounds
     if token < begin:
         return "just before" if begin - token <= NEAR else "before"
     if token > end:
         return "just after" if token - end <= NEAR else "after"
-    return "just before second" if 0 < min(told.pair.second) - token <= 2 else "between"
+    return "just before second" if 0 < min(tree_pair.pair.second) - token <= 2 else "between"
 
 
-def roles(told: TreePair) -> list[Name]:
-    return [name for part in PARTS for name in part(told)]
+def roles(tree_pair: TreePair) -> list[Name]:
+    """Return the features of ``StatementRoles``."""
+    return [name for part in PARTS for name in part(tree_pair)]
 
 
-def _top_of(told: TreePair) -> list[Name]:
-    (one, two), voice = told.reached, told.voice
-    tag = told.pair.tags[told.top][:1]
-    found: list[Name] = [
+def _top_features(tree_pair: TreePair) -> list[Name]:
+    """Return features of the top of the path."""
+    (one, two), voice = tree_pair.reached, tree_pair.voice
+    tag = tree_pair.pair.tags[tree_pair.top][:1]
+    features: list[Name] = [
         ("parts", voice, one, two),
-        ("ends", _end(told, 0), _end(told, 1)),
+        ("ends", _end_relation(tree_pair, 0), _end_relation(tree_pair, 1)),
     ]
-    for name in _names(told, told.top):
-        found += [
+    for name in _blinded_names(tree_pair, tree_pair.top):
+        features += [
             ("top", name, tag),
             ("top", name, voice),
             ("top with both", name, voice, one, two),
             ("top with first", name, voice, one),
             ("top with second", name, voice, two),
         ]
-    return found
+    return features
 
 
-def _skeletons(told: TreePair) -> list[Name]:
-    """Classes from name to name, with and without the relations to the top."""
-    top = told.classes(told.top)[:1] or ("other",)
+def _class_sequences(tree_pair: TreePair) -> list[Name]:
+    """Return the classes along the path, with and without the relations to the top."""
+    top = tree_pair.classes(tree_pair.top)[:1] or ("other",)
     first, second = (
-        [classes[0] for t in way[:-1] if (classes := told.classes(t))] for way in told.paths
+        [classes[0] for t in branch[:-1] if (classes := tree_pair.classes(t))]
+        for branch in tree_pair.paths
     )
     second.reverse()
-    ends = [reached.rpartition(" ")[-1] for reached in told.reached]
+    ends = [reached.rpartition(" ")[-1] for reached in tree_pair.reached]
     return [
         ("skeleton", *first, "^", *top, "^", *second),
-        ("parts in", told.voice, *first, ends[0], "^", *top, "^", ends[1], *second),
+        ("parts in", tree_pair.voice, *first, ends[0], "^", *top, "^", ends[1], *second),
     ]
 
 
-def _ways(told: TreePair) -> list[Name]:
-    """Words between a name and the top."""
-    voice, tops = told.voice, told.classes(told.top) or ("other",)
-    own, relations = told.pair.own, told.tree.relations
-    found: list[Name] = []
-    for side, way in zip(SIDES, told.paths, strict=True):
-        for token in way[:-1]:
-            if token in own:
+def _features_on_branches(tree_pair: TreePair) -> list[Name]:
+    """Return features of the tokens between each entity and the top."""
+    voice, tops = tree_pair.voice, tree_pair.classes(tree_pair.top) or ("other",)
+    entity_tokens, relations = tree_pair.pair.entity_tokens, tree_pair.tree.relations
+    features: list[Name] = []
+    for side, branch in zip(SIDES, tree_pair.paths, strict=True):
+        for token in branch[:-1]:
+            if token in entity_tokens:
                 continue
-            for name in _names(told, token):
-                found += [("way", side, name, relations[token]), ("way", side, name)]
-                found += [("way to top", side, name, top, voice) for top in tops]
-    return found
+            for name in _blinded_names(tree_pair, token):
+                features += [("way", side, name, relations[token]), ("way", side, name)]
+                features += [("way to top", side, name, top, voice) for top in tops]
+    return features
 
 
-def _beside(told: TreePair) -> list[Name]:
-    """Words of events that hang on the path."""
-    path, tree = told.path, told.tree
-    found: list[Name] = []
-    for side, way in zip(SIDES, told.paths, strict=True):
-        for token in way[:-1]:
+def _features_beside_path(tree_pair: TreePair) -> list[Name]:
+    """Return features of event words that depend on the path."""
+    path, tree = tree_pair.path, tree_pair.tree
+    features: list[Name] = []
+    for side, branch in zip(SIDES, tree_pair.paths, strict=True):
+        for token in branch[:-1]:
             for child in tree.classed_children[token]:
                 if child not in path:
                     relation = tree.relations[child]
-                    found += [("beside", side, name, relation) for name in told.classes(child)]
-    for child in tree.classed_children[told.top]:
-        if child not in path and told.classes(child):
+                    features += [
+                        ("beside", side, name, relation) for name in tree_pair.classes(child)
+                    ]
+    for child in tree.classed_children[tree_pair.top]:
+        if child not in path and tree_pair.classes(child):
             relation = tree.relations[child]
-            found += [("beside top", name, relation) for name in _names(told, child)]
-    return found
+            features += [
+                ("beside top", name, relation) for name in _blinded_names(tree_pair, child)
+            ]
+    return features
 
 
-def _triggers(told: TreePair) -> list[Name]:
-    found: list[Name] = []
-    for token in told.triggers[:1]:
-        where = "path" if token in told.path else side_of(told, token)
-        for name in _names(told, token):
-            found += [("trigger", name, where), ("trigger", name)]
-    for token in told.triggers[:FEW]:
-        kinds = told.tree.kinds[token]
-        where = "path" if token in told.inner else side_of(told, token)
-        found += [("event", kind, where) for kind in kinds]
-    return found
+def _trigger_features(tree_pair: TreePair) -> list[Name]:
+    """Return features of the likeliest triggers."""
+    features: list[Name] = []
+    for token in tree_pair.triggers[:1]:
+        where = "path" if token in tree_pair.path else side_of(tree_pair, token)
+        for name in _blinded_names(tree_pair, token):
+            features += [("trigger", name, where), ("trigger", name)]
+    for token in tree_pair.triggers[:FEW]:
+        kinds = tree_pair.tree.kinds[token]
+        where = "path" if token in tree_pair.inner else side_of(tree_pair, token)
+        features += [("event", kind, where) for kind in kinds]
+    return features
 
 
-def _between(told: TreePair) -> list[Name]:
-    tree, own = told.tree, told.pair.own
-    begin, end = told.pair.bounds
-    found: list[Name] = []
-    if end - begin - 1 - len(own) <= SHORT:
-        middle = [token for token in range(begin + 1, end) if token not in own]
+def _features_between(tree_pair: TreePair) -> list[Name]:
+    """Return features of the words between the entities."""
+    tree, entity_tokens = tree_pair.tree, tree_pair.pair.entity_tokens
+    begin, end = tree_pair.pair.bounds
+    features: list[Name] = []
+    if end - begin - 1 - len(entity_tokens) <= SHORT:
+        middle = [token for token in range(begin + 1, end) if token not in entity_tokens]
         if len(middle) <= SHORT:
-            word = told.pair.word
-            found.append(("between", *((told.kinds(t) or (word(t),))[0] for t in middle)))
+            word = tree_pair.pair.word
+            features.append(("between", *((tree_pair.kinds(t) or (word(t),))[0] for t in middle)))
     for token in tree.classed[bisect_right(tree.classed, begin) : bisect_left(tree.classed, end)]:
-        if token not in own:
-            found += [("class between", name) for name in tree.classes[token]]
-    return found
+        if token not in entity_tokens:
+            features += [("class between", name) for name in tree.classes[token]]
+    return features
 
 
-PARTS = (_top_of, _skeletons, _ways, _beside, _triggers, _between)
+PARTS = (
+    _top_features,
+    _class_sequences,
+    _features_on_branches,
+    _features_beside_path,
+    _trigger_features,
+    _features_between,
+)
 
 
-def _names(told: TreePair, token: int) -> tuple[str, ...]:
-    """The classes of a word and the word itself, blinded where it is a name."""
-    return (*told.classes(token), f"“{told.pair.word(token)}”")
+def _blinded_names(tree_pair: TreePair, token: int) -> tuple[str, ...]:
+    """Return the classes of a word and the word; entities are placeholders."""
+    return (*tree_pair.classes(token), f"“{tree_pair.pair.word(token)}”")
 
 
-def _end(told: TreePair, side: int) -> str:
-    way = told.paths[side]
-    return told.tree.relations[way[0]] if len(way) > 1 else "top"
+def _end_relation(tree_pair: TreePair, side: int) -> str:
+    """Return the relation of an entity to its head, "top" if the entity is the top."""
+    branch = tree_pair.paths[side]
+    return tree_pair.tree.relations[branch[0]] if len(branch) > 1 else "top"
 
 
 def facts(pair: TreePair, side: int) -> set[Name]:
-    """What is told of one name of a pair."""
+    """Return the features of ``EntityFactExtractor`` for entity 0 or 1 of a pair."""
     tree, name = pair.tree, pair.pair.second if side else pair.pair.first
     begin, end = min(name), max(name)
-    found = {*_around(tree, begin, end), *_on_way(tree, pair.paths[side])}
+    features = {
+        *_neighbour_features(tree, begin, end),
+        *_features_on_branch(tree, pair.paths[side]),
+    }
     for event in pair.triggers[:FEW_ORDERED]:
         here = (begin < event, event == pair.top, event in pair.path)
-        found.update(_ordered(tree, event, *here))
-    return found
+        features.update(_order_features(tree, event, *here))
+    return features
 
 
-def _on_way(tree: SentenceTree, way: Sequence[int]) -> Iterator[Name]:
-    """From a name up to the top."""
-    top, relations = way[-1], tree.relations
+def _features_on_branch(tree: SentenceTree, branch: Sequence[int]) -> Iterator[Name]:
+    """Yield features of the branch from an entity up to the top."""
+    top, relations = branch[-1], tree.relations
     voice, ends = "passive" if top in tree.passive else "active", suffix(tree.context.texts[top])
-    part, tops = tree.reached(way), _named(tree, top)
+    part, tops = tree.reached(branch), _plain_names(tree, top)
     yield "part", part
     yield "part", part, voice
     yield "part", part, voice, "ending", ends
     yield "part", part, voice, tops[0], ends
     for name in tops:
         yield "part", part, voice, name
-    yield "end", relations[way[0]] if len(way) > 1 else "top"
-    for token in way[1:-1]:
-        for name in _named(tree, token):
+    yield "end", relations[branch[0]] if len(branch) > 1 else "top"
+    for token in branch[1:-1]:
+        for name in _plain_names(tree, token):
             yield "way", name
             yield "way", name, relations[token]
             yield "way", name, "ending", suffix(tree.context.texts[token])
-    yield from _governor(tree, way)
-    yield from _beside_way(tree, way)
+    yield from _governor_features(tree, branch)
+    yield from _features_beside_branch(tree, branch)
 
 
-def _governor(tree: SentenceTree, way: Sequence[int]) -> Iterator[Name]:
-    """The word that a name hangs on, below the top."""
-    if len(way) > 2:
-        relation, ends = tree.relations[way[0]], suffix(tree.context.texts[way[1]])
+def _governor_features(tree: SentenceTree, branch: Sequence[int]) -> Iterator[Name]:
+    """Yield features of the head of an entity, if it is below the top."""
+    if len(branch) > 2:
+        relation, ends = tree.relations[branch[0]], suffix(tree.context.texts[branch[1]])
         yield "governor", ends, relation
-        for name in _named(tree, way[1]):
+        for name in _plain_names(tree, branch[1]):
             yield "governor", name, relation
             yield "governor", name, relation, ends
 
 
-def _beside_way(tree: SentenceTree, way: Sequence[int]) -> Iterator[Name]:
-    """Words of events that hang on the way."""
-    for token in way[:-1]:
+def _features_beside_branch(tree: SentenceTree, branch: Sequence[int]) -> Iterator[Name]:
+    """Yield features of event words that depend on the branch."""
+    for token in branch[:-1]:
         for child in tree.children[token]:
-            if child not in way:
+            if child not in branch:
                 for name in tree.classes[child]:
                     yield "beside", name, tree.relations[child]
                     yield "beside", name, "ending", suffix(tree.context.texts[child])
 
 
-def _around(tree: SentenceTree, begin: int, end: int) -> Iterator[Name]:
-    """Words next to a name, and the nearest words of events."""
-    words = [_word(tree, token) for token in range(begin - 3, begin)]
-    after = [_word(tree, token) for token in range(end + 1, end + 4)]
+def _neighbour_features(tree: SentenceTree, begin: int, end: int) -> Iterator[Name]:
+    """Yield features of the words next to an entity, and of the nearest event words."""
+    words = [_word_at(tree, token) for token in range(begin - 3, begin)]
+    after = [_word_at(tree, token) for token in range(end + 1, end + 4)]
     yield "previous", words[2]
     yield "previous", *words[1:]
     yield "next", after[0]
     yield "next", *after[:2]
-    words = [_kind_of(tree, token) for token in range(begin - 3, begin)]
-    after = [_kind_of(tree, token) for token in range(end + 1, end + 4)]
+    words = [_class_at(tree, token) for token in range(begin - 3, begin)]
+    after = [_class_at(tree, token) for token in range(end + 1, end + 4)]
     for size in (1, 2, 3):
         yield "classes before", *words[3 - size :]
         yield "classes after", *after[:size]
@@ -277,35 +298,38 @@ def _around(tree: SentenceTree, begin: int, end: int) -> Iterator[Name]:
     ):
         event = next((token for token in tokens if tree.kinds[token]), None)
         if event is not None:
-            for name in _named(tree, event):
+            for name in _plain_names(tree, event):
                 yield "nearest", where, name
                 yield "nearest", where, name, suffix(tree.context.texts[event])
 
 
-def _ordered(tree: SentenceTree, event: int, first: bool, top: bool, inner: bool) -> Iterator[Name]:
-    """Whether the name comes before a word of events."""
+def _order_features(
+    tree: SentenceTree, event: int, first: bool, top: bool, inner: bool
+) -> Iterator[Name]:
+    """Yield whether the entity precedes an event word, with the form of that word."""
     order = "name first" if first else "name later"
     form = tree.context.tags[event]
     if top:
         form = "passive" if event in tree.passive else "active"
-    for name in _named(tree, event):
+    for name in _plain_names(tree, event):
         yield "order", name, order, form
     for kind in tree.kinds[event][:1]:
         where = "path" if inner else "elsewhere"
         yield "order", kind, order, suffix(tree.context.texts[event]), where
 
 
-def _named(tree: SentenceTree, token: int) -> tuple[str, ...]:
-    """The classes of a word and the word itself; all names are alike."""
+def _plain_names(tree: SentenceTree, token: int) -> tuple[str, ...]:
+    """Return the classes of a word and the word; all entities have one placeholder."""
     return (*tree.classes[token], f"“{tree.context.words[token]}”")
 
 
-def _word(tree: SentenceTree, token: int) -> str:
+def _word_at(tree: SentenceTree, token: int) -> str:
+    """Return the word at a position, "<" before and ">" after the sentence."""
     words = tree.context.words
     return "<" if token < 0 else ">" if token >= len(words) else words[token]
 
 
-def _kind_of(tree: SentenceTree, token: int) -> str:
-    """The first class of a word and how it ends, or the word."""
-    own = tree.classes[token] if 0 <= token < len(tree.heads) else ()
-    return f"{own[0]} {suffix(tree.context.texts[token])}" if own else _word(tree, token)
+def _class_at(tree: SentenceTree, token: int) -> str:
+    """Return the first class of a word with its suffix, or else the word."""
+    classes = tree.classes[token] if 0 <= token < len(tree.heads) else ()
+    return f"{classes[0]} {suffix(tree.context.texts[token])}" if classes else _word_at(tree, token)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.tasks.ppi import plain_blocks
-from tests.tasks.ppi.pair_docs import at_random, by_hand
+from tests.tasks.ppi.pair_docs import hand_made_pairs, random_pairs
 from tests.tasks.ppi.plain_pairs import PlainPair, plain_pairs
 from textrank.candidates import Candidate
 from textrank.features import Features
@@ -41,7 +41,7 @@ def row(features: Features, index: int) -> dict[tuple[str, ...], float]:
 
 
 def test_the_path_leads_over_the_verb(make_doc):
-    first, second, third = plain_pairs(analyze_pairs(by_hand(make_doc), "auto"))
+    first, second, third = plain_pairs(analyze_pairs(hand_made_pairs(make_doc), "auto"))
     assert first.path == [0, 1, 2]
     assert [link.mark for link in first.links] == ["nsubj<", "dobj>"]
     assert first.words == ["PROT1", "bind", "PROT2", "but", "not", "PROT", "PROT"]
@@ -51,7 +51,7 @@ def test_the_path_leads_over_the_verb(make_doc):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_the_path_is_a_shortest_one_between_the_closest_tokens(make_doc, seed):
-    candidates = at_random(make_doc, np.random.default_rng(seed))
+    candidates = random_pairs(make_doc, np.random.default_rng(seed))
     graph = nx.Graph([(t.i, t.head.i) for t in candidates[0].doc])
     length = dict(nx.all_pairs_shortest_path_length(graph))
     for pair in plain_pairs(analyze_pairs(candidates, "spacy")):
@@ -95,11 +95,11 @@ def test_walks_equal_a_plain_enumeration(make_doc):
             ("beside", "conj_but", "PROT"),
         ]
     )
-    assert row(PathWalks()(by_hand(make_doc)), 0) == expected
+    assert row(PathWalks()(hand_made_pairs(make_doc)), 0) == expected
 
 
 def test_trigger_roles_of_a_simple_sentence(make_doc):
-    found = row(TriggerRoles()(by_hand(make_doc)), 2)  # JAK2 but not IL 2
+    found = row(TriggerRoles()(hand_made_pairs(make_doc)), 2)  # JAK2 but not IL 2
     assert set(found.values()) == {1.0}
     assert ("trigger", "before", "bind") in found
     assert ("trigger", "path", "bind") in found
@@ -112,7 +112,7 @@ def test_trigger_roles_of_a_simple_sentence(make_doc):
 
 
 def test_words_are_counted_by_side(make_doc):
-    assert row(SideWords()(by_hand(make_doc)), 2) == {
+    assert row(SideWords()(hand_made_pairs(make_doc)), 2) == {
         ("before", "PROT"): 1,
         ("before", "bind"): 1,
         ("middle", "but"): 1,
@@ -122,7 +122,7 @@ def test_words_are_counted_by_side(make_doc):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_global_context_equals_plain_loops(make_doc, seed):
-    candidates = at_random(make_doc, np.random.default_rng(seed))
+    candidates = random_pairs(make_doc, np.random.default_rng(seed))
     block = GlobalContext(longest=2, outer=2, inner=3)
     features = block(candidates)
     for i, pair in enumerate(plain_pairs(analyze_pairs(candidates, "auto"))):
@@ -154,7 +154,7 @@ def _global_context(pair: PlainPair, longest: int, outer: int, inner: int) -> di
 
 
 def test_local_context_marks_offsets(make_doc):
-    found = row(LocalContext(width=1)(by_hand(make_doc)), 0)
+    found = row(LocalContext(width=1)(hand_made_pairs(make_doc)), 0)
     assert found == {
         ("PROT1", "word", "1", "bind"): 1,
         ("PROT1", "word", "bind"): 1,
@@ -172,7 +172,7 @@ def test_local_context_marks_offsets(make_doc):
 
 
 def test_event_roles_are_equal_for_words_of_one_class(make_doc):
-    doc = by_hand(make_doc)[0].doc
+    doc = hand_made_pairs(make_doc)[0].doc
     rows = []
     for verb in ("binds", "docks", "moves"):
         words = [verb if token.i == 1 else token.text for token in doc]
@@ -210,7 +210,7 @@ def test_event_roles_are_equal_for_words_of_one_class(make_doc):
 @pytest.mark.parametrize("seed", range(5))
 def test_pairs_of_several_sentences_at_once_are_as_each_alone(make_doc, block, plain, seed):
     rng = np.random.default_rng(seed)
-    candidates = [c for _ in range(6) for c in at_random(make_doc, rng)]
+    candidates = [c for _ in range(6) for c in random_pairs(make_doc, rng)]
     candidates = [candidates[i] for i in rng.permutation(len(candidates))]
     features = block(candidates)
     for i, pair in enumerate(plain_pairs(analyze_pairs(candidates, "auto"))):
@@ -220,7 +220,7 @@ def test_pairs_of_several_sentences_at_once_are_as_each_alone(make_doc, block, p
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: type(block).__name__)
 def test_one_row_a_candidate_whatever_their_order(make_doc, block):
     rng = np.random.default_rng(4)
-    candidates = at_random(make_doc, rng) + at_random(make_doc, rng)
+    candidates = random_pairs(make_doc, rng) + random_pairs(make_doc, rng)
     order = rng.permutation(len(candidates))
     features, moved = block(candidates), block([candidates[i] for i in order])
     np.testing.assert_allclose(
@@ -232,7 +232,7 @@ def test_one_row_a_candidate_whatever_their_order(make_doc, block):
 def test_names_of_the_entities_do_not_matter(make_doc, block):
     if isinstance(block, PairDescriptors):
         block = PairDescriptors(name_equality=False)
-    doc = by_hand(make_doc)[0].doc
+    doc = hand_made_pairs(make_doc)[0].doc
     renamed = make_doc(
         ["Grb2", "binds", "Sos1", "but", "not", "Raf", "1"],
         [t.head.i for t in doc],
@@ -243,7 +243,7 @@ def test_names_of_the_entities_do_not_matter(make_doc, block):
     spans = renamed.spans["entities"]
     pairs = [(0, 1), (0, 2), (1, 2)]
     others = [Candidate(renamed, (spans[i], spans[j]), "d1") for i, j in pairs]
-    features = block(by_hand(make_doc))
+    features = block(hand_made_pairs(make_doc))
     np.testing.assert_array_equal(
         block(others).align_to(features.names).toarray(), features.values.toarray()
     )
@@ -255,7 +255,7 @@ def test_no_candidates_give_no_rows(block):
 
 
 def test_a_candidate_that_is_no_pair_is_named(make_doc):
-    candidate = by_hand(make_doc)[0]
+    candidate = hand_made_pairs(make_doc)[0]
     single = Candidate(candidate.doc, candidate.spans[:1], "d7")
     with pytest.raises(ValueError, match="candidate 1 of document 'd7' has 1 spans"):
         PathWalks()([candidate, single])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.tasks.ppi.pair_docs import at_random, by_hand, pairs_of
+from tests.tasks.ppi.pair_docs import hand_made_pairs, pair_entities, random_pairs
 from tests.tasks.ppi.plain_descriptors import describe
 from tests.tasks.ppi.plain_facts import by_sentence
 from tests.tasks.ppi.plain_pairs import plain_pairs
@@ -27,7 +27,7 @@ def described(candidates) -> list[dict[str, float]]:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_pairs_together_are_as_pairs_alone(make_doc, seed):
-    candidates = at_random(make_doc, np.random.default_rng(seed))
+    candidates = random_pairs(make_doc, np.random.default_rng(seed))
     pairs = plain_pairs(analyze_pairs(candidates, "auto"))
     alone = [
         describe(pair, facts)
@@ -42,7 +42,7 @@ def test_the_table_names_exactly_what_is_computed(make_doc):
     names = [d.name for d in DESCRIPTORS]
     assert len(set(names)) == len(names)
     assert [sum(d.level == level for d in DESCRIPTORS) for level in LEVELS] == [32, 56, 48]
-    for values in described(by_hand(make_doc)):
+    for values in described(hand_made_pairs(make_doc)):
         assert set(values) == set(names)
 
 
@@ -86,7 +86,7 @@ def test_values_of_a_sentence_by_hand(make_doc):
         "first position": 0.0,
         "second position": 5 / 6,
     }
-    values = described(by_hand(make_doc))[1]
+    values = described(hand_made_pairs(make_doc))[1]
     assert {name: pytest.approx(values[name]) for name in expected} == expected
 
 
@@ -110,7 +110,7 @@ def test_relations_of_a_sentence_by_hand(make_doc):
         "rivals of first for the trigger by path": 0.0,
         "rivals of second for the trigger": np.log(2),
     }
-    first, values, _ = described(by_hand(make_doc))
+    first, values, _ = described(hand_made_pairs(make_doc))
     assert {name: pytest.approx(values[name]) for name in expected} == expected
     assert first["subject and object of the top"] == 1.0
 
@@ -120,7 +120,9 @@ def test_lists_and_parentheses_join_names(make_doc):
     doc = make_doc(
         words, [0] * 9, ["ROOT", *["dep"] * 8], [(0, 1), (2, 3), (4, 5), (7, 8)], ["NN"] * 9
     )
-    values = dict(zip(["AB", "AC", "AD", "BC", "BD", "CD"], described(pairs_of(doc)), strict=True))
+    values = dict(
+        zip(["AB", "AC", "AD", "BC", "BD", "CD"], described(pair_entities(doc)), strict=True)
+    )
     assert values["AB"]["members of one list"] == 1
     assert values["BC"]["second in parentheses behind first"] == 1
     assert values["AC"]["second in parentheses behind first"] == 0
@@ -132,7 +134,7 @@ def test_names_are_compared_without_case(make_doc):
     doc = make_doc(
         ["Raf", "raf", "Raf1"], [1, 1, 1], ["nn", "ROOT", "dep"], [(0, 1), (1, 2), (2, 3)]
     )
-    same, inside, _ = described(pairs_of(doc))
+    same, inside, _ = described(pair_entities(doc))
     assert (same["names equal"], same["name within name"], same["name repeated"]) == (1, 0, 1)
     assert (inside["names equal"], inside["name within name"]) == (0, 1)
 
@@ -141,7 +143,7 @@ def test_names_are_compared_without_case(make_doc):
 def test_parentheses_are_counted(make_doc, opening, closing):
     words = ["A", opening, "B", closing, "C"]
     doc = make_doc(words, [0, 2, 0, 2, 0], ["ROOT", "dep", "appos", "dep", "dep"], [(0, 1), (2, 3)])
-    values = described(pairs_of(doc))[0]
+    values = described(pair_entities(doc))[0]
     assert (values["first depth"], values["second depth"]) == (0, 1)
     assert values["parentheses between"] == pytest.approx(np.log(2))
     assert values["second in parentheses behind first"] == 1
@@ -150,13 +152,13 @@ def test_parentheses_are_counted(make_doc, opening, closing):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_all_values_are_finite_on_odd_sentences(make_doc, seed):
-    candidates = at_random(make_doc, np.random.default_rng(seed))
+    candidates = random_pairs(make_doc, np.random.default_rng(seed))
     assert np.isfinite(PairDescriptors()(candidates).values.toarray()).all()
 
 
 def test_values_are_divided_by_their_scales(make_doc):
-    features = PairDescriptors()(by_hand(make_doc))
-    raw = described(by_hand(make_doc))
+    features = PairDescriptors()(hand_made_pairs(make_doc))
+    raw = described(hand_made_pairs(make_doc))
     for column, descriptor in enumerate(DESCRIPTORS):
         assert features.names[column] == (descriptor.name,)
         got = features.values.toarray()[:, column] * descriptor.scale
@@ -166,12 +168,14 @@ def test_values_are_divided_by_their_scales(make_doc):
 @pytest.mark.parametrize("group", ["entity count", "name equality"])
 def test_groups_can_be_left_out(make_doc, group):
     switches = {"entity_counts": group != "entity count", "name_equality": group == "entity count"}
-    names = {name for (name,) in PairDescriptors(**switches)(by_hand(make_doc)).names}
+    names = {name for (name,) in PairDescriptors(**switches)(hand_made_pairs(make_doc)).names}
     assert names == {d.name for d in DESCRIPTORS if d.group != group}
 
 
 def test_sizes_are_nested(make_doc):
-    names = [list(PairDescriptors(which=level)(by_hand(make_doc)).names) for level in LEVELS]
+    names = [
+        list(PairDescriptors(which=level)(hand_made_pairs(make_doc)).names) for level in LEVELS
+    ]
     assert [len(size) for size in names] == [32, 88, 136]
     assert names[2][:88] == names[1]
     assert names[1][:32] == names[0]

@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from tests.tasks.ppi.pair_docs import at_random
+from tests.tasks.ppi.pair_docs import random_pairs
 from textrank.candidates import Candidate, span_tokens
 from textrank.graphs import LabelledGraph
 from textrank.tasks.ppi.graphs import DependencyGraph, PathGraphs
@@ -233,7 +233,7 @@ def test_lists_and_tuples_are_equal_settings():
 @pytest.mark.parametrize("seed", range(10))
 def test_all_graphs_of_a_batch_at_once_are_those_of_each_sentence(make_doc, seed):
     rng = np.random.default_rng(seed)
-    docs = [at_random(make_doc, rng) for _ in range(3)]
+    docs = [random_pairs(make_doc, rng) for _ in range(3)]
     mixed = [c for own in zip_longest(*docs) for c in own if c is not None]
     pairs = analyze_pairs(mixed, "own")
     plain = DependencyGraph(words="stem", parts=["dependency"], parse="own", drop=("punct",))

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tests.tasks.ppi.pair_docs import at_random
+from tests.tasks.ppi.pair_docs import random_pairs
 from textrank.features import Features
 from textrank.tasks.ppi.pairs import FeatureCounter, Lexicon, analyze_pairs
 from textrank.tasks.ppi.views import PARSE_BLOCKS, WORD_BLOCKS, normalize_rows
@@ -52,7 +52,7 @@ def test_nothing_met_gives_rows_without_features():
 
 @pytest.mark.parametrize("seed", range(10))
 def test_blocks_found_together_are_those_found_one_by_one(make_doc, seed):
-    candidates = at_random(make_doc, np.random.default_rng(seed))
+    candidates = random_pairs(make_doc, np.random.default_rng(seed))
     blocks = {**WORD_BLOCKS, **PARSE_BLOCKS}
     pairs = analyze_pairs(candidates, "spacy")
     together = pairs.extract_jointly(blocks)
@@ -65,7 +65,7 @@ def test_blocks_found_together_are_those_found_one_by_one(make_doc, seed):
 
 
 def test_blocks_that_were_found_together_are_not_looked_for_again(make_doc):
-    pairs = analyze_pairs(at_random(make_doc, np.random.default_rng(0)), "own")
+    pairs = analyze_pairs(random_pairs(make_doc, np.random.default_rng(0)), "own")
     some = {"path": PARSE_BLOCKS["path"], "words": WORD_BLOCKS["words"]}
     alone = pairs.joint_features({"words": WORD_BLOCKS["words"]})
     assert list(alone.view_names) == ["words"]

@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 
 from tests.tasks.ppi import plain_statements as plain
 from tests.tasks.ppi import plain_trees
-from tests.tasks.ppi.pair_docs import by_hand, pairs_of
+from tests.tasks.ppi.pair_docs import hand_made_pairs, pair_entities
 from textrank.candidates import Candidate
 from textrank.features import Features
 from textrank.linalg import squared_norms
@@ -48,7 +48,9 @@ def drawn(make_doc: Callable[..., Doc], rng: np.random.Generator) -> list[Candid
     names = [(int(s), min(n, int(s + rng.choice([1, 1, 2, 3])))) for s in starts]
     tags = rng.choice(["NN", "VBZ", "VBN", "IN"], n)
     words = rng.choice(WORDS, n)
-    return pairs_of(make_doc(words.tolist(), heads.tolist(), deps.tolist(), names, tags.tolist()))
+    return pair_entities(
+        make_doc(words.tolist(), heads.tolist(), deps.tolist(), names, tags.tolist())
+    )
 
 
 def batch(make_doc: Callable[..., Doc], seed: int) -> PairBatch:
@@ -68,7 +70,7 @@ SEEDS = pytest.mark.parametrize("seed", range(12))
 def test_paths_and_triggers_are_those_of_plain_loops(make_doc, seed):
     pairs = batch(make_doc, seed)
     told = pair_trees(pairs)
-    every = plain_trees.tellings(list(pairs))
+    every = plain_trees.make_tree_pairs(list(pairs))
     base = told.arrays.sentence_base
     for n, one in enumerate(every):
         tokens, ways = told.ancestor_paths.tokens, told.ancestor_paths.path_index[:, n]
@@ -85,7 +87,7 @@ def test_paths_and_triggers_are_those_of_plain_loops(make_doc, seed):
 @SEEDS
 def test_blocks_are_those_of_plain_loops(make_doc, seed):
     pairs = batch(make_doc, seed)
-    told, every = pair_trees(pairs), plain_trees.tellings(list(pairs))
+    told, every = pair_trees(pairs), plain_trees.make_tree_pairs(list(pairs))
     cues, roles, sides = (
         StatementCues().represent(pairs),
         StatementRoles().represent(pairs),
@@ -121,7 +123,7 @@ def test_what_is_found_together_is_what_blocks_find(make_doc, seed):
 
 def test_heads_that_lead_in_a_circle_end_somewhere(make_doc):
     doc = make_doc(["A1", "binds", "B2"], [1, 2, 0], ["nsubj", "dobj", "conj"], [(0, 1), (2, 3)])
-    pairs = analyze_pairs(pairs_of(doc), "own")
+    pairs = analyze_pairs(pair_entities(doc), "own")
     assert pair_trees(pairs).nodes.heads.tolist() == [0, 1, 2]
     assert len(StatementRoles().represent(pairs)) == 1
 
@@ -130,4 +132,4 @@ def test_no_pairs_have_no_features(make_doc):
     none = analyze_pairs([], "own")
     for features in (StatementCues().represent(none), StatementRoles().represent(none)):
         assert features.values.shape[0] == 0
-    assert len(pair_trees(analyze_pairs(by_hand(make_doc), "own"))) == 3
+    assert len(pair_trees(analyze_pairs(hand_made_pairs(make_doc), "own"))) == 3

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from spacy.tokens import Doc
 
-from tests.tasks.ppi.pair_docs import at_random, by_hand
-from tests.tasks.ppi.plain_trees import tellings as plain_trees
+from tests.tasks.ppi.pair_docs import hand_made_pairs, random_pairs
+from tests.tasks.ppi.plain_trees import make_tree_pairs as plain_trees
 from textrank.features import Features
 from textrank.tasks.ppi.pairs import EntityPair, analyze_pairs
 from textrank.tasks.ppi.statement_features import EntityFacts, pair_trees, suffix
@@ -21,7 +21,7 @@ def row(features: Features, index: int) -> dict[tuple[str, ...], float]:
 
 
 def test_who_acts_is_plus_and_who_is_acted_on_minus(make_doc: Callable[..., Doc]) -> None:
-    sides = EntityFacts.from_trees(pair_trees(analyze_pairs(by_hand(make_doc), "own")))
+    sides = EntityFacts.from_trees(pair_trees(analyze_pairs(hand_made_pairs(make_doc), "own")))
     turned, same = row(sides.difference, 0), row(sides.sum, 0)
     assert turned[("part", "subject")] == 1.0
     assert turned[("part", "object")] == -1.0
@@ -34,7 +34,7 @@ def test_who_acts_is_plus_and_who_is_acted_on_minus(make_doc: Callable[..., Doc]
 def test_names_that_change_places_keep_the_sum_and_turn_the_difference(
     make_doc: Callable[..., Doc], seed: int
 ) -> None:
-    pairs = list(analyze_pairs(at_random(make_doc, np.random.default_rng(seed)), "own"))
+    pairs = list(analyze_pairs(random_pairs(make_doc, np.random.default_rng(seed)), "own"))
     turned = [EntityPair(pair.context, pair.second, pair.first) for pair in pairs]
     here, there = (
         EntityFacts.from_trees(pair_trees(pairs)),
@@ -54,7 +54,7 @@ def test_names_that_change_places_keep_the_sum_and_turn_the_difference(
 
 @pytest.mark.parametrize("seed", range(10))
 def test_pairs_together_are_told_as_each_alone(make_doc: Callable[..., Doc], seed: int) -> None:
-    pairs = list(analyze_pairs(at_random(make_doc, np.random.default_rng(seed)), "own"))
+    pairs = list(analyze_pairs(random_pairs(make_doc, np.random.default_rng(seed)), "own"))
     together = EntityFacts.from_trees(pair_trees(pairs))
     for index, pair in enumerate(pairs):
         alone = EntityFacts.from_trees(pair_trees([pair]))

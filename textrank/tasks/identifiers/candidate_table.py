@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from textrank.tasks.identifiers.boosted_trees import NO_TREES, BoostedTrees
 from textrank.tasks.identifiers.features import (
     TextContext,
     begins_symbol,
@@ -172,7 +173,8 @@ MENTION_COLUMNS = (
     *("here other last", "here none", "here next family", "here next domain"),
     *("here label family", "here label domain", "here beside itself", "here in apposition"),
 )
-COLUMNS = (*RANK_COLUMNS, *MENTION_COLUMNS, *FIRST_STAGE_COLUMNS)
+# The last column is the sum of boosted trees on all others.
+COLUMNS = (*RANK_COLUMNS, *MENTION_COLUMNS, *FIRST_STAGE_COLUMNS, "trees")
 _MATCH_INDEX = {name: i for i, name in enumerate(MATCH_COLUMNS)}
 _SPECIES_INDEX = {name: i for i, name in enumerate(SPECIES_COLUMNS)}
 _TEXT_INDEX = {name: i for i, name in enumerate(TEXT_COLUMNS)}
@@ -235,13 +237,14 @@ class CandidateTable:
     evidence: Sequence[_Evidence]  # of each query
     key_ids: NDArray[np.intp]  # (n,) equal for names with the same key
 
-    def rank(self, scores: NDArray[np.float64]) -> RankedCandidates:
+    def rank(self, scores: NDArray[np.float64], trees: BoostedTrees = NO_TREES) -> RankedCandidates:
         """Return the best genes of each query with all their columns, in the order of COLUMNS.
 
         ``scores`` (n,) are those of the first stage. At most MAX_GENES_PER_NAME (6) rows of a name
         are kept, the best first; of equal scores (to nine decimals) the earlier row. Of the rows
         beyond these, the best family, if there is one, replaces the last one kept. A query whose
-        name has no candidates has an empty range of rows and no genes.
+        name has no candidates has an empty range of rows and no genes. ``trees`` give the last
+        column, from the others.
         """
         negated = (-scores.round(9)).tolist()
         is_family = (self.taxon_index == len(self.taxa) - 1).tolist()
@@ -269,7 +272,7 @@ class CandidateTable:
             columns[:, n_rank : n_rank + n_mention] = self._mention_columns(
                 np.repeat(np.arange(len(sizes)), sizes), self.taxon_index[rows]
             )
-            columns[:, n_rank + n_mention :] = self.first_stage[rows]
+            columns[:, n_rank + n_mention : -1] = self.first_stage[rows]
             for query, chosen in enumerate(slices):
                 beside, apposed = self.concepts_beside[query]
                 if beside or apposed:
@@ -279,6 +282,7 @@ class CandidateTable:
                         c in apposed for c in concepts
                     ]
             columns[:, _LIST_ITEM] = np.repeat([item > 0 for _, item, _ in self.queries], sizes)
+            columns[:, -1] = trees.score(columns, COLUMNS)
         return RankedCandidates(columns, slices, genes)
 
     def _rank_columns(
@@ -479,7 +483,7 @@ def build_candidate_table(
         taxon_index,
         taxa,
         sentence_taxa,
-        _find_concepts_beside(text, mentions, queries, evidence, blocks, anchors),
+        _find_neighbour_concepts(text, mentions, queries, evidence, blocks, anchors),
         evidence,
         key_ids,
     )
@@ -994,7 +998,7 @@ def _find_anchors(block: NameBlock) -> frozenset[tuple[int, int]]:
     return frozenset(symbols) if len(symbols) <= 2 else frozenset()
 
 
-def _find_concepts_beside(
+def _find_neighbour_concepts(
     text: str,
     mentions: Sequence[Mention],
     queries: Sequence[tuple[int, int, int]],

@@ -24,6 +24,7 @@ from textrank.tasks.identifiers.gazetteer import RELIABLE_METHODS, GeneLookup, M
 from textrank.tasks.identifiers.names import (
     HUMAN,
     MOUSE,
+    RAT,
     VIRUSES,
     Case,
     SpeciesMention,
@@ -382,6 +383,7 @@ def trim_modifiers(name: str, lookup: GeneLookup) -> str:
     return head if head and last.lower() in _HEAD_NOUNS else trimmed
 
 
+_MAMMALS = frozenset((HUMAN, MOUSE, RAT))
 _CONJUNCTION = re.compile(r"\b(?:and|or)\b")  # in a list
 _HEAD_NOUNS = frozenset(("gene", "genes", "protein", "proteins", "mrna", "cdna"))
 
@@ -390,17 +392,18 @@ _HEAD_NOUNS = frozenset(("gene", "genes", "protein", "proteins", "mrna", "cdna")
 def split_list(name: str, lookup: GeneLookup) -> tuple[str, ...]:
     """Return the items of an abbreviated list (ERK1/2) if each is a known gene; else empty. Cached.
 
-    A name without "and" or "or" that is itself a symbol, full name, synonym or earlier symbol, such
-    as F4/80, is not a list, nor is a name without several items. "BMP-2 and -4" is a list, although
-    its key is that of a symbol.
+    A name without "and" or "or" that is itself a symbol, full name, synonym or earlier symbol of a
+    mammal, such as F4/80, is not a list, nor is a name without several items. "BMP-2 and -4" is a
+    list, although its key is that of a symbol, and so is "NPHP1-9".
     """
     items = expand_list(name)
     if (
         items
         and not _CONJUNCTION.search(name)
+        and ("/" in name or "," in name)
         and any(
             match.method == "whole" and match.kind <= NameKind.PREVIOUS
-            for match in lookup.find_matches(name)
+            for match in lookup.find_matches(name, _MAMMALS)
         )
     ):
         return ()

@@ -32,6 +32,7 @@ from textrank.io import (
     read_text,
     write_arrays,
 )
+from textrank.tasks.identifiers.boosted_trees import NO_TREES, BoostedTrees
 from textrank.tasks.identifiers.names import (
     HUMAN,
     MOUSE,
@@ -132,6 +133,7 @@ class Gazetteer:
     # (concept, concept), the lower row first -> log2 of how many times more often than by chance
     # texts name both.
     associations: Mapping[tuple[int, int], float] = field(default_factory=dict)
+    trees: BoostedTrees = NO_TREES  # part of the second stage
     _entry_cache: dict[str, tuple[DictionaryEntry, ...]] = field(default_factory=dict, repr=False)
     _gene_cache: dict[int, Gene] = field(default_factory=dict, repr=False)
     _ortholog_cache: dict[int, list[tuple[int, int]]] = field(default_factory=dict, repr=False)
@@ -445,6 +447,8 @@ class Gazetteer:
             **_encode_associations(self.associations),
             "stage": _encode_lines(self.first_stage),
             "stage_weights": np.array(list(self.first_stage.values()), dtype=np.float32),
+            "tree_columns": _encode_lines(self.trees.columns),
+            **{f"tree_{name}": getattr(self.trees, name) for name in _TREE_ARRAYS},
         }
         for name in _SPLIT_ARRAYS:
             arrays[name] = _split_bytes(arrays[name])
@@ -481,6 +485,7 @@ class Gazetteer:
             first_stage=dict(
                 zip(_decode_lines(arrays["stage"]), arrays["stage_weights"].tolist(), strict=True)
             ),
+            trees=_decode_trees(arrays),
             **{name: arrays[name] for name in _UNCHANGED_ARRAYS},  # type: ignore[arg-type]
         )
 
@@ -489,6 +494,7 @@ _MAX_CACHED_KEYS = 1 << 13  # bounds the memory used on a stream of texts
 _GENE_ARRAYS = ("taxon", "hgnc", "rgd", "popular", "coding", "prefix")  # of genes
 # Arrays that are stored as they are in memory, and those that are encoded.
 _UNCHANGED_ARRAYS = (*("checks", "rows", "kinds", "seen", "often"), *_GENE_ARRAYS)
+_TREE_ARRAYS = ("features", "thresholds", "masks", "values")
 _ENCODED_ARRAYS = (
     *("hashes", "others", "number", "concept", "prefixes", "symbols", "uniprot", "uniprot_rows"),
     *("local", "local_rows", "cues", "leaning", "usage", "stage", "stage_weights"),
@@ -608,6 +614,16 @@ def _decode_usage(table: NDArray[np.generic]) -> dict[int, dict[int, int]]:
     return usage
 
 
+def _decode_trees(arrays: Arrays) -> BoostedTrees:
+    """Return the boosted trees; none for files of earlier versions, which have no such arrays."""
+    if "tree_columns" not in arrays:
+        return NO_TREES
+    return BoostedTrees(
+        _decode_lines(arrays["tree_columns"]),
+        **{name: arrays[f"tree_{name}"] for name in _TREE_ARRAYS},  # type: ignore[arg-type]
+    )
+
+
 _NO_CONCEPTS: Mapping[int, float] = {}
 # Methods of ``generate_variants`` whose variants mean the same as the name.
 RELIABLE_METHODS = frozenset(
@@ -709,6 +725,11 @@ class GeneLookup:
         Empty if none has. Cached.
         """
         return next((table.first_stage for table in self.tables if table.first_stage), {})
+
+    @cached_property
+    def trees(self) -> BoostedTrees:
+        """Return the boosted trees of the first gazetteer that has any; cached."""
+        return next((table.trees for table in self.tables if table.trees.columns), NO_TREES)
 
     def mouse_score(self, text: str) -> float:
         """Score the words of a text for mouse (1) against human (-1).

@@ -155,7 +155,7 @@ class Identifiers(Task):
         if not spans:
             return []
         table = self.build_table(doc, spans)
-        ranked = table.rank(score_first_stage(table, self.lookup))
+        ranked = table.rank(score_first_stage(table, self.lookup), self.lookup.trees)
         gold = self._gold_of_names(doc)
         has_identifier = self.lookup.has_identifier
         candidates: list[Candidate] = []
@@ -242,6 +242,7 @@ class Identifiers(Task):
         slices_by_name = _group_by_name(candidates)
         for number, span in enumerate(self.find_names(doc)):
             name, offsets = span.text, (span.start_char, span.end_char)
+            items = split_list(trim_modifiers(name, lookup), lookup)
             first, *parts = [
                 _make_row(
                     text,
@@ -250,11 +251,10 @@ class Identifiers(Task):
                     scores[rows_of_query],
                     probabilities[rows_of_query],
                     lookup,
+                    is_list=bool(items) and text == name,
                 )
                 for rows_of_query, text in zip(
-                    slices_by_name.get(number, ()),
-                    (name, *split_list(trim_modifiers(name, lookup), lookup)),
-                    strict=True,
+                    slices_by_name.get(number, ()), (name, *items), strict=True
                 )
             ]
             row = first if first["identifier"] or not parts else {**parts[0], "name": name}
@@ -474,6 +474,8 @@ def _make_row(
     scores: Sequence[float],
     probabilities: Sequence[float],
     lookup: GeneLookup,
+    *,
+    is_list: bool = False,
 ) -> dict[str, Any]:
     """Return the row of a name for ``doc._.textrank_identifiers``, given its candidates.
 
@@ -484,7 +486,8 @@ def _make_row(
     equal scores the first wins. A family that the name means (``_names_family``) takes the place of
     a gene below ``MIN_MEMBER_PROBABILITY``, and of "no gene" if it and its best rival together have
     at least ``MIN_FAMILY_PROBABILITY``; it gets the sum of both probabilities, at most
-    ``MAX_FAMILY_PROBABILITY``. Without such a family, the gene of ``_find_other_gene`` takes the
+    ``MAX_FAMILY_PROBABILITY``. A list of its members (ERK1/2, ``is_list``) is always the family.
+    Without such a family, the gene of ``_find_other_gene`` takes the
     place and probability of the best one. The probability of "no gene" is 1 minus the highest of a
     gene.
     """
@@ -500,7 +503,7 @@ def _make_row(
         together = probabilities[family] + max(
             (probabilities[i] for i in genes if i != family), default=0.0
         )
-        if (best == none and together >= MIN_FAMILY_PROBABILITY) or (
+        if (best == none and (is_list or together >= MIN_FAMILY_PROBABILITY)) or (
             best != none and probability < MIN_MEMBER_PROBABILITY
         ):
             best, probability = family, min(together, MAX_FAMILY_PROBABILITY)

@@ -618,7 +618,7 @@ class EventRoles(_Block):
     """Classes of event words and their links to a pair, 0/1 features for a linear kernel.
 
     The class of a word is its first one in ``vocabulary.EVENT_CLASSES`` (binding, inhibition,
-    level, loss, ...), so that what is learned about one word holds for others of its class.
+    level, loss, ...), so that weights learned from one word apply to all words of its class.
     Features are the classes on each side of the pair and on the path; the class of the top of the
     path, alone and with the first and last dependency; and n-grams of three along the path (class,
     dependency, class or dependency, class, dependency), in which words without a class are "-" and

@@ -745,8 +745,8 @@ def _fill_distances(context: DescriptorContext, table: Matrix) -> None:
         "sentence length": np.log(arrays.sentence_sizes),
         "entities between": n_between,
         "entities in sentence": log_mentions[sentence],
-        "share of shorter paths": _share_below(context, path, entities.path_length),
-        "share of nearer pairs": _share_below(context, gap, entities.distance),
+        "share of shorter paths": _share_under(context, path, entities.path_length),
+        "share of nearer pairs": _share_under(context, gap, entities.distance),
         "first entity": entities.first_token[entities.first] <= earliest[sentence],
         "last entity": entities.first_token[entities.second] >= latest[sentence],
         "adjacent entities": n_between == 0,
@@ -759,7 +759,7 @@ def _fill_distances(context: DescriptorContext, table: Matrix) -> None:
         table[:, COLUMN[name]] = value
 
 
-def _share_below(context: DescriptorContext, limits: Vector, measure: Measure) -> Vector:
+def _share_under(context: DescriptorContext, limits: Vector, measure: Measure) -> Vector:
     """Return, for each pair, the share of mention pairs of its sentence below its limit, (pairs,).
 
     ``limits`` has one value per pair, 0 or more. ``measure`` returns the values, 0 or more, of two
@@ -789,7 +789,7 @@ def _fill_counts_between(context: DescriptorContext, table: Matrix) -> None:
     table[:, column_indices(tuple(GROUP_BETWEEN))] = context.counts_between[:, _BETWEEN_COLUMNS]
 
 
-def _fill_triggers_around(context: DescriptorContext, table: Matrix) -> None:
+def _fill_trigger_positions(context: DescriptorContext, table: Matrix) -> None:
     """Fill flags about triggers before and after the pair, and before and after entities between.
 
     Writes to ``table`` (one row per pair), in place: "trigger before" and "after"; "strong trigger
@@ -873,18 +873,18 @@ def _fill_short_middles(context: DescriptorContext, table: Matrix) -> None:
         for words in (OPENING_BRACKET_STEMS, CLOSING_BRACKET_STEMS, JOINING_SYMBOLS)
     )
     comma, and_ = lexicon(","), lexicon("and")
-    in_brackets = _isin_few(first, opening) & _isin_few(next_word, closing)
+    in_brackets = _isin_small_set(first, opening) & _isin_small_set(next_word, closing)
     by_and = (has_one & (first == and_)) | (has_two & (first == comma) & (second == and_))
     values = {
         "second in parentheses behind first": has_one & in_brackets,
-        "joined by hyphen or slash": has_one & _isin_few(first, joints),
+        "joined by hyphen or slash": has_one & _isin_small_set(first, joints),
         "joined by and": by_and,
     }
     for name, value in values.items():
         table[:, COLUMN[name]] = value
 
 
-def _isin_few(words: Indices, members: Indices) -> Mask:
+def _isin_small_set(words: Indices, members: Indices) -> Mask:
     """Return which of ``words`` are among ``members``, shape (words,).
 
     Both are word numbers of the same lexicon. Faster than ``np.isin`` if there are few members;
@@ -1073,7 +1073,7 @@ def _fill_following_words(context: DescriptorContext, table: Matrix) -> None:
 _FILL_FUNCTIONS = (
     _fill_distances,
     _fill_counts_between,
-    _fill_triggers_around,
+    _fill_trigger_positions,
     _fill_short_middles,
     _fill_trigger_distances,
     _fill_closer_entities,
@@ -1091,7 +1091,7 @@ class PairDescriptors:
     """Numbers about a pair, each divided by a fixed scale, for a Gaussian kernel.
 
     The pair's entities are replaced by placeholders, so their names have no influence except on the
-    group ``name_equality``. Scales are constants, not estimated from the data at hand: nothing
+    group ``name_equality``. Scales are constants and not estimated from data, so nothing
     leaks from a test fold, and the closed-form hold-out stays exact. Values are not centred, since
     a Gaussian kernel does not depend on the centre.
 

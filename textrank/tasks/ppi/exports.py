@@ -936,7 +936,7 @@ def _count_network(fact: Fact) -> int:
 
 
 class ExportFormat(NamedTuple):
-    """A file format of facts: suffixes, writer, and a function that counts what is written."""
+    """File format of facts: suffixes, writer, and a count of the statements it can hold."""
 
     suffixes: tuple[str, ...]
     write: Callable[[Iterable[Fact]], Iterator[str]]

@@ -29,11 +29,11 @@ Type, direction, status
     Type and direction are voted on by asserted evidence, or by all evidence if none is asserted;
     status by all evidence. Values that other evidence has are listed after the winner.
 Standing
-    One word for what the evidence comes to (``find_standing``): "likely" if it is asserted and the
-    probability is at least ``MIN_PROBABILITY``, else "negated" or "speculated" if there is such
-    evidence, else "unlikely".
+    Class of the evidence in one word (``find_standing``): "likely" if it is asserted and the
+    probability is at least ``MIN_PROBABILITY``, else "negated" or "speculated" if evidence has
+    this status, else "unlikely".
 Conflicts
-    What the evidence contradicts itself about (``find_conflicts``): "sign" (activation and
+    Properties on which the evidence disagrees (``find_conflicts``): "sign" (activation and
     inhibition), "direction" (both ways) and "status" (asserted and negated).
 """
 
@@ -410,7 +410,7 @@ def _combine_known(
 
 
 def find_standing(probability: float, counts: Mapping[str, int]) -> str:
-    """Return what the evidence of a fact comes to: likely, negated, speculated or unlikely.
+    """Classify the evidence of a fact as likely, negated, speculated or unlikely.
 
     Likely from the probability MIN_PROBABILITY on, if a statement is asserted; otherwise negated
     wins over speculated. ``counts`` has the number of statements of each status; a missing one is
@@ -428,9 +428,9 @@ def find_standing(probability: float, counts: Mapping[str, int]) -> str:
 def find_conflicts(
     types: Sequence[str], directions: Sequence[str], statuses: Sequence[str]
 ) -> list[str]:
-    """Return what the evidence of a fact contradicts itself about: sign, direction, status.
+    """Return which of sign, direction and status differ within the evidence of a fact.
 
-    The arguments are all values that the evidence has.
+    The arguments are all values in the evidence, in any order.
 
     >>> find_conflicts(["activation", "inhibition"], ["a>b", "none"], ["asserted", "negated"])
     ['sign', 'status']

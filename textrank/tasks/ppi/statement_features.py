@@ -497,7 +497,7 @@ class PairTrees:
         return self.nodes.voices[self.top]
 
     @cached_property
-    def tokens_below_top(self) -> tuple[Indices, Indices, Indices]:
+    def non_top_tokens(self) -> tuple[Indices, Indices, Indices]:
         """Return all tokens of paths except tops: entity (0 or 1), pair, and token.
 
         Sorted by entity and pair; each path upwards.
@@ -623,9 +623,9 @@ class PairTrees:
         """Return event words of the sentence of each pair, the most likely trigger first.
 
         One list of tokens per pair, empty without event words; tokens of its entities are left out.
-        The order: the top, other words on the path, children and heads of words on the path, words
-        between the entities, the rest; within each group by distance to the path, then in text
-        order.
+        Five groups follow each other: the top; other words on the path; children and heads of words
+        on the path; words between the entities; all others. Within a group words are sorted by
+        distance to the path, then in text order.
         """
         arrays = self.arrays
         pair, position = self.nodes.by_pair(self.nodes.event_tokens)
@@ -752,7 +752,7 @@ class TreeFeatures(ABC):
     def represent(self, pairs: Sequence[EntityPair]) -> Features:
         """Return the features of pairs that are already analysed, one row each, in order.
 
-        Heads are those of spaCy's parse, whatever parse the pairs were analysed with; with "own",
+        Heads are always those of spaCy's parse, not of the parse setting of the pairs; with "own",
         lost subjects were repaired in them. Values are 0 or 1.
         """
         return extract_features(self, pairs)
@@ -925,9 +925,9 @@ class _Cues:
         rest = np.arange(len(self.pair_index))
         for place in (
             self._place_on_path,
-            self._place_below_path,
+            self._place_child_of_path,
             self._place_above_top,
-            self._place_two_below_path,
+            self._place_grandchild_of_path,
             self._place_elsewhere,
         ):
             if len(rest):
@@ -953,7 +953,7 @@ class _Cues:
         )
         return rest[role < 0]
 
-    def _place_below_path(self, placements: Indices, rest: Indices) -> Indices:
+    def _place_child_of_path(self, placements: Indices, rest: Indices) -> Indices:
         """Describe cues that depend on a word of the path; return the indices of the others.
 
         ``rest`` are indices of cues without a description. Fills ``placements`` in place: "at", the
@@ -1008,7 +1008,7 @@ class _Cues:
         _fill_columns(placements[2, :, 1:], rows, relations[0], own_relation)
         return np.delete(rest, placed)
 
-    def _place_two_below_path(self, placements: Indices, rest: Indices) -> Indices:
+    def _place_grandchild_of_path(self, placements: Indices, rest: Indices) -> Indices:
         """Describe cues whose grandparent is on the path; return the indices of the others.
 
         ``rest`` are indices of cues without a description. Fills ``placements`` in place: "below",
@@ -1189,7 +1189,7 @@ class _Skeletons:
         pair from its first entity to its second, the top not counted. Words of the pair's entities
         and words without a class are left out.
         """
-        side, pair, token = trees.tokens_below_top
+        side, pair, token = trees.non_top_tokens
         classes = trees.nodes.classes
         with_class = (~trees.is_entity(pair, token) & (classes.sizes[token] > 0)).nonzero()[0]
         side, pair = side[with_class], pair[with_class]
@@ -1225,7 +1225,7 @@ def _add_path_words(trees: PairTrees, counter: FeatureCounter) -> None:
     relation to its head), ("way", entity, label) and, for each class of the top, ("way to top",
     entity, label, class, voice). Tokens of the pair's entities are left out.
     """
-    side, pair, token = trees.tokens_below_top
+    side, pair, token = trees.non_top_tokens
     outside = (~trees.is_entity(pair, token)).nonzero()[0]
     side, pair, token = side[outside], pair[outside], token[outside]
     position, label = trees.labels_of(pair, token)
@@ -1245,7 +1245,7 @@ def _add_path_children(trees: PairTrees, counter: FeatureCounter) -> None:
     words are those with a class; tokens of the pair's entities are left out.
     """
     children, relation = trees.nodes.classed_children, trees.nodes.relations
-    side, pair, token = trees.tokens_below_top
+    side, pair, token = trees.non_top_tokens
     position, child = children.gather(token)
     off_path = (~trees.is_on_path(pair[position], child)).nonzero()[0]
     position, child = position[off_path], child[off_path]

@@ -72,7 +72,7 @@ class PPIStatement(ChoiceTask):
 
     There is one candidate per pair and answer. Gold answers are rows of ``doc.user_data["gold"]``
     with the aspect as a key, as ``BioNLP`` reads them. If a Doc has gold annotation, pairs without
-    such a row are left out, so that metrics are about pairs that a statement is made of. Directions
+    such a row are left out, so that metrics are about pairs with a gold statement. Directions
     are relative to the order in the text: "a>b" is from the first entity to the second.
     ``entities`` is the span group with the entities and ``labels`` their labels, as for ``PPI``.
     """
