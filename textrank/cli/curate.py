@@ -16,7 +16,7 @@ from textrank.cli.app import (
     Nlp,
     Port,
     check_web_extra,
-    given_options,
+    explicit_options,
     refuse_ignored,
 )
 
@@ -76,7 +76,7 @@ def curate_command(
 
     if not 0 <= overlap <= MAX_OVERLAP:
         raise ValueError(f"--overlap must be from 0 to {MAX_OVERLAP}, got {overlap}.")
-    given = overlap if given_options(context, "overlap") else None
+    given = overlap if explicit_options(context, "overlap") else None
     curation = _make_curation(
         model, input, answers, as_ or user_name(), train, fresh, nlp, options, given
     )
