@@ -859,7 +859,8 @@ class PerQuestionKernel:
     def __call__(self, X: Sequence[Any], Y: Sequence[Any] | None = None) -> Matrix:
         """Return the Gram matrix (x, y); of X with itself if Y is None.
 
-        The inner kernel is computed for all pairs, also those of different questions.
+        It is ``constant² + k`` for candidates of one question, else 0. The inner kernel ``k`` is
+        computed for all pairs, also those of different questions.
         """
         left = np.array(self._questions(X))
         right = left if Y is None else np.array(self._questions(Y))
