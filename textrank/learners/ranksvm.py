@@ -299,6 +299,7 @@ class LabelPairs:
     def from_labels(cls, y: Vector, queries: Indices) -> LabelPairs:
         """Number the labels (n,) within each query in ascending order; equal labels share a number.
 
+        A level is ``query * span`` plus the number, ``span`` a power of two above all numbers.
         ``queries`` (n,) are any numbers of queries. There must be at least one candidate.
         """
         query = np.unique(queries, return_inverse=True)[1]
@@ -806,7 +807,9 @@ class MarginCounts:
 def _prepare_pass(ordered: Counts, shift: int, bits: int) -> _Pass:
     """Return the parts of a pass that follow from the sorted levels (n,) alone.
 
-    ``shift`` is the position of the pass's digit in a level, ``bits`` its width, both in bits.
+    Counts are taken in the sorted levels, before the block of equal higher digits in which a level
+    lies, and are stored by level. ``shift`` is the position of the pass's digit in a level,
+    ``bits`` its width, both in bits.
     """
     outer, inner = ordered >> (shift + bits), ordered >> shift
     digit = inner & ((1 << bits) - 1)

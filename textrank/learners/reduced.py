@@ -496,7 +496,7 @@ class ReducedCoordinates:
         """Return ridge regression on ``Y`` (n, p), rotated so that every alpha is a diagonal.
 
         ``preferences`` regress on differences within queries; ``weights`` (n,) multiply squared
-        errors. At most one of them may be given.
+        errors, None by 1. Only one of them should be given: with both, weights are ignored.
         """
         T, target = self.H, Y
         if preferences is not None:
