@@ -1012,8 +1012,9 @@ class ContextScorer:
         """Build the scorer from weights of features named by a word and a position component.
 
         ``positions`` is the transformation of the ``Positional`` kernel that made the features.
-        Weights become a table with one row per word and question, and a last row of 0 for all
-        others.
+        Weights become a table with one row per word and question, one column per component, and a
+        last row of 0 for all others. Cells without a weight are 0, and -1 in ``columns``. R is
+        computed when contexts are scored.
         """
         names = weights.names
         words = {word: number for number, word in enumerate(names.vocabulary)}
