@@ -360,7 +360,7 @@ def resolve_section(
     expand
         Returns the whole config of a built object. With it, overrides whose second part the section
         does not have are applied to the expanded object: a file may name a function that builds the
-        whole pipeline.
+        whole pipeline. None applies all overrides to the file.
 
     Raises
     ------

@@ -644,7 +644,7 @@ class _Ranker(KernelMachine):
     def _check_targets(self, y: Any, queries: Any, preferences: Any) -> None:
         """Raise ValueError unless either labels, maybe with queries, or preferences are given.
 
-        Their content is not checked.
+        Each is missing if it is None. Their content is not checked.
         """
         if preferences is not None and (y is not None or queries is not None):
             raise ValueError("give either preferences or labels (y, queries), not both")
